@@ -1,6 +1,7 @@
 // GET|POST /companies/{id}/apps, GET|PATCH /apps/{id}
 import { z } from 'zod'
 import { newId } from '../../../infra/ids.ts'
+import type { JsonObject } from '../../../infra/json-object.ts'
 import { sameJson } from '../../../infra/store/ensure.ts'
 import type { App } from '../../domain/tenancy/documents.ts'
 import { underPath } from '../../domain/tenancy/problems.ts'
@@ -11,7 +12,7 @@ import { closedAt } from '../closing.ts'
 import { isoTime, isoTimeOrNull } from '../iso-time.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
 import type { AppAnswer } from './schemas.ts'
-import { type JsonObject, patchSettings } from './settings-patch.ts'
+import { patchSettings } from './settings-patch.ts'
 
 const settings = z.record(z.string(), z.unknown()).optional()
 const closed = z.boolean().optional().meta({ description: 'Whether its keys are refused. Its data is kept.' })

@@ -1,5 +1,7 @@
 // In: an app's stored settings, and an operator's patch. Out: the settings to store, or every problem by path.
 // Objects are merged member by member, lists and values are replaced, and null resets a member to its default.
+
+import { isJsonObject, type JsonObject } from '../../../infra/json-object.ts'
 import {
   type CheckResult,
   checkKnownMembers,
@@ -12,8 +14,6 @@ import {
   settingsSchema,
   writtenSettingsSchema,
 } from '../../domain/tenancy/settings.ts'
-
-export type JsonObject = Record<string, unknown>
 
 export function patchSettings(stored: SettingsInput, patch: JsonObject): CheckResult<SettingsInput> {
   const merged = merge(stored, patch)
@@ -66,8 +66,5 @@ const withoutResets = (patch: JsonObject): JsonObject =>
       value === null ? undefined : isJsonObject(value) ? withoutResets(value) : value,
     ]),
   )
-
-const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const jsonObjectOrEmpty = (value: unknown): JsonObject => (isJsonObject(value) ? value : {})

@@ -2,6 +2,7 @@
 // store, or every problem. Secrets that are omitted, or given as the fingerprints that are shown in their place, are kept. They must be
 // given again when the config has another destination: otherwise an operator could read every secret by changing the address.
 import { isDeepStrictEqual } from 'node:util'
+import { isJsonObject, type JsonObject } from '../../../infra/json-object.ts'
 import { FINGERPRINT_PATTERN, type Fingerprinter } from '../../domain/tenancy/fingerprint.ts'
 import type { CheckResult, InputProblem } from '../../domain/tenancy/problems.ts'
 import { destinationOf } from '../../domain/tenancy/provider-destinations.ts'
@@ -36,7 +37,6 @@ const secretNeededAgain = (path: string): InputProblem => ({
   message: 'must be given again: it would be sent to another address than before',
 })
 
-type Members = Record<string, unknown>
 type Keep = (path: string) => unknown
 
 function restoreSecrets(
@@ -47,7 +47,7 @@ function restoreSecrets(
   keep: Keep,
 ): unknown {
   const restored = withoutFingerprints(input, stored, maskConfig(keyring, type, stored), [], keep)
-  if (!isMembers(restored) || !isMembers(stored)) return restored
+  if (!isJsonObject(restored) || !isJsonObject(stored)) return restored
   return SECRET_MEMBERS[type].reduce((config, secret) => withSecret(config, stored, secret.split('.'), keep), restored)
 }
 
@@ -61,19 +61,19 @@ function withoutFingerprints(input: unknown, stored: unknown, masked: unknown, p
   const member = (name: string, value: unknown) =>
     withoutFingerprints(value, memberOf(stored, name), memberOf(masked, name), [...path, name], keep)
   if (Array.isArray(input)) return input.map((value, at) => member(String(at), value))
-  if (!isMembers(input)) return input
+  if (!isJsonObject(input)) return input
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, member(name, value)]))
 }
 
 /** Adds a secret that was omitted. Headers are kept only if all of them are omitted: a header that is missing among others was removed. */
-function withSecret(config: Members, stored: Members, [name = '', inner]: string[], keep: Keep): Members {
+function withSecret(config: JsonObject, stored: JsonObject, [name = '', inner]: string[], keep: Keep): JsonObject {
   const before = memberOf(stored, name)
   if (inner !== undefined && inner !== '*') {
     const [holder, holderBefore] = [memberOf(config, name), before]
-    if (!isMembers(holder) || !isMembers(holderBefore)) return config
+    if (!isJsonObject(holder) || !isJsonObject(holderBefore)) return config
     return { ...config, [name]: withSecret(holder, holderBefore, [inner], () => keep(`${name}.${inner}`)) }
   }
-  const isThere = inner === '*' ? isMembers(before) && Object.keys(before).length > 0 : typeof before === 'string'
+  const isThere = inner === '*' ? isJsonObject(before) && Object.keys(before).length > 0 : typeof before === 'string'
   if (Object.hasOwn(config, name) || !isThere) return config
   keep(name)
   return { ...config, [name]: before }
@@ -90,7 +90,4 @@ function fingerprintsIn(value: unknown, path: string[] = []): InputProblem[] {
 }
 
 const memberOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as Members)[name] : undefined
-
-const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as JsonObject)[name] : undefined

@@ -3,6 +3,7 @@
 // one that is not JSON, or too large, is shown in part.
 import { Buffer, isUtf8 } from 'node:buffer'
 import type { DeadLetter } from '../../../infra/broker/broker.ts'
+import { isJsonObject } from '../../../infra/json-object.ts'
 import { redact } from '../../../infra/log/redact.ts'
 import { scrub } from '../../../infra/log/scrub.ts'
 import { isoTimeOrNull } from '../iso-time.ts'
@@ -25,11 +26,8 @@ function bodyView({ body, content }: DeadLetter, maxBytes: number): Record<strin
   const json = Buffer.from(JSON.stringify(body))
   if (json.length > maxBytes) return { too_large: preview(json) }
   const { shown } = redact({ shown: body })
-  return isObject(shown) ? shown : { value: shown }
+  return isJsonObject(shown) ? shown : { value: shown }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The beginning, as text where it is text. */
 function preview(content: Buffer): { bytes: number; text: string } | { bytes: number; base64: string } {

@@ -1,5 +1,7 @@
 // In: the bootstrap file as parsed JSON of any shape. Out: problems between several members, such as an id that is used twice.
 // The rules are checked even if the schema finds problems, so that one start reports everything. They skip members of the wrong shape.
+
+import { isJsonObject } from '../../../infra/json-object.ts'
 import { canonicalCidr } from '../address-lists/cidr.ts'
 import { CONFIRM_MOST_ADDRESSES, findUnconfirmedIn } from '../address-lists/most-addresses.ts'
 import { addressesOf } from '../address-lists/reserved.ts'
@@ -16,12 +18,12 @@ interface ObjectAtPath {
 const MIN_KEY_LENGTH = 24
 
 export function ruleProblems(file: unknown, { production }: { production: boolean }): InputProblem[] {
-  const companies = objectsIn({ path: '', value: isObject(file) ? file : {} }, 'companies')
+  const companies = objectsIn({ path: '', value: isJsonObject(file) ? file : {} }, 'companies')
   const apps = companies.flatMap(company => objectsIn(company, 'apps'))
   const keys = apps.flatMap(app => objectsIn(app, 'keys'))
   const providers = apps.map(app => objectsIn(app, 'providers'))
-  const prices = objectsIn({ path: '', value: isObject(file) ? file : {} }, 'prices')
-  const ranges = objectsIn({ path: '', value: isObject(file) ? file : {} }, 'ip_lists')
+  const prices = objectsIn({ path: '', value: isJsonObject(file) ? file : {} }, 'prices')
+  const ranges = objectsIn({ path: '', value: isJsonObject(file) ? file : {} }, 'ip_lists')
   return [
     ...findRepeats(companies, 'id'),
     ...findRepeats(apps, 'id'),
@@ -99,11 +101,8 @@ function objectsIn(holder: ObjectAtPath, name: string): ObjectAtPath[] {
   const members = holder.value[name]
   if (!Array.isArray(members)) return []
   return members.flatMap((value: unknown, at) =>
-    isObject(value) ? [{ path: [holder.path, name, at].filter(part => part !== '').join('.'), value }] : [],
+    isJsonObject(value) ? [{ path: [holder.path, name, at].filter(part => part !== '').join('.'), value }] : [],
   )
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

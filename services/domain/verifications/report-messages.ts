@@ -1,4 +1,6 @@
 // Messages to `otp.reports`. Most hold one report, whose types are in machines/reports.ts; this is the form for several.
+
+import { isJsonObject } from '../../../infra/json-object.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
 
@@ -17,18 +19,15 @@ const REPORT_TYPES: readonly OtpReport['type'][] = [
 
 /** False for a message that another program, or a newer version, has put into the queue. Only what finds the verification is checked. */
 export function isReportMessage(body: unknown): body is OtpReport | ReportBundle {
-  if (!isObject(body)) return false
+  if (!isJsonObject(body)) return false
   if (body.type !== 'reports') return isReport(body)
   return (
     Array.isArray(body.all) &&
-    body.all.every(one => isObject(one) && typeof one.id === 'string' && isReport(one.report))
+    body.all.every(one => isJsonObject(one) && typeof one.id === 'string' && isReport(one.report))
   )
 }
 
 function isReport(report: unknown): boolean {
-  if (!isObject(report) || !(REPORT_TYPES as readonly unknown[]).includes(report.type)) return false
+  if (!isJsonObject(report) || !(REPORT_TYPES as readonly unknown[]).includes(report.type)) return false
   return typeof (report.type === 'message.received' ? report.app_id : report.otp_id) === 'string'
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
