@@ -7,8 +7,8 @@
 import type { Clock } from '../clock.ts'
 import type { AdminToken } from '../config/secrets.ts'
 import { isSameSecret } from '../crypto/compare-secrets.ts'
-import { networkOf } from '../ip-address.ts'
 import type { Logger } from '../log/log.ts'
+import { MINUTE_MS } from '../time.ts'
 import { createAttemptThrottle } from './attempt-throttle.ts'
 import type { CallerRequest, FindCaller } from './caller-address.ts'
 import { httpException, rateLimited } from './problem.ts'
@@ -29,19 +29,10 @@ export interface OperatorDeps {
 }
 
 const MAX_WRONG_TOKENS = 10
-const WINDOW_MS = 60_000
-const MAX_TRACKED_NETWORKS = 20_000
-/** A caller with IPv6 can take any address of its /64. */
-const COUNTED_NETWORK = { ipv4: 32, ipv6: 64 }
 
 /** One for a process, so that guesses at the admin API and at /metrics are counted together. */
 export function createIdentifyOperator({ tokens, findCaller, clock, log }: OperatorDeps): IdentifyOperator {
-  const throttle = createAttemptThrottle({
-    maxFailures: MAX_WRONG_TOKENS,
-    windowMs: WINDOW_MS,
-    maxCallers: MAX_TRACKED_NETWORKS,
-    clock,
-  })
+  const throttle = createAttemptThrottle({ maxFailures: MAX_WRONG_TOKENS, windowMs: MINUTE_MS, clock })
 
   function findOperator(given: string): string | undefined {
     // Every token is compared, so that the time does not depend on which one matches.
@@ -52,14 +43,13 @@ export function createIdentifyOperator({ tokens, findCaller, clock, log }: Opera
     const authorization = request.get('authorization')
     if (token === undefined && authorization === '') throw tokenNeeded()
     const address = findCaller(request).nearestKnown
-    const network = address === null ? 'unknown' : networkOf(address, COUNTED_NETWORK)
-    const waitMs = throttle.waitMs(network)
+    const waitMs = throttle.waitMs(address)
     if (waitMs > 0) throw throttled(waitMs)
     const name = findOperator(token ?? bearerOf(authorization))
     if (name !== undefined) return name
-    throttle.countFailure(network)
+    throttle.countFailure(address)
     const { requestId } = request.state ?? {}
-    const fields = { caller_address: address, throttled: throttle.waitMs(network) > 0 }
+    const fields = { caller_address: address, throttled: throttle.waitMs(address) > 0 }
     log.warn({ ...(requestId ? { request_id: requestId } : {}), ...fields }, 'operator.token_refused')
     throw tokenNeeded()
   }

@@ -11,7 +11,6 @@ import { clientAddressOf, type FindCaller } from '../../../infra/http/caller-add
 import type { IdentifyOperator } from '../../../infra/http/operators.ts'
 import { httpException, rateLimited } from '../../../infra/http/problem.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
-import { networkOf } from '../../../infra/ip-address.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
 import { type SessionDoc, type UserDoc, userContext } from '../../domain/users/documents.ts'
 import { operatorPrincipal, type Principal, principalOf } from '../access.ts'
@@ -50,8 +49,6 @@ const signInBody = z
 
 /** Of requests with an address, from one network. */
 const MAX_REQUESTS = 60
-const MAX_TRACKED_NETWORKS = 20_000
-const COUNTED_NETWORK = { ipv4: 32, ipv6: 64 }
 /** Longer than a check takes, so that the time of a refusal does not tell whether there was a code to compare with. */
 const REFUSAL_MS = 250
 
@@ -64,20 +61,14 @@ export const createSignInRoutes =
   (deps: SignInDeps): AddRoutes =>
   (router, { store, keyring, clock, log, readBody, readPage, withAudit }) => {
     const { codes, sessions, sameOrigin, identifyOperator, operators, findCaller, cookie, runAfterAnswer } = deps
-    const throttle = createAttemptThrottle({
-      maxFailures: MAX_REQUESTS,
-      windowMs: MINUTE_MS,
-      maxCallers: MAX_TRACKED_NETWORKS,
-      clock,
-    })
+    const throttle = createAttemptThrottle({ maxFailures: MAX_REQUESTS, windowMs: MINUTE_MS, clock })
 
     function countRequest(ctx: Context): void {
       const address = findCaller(ctx).nearestKnown
-      const network = address === null ? 'unknown' : networkOf(address, COUNTED_NETWORK)
-      const waitMs = throttle.waitMs(network)
+      const waitMs = throttle.waitMs(address)
       if (waitMs > 0)
         throw rateLimited({ scope: 'sign_in', detail: 'Too many sign-ins were tried from this address.', waitMs })
-      throttle.countFailure(network)
+      throttle.countFailure(address)
     }
 
     async function viewOf({ role, company_id, user_id, operator, session }: Principal): Promise<MeAnswer> {
