@@ -25,5 +25,8 @@ export const refusedRecipient = (
 ): RefusedRecipient => ({
   country: recipient?.kind === 'phone' ? recipient.country : null,
   masked: recipient === null ? null : maskRecipient(recipient),
-  index: refusedRecipientIndexes(keyring, appMode, recipient?.value ?? text)[0] ?? '',
+  /** Computed when it is stored: of a flood of refusals most are only counted. */
+  get index() {
+    return refusedRecipientIndexes(keyring, appMode, recipient?.value ?? text)[0] ?? ''
+  },
 })
