@@ -56,7 +56,8 @@ describeLiveFlow('why a code did not arrive', live => {
     const { delivery_id } = deliveries.at(-1)
     const lines = () => live.countersign.log.lines().filter(line => line.delivery_id === delivery_id)
     const failures = () => lines().filter(({ msg }) => msg === 'delivery.failed')
-    expect(failures().map(line => line.reason)).to.deep.equal([reason])
+    // The line is written after the failure is saved.
+    await live.eventually(() => expect(failures().map(line => line.reason)).to.deep.equal([reason]))
     expect(failures()[0]).to.include({ otp_id, app_id: app, channel: deliveries.at(-1).channel })
     await live.eventually(async () => {
       const events = (await live.events(app)).filter(({ payload }) => payload.delivery_id === delivery_id)
