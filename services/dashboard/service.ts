@@ -1,4 +1,4 @@
-// The admin API, under /admin/v1. ROUTES lists every subject: a folder with a routes.ts, or a single file. To add an endpoint, add it to
+// The admin API, under /admin/v1, and the pages that use it. ROUTES lists every subject: a folder with a routes.ts, or a single file. To add an endpoint, add it to
 // the routes of its subject, and say in access.ts who may call it; to add a subject, export an AddRoutes and list it here.
 import { Router } from '@koa/router'
 import type { Middleware } from 'koa'
@@ -46,6 +46,7 @@ import { createSessions } from './sign-in/sessions.ts'
 import { addStatsRoutes } from './stats/routes.ts'
 import { createUserRoutes } from './users/routes.ts'
 import { addVerificationRoutes } from './verifications/routes.ts'
+import { createWebPages } from './web-pages.ts'
 import { addWebhookRoutes } from './webhook/routes.ts'
 import { createWithAudit } from './with-audit.ts'
 
@@ -128,7 +129,8 @@ export function createDashboardService(deps: DashboardDeps): Service {
   for (const route of router.stack) route.stack.unshift(forbidCaching)
   const stop = async (): Promise<void> =>
     void (await Promise.all([accounts.settled(), backgroundQueue.stop(), afterAnswer.stop()]))
-  return { router, stop }
+  const pages = createWebPages()
+  return { router: new Router({ sensitive: true }).use(router.routes()).use(pages.routes()), stop }
 }
 
 /** Answers hold keys and personal data, which no cache may keep. */

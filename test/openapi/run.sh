@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tries the OpenAPI document with other people's tools:
 #   redocly                lints docs/openapi.json; a warning fails
-#   openapi-typescript     makes types, against which clients/typescript.ts is compiled
+#   openapi-typescript     makes types, against which clients/typescript.ts is compiled, and which the dashboard's pages use
 #   openapi-python-client  makes a client, with which clients/python.py sends, verifies and calls the admin API; a warning fails
 #   schemathesis           makes requests from /openapi.json, well-formed and malformed, single and in sequence, and compares every answer
 #                          with the document; a 5xx or an undocumented answer fails. Once with a server key, once with a publishable key,
@@ -14,15 +14,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # All are pinned: the same versions make the same requests and the same complaints.
 readonly FUZZER=(schemathesis==4.32.5 hypothesis==6.170.15)
 readonly PYTHON_GENERATOR=(openapi-python-client==0.29.1)
-# openapi-typescript needs the compiler as a library, which TypeScript 7 does not have.
-readonly NODE_TOOLS=(@redocly/cli@2.73.0 openapi-typescript@7.13.0 typescript@5.9.3)
 readonly START_TIMEOUT_SECONDS=60 FUZZ_TIMEOUT_SECONDS=180
 export ADMIN_TOKEN=fuzz-operator SERVER_KEY=sk_test_fuzz
 PUBLISHABLE_KEY=pk_test_fuzz
-CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/countersign
+source test/openapi/node-tools.sh
 FUZZ_TOOLS=$CACHE/$(IFS=_ && echo "${FUZZER[*]/==/-}")
 GENERATE_TOOLS=$CACHE/${PYTHON_GENERATOR[0]/==/-}
-LINT_TOOLS=$CACHE/openapi-node-2.73.0-7.13.0-5.9.3
 
 die() {
   echo "openapi: $*" >&2
@@ -41,29 +38,21 @@ install_python() {
   touch "$1/complete"
 }
 
-install_node() {
-  [[ -f $LINT_TOOLS/complete ]] && return
-  echo "openapi: installing ${NODE_TOOLS[*]}"
-  rm -rf "$LINT_TOOLS"
-  mkdir -p "$LINT_TOOLS"
-  npm install --prefix "$LINT_TOOLS" --no-save --ignore-scripts --no-audit --no-fund --loglevel=error "${NODE_TOOLS[@]}"
-  touch "$LINT_TOOLS/complete"
-}
-
 lint() {
   echo '--- redocly'
   REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \
-    "$LINT_TOOLS/node_modules/.bin/redocly" lint docs/openapi.json --config test/openapi/redocly.yaml
+    "$NODE_TOOLS_FOLDER/node_modules/.bin/redocly" lint docs/openapi.json --config test/openapi/redocly.yaml
 }
 
 typescript() {
   echo '--- openapi-typescript'
   mkdir "$work/typescript"
   cp test/openapi/clients/typescript.ts "$work/typescript/"
-  "$LINT_TOOLS/node_modules/.bin/openapi-typescript" docs/openapi.json -o "$work/typescript/generated.ts"
+  generate_types "$work/typescript/generated.ts"
+  diff "$work/typescript/generated.ts" "$DASHBOARD_TYPES" || die "$DASHBOARD_TYPES is not what docs/openapi.json says: npm run openapi"
   echo '{ "compilerOptions": { "strict": true, "exactOptionalPropertyTypes": true, "noEmit": true, "module": "nodenext", "types": [],
     "allowImportingTsExtensions": true }, "files": ["typescript.ts"] }' >"$work/typescript/tsconfig.json"
-  "$LINT_TOOLS/node_modules/.bin/tsc" -p "$work/typescript"
+  "$NODE_TOOLS_FOLDER/node_modules/.bin/tsc" -p "$work/typescript"
 }
 
 # ruff, which formats the client, is in the same environment.
@@ -124,7 +113,7 @@ pid=
 trap 'kill -KILL $pid 2>/dev/null || true; rm -rf "$work"' EXIT
 install_python "$FUZZ_TOOLS" "${FUZZER[@]}"
 install_python "$GENERATE_TOOLS" "${PYTHON_GENERATOR[@]}"
-install_node
+install_node_tools
 npm run --silent build
 try 'redocly' lint
 try 'openapi-typescript' typescript

@@ -1,0 +1,77 @@
+// Builds the web pages with Vite. In: the source folder of each site on the command line, as `name=folder`. Out: dist/web/<name>, every
+// text file with a gzip and a Brotli twin, so that no request compresses anything. A site whose sources are older than its last build is
+// left as it is, so that `npm start` builds once.
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import process from 'node:process'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { build, type LogLevel } from 'vite'
+import { BUILT_MARK, builtSiteFolder, PROJECT_ROOT } from './built-site.ts'
+
+/** Files that compress. */
+const TEXT_FILE = /\.(html|js|css|svg|json|txt)$/
+
+const filesUnder = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name))
+
+const lastChange = (files: readonly string[]): number => Math.max(...files.map(file => statSync(file).mtimeMs))
+
+const markTime = (site: string): number =>
+  statSync(join(builtSiteFolder(site), BUILT_MARK), { throwIfNoEntry: false })?.mtimeMs ?? 0
+
+/** Sources outside the folder that a site may import, and what decides the versions of its packages. */
+const SHARED_SOURCES = ['package.json', 'package-lock.json', 'services/dashboard/screens.ts', 'infra/web/build.ts']
+
+function isUpToDate(site: string, sources: string): boolean {
+  const shared = SHARED_SOURCES.map(file => join(PROJECT_ROOT, file)).filter(file =>
+    statSync(file, { throwIfNoEntry: false }),
+  )
+  return markTime(site) > lastChange([...filesUnder(sources), ...shared])
+}
+
+function compress(folder: string): void {
+  for (const file of filesUnder(folder).filter(name => TEXT_FILE.test(name))) {
+    const content = readFileSync(file)
+    writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }))
+    writeFileSync(
+      `${file}.br`,
+      brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: content.length } }),
+    )
+  }
+}
+
+async function buildSite(site: string, sources: string): Promise<void> {
+  const folder = builtSiteFolder(site)
+  // Built beside its place and moved there, so that a process that starts meanwhile finds a whole site.
+  const fresh = `${folder}.${process.pid}`
+  await build({
+    root: sources,
+    base: '/',
+    configFile: false,
+    publicDir: 'public',
+    logLevel: 'warn' satisfies LogLevel,
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    build: {
+      outDir: fresh,
+      emptyOutDir: true,
+      target: 'es2022',
+      // A small asset as a data: URL would need an exception in the Content-Security-Policy.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      assetsDir: `${site}-assets`,
+    },
+  })
+  compress(fresh)
+  writeFileSync(join(fresh, BUILT_MARK), '')
+  rmSync(folder, { recursive: true, force: true })
+  renameSync(fresh, folder)
+}
+
+mkdirSync(join(PROJECT_ROOT, 'dist/web'), { recursive: true })
+for (const word of process.argv.slice(2)) {
+  const [site = '', sources = ''] = word.split('=')
+  const folder = join(PROJECT_ROOT, sources)
+  if (!isUpToDate(site, folder)) await buildSite(site, folder)
+}

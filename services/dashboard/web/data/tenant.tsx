@@ -1,0 +1,102 @@
+// Which company and which app the screens are about. In: what the caller may see, and the last choice, which the browser remembers. Out:
+// the chosen app for every screen.
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext, useState } from 'preact/hooks'
+import { api, bodyOf, type Schemas } from '../api/client.ts'
+import type { Problem } from '../api/problem.ts'
+import { readStored, store } from './local-storage.ts'
+import { useMe } from './session.tsx'
+import { useQuery } from './use-query.ts'
+
+export type Company = Schemas['Company']
+export type App = Schemas['App']
+
+/** Sends the codes with which users of the dashboard sign in; of interest to operators alone. */
+const CONSOLE_COMPANY_ID = 'cmp_console'
+const LIST_LIMIT = 100
+
+export interface Tenant {
+  companies: Company[]
+  company: Company | null
+  apps: App[]
+  /** Null when the company has none yet. */
+  app: App | null
+  problem: Problem | null
+  loading: boolean
+  chooseCompany(id: string): void
+  chooseApp(id: string): void
+  /** Reads companies and apps again, after one was created or renamed. */
+  reload(): Promise<void>
+  /** Shows what a change of the app answered. */
+  replaceApp(app: App): void
+}
+
+const TenantContext = createContext<Tenant | null>(null)
+
+export function TenantProvider({ children }: { children: ComponentChildren }) {
+  const me = useMe()
+  const [companyId, setCompanyId] = useState(readStored('company'))
+  const [appId, setAppId] = useState(readStored('app'))
+
+  const companies = useQuery(`companies ${me.company_id}`, async () => {
+    const { items } = await bodyOf(api.GET('/admin/v1/companies', { params: { query: { limit: LIST_LIMIT } } }))
+    return items
+  })
+  const company =
+    companies.data?.find(({ id }) => id === companyId) ??
+    companies.data?.find(({ id }) => id !== CONSOLE_COMPANY_ID) ??
+    companies.data?.[0] ??
+    null
+
+  const apps = useQuery(company && `apps ${company.id}`, async () => {
+    const path = { id: company?.id ?? '' }
+    const { items } = await bodyOf(
+      api.GET('/admin/v1/companies/{id}/apps', { params: { path, query: { limit: LIST_LIMIT } } }),
+    )
+    return items
+  })
+  const app = apps.data?.find(({ id }) => id === appId) ?? apps.data?.[0] ?? null
+
+  const tenant: Tenant = {
+    companies: companies.data ?? [],
+    company,
+    apps: apps.data ?? [],
+    app,
+    problem: companies.problem ?? apps.problem,
+    loading: companies.data === undefined || (company !== null && apps.data === undefined),
+    chooseCompany(id) {
+      store('company', id)
+      setCompanyId(id)
+    },
+    chooseApp(id) {
+      store('app', id)
+      setAppId(id)
+    },
+    async reload() {
+      await Promise.all([companies.reload(), apps.reload()])
+    },
+    replaceApp(changed) {
+      apps.replace((apps.data ?? []).map(one => (one.id === changed.id ? changed : one)))
+    },
+  }
+  return <TenantContext.Provider value={tenant}>{children}</TenantContext.Provider>
+}
+
+export function useTenant(): Tenant {
+  const tenant = useContext(TenantContext)
+  if (tenant === null) throw new Error('there is no TenantProvider around this component')
+  return tenant
+}
+
+/** The chosen app. Only for screens, which are shown once there is one. */
+export function useApp(): App {
+  const { app } = useTenant()
+  if (app === null) throw new Error('no app is chosen')
+  return app
+}
+
+export function useCompany(): Company {
+  const { company } = useTenant()
+  if (company === null) throw new Error('no company is chosen')
+  return company
+}

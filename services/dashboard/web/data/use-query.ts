@@ -1,0 +1,76 @@
+// Reads from the API into a component. In: a key that says what is read, and the call. Out: the data, or the problem. Old data stays on
+// the screen while it is read again, so that nothing jumps; when the key changes, old data goes.
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { Problem } from '../api/problem.ts'
+
+export interface Query<T> {
+  /** Undefined until the first answer. */
+  data: T | undefined
+  problem: Problem | null
+  /** Whether a call is under way. */
+  loading: boolean
+  /** Reads again. */
+  reload(): Promise<void>
+  /** Shows what a change answered, without reading again. */
+  replace(data: T): void
+}
+
+export interface QueryOptions {
+  /** Reads again so often, while the page is visible. */
+  everyMs?: number
+}
+
+interface State<T> {
+  key: string | null
+  data: T | undefined
+  problem: Problem | null
+  loading: boolean
+}
+
+/** Null for `key`: nothing is read yet. */
+export function useQuery<T>(
+  key: string | null,
+  load: (signal: AbortSignal) => Promise<T>,
+  { everyMs }: QueryOptions = {},
+): Query<T> {
+  const [state, setState] = useState<State<T>>({ key, data: undefined, problem: null, loading: key !== null })
+  const latestLoad = useRef(load)
+  latestLoad.current = load
+  const call = useRef<AbortController | null>(null)
+
+  const reload = useCallback(async (): Promise<void> => {
+    if (key === null) return
+    call.current?.abort()
+    const own = new AbortController()
+    call.current = own
+    setState(old =>
+      old.key === key ? { ...old, loading: true } : { key, data: undefined, problem: null, loading: true },
+    )
+    try {
+      const data = await latestLoad.current(own.signal)
+      if (!own.signal.aborted) setState({ key, data, problem: null, loading: false })
+    } catch (thrown) {
+      if (own.signal.aborted) return
+      setState(old => ({ key, data: old.data, problem: Problem.from(thrown), loading: false }))
+    }
+  }, [key])
+
+  const replace = useCallback((data: T) => setState({ key, data, problem: null, loading: false }), [key])
+
+  useEffect(() => {
+    void reload()
+    return () => call.current?.abort()
+  }, [reload])
+
+  useEffect(() => {
+    if (everyMs === undefined || key === null) return
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') void reload()
+    }, everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs, key, reload])
+
+  // A new key shows nothing of the old one, also before the effect runs.
+  const current = state.key === key ? state : { data: undefined, problem: null, loading: key !== null }
+  return { data: current.data, problem: current.problem, loading: current.loading, reload, replace }
+}

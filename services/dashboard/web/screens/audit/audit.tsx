@@ -1,0 +1,9 @@
+import { Screen } from '../../ui/screen.tsx'
+
+export default function Audit() {
+  return (
+    <Screen title="Audit">
+      <p>Not built yet.</p>
+    </Screen>
+  )
+}

@@ -1,0 +1,9 @@
+import { Screen } from '../../ui/screen.tsx'
+
+export default function Privacy() {
+  return (
+    <Screen title="Privacy">
+      <p>Not built yet.</p>
+    </Screen>
+  )
+}

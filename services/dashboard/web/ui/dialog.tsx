@@ -1,0 +1,49 @@
+// A modal dialog, by the browser's own element: it traps the focus, Escape closes it, and the focus returns to where it was.
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import { Button } from './button.tsx'
+
+export interface DialogProps {
+  title: string
+  onClose(): void
+  children: ComponentChildren
+  /** For tables and timelines. */
+  wide?: boolean
+}
+
+/** Is open as long as it is rendered. */
+export function Dialog({ title, onClose, children, wide = false }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  useEffect(() => {
+    const before = document.activeElement
+    element.current?.showModal()
+    return () => {
+      if (before instanceof HTMLElement) before.focus()
+    }
+  }, [])
+  return (
+    <dialog
+      ref={element}
+      class={wide ? 'dialog wide' : 'dialog'}
+      aria-labelledby={titleId}
+      onCancel={event => {
+        event.preventDefault()
+        onClose()
+      }}
+    >
+      <header>
+        <h2 id={titleId}>{title}</h2>
+        <Button look="quiet" aria-label="Close" onClick={onClose}>
+          ✕
+        </Button>
+      </header>
+      {children}
+    </dialog>
+  )
+}
+
+/** The buttons at the end of a dialog or form, the most important one first in reading order. */
+export function Actions({ children }: { children: ComponentChildren }) {
+  return <div class="actions">{children}</div>
+}

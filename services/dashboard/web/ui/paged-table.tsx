@@ -1,0 +1,40 @@
+// A table over a long list of the API: one page at a time, with what to show while it loads, when it is empty and when it fails.
+import type { ComponentChildren } from 'preact'
+import type { Pages } from '../data/use-pages.ts'
+import { Button } from './button.tsx'
+import { Loading } from './loading.tsx'
+import { ProblemNotice } from './notice.tsx'
+import { type Column, Table } from './table.tsx'
+
+export interface PagedTableProps<T> {
+  caption: string
+  columns: readonly Column<T>[]
+  pages: Pages<T>
+  keyOf(row: T): string
+  /** Says what to do next. */
+  empty: ComponentChildren
+}
+
+export function PagedTable<T>({ caption, columns, pages, keyOf, empty }: PagedTableProps<T>) {
+  const { data, problem, loading, next, previous, number, reload } = pages
+  if (problem) return <ProblemNotice problem={problem} onRetry={reload} />
+  if (data === undefined) return <Loading what={caption} />
+  // A filter that no index serves may answer a short page, even an empty one, before the end of the list.
+  const isEmpty = data.items.length === 0 && number === 1 && next === undefined
+  return (
+    <>
+      {isEmpty ? empty : <Table caption={caption} columns={columns} rows={data.items} keyOf={keyOf} busy={loading} />}
+      {(next || previous) && (
+        <nav class="pager" aria-label={`Pages of ${caption}`}>
+          <Button disabled={!previous} onClick={() => previous?.()}>
+            Previous page
+          </Button>
+          <span>Page {number}</span>
+          <Button disabled={!next} onClick={() => next?.()}>
+            Next page
+          </Button>
+        </nav>
+      )}
+    </>
+  )
+}
