@@ -25,6 +25,23 @@ describeInBrowser('the shell of the dashboard', (open, start) => {
   })
 })
 
+describeInBrowserOnce('the command palette', (open, start) => {
+  it('opens a screen with the keyboard alone', async () => {
+    const { page } = await open.operator(await start())
+    await page.goto('/overview')
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Screen, app, recipient or id' }).waitFor()
+    await expectAccessible(page)
+    await page.keyboard.type('mon')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Money' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.press('Escape')
+    expect(await page.getByRole('dialog').count()).to.equal(0)
+  })
+})
+
 describeInBrowserOnce('the menu on a phone', (open, start) => {
   it('shows the navigation', async () => {
     const { page } = await open.operator(await start(), { size: 'phone' })

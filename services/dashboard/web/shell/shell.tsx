@@ -9,6 +9,7 @@ import { Button } from '../ui/button.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { ProblemNotice } from '../ui/notice.tsx'
 import { AccountMenu } from './account-menu.tsx'
+import { CommandPalette } from './command-palette.tsx'
 import { FirstApp } from './first-app.tsx'
 import { Routes } from './routes.tsx'
 import { TenantPicker } from './tenant-picker.tsx'
@@ -31,6 +32,7 @@ export function Shell() {
           Countersign
         </a>
         <TenantPicker />
+        <CommandPalette />
         <AccountMenu />
         <Button look="quiet" aria-expanded={menuOpen} aria-controls="navigation" onClick={() => setMenuOpen(!menuOpen)}>
           Menu

@@ -1,0 +1,101 @@
+// The command palette: Ctrl-K or ⌘-K, type a few letters, Enter. It opens screens, chooses apps and searches verifications.
+
+import { useEffect, useId, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
+import { SCREENS } from '../../screens.ts'
+import { useMe } from '../data/session.tsx'
+import { useTenant } from '../data/tenant.tsx'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { type PaletteEntry, paletteEntries } from './palette-entries.ts'
+import './command-palette.css'
+
+/** The button that opens it, and the palette while it is open. */
+export function CommandPalette() {
+  const [open, setOpen] = useState(false)
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return
+      event.preventDefault()
+      setOpen(true)
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+  return (
+    <>
+      <Button look="quiet" aria-keyshortcuts="Control+K Meta+K" onClick={() => setOpen(true)}>
+        Go to…{' '}
+        <span class="kbd" aria-hidden="true">
+          Ctrl K
+        </span>
+      </Button>
+      {open && <Palette onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+function Palette({ onClose }: { onClose(): void }) {
+  const { route } = useLocation()
+  const { role } = useMe()
+  const { apps, chooseApp } = useTenant()
+  const [typed, setTyped] = useState('')
+  const [chosen, setChosen] = useState(0)
+  const listId = useId()
+  const screens = SCREENS.filter(screen => screen.role === 'viewer' || role === 'operator')
+  const entries = paletteEntries(typed, { screens, apps })
+
+  function go(entry: PaletteEntry | undefined): void {
+    if (!entry) return
+    onClose()
+    if (entry.appId) chooseApp(entry.appId)
+    // The reference is a page of its own, which this page's router does not know.
+    else if (entry.path === '/docs') location.assign('/docs')
+    else if (entry.path) route(entry.path)
+  }
+  function onKeyDown(event: KeyboardEvent): void {
+    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 }
+    const step = steps[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      setChosen((chosen + step + entries.length) % Math.max(entries.length, 1))
+    }
+    if (event.key === 'Enter') go(entries[chosen])
+  }
+  return (
+    <Dialog title="Go to" onClose={onClose}>
+      <input
+        type="text"
+        role="combobox"
+        aria-label="Screen, app, recipient or id"
+        aria-expanded="true"
+        aria-controls={listId}
+        aria-activedescendant={entries[chosen] && `${listId}-${chosen}`}
+        placeholder="Screen, app, recipient or id"
+        autocomplete="off"
+        autofocus
+        value={typed}
+        onInput={event => {
+          setTyped(event.currentTarget.value)
+          setChosen(0)
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div id={listId} class="palette" role="listbox" aria-label="Entries">
+        {entries.map((entry, at) => (
+          <div
+            key={entry.id}
+            id={`${listId}-${at}`}
+            role="option"
+            aria-selected={at === chosen}
+            tabIndex={-1}
+            onClick={() => go(entry)}
+            onKeyDown={event => event.key === 'Enter' && go(entry)}
+          >
+            {entry.name} <span class="soft">{entry.hint}</span>
+          </div>
+        ))}
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,37 @@
+// What the command palette offers for what was typed.
+import { expect } from 'chai'
+import { paletteEntries } from '../../../../services/dashboard/web/shell/palette-entries.ts'
+
+const SOURCE = {
+  screens: [
+    { path: '/api-keys', name: 'API Keys' },
+    { path: '/limits', name: 'Limits and fraud' },
+  ],
+  apps: [{ id: 'app_1', name: 'Shop' }],
+}
+const names = (typed: string): string[] => paletteEntries(typed, SOURCE).map(({ name }) => name)
+
+describe('the command palette', () => {
+  it('offers everything before a letter is typed, and no empty search', () => {
+    expect(names('')).to.deep.equal(['API Keys', 'Limits and fraud', 'API reference', 'Shop'])
+  })
+
+  it('finds by any words of a name, and then offers to search', () => {
+    expect(names('fraud lim')).to.deep.equal(['Limits and fraud', 'Search verifications for fraud lim'])
+    expect(names('api')[0]).to.equal('API Keys')
+  })
+
+  it('searches first for what looks like a recipient', () => {
+    for (const typed of ['+44 7911 123456', '447911', 'ada@shop.example'])
+      expect(names(typed)[0]).to.equal(`Search verifications for ${typed}`)
+    expect(paletteEntries('+44 7911', SOURCE)[0]?.path).to.equal('/verifications?recipient=%2B44%207911')
+  })
+
+  it('opens a verification by its id', () => {
+    expect(paletteEntries(' otp_1 ', SOURCE)[0]).to.include({ name: 'Open otp_1', path: '/verifications/otp_1' })
+  })
+
+  it('chooses an app', () => {
+    expect(paletteEntries('shop', SOURCE)[0]).to.include({ appId: 'app_1', path: null })
+  })
+})
