@@ -76,6 +76,19 @@ const createEdgeWithCallbacks = (runtime: Runtime): Service => {
   return service
 }
 
+/** The pages call the client API at their own address (Try it), and link to its reference. Another origin would be closed to them: the
+ *  API lets no page of another origin use a server key, and the pages' policy lets them call no other origin. So where another process plays
+ *  the edge, the dashboard answers the client API too. This adds no secret and no consumer: the edge needs fewer secrets than the dashboard,
+ *  keeps nothing, and asks the OTP actor over the broker. Vendors call back at the edge alone. The lines of these requests have the role of
+ *  this process. */
+const createDashboardWithClientApi = (runtime: Runtime): Service => {
+  const dashboard = createDashboardService(runtime)
+  if (runtime.config.roles.includes('edge')) return dashboard
+  const edge = createEdgeService({ ...runtime, otherApis: [ADMIN_API] })
+  if (edge.router) dashboard.router?.use(edge.router.routes())
+  return { ...dashboard, stop: async () => void (await Promise.all([dashboard.stop?.(), edge.stop?.()])) }
+}
+
 /** Which service plays which role. */
 const SERVICES: Services = {
   edge: createEdgeWithCallbacks,
@@ -86,7 +99,7 @@ const SERVICES: Services = {
   'channel:email': createChannelService('email'),
   webhook: createWebhookService,
   sweeper: createSweeperService,
-  dashboard: createDashboardService,
+  dashboard: createDashboardWithClientApi,
 }
 
 export interface Running extends Omit<RunningHost, 'ports' | 'firstTry'> {
