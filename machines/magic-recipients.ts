@@ -8,7 +8,7 @@ export type SandboxScenario = 'delivered' | 'failed' | 'late' | 'twice' | 'disor
 export type Magic = { refuses: ErrorType } | { scenario: SandboxScenario }
 
 /** Each is a phone number, and an email address `<name>@magic.test`. */
-const MAGIC_RECIPIENTS: readonly [number: string, name: string, magic: Magic][] = [
+export const MAGIC_RECIPIENTS: readonly [number: string, name: string, magic: Magic][] = [
   ['+15005550001', 'invalid', { refuses: 'InvalidRecipientError' }],
   ['+15005550002', 'no-channel', { refuses: 'NoEnabledChannelError' }],
   ['+15005550003', 'geo', { refuses: 'GeoBlockedError' }],

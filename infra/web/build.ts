@@ -22,7 +22,14 @@ const markTime = (site: string): number =>
   statSync(join(builtSiteFolder(site), BUILT_MARK), { throwIfNoEntry: false })?.mtimeMs ?? 0
 
 /** Sources outside the folder that a site may import, and what decides the versions of its packages. */
-const SHARED_SOURCES = ['package.json', 'package-lock.json', 'services/dashboard/screens.ts', 'infra/web/build.ts']
+const SHARED_SOURCES = [
+  'package.json',
+  'package-lock.json',
+  'services/dashboard/screens.ts',
+  'machines/magic-recipients.ts',
+  'machines/masking.ts',
+  'infra/web/build.ts',
+]
 
 function isUpToDate(site: string, sources: string): boolean {
   const shared = SHARED_SOURCES.map(file => join(PROJECT_ROOT, file)).filter(file =>

@@ -1,9 +1,39 @@
+// Try it: sends a code to the sandbox and checks it, through the real client API, without a key copied by hand.
+import { useMay, useMe } from '../../data/session.tsx'
+import { useApp } from '../../data/tenant.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { Screen } from '../../ui/screen.tsx'
+import { MagicList } from './magic-list.tsx'
+import { Trial } from './trial.tsx'
+import './try.css'
 
 export default function TryIt() {
+  const app = useApp()
+  const { role } = useMe()
+  const mayTry = useMay('developer')
+  const isClosed = app.closed_at !== null
   return (
-    <Screen title="Try it">
-      <p>Not built yet.</p>
+    <Screen
+      title="Try it"
+      lead="One verification from send to proof, on the real API, with test keys. It costs nothing."
+    >
+      {mayTry && !isClosed ? (
+        <Trial />
+      ) : (
+        <>
+          <Notice>
+            <p>
+              {isClosed
+                ? `The app ${app.name} is closed: its keys are refused. Choose another app above.`
+                : `Trying it creates test keys, which needs the role developer. Yours is ${role}.`}
+            </p>
+          </Notice>
+          <Card title="Magic numbers and addresses" lead="With a test key, each has a fixed outcome.">
+            <MagicList />
+          </Card>
+        </>
+      )}
     </Screen>
   )
 }

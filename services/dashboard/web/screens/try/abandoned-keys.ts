@@ -1,0 +1,19 @@
+// Which of the keys that this screen has made are no longer used. In: the keys of an app. Out: those to revoke. Another viewer's key stays
+// as long as it was made or used within a day; a page whose key is revoked nevertheless makes a new one.
+import type { components } from '../../api/schema.ts'
+
+type ApiKey = components['schemas']['ApiKey']
+
+/** The name of every key that the screen makes, by which it finds them again. */
+export const TRY_IT_KEY_NAME = 'Try it'
+
+const ABANDONED_AFTER_MS = 24 * 3_600_000
+
+export const findAbandonedKeys = (keys: readonly ApiKey[], now: number): ApiKey[] =>
+  keys.filter(
+    ({ name, mode, revoked_at, created_at, last_used_at }) =>
+      name === TRY_IT_KEY_NAME &&
+      mode === 'test' &&
+      revoked_at === null &&
+      Math.max(Date.parse(created_at), Date.parse(last_used_at ?? created_at)) < now - ABANDONED_AFTER_MS,
+  )

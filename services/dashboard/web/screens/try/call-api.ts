@@ -1,0 +1,49 @@
+// Calls the client API as a backend or a device would: with an API key, without the session. In: a request. Out: the request that was made
+// and its answer, also a refusal, because the screen shows both.
+import { Problem } from '../../api/problem.ts'
+import type { ApiRequest, KeyKind, RequestWithKey } from './api-request.ts'
+import { forgetTestKey, testKey } from './test-keys.ts'
+
+export interface Call {
+  request: ApiRequest
+  status: number
+  body: unknown
+  ms: number
+}
+
+/** A key that was revoked meanwhile is replaced, once. */
+export async function callApi(appId: string, kind: KeyKind, withKey: RequestWithKey): Promise<Call> {
+  const first = await perform(withKey(await testKey(appId, kind)))
+  if (first.status !== 401) return first
+  forgetTestKey(appId, kind)
+  return perform(withKey(await testKey(appId, kind)))
+}
+
+async function perform(request: ApiRequest): Promise<Call> {
+  const { method, path, key, body } = request
+  const started = performance.now()
+  const headers: Record<string, string> = { authorization: `Bearer ${key}` }
+  if (body !== null) headers['content-type'] = 'application/json'
+  const response = await fetch(path, {
+    method,
+    headers,
+    credentials: 'omit',
+    ...(body === null ? {} : { body: JSON.stringify(body) }),
+  }).catch(() => {
+    throw Problem.unreachable()
+  })
+  const answer: unknown = await response.json().catch(() => null)
+  return { request, status: response.status, body: answer, ms: Math.round(performance.now() - started) }
+}
+
+/** The body of an accepted call; null of a refused one. `T` is what the API documents for the request. */
+export const acceptedBody = <T>(call: Call | null): T | null =>
+  call !== null && call.status === 200 ? (call.body as T) : null
+
+/** Why a call was refused, in the API's words. */
+export function refusalOf(call: Call | null): string | undefined {
+  if (call === null || call.status < 400) return undefined
+  const { detail, retry_after } = (call.body ?? {}) as { detail?: string; retry_after?: number }
+  const why = detail ?? `The API answered ${call.status}.`
+  return retry_after === undefined ? why : `${why} Try again in ${retry_after} s.`
+}

@@ -1,0 +1,40 @@
+// The test keys with which the screen calls the client API. In: an app and a kind of key. Out: a key, made on first use. A key is kept in
+// the session storage of this tab alone, which signing out clears; only the server's hash of it lasts longer.
+import { api, bodyOf } from '../../api/client.ts'
+import { findAbandonedKeys, TRY_IT_KEY_NAME } from './abandoned-keys.ts'
+import type { KeyKind } from './api-request.ts'
+
+const LIST_LIMIT = 100
+
+const storageName = (appId: string, kind: KeyKind): string => `try it: ${kind} key of ${appId}`
+
+/** Two calls at once, such as of a double click, get one key. */
+const underWay = new Map<string, Promise<string>>()
+
+export async function testKey(appId: string, kind: KeyKind): Promise<string> {
+  const name = storageName(appId, kind)
+  const stored = sessionStorage.getItem(name)
+  if (stored !== null) return stored
+  const creation = underWay.get(name) ?? createKey(appId, kind).finally(() => underWay.delete(name))
+  underWay.set(name, creation)
+  return creation
+}
+
+/** After the key was refused. */
+export const forgetTestKey = (appId: string, kind: KeyKind): void => sessionStorage.removeItem(storageName(appId, kind))
+
+async function createKey(appId: string, kind: KeyKind): Promise<string> {
+  const body = { kind, mode: 'test', name: TRY_IT_KEY_NAME } as const
+  const { key } = await bodyOf(api.POST('/admin/v1/apps/{id}/keys', { params: { path: { id: appId } }, body }))
+  sessionStorage.setItem(storageName(appId, kind), key)
+  // Nothing waits for it, and what fails is tried again with the next key.
+  void revokeAbandonedKeys(appId).catch(() => {})
+  return key
+}
+
+async function revokeAbandonedKeys(appId: string): Promise<void> {
+  const params = { path: { id: appId }, query: { limit: LIST_LIMIT } }
+  const { items } = await bodyOf(api.GET('/admin/v1/apps/{id}/keys', { params }))
+  for (const { id } of findAbandonedKeys(items, Date.now()))
+    await api.DELETE('/admin/v1/keys/{id}', { params: { path: { id } } })
+}

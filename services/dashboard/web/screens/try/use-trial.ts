@@ -1,0 +1,135 @@
+// One verification that is tried: its state and its steps. In: what the viewer types and presses. Out: the calls that were made, newest
+// first, and what became of the verification.
+import { useState } from 'preact/hooks'
+import type { Schemas } from '../../api/client.ts'
+import { useApp } from '../../data/tenant.tsx'
+import { type Change, useChange } from '../../data/use-change.ts'
+import type { Query } from '../../data/use-query.ts'
+import {
+  type Channel,
+  exchangeRequest,
+  type KeyKind,
+  type RequestWithKey,
+  resendRequest,
+  sendRequest,
+  statusRequest,
+  verifyRequest,
+} from './api-request.ts'
+import { acceptedBody, type Call, callApi } from './call-api.ts'
+import type { Progress } from './progress.ts'
+import { useProgress } from './use-progress.ts'
+
+interface Started {
+  otpId: string
+  recipient: string
+  /** As the latest answer showed it. */
+  verification: Schemas['Verification']
+}
+
+/** The latest answer to each step. */
+interface Answers {
+  send: Call | null
+  /** To a resend or a look at the state. */
+  again: Call | null
+  verify: Call | null
+  exchange: Call | null
+}
+
+const NO_ANSWERS: Answers = { send: null, again: null, verify: null, exchange: null }
+
+export interface Trial {
+  /** Null before the first accepted send. */
+  started: Started | null
+  calls: readonly Call[]
+  answers: Answers
+  /** What the right code gave to a device. */
+  token: string | null
+  progress: Query<Progress>
+  sending: Change
+  verifying: Change
+  exchanging: Change
+  send(recipient: string): Promise<void>
+  /** Null: on the next channel. */
+  resend(channel: Channel | null): Promise<void>
+  readStatus(): Promise<void>
+  verify(code: string): Promise<void>
+  exchange(): Promise<void>
+  startOver(): void
+}
+
+/** `kind`: whose key sends and verifies. */
+export function useTrial(kind: KeyKind): Trial {
+  const { id: appId } = useApp()
+  const [started, setStarted] = useState<Started | null>(null)
+  const [calls, setCalls] = useState<readonly Call[]>([])
+  const [answers, setAnswers] = useState(NO_ANSWERS)
+  const [sending, verifying, exchanging] = [useChange(), useChange(), useChange()]
+  const progress = useProgress(started && { appId, ...started })
+
+  async function call(request: RequestWithKey, by: KeyKind = kind): Promise<Call> {
+    const made = await callApi(appId, by, request)
+    setCalls(old => [made, ...old])
+    return made
+  }
+
+  function startOver(): void {
+    setStarted(null)
+    setCalls([])
+    setAnswers(NO_ANSWERS)
+    for (const change of [sending, verifying, exchanging]) change.reset()
+  }
+
+  async function askAgain(request: (otpId: string) => RequestWithKey): Promise<void> {
+    await sending.run(async () => {
+      if (started === null) return
+      const again = await call(request(started.otpId))
+      const verification = acceptedBody<Schemas['Verification']>(again)
+      setAnswers(old => ({ ...old, again }))
+      if (verification) setStarted({ ...started, verification })
+      await progress.reload()
+    })
+  }
+
+  const token = acceptedBody<Schemas['VerifyResult']>(answers.verify)?.verification_token ?? null
+  return {
+    started,
+    calls,
+    answers,
+    token,
+    progress,
+    sending,
+    verifying,
+    exchanging,
+    async send(recipient) {
+      await sending.run(async () => {
+        const send = await call(sendRequest(recipient))
+        const verification = acceptedBody<Schemas['Verification']>(send)
+        // What was made before belongs to another verification.
+        setCalls([send])
+        setAnswers({ ...NO_ANSWERS, send })
+        setStarted(verification && { otpId: verification.otp_id, recipient, verification })
+        verifying.reset()
+        exchanging.reset()
+      })
+    },
+    resend: channel => askAgain(otpId => resendRequest(otpId, channel)),
+    readStatus: () => askAgain(statusRequest),
+    async verify(code) {
+      await verifying.run(async () => {
+        if (started === null) return
+        const verify = await call(verifyRequest(started.otpId, code))
+        setAnswers(old => ({ ...old, verify }))
+        await progress.reload()
+      })
+    },
+    async exchange() {
+      await exchanging.run(async () => {
+        if (token === null) return
+        // A backend does it, so the key is a server's.
+        const exchange = await call(exchangeRequest(token), 'server')
+        setAnswers(old => ({ ...old, exchange }))
+      })
+    },
+    startOver,
+  }
+}

@@ -1,0 +1,264 @@
+// Try it, in a real browser: a verification from send to proof, with keys that the screen makes itself.
+import { expect } from 'chai'
+import type { Locator, Page } from 'playwright-core'
+import { MAGIC_RECIPIENTS } from '../../machines/magic-recipients.ts'
+import { createCaller } from '../support/api-caller.ts'
+import { describeInBrowser, describeInBrowserOnce, expectAccessible, type Viewer } from '../support/browser.ts'
+import { eventually } from '../support/eventually.ts'
+import { wrongCode } from '../support/flow.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+const DEMO = 'app_demo'
+
+const card = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+const field = (page: Page, name: string) => page.getByLabel(name, { exact: true })
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+const approved = (page: Page) => page.getByText('approved', { exact: true })
+
+const waitForFocus = (place: Locator) =>
+  eventually(async () => expect(await place.evaluate(element => element.matches(':focus'))).to.equal(true))
+
+/** Sends to the recipient in the field, and waits for the message. */
+async function send(page: Page): Promise<string> {
+  await press(page, 'Send code')
+  await card(page, 'Inbox').getByRole('button', { name: 'Use this code' }).waitFor()
+  return readCode(page)
+}
+
+const readCode = async (page: Page): Promise<string> =>
+  /\d{6}/.exec(await card(page, 'Inbox').getByText('verification code').first().innerText())?.[0] ?? ''
+
+const settings = ({ admin }: Viewer, change: object) => admin('PATCH', `/apps/${DEMO}`, { settings: change })
+
+describeInBrowser('Try it', (open, start) => {
+  it('sends a code, shows it in the inbox, and verifies it, by keyboard alone', async () => {
+    const { page, admin } = await open.operator(await start())
+    await page.goto('/try')
+    await field(page, 'Recipient').press('Enter')
+    await card(page, 'Inbox').getByRole('button', { name: 'Use this code' }).waitFor()
+    await waitForFocus(field(page, 'Code'))
+    await page.keyboard.type(await readCode(page))
+    await page.keyboard.press('Enter')
+    await approved(page).waitFor()
+    await card(page, 'Inbox').getByText('delivered', { exact: true }).waitFor()
+    const events = card(page, 'Webhook')
+    for (const type of ['otp.approved', 'delivery.delivered']) await events.getByText(type, { exact: true }).waitFor()
+    await events.getByRole('link', { name: 'API Keys' }).waitFor()
+    const { items } = (await admin('GET', `/apps/${DEMO}/keys`)).body
+    const made = items.filter(({ name }: { name: string | null }) => name === 'Try it')
+    expect(made, 'one key for both calls').to.have.length(1)
+    expect(made[0]).to.include({ kind: 'server', mode: 'test' })
+  })
+
+  it('counts the attempts after a wrong code, and ends with the last one', async () => {
+    const viewer = await open.operator(await start())
+    await settings(viewer, { verify_attempts: 2 })
+    const { page } = viewer
+    await page.goto('/try')
+    const code = await send(page)
+    await field(page, 'Code').fill(wrongCode(code))
+    await press(page, 'Verify')
+    await page.getByText('The code is wrong. 1 attempt is left.').waitFor()
+    await field(page, 'Code').press('Enter')
+    await page.getByText('The code is wrong. No attempts are left.').waitFor()
+    await page.getByText('failed', { exact: true }).waitFor()
+    await card(page, 'Webhook').getByText('otp.failed', { exact: true }).waitFor()
+    await field(page, 'Code').fill(code)
+    await press(page, 'Verify')
+    await card(page, 'Request').getByText('"type": "OtpNotPendingError"').waitFor()
+    expect(await approved(page).count()).to.equal(0)
+  })
+
+  it('verifies as a device with a publishable key, and exchanges the token with a server key', async () => {
+    const { page, admin } = await open.operator(await start())
+    await page.goto('/try')
+    await page.getByRole('switch', { name: 'As a device' }).click()
+    await field(page, 'Recipient').fill('+14155550123')
+    await send(page)
+    await press(page, 'Use this code')
+    await page.keyboard.press('Enter')
+    await approved(page).waitFor()
+    await card(page, 'Your app')
+      .getByText(/otp_vt_/)
+      .waitFor()
+    await waitForFocus(page.getByRole('button', { name: 'Exchange' }))
+    await page.keyboard.press('Enter')
+    await page.getByText('Proved: +14155550123 by SMS.').waitFor()
+    await card(page, 'Request').getByText('"recipient_type": "phone"').waitFor()
+    const { items } = (await admin('GET', `/apps/${DEMO}/keys`)).body
+    const kinds = items.filter(({ name }: { name: string | null }) => name === 'Try it')
+    expect(kinds.map(({ kind }: { kind: string }) => kind).sort()).to.deep.equal(['publishable', 'server'])
+  })
+
+  it('resends the same code on the next channel, and a fresh one on a named channel', async () => {
+    const viewer = await open.operator(await start())
+    await settings(viewer, { resend_cooldown_seconds: [0], routing: { default: ['sms', 'telegram'] } })
+    const { page } = viewer
+    await page.goto('/try')
+    const first = await send(page)
+    await press(page, 'Resend')
+    const inbox = card(page, 'Inbox')
+    await inbox.getByText('Telegram', { exact: true }).waitFor()
+    expect(await readCode(page)).to.equal(first)
+    await press(page, 'Resend by WhatsApp')
+    await inbox.getByText('WhatsApp', { exact: true }).waitFor()
+    const fresh = await readCode(page)
+    expect(fresh).not.to.equal(first)
+    await press(page, 'Read status')
+    await card(page, 'Request').getByText('"deliveries": [').waitFor()
+    await press(page, 'Use this code')
+    await press(page, 'Verify')
+    await approved(page).waitFor()
+  })
+
+  it("plays the user's message in the link modes of WhatsApp", async () => {
+    const viewer = await open.operator(await start())
+    const whatsapp = { enabled: true, mode: 'link_inbound', business_number: '+15550001111' }
+    await settings(viewer, { routing: { default: ['whatsapp'] }, channels: { whatsapp } })
+    const { page } = viewer
+    await page.goto('/try')
+    await press(page, 'Send code')
+    await card(page, 'Inbox')
+      .getByRole('link', { name: /wa\.me/ })
+      .waitFor()
+    expect(await field(page, 'Code').count(), 'nothing is typed').to.equal(0)
+    await press(page, 'Play this message')
+    await approved(page).waitFor()
+  })
+
+  it('shows the webhook arrive at an endpoint', async () => {
+    const backend = await startReceiver((_, response) => void response.writeHead(204).end())
+    try {
+      const { page, admin } = await open.operator(await start({ env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } }))
+      await admin('PUT', `/apps/${DEMO}/webhook`, { url: `http://127.0.0.1:${backend.port}/hooks` })
+      await page.goto('/try')
+      await send(page)
+      await press(page, 'Use this code')
+      await press(page, 'Verify')
+      await approved(page).waitFor()
+      const events = card(page, 'Webhook')
+      await events.getByText('otp.approved', { exact: true }).waitFor()
+      await events
+        .getByText(/Your endpoint answered 204/)
+        .nth(1)
+        .waitFor()
+      await eventually(() => expect(backend.received).to.have.length(2))
+    } finally {
+      await backend.close()
+    }
+  })
+})
+
+describeInBrowserOnce('Try it, as it is used', (open, start) => {
+  it('shows each request with its key hidden, and copies a command that works', async () => {
+    const { page, countersign } = await open.operator(await start())
+    await page.goto('/try')
+    await send(page)
+    const request = card(page, 'Request')
+    expect(await request.innerText())
+      .to.contain('Bearer sk_test_…')
+      .and.not.to.match(/sk_test_\w/)
+    await request.getByRole('button', { name: 'Copy' }).first().click()
+    const command = await page.evaluate<string>('navigator.clipboard.readText()')
+    const key = /Bearer (sk_test_\w+)/.exec(command)?.[1] ?? ''
+    expect(command).to.contain(`curl -s '${countersign.url}/api/v1/otp/send'`)
+    expect((await createCaller(countersign.url, key).send('+15005550010')).status).to.equal(200)
+    await press(page, 'Show key')
+    await request.getByText(key).waitFor()
+    await press(page, 'Python')
+    await request.getByText('import requests').waitFor()
+    const stored = await page.evaluate('JSON.stringify(localStorage)')
+    expect(stored).not.to.contain('sk_test_')
+  })
+
+  it('fills the field with each magic recipient', async () => {
+    const { page } = await open.operator(await start())
+    await page.goto('/try')
+    for (const [number, name] of MAGIC_RECIPIENTS)
+      for (const recipient of [number, `${name}@magic.test`]) {
+        await press(page, recipient)
+        expect(await field(page, 'Recipient').inputValue()).to.equal(recipient)
+      }
+    await press(page, '+15005550003')
+    await page.keyboard.press('Enter')
+    await card(page, 'Request').getByText('"type": "GeoBlockedError"').waitFor()
+    expect(await field(page, 'Recipient').getAttribute('aria-invalid')).to.equal('true')
+    expect(await field(page, 'Code').isDisabled()).to.equal(true)
+  })
+
+  it('says beside the buttons why a resend is refused', async () => {
+    const { page } = await open.operator(await start())
+    await page.goto('/try')
+    await send(page)
+    await press(page, 'Resend')
+    await card(page, 'Your app')
+      .getByText(/Try again in \d+ s\./)
+      .waitFor()
+    expect(await field(page, 'Recipient').getAttribute('aria-invalid')).to.equal(null)
+  })
+
+  it('makes a new key when its own was revoked', async () => {
+    const { page, admin } = await open.operator(await start())
+    await page.goto('/try')
+    await send(page)
+    const keys = async () =>
+      (await admin('GET', `/apps/${DEMO}/keys`)).body.items.filter(({ name }: { name: string }) => name === 'Try it')
+    const [{ id }] = await keys()
+    await admin('DELETE', `/keys/${id}`)
+    // A process knows it within five seconds; until then the old key works.
+    await eventually(async () => {
+      await press(page, 'Read status')
+      await page.getByRole('button', { name: 'Send code', disabled: false }).waitFor()
+      expect(await keys()).to.have.length(2)
+    }, 15_000)
+    await card(page, 'Request').getByText('"status": "pending"').first().waitFor()
+  })
+
+  it('says why a page that the app does not list may not act as a device', async () => {
+    const viewer = await open.operator(await start())
+    await settings(viewer, { allowed_origins: ['https://shop.example'] })
+    const { page } = viewer
+    await page.goto('/try')
+    await page.getByRole('switch', { name: 'As a device' }).click()
+    await page.getByText('is not among them').waitFor()
+    await press(page, 'Send code')
+    await card(page, 'Request').getByText('"type": "OriginNotAllowedError"').waitFor()
+  })
+
+  it('tells a viewer which role it needs, and forgets its keys on signing out', async () => {
+    const countersign = await start()
+    const { page } = await open.user(countersign, 'cmp_demo', 'viewer')
+    await page.goto('/try')
+    await page.getByText('which needs the role developer. Yours is viewer.').waitFor()
+    expect(await field(page, 'Recipient').count()).to.equal(0)
+    await expectAccessible(page)
+
+    const { page: own } = await open.user(countersign, 'cmp_demo', 'developer')
+    await own.goto('/try')
+    await send(own)
+    expect(await own.evaluate('sessionStorage.length')).to.equal(1)
+    await own.getByText('Ada Lovelace', { exact: true }).click()
+    await press(own, 'Sign out')
+    await field(own, 'Operator token').waitFor()
+    expect(await own.evaluate('sessionStorage.length')).to.equal(0)
+  })
+
+  for (const theme of ['light', 'dark'] as const)
+    for (const size of ['desktop', 'phone'] as const)
+      it(`is accessible in ${theme} on a ${size}, with everything it shows`, async () => {
+        const { page } = await open.operator(await start(), { theme, size })
+        await page.goto('/try')
+        await page.getByRole('switch', { name: 'As a device' }).click()
+        await expectAccessible(page)
+        await send(page)
+        await press(page, 'Use this code')
+        await press(page, 'Verify')
+        await approved(page).waitFor()
+        await press(page, 'Exchange')
+        await page.getByText(/^Proved: /).waitFor()
+        await card(page, 'Webhook').getByText('otp.approved', { exact: true }).waitFor()
+        await expectAccessible(page)
+        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+        expect(overflow, 'no sideways scrolling').to.be.at.most(0)
+      })
+})
