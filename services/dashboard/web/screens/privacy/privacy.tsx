@@ -1,9 +1,20 @@
+// Privacy: erase a person, decide how long data is kept, and see the keys that seal it.
+import { useMay } from '../../data/session.tsx'
 import { Screen } from '../../ui/screen.tsx'
+import { DataKeys } from './data-keys.tsx'
+import { Erase } from './erase.tsx'
+import { Retention } from './retention.tsx'
+import './privacy.css'
 
 export default function Privacy() {
+  const isOperator = useMay('operator')
   return (
-    <Screen title="Privacy">
-      <p>Not built yet.</p>
+    <Screen title="Privacy" lead="What is kept of a person, for how long, and how to erase it. Codes are never stored.">
+      <Erase />
+      <div class="columns">
+        <Retention />
+        {isOperator && <DataKeys />}
+      </div>
     </Screen>
   )
 }

@@ -1,0 +1,140 @@
+// Erases a person from an app. In: a number or an address. Out: after a confirmation that says what is there, a report of what was erased.
+import { useState } from 'preact/hooks'
+import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { useMay } from '../../data/session.tsx'
+import { useApp } from '../../data/tenant.tsx'
+import { useChange } from '../../data/use-change.ts'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { erasureReport, maskTyped, recipientProblem } from './erasure-report.ts'
+
+const LOOK_LIMIT = 100
+
+/** What there is of a person, before the erasure. */
+interface Found {
+  recipient: string
+  masked: string
+  /** A sentence. */
+  verifications: string
+}
+
+interface Erased {
+  masked: string
+  erasure: Schemas['Erasure']
+}
+
+export function Erase() {
+  const app = useApp()
+  const mayErase = useMay('developer')
+  const [recipient, setRecipient] = useState('')
+  const [found, setFound] = useState<Found | null>(null)
+  const [erased, setErased] = useState<Erased | null>(null)
+  const [typo, setTypo] = useState<string | undefined>()
+  const looking = useChange()
+
+  const look = () =>
+    looking.run(async () => {
+      setErased(null)
+      const wrong = recipientProblem(recipient)
+      setTypo(wrong)
+      if (wrong === undefined) setFound(await findPerson(app.id, recipient))
+    })
+
+  const erase = async ({ recipient: confirmed, masked }: Found) => {
+    const params = { path: { id: app.id } }
+    const body = { recipient: confirmed }
+    const erasure = await bodyOf(api.POST('/admin/v1/apps/{id}/erase', { params, body }))
+    setErased({ masked, erasure })
+    setRecipient('')
+  }
+
+  return (
+    <Card
+      title="Erase a person"
+      lead={`All data of one phone number or email address in the app ${app.name}, in live and in test mode.`}
+    >
+      <Form change={looking} onSubmit={look}>
+        <TextField
+          label="Recipient"
+          hint="In full: a phone number with its country code, as in +447911123456, or an email address."
+          value={recipient}
+          onInput={setRecipient}
+          error={typo ?? looking.errorOf('recipient')}
+          disabled={!mayErase}
+        />
+        <div class="actions">
+          <Button look="danger" type="submit" busy={looking.busy} disabled={!mayErase}>
+            Erase
+          </Button>
+        </div>
+        {!mayErase && <p class="soft">Erasing a person needs the role developer.</p>}
+      </Form>
+      <div role="status">{erased && <Report {...erased} appName={app.name} />}</div>
+      {found && (
+        <Confirm
+          title={`Erase ${found.masked}?`}
+          action="Erase this person"
+          perform={() => erase(found)}
+          onClose={() => setFound(null)}
+        >
+          <p>{found.verifications}</p>
+          <p>
+            Erased from the app {app.name} are the verifications with their messages and timelines, records of calls to
+            providers, messages in the sandbox, refusals, counters of limits, decisions of the fraud guard and
+            idempotency keys. A pending verification ends first.
+          </p>
+          <p>
+            The ledger and the statistics, which name no person, stay. The audit log records the erasure with a
+            fingerprint. This cannot be undone.
+          </p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+async function findPerson(appId: string, typed: string): Promise<Found> {
+  const recipient = typed.trim()
+  const params = { path: { id: appId }, query: { recipient, limit: LOOK_LIMIT } }
+  const { items, next_cursor } = await bodyOf(api.GET('/admin/v1/apps/{id}/verifications', { params }))
+  const masked = items[0]?.masked_recipient ?? maskTyped(recipient)
+  return { recipient, masked, verifications: verificationsSentence(masked, items.length, next_cursor !== null) }
+}
+
+function verificationsSentence(masked: string, count: number, more: boolean): string {
+  if (count === 0) return `There is no verification of ${masked} in this app. There may be refusals and counters of it.`
+  if (more) return `There are more than ${count} verifications of ${masked}.`
+  return count === 1 ? `There is 1 verification of ${masked}.` : `There are ${count} verifications of ${masked}.`
+}
+
+function Report({ masked, erasure, appName }: Erased & { appName: string }) {
+  const sentences = erasureReport(erasure)
+  if (sentences.length === 0)
+    return (
+      <Notice>
+        <p>
+          Nothing was found of {masked} in the app {appName}, so nothing was erased.
+        </p>
+      </Notice>
+    )
+  return (
+    <div class="notice good">
+      <p>
+        {masked} was erased from the app {appName}:
+      </p>
+      <ul class="privacy-report">
+        {sentences.map(sentence => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+      <p>
+        The <a href="/audit">audit log</a> has a record of it. Other apps of the company are not touched: choose them
+        above to erase the person there too.
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,58 @@
+// How long the app keeps verifications.
+import { useState } from 'preact/hooks'
+import { api, bodyOf } from '../../api/client.ts'
+import { useMay } from '../../data/session.tsx'
+import { useApp, useTenant } from '../../data/tenant.tsx'
+import { useChange } from '../../data/use-change.ts'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+
+export function Retention() {
+  const app = useApp()
+  const { replaceApp } = useTenant()
+  const mayChange = useMay('developer')
+  const [days, setDays] = useState(String(app.settings.retention_days))
+  const change = useChange()
+  const say = useToast()
+
+  const save = () =>
+    change.run(async () => {
+      // An empty field is 0, which the API refuses in words beside the field.
+      const retention_days = Number(days)
+      const params = { path: { id: app.id } }
+      const changed = await bodyOf(api.PATCH('/admin/v1/apps/{id}', { params, body: { settings: { retention_days } } }))
+      replaceApp(changed)
+      setDays(String(changed.settings.retention_days))
+      say('The retention was saved.')
+    })
+
+  return (
+    <Card
+      title="Retention"
+      lead="Afterwards everything of a verification is erased by itself: recipient, client address, messages, timeline."
+    >
+      <Form change={change} onSubmit={save}>
+        <TextField
+          label="Days"
+          hint="1 to 3650. Verifications of test mode are kept for 3 days at most. A shorter time also applies to what is there."
+          type="number"
+          min={1}
+          max={3650}
+          value={days}
+          onInput={setDays}
+          error={change.errorOf('settings.retention_days')}
+          disabled={!mayChange}
+        />
+        <div class="actions">
+          <Button type="submit" busy={change.busy} disabled={!mayChange}>
+            Save
+          </Button>
+        </div>
+        {!mayChange && <p class="soft">Changing it needs the role developer.</p>}
+      </Form>
+    </Card>
+  )
+}

@@ -1,0 +1,124 @@
+// Privacy, in a real browser: a person is erased, and the report says what there was.
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { createCaller } from '../support/api-caller.ts'
+import { describeInBrowser, describeInBrowserOnce, expectAccessible, type Viewer } from '../support/browser.ts'
+import { eventually } from '../support/eventually.ts'
+import { freshNumber } from '../support/flow.ts'
+
+const DEMO = 'app_demo'
+const field = (page: Page, name: string) => page.getByLabel(name, { exact: true })
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+
+/** A number with one pending verification, whose message has arrived. */
+async function person({ admin, countersign }: Viewer): Promise<string> {
+  const recipient = freshNumber()
+  const { key } = (await admin('POST', `/apps/${DEMO}/keys`, { kind: 'server', mode: 'test' })).body
+  expect((await createCaller(countersign.url, key).send(recipient)).status).to.equal(200)
+  await eventually(async () => {
+    const { body } = await admin('GET', `/sandbox/messages?recipient=${encodeURIComponent(recipient)}`)
+    expect(body).to.have.length(1)
+  })
+  return recipient
+}
+
+describeInBrowser('Privacy', (open, start) => {
+  it('erases a person after a confirmation, and reports what was erased', async () => {
+    const viewer = await open.operator(await start())
+    const { page, admin } = viewer
+    const recipient = await person(viewer)
+    const masked = `+1****${recipient.slice(-2)}`
+    await page.goto('/privacy')
+    await field(page, 'Recipient').fill(recipient)
+    await field(page, 'Recipient').press('Enter')
+    const dialog = page.getByRole('dialog', { name: `Erase ${masked}?` })
+    await dialog.getByText(`There is 1 verification of ${masked}.`).waitFor()
+    await dialog.getByRole('button', { name: 'Erase this person' }).click()
+    await page.getByText(`${masked} was erased from the app Demo:`).waitFor()
+    await page.getByText(/^1 verification with number or address.*1 was pending and was canceled first$/).waitFor()
+    await page.getByText('1 message in the sandbox’s inbox').waitFor()
+    const query = `recipient=${encodeURIComponent(recipient)}`
+    for (const list of [`/verifications?${query}`, `/apps/${DEMO}/verifications?${query}`])
+      expect((await admin('GET', list)).body.items).to.deep.equal([])
+
+    await field(page, 'Recipient').fill(recipient)
+    await press(page, 'Erase')
+    await page.getByText(/^There is no verification of/).waitFor()
+    await press(page, 'Erase this person')
+    await page.getByText(/^Nothing was found of/).waitFor()
+  })
+
+  it('changes how long verifications are kept', async () => {
+    const { page, admin } = await open.operator(await start())
+    await page.goto('/privacy')
+    await field(page, 'Days').fill('0')
+    await press(page, 'Save')
+    await page.getByText('must be a whole number from 1 to 3650', { exact: true }).waitFor()
+    await field(page, 'Days').fill('7')
+    await press(page, 'Save')
+    await page.getByText('The retention was saved.').waitFor()
+    expect((await admin('GET', `/apps/${DEMO}`)).body.settings.retention_days).to.equal(7)
+    await page.reload()
+    await eventually(async () => expect(await field(page, 'Days').inputValue()).to.equal('7'))
+  })
+})
+
+describeInBrowserOnce('Privacy, as it is used', (open, start) => {
+  it('asks for the country code of a number, and keeps a person who was not confirmed', async () => {
+    const viewer = await open.operator(await start())
+    const { page, admin } = viewer
+    const recipient = await person(viewer)
+    await page.goto('/privacy')
+    await field(page, 'Recipient').fill(recipient.slice(1))
+    await press(page, 'Erase')
+    await page.getByText('Write the number with its country code').waitFor()
+    await field(page, 'Recipient').fill(recipient)
+    await press(page, 'Erase')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    const { items } = (await admin('GET', `/verifications?recipient=${encodeURIComponent(recipient)}`)).body
+    expect(items).to.have.length(1)
+  })
+
+  it('shows operators the data keys and how far their rotation is', async () => {
+    const key = (id: string, byte: number): string => `${id}:${Buffer.alloc(32, byte).toString('base64')}`
+    const first = await start({ env: { DATA_KEYS: key('old', 1) } })
+    const countersign = await first.restart({ env: { DATA_KEYS: `${key('new', 2)},${key('old', 1)}` } })
+    const { page } = await open.operator(countersign)
+    await page.goto('/privacy')
+    const keys = page.getByRole('region', { name: 'Data keys' })
+    await keys.getByText('current', { exact: true }).waitFor()
+    await keys.getByText('older', { exact: true }).waitFor()
+    await keys.getByText(/sealed with new|rotation to new/).waitFor()
+  })
+
+  it('lets a viewer read, and says which role may change', async () => {
+    const { page } = await open.user(await start(), 'cmp_demo', 'viewer')
+    await page.goto('/privacy')
+    await page.getByText('Erasing a person needs the role developer.').waitFor()
+    expect(await field(page, 'Recipient').isDisabled()).to.equal(true)
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).to.equal(true)
+    expect(await page.getByRole('region', { name: 'Data keys' }).count()).to.equal(0)
+    await expectAccessible(page)
+  })
+
+  for (const theme of ['light', 'dark'] as const)
+    for (const size of ['desktop', 'phone'] as const)
+      it(`is accessible in ${theme} on a ${size}`, async () => {
+        const viewer = await open.operator(await start(), { theme, size })
+        const { page } = viewer
+        const recipient = await person(viewer)
+        await page.goto('/privacy')
+        await page.getByRole('region', { name: 'Data keys' }).getByText('current').waitFor()
+        await field(page, 'Recipient').fill(recipient)
+        await press(page, 'Erase')
+        await page.getByRole('dialog').waitFor()
+        await expectAccessible(page)
+        await press(page, 'Erase this person')
+        await page.getByText(/was erased from the app/).waitFor()
+        await expectAccessible(page)
+        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+        expect(overflow, 'no sideways scrolling').to.be.at.most(0)
+      })
+})

@@ -1,0 +1,72 @@
+import { expect } from 'chai'
+import {
+  erasureReport,
+  maskTyped,
+  recipientProblem,
+} from '../../../../services/dashboard/web/screens/privacy/erasure-report.ts'
+import { isRotating, rotationSentence } from '../../../../services/dashboard/web/screens/privacy/rotation-words.ts'
+
+const NOTHING = {
+  verifications: 0,
+  ended: 0,
+  attempts: 0,
+  messages: 0,
+  events: 0,
+  counters: 0,
+  refusals: 0,
+  decisions: 0,
+  idempotency_keys: 0,
+  blocks: 0,
+}
+
+describe('an erasure in words', () => {
+  it('says nothing of what was not there', () => {
+    expect(erasureReport(NOTHING)).to.deep.equal([])
+    expect(erasureReport({ ...NOTHING, counters: 1 })).to.deep.equal(['1 counter of limits'])
+  })
+
+  it('names every kind of data that was erased', () => {
+    const counts = Object.fromEntries(Object.keys(NOTHING).map((kind, index) => [kind, index + 2]))
+    const report = erasureReport(counts as typeof NOTHING)
+    expect(report).to.have.length(Object.keys(NOTHING).length - 1)
+    expect(report[0]).to.equal(
+      '2 verifications with number or address, client address and timeline; 3 were pending and were canceled first',
+    )
+  })
+
+  it('masks a recipient that the API has not masked', () => {
+    expect(maskTyped(' ada@example.com ')).to.equal('a****@example.com')
+    expect(maskTyped('+44 7911 123456')).to.equal('****56')
+  })
+
+  it('asks for the country code of a number', () => {
+    for (const right of ['+447911123456', '00447911123456', '(+44) 7911 123456', 'ada@example.com'])
+      expect(recipientProblem(right), right).to.equal(undefined)
+    for (const wrong of ['', '07911 123456', '447911123456'])
+      expect(recipientProblem(wrong), wrong).to.contain('country code')
+  })
+})
+
+describe('the rotation of data keys in words', () => {
+  it('says when older keys can be removed', () => {
+    const done = { data_keys: ['k2', 'k1'], rotation: { state: 'done' as const } }
+    expect(rotationSentence(done)).to.equal(
+      'Everything is sealed with k2. The other keys can be removed from DATA_KEYS.',
+    )
+    expect(isRotating(done)).to.equal(false)
+  })
+
+  it('says that it is under way', () => {
+    for (const state of ['waiting', 'running'] as const) {
+      const rotation = { data_keys: ['k2', 'k1'], rotation: { state } }
+      expect(isRotating(rotation)).to.equal(true)
+      expect(rotationSentence(rotation)).to.contain('k2').and.not.to.contain('removed')
+    }
+  })
+
+  it('says that there is nothing to rotate', () => {
+    const idle = { data_keys: ['k1'], rotation: null }
+    expect(isRotating(idle)).to.equal(false)
+    expect(rotationSentence(idle)).to.equal('There is one key, k1, and nothing to rotate.')
+  })
+})
