@@ -72,6 +72,7 @@ export const ROUTE_ROLES: Readonly<Record<string, Role | 'anyone'>> = {
   'POST /apps/:id/webhook/enable': 'developer',
   'POST /apps/:id/webhook/test': 'developer',
   'GET /apps/:id/events': 'viewer',
+  'GET /events/:id': 'viewer',
   'POST /events/:id/replay': 'developer',
   'POST /apps/:id/events/replay': 'developer',
   'GET /verifications': 'viewer',

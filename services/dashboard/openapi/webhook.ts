@@ -138,6 +138,13 @@ export const webhookOperations = [
     answers: [ok(eventPage, 'A page of events.', { items: [eventExample], next_cursor: null })],
   }),
   adminOperation({
+    id: 'getEvent',
+    route: ['get', '/events/{id}'],
+    summary: 'Look an event up',
+    description: 'With every attempt: ask again until a test event has one.',
+    answers: [ok(event, 'The event.', eventExample)],
+  }),
+  adminOperation({
     id: 'replayEvent',
     route: ['post', '/events/{id}/replay'],
     summary: 'Send an event again',

@@ -1,5 +1,5 @@
-// GET /apps/{id}/events, POST /events/{id}/replay, POST /apps/{id}/events/replay {since, until}: the webhook events of an app with their
-// attempts, newest first, and sending them again.
+// GET /apps/{id}/events, GET /events/{id}, POST /events/{id}/replay, POST /apps/{id}/events/replay {since, until}: the webhook events of an
+// app with their attempts, newest first, and sending them again.
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import { httpException } from '../../../infra/http/problem.ts'
@@ -72,6 +72,10 @@ export function addEventRoutes(router: Router, admin: AdminDeps, control: Webhoo
     if (event.mode !== mode) throw notFound('event')
     return event
   }
+
+  router.get('/events/:id', async ctx => {
+    ctx.body = eventView(await findEvent(ctx))
+  })
 
   router.post('/events/:id/replay', async ctx => {
     await findEvent(ctx)

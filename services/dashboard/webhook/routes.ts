@@ -1,7 +1,7 @@
 // The routes of an app's webhook:
 //   endpoint.ts   GET|PUT /apps/{id}/webhook, POST /apps/{id}/webhook/enable|test
 //   rotation.ts   POST /apps/{id}/webhook/rotate|promote
-//   events.ts     GET /apps/{id}/events, POST /events/{id}/replay, POST /apps/{id}/events/replay
+//   events.ts     GET /apps/{id}/events, GET /events/{id}, POST /events/{id}/replay, POST /apps/{id}/events/replay
 import { stepEndpoint } from '../../../machines/endpoint.step.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { createWebhookControl } from './control.ts'

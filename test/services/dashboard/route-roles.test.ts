@@ -78,6 +78,7 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'POST /apps/:id/webhook/enable': {},
   'POST /apps/:id/webhook/test': {},
   'GET /apps/:id/events': {},
+  'GET /events/:id': {},
   'POST /events/:id/replay': {},
   'POST /apps/:id/events/replay': { body: { since: '2029-01-01T00:00:00Z' } },
   'GET /verifications': { elsewhere: OWN_LIST },

@@ -544,6 +544,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/events/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look an event up
+         * @description With every attempt: ask again until a test event has one. Lowest role: `viewer`.
+         */
+        get: operations["getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/events/{id}/replay": {
         parameters: {
             query?: never;
@@ -4896,6 +4916,39 @@ export interface operations {
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
             422: components["responses"]["Admin422"];
+            429: components["responses"]["Admin429"];
+            500: components["responses"]["Verifications500"];
+            503: components["responses"]["Admin503"];
+        };
+    };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The event, by its id.
+                 * @example evt_01k2m8x4e9s7v3hqz5tnw6yb0c
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEvent"];
+                };
+            };
+            401: components["responses"]["Admin401"];
+            403: components["responses"]["Admin403"];
+            404: components["responses"]["Admin404"];
             429: components["responses"]["Admin429"];
             500: components["responses"]["Verifications500"];
             503: components["responses"]["Admin503"];

@@ -67,6 +67,17 @@ eachStore('webhook events for an operator', fresh => {
     ])
   })
 
+  it('are looked up one by one, by the id that receivers know', async () => {
+    const { app } = await createTenant(admin)
+    const attempt = { round: 1, attempt: 1, at: NOW + 5, ms: 12, status: 503, error: null, response: 'busy' }
+    await insert(event('evt_1', app), event('evt_2', app, { mode: 'test', status: 'failed', attempts: [attempt] }))
+    const listed = (await admin.get(`/apps/${app}/events`)).body.items
+    expect((await admin.get('/events/evt_test_2')).body).to.deep.equal(listed[0])
+    expect((await admin.get('/events/evt_1')).body).to.deep.equal(listed[1])
+    for (const id of ['evt_2', 'evt_test_1', 'evt_none'])
+      expect((await admin.get(`/events/${id}`)).status, id).to.equal(404)
+  })
+
   it('are filtered by verification and by the states failed and held, page by page', async () => {
     const { app } = await createTenant(admin)
     const of = (otp_id: string) => ({ payload: { otp_id } })
