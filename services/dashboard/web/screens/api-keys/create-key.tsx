@@ -1,0 +1,123 @@
+// The dialog that creates a key, and shows it this once.
+import { useState } from 'preact/hooks'
+import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { useApp } from '../../data/tenant.tsx'
+import { useChange } from '../../data/use-change.ts'
+import { Button } from '../../ui/button.tsx'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { Select, TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import {
+  type KeyKind,
+  type KeyMode,
+  KIND_MEANINGS,
+  KIND_NAMES,
+  MODE_MEANINGS,
+  MODE_NAMES,
+  sendCommand,
+} from './key-text.ts'
+import { ShownOnce } from './shown-once.tsx'
+
+const KINDS = (['server', 'publishable'] as const).map(value => ({ value, label: KIND_NAMES[value] }))
+const MODES = (['test', 'live'] as const).map(value => ({ value, label: MODE_NAMES[value] }))
+
+export interface CreateKeyProps {
+  /** The list has one more. */
+  onCreated(): void
+  onClose(): void
+}
+
+export function CreateKey({ onCreated, onClose }: CreateKeyProps) {
+  const [created, setCreated] = useState<Schemas['NewApiKey'] | null>(null)
+  const finish = (key: Schemas['NewApiKey']) => {
+    setCreated(key)
+    onCreated()
+  }
+  return (
+    <Dialog title={created ? 'Copy it now' : 'Create a key'} onClose={onClose}>
+      {created ? <Created created={created} onClose={onClose} /> : <Choices onCreated={finish} onClose={onClose} />}
+    </Dialog>
+  )
+}
+
+interface ChoicesProps {
+  onCreated(key: Schemas['NewApiKey']): void
+  onClose(): void
+}
+
+function Choices({ onCreated, onClose }: ChoicesProps) {
+  const app = useApp()
+  const change = useChange()
+  const [name, setName] = useState('')
+  const [kind, setKind] = useState<KeyKind>('server')
+  const [mode, setMode] = useState<KeyMode>('test')
+  const create = () =>
+    change.run(async () => {
+      const body = { kind, mode, name: name.trim() || null }
+      onCreated(await bodyOf(api.POST('/admin/v1/apps/{id}/keys', { params: { path: { id: app.id } }, body })))
+    })
+  const cannotSend = kind === 'publishable' && mode === 'live' && !app.settings.publishable_send
+  return (
+    <Form change={change} onSubmit={create}>
+      <TextField
+        label="Name"
+        hint="Helps you to tell your keys apart. You can change it later."
+        placeholder="checkout backend"
+        value={name}
+        onInput={setName}
+        error={change.errorOf('name')}
+        autofocus
+      />
+      <Select label="Kind" hint={KIND_MEANINGS[kind]} options={KINDS} value={kind} onChange={value => setKind(value)} />
+      <Select label="Mode" hint={MODE_MEANINGS[mode]} options={MODES} value={mode} onChange={value => setMode(value)} />
+      {cannotSend && (
+        <Notice>
+          <p>
+            This key can verify, but not send: the app does not let publishable keys send in live mode. It is a setting
+            of its own (<code>publishable_send</code>), because anyone who reads such a key could send at your expense.
+          </p>
+        </Notice>
+      )}
+      <Actions>
+        <Button look="primary" type="submit" busy={change.busy}>
+          Create
+        </Button>
+        <Button onClick={onClose}>Cancel</Button>
+      </Actions>
+    </Form>
+  )
+}
+
+function Created({ created, onClose }: { created: Schemas['NewApiKey']; onClose(): void }) {
+  return (
+    <>
+      <ShownOnce label="New key" value={created.key} />
+      <Notice tone="warning">
+        <p>
+          It is shown this once. Countersign keeps only a fingerprint of it: after you close this dialog, it can be
+          revoked, but not read again.
+        </p>
+      </Notice>
+      <details class="api-keys-more">
+        <summary>Use it with curl</summary>
+        <CodeBlock label="Sends a code" text={sendCommand(location.origin, created)} />
+        <p class="hint">
+          {created.mode === 'test' ? (
+            <>
+              The number belongs to the sandbox: its code is on the screen <a href="/try">Try it</a>.
+            </>
+          ) : (
+            'Put a number of your own in its place.'
+          )}
+        </p>
+      </details>
+      <Actions>
+        <Button look="primary" onClick={onClose}>
+          Done
+        </Button>
+      </Actions>
+    </>
+  )
+}

@@ -1,0 +1,70 @@
+// The address that events are sent to. The first one that is saved gets a signing secret.
+import { useState } from 'preact/hooks'
+import { api, bodyOf } from '../../api/client.ts'
+import { useMay } from '../../data/session.tsx'
+import { useApp } from '../../data/tenant.tsx'
+import { useChange } from '../../data/use-change.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { ProblemNotice } from '../../ui/notice.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import type { Endpoint } from './webhook-text.ts'
+
+export interface EndpointFormProps {
+  /** Null where the app has none yet. */
+  endpoint: Endpoint | null
+  /** `secret`: made for a new endpoint. */
+  onSaved(secret: string | null): Promise<void>
+}
+
+export function EndpointForm({ endpoint, onSaved }: EndpointFormProps) {
+  const app = useApp()
+  const mayChange = useMay('developer')
+  const say = useToast()
+  const [url, setUrl] = useState(endpoint?.url ?? '')
+  const change = useChange()
+  const save = () =>
+    change.run(async () => {
+      const { secret } = await bodyOf(
+        api.PUT('/admin/v1/apps/{id}/webhook', { params: { path: { id: app.id } }, body: { url: url.trim() } }),
+      )
+      await onSaved(secret ?? null)
+      say('The endpoint is saved.')
+    })
+  const refused = change.errorOf('url')
+  return (
+    <form
+      class="api-keys-endpoint"
+      noValidate
+      onSubmit={event => {
+        event.preventDefault()
+        void save()
+      }}
+    >
+      <TextField
+        label="Endpoint URL"
+        type="url"
+        placeholder="https://shop.example/hooks/countersign"
+        value={url}
+        onInput={setUrl}
+        readOnly={!mayChange}
+        hint={hintFor(endpoint, mayChange)}
+        error={refused && `The address ${refused}.`}
+      />
+      {mayChange && (
+        <Button look={endpoint ? 'plain' : 'primary'} type="submit" busy={change.busy}>
+          Save
+        </Button>
+      )}
+      {/* The words beside the field are enough. */}
+      {change.problem && !refused && <ProblemNotice problem={change.problem} />}
+    </form>
+  )
+}
+
+function hintFor(endpoint: Endpoint | null, mayChange: boolean): string {
+  if (!mayChange)
+    return endpoint ? 'A developer of your company changes it.' : 'There is none yet. A developer sets it.'
+  if (endpoint) return 'https, at a public address.'
+  return 'https, at a public address. Until there is one, events are kept and not sent.'
+}

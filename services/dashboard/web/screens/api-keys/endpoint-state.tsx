@@ -1,0 +1,136 @@
+// How the endpoint is doing: since when and why it is not called, its failures, and the way back.
+import { api, bodyOf } from '../../api/client.ts'
+import { useMay } from '../../data/session.tsx'
+import { useApp } from '../../data/tenant.tsx'
+import { useChange } from '../../data/use-change.ts'
+import { usePolling } from '../../data/use-polling.ts'
+import { useQuery } from '../../data/use-query.ts'
+import { Button } from '../../ui/button.tsx'
+import { Notice, ProblemNotice } from '../../ui/notice.tsx'
+import { Time } from '../../ui/time.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import { attemptResult, type Endpoint, type Failure, latestFailures, PAUSE_REASONS } from './webhook-text.ts'
+
+export interface EndpointStateProps {
+  endpoint: Endpoint
+  reload(): Promise<void>
+}
+
+export function EndpointState({ endpoint, reload }: EndpointStateProps) {
+  const app = useApp()
+  const mayChange = useMay('developer')
+  const say = useToast()
+  const change = useChange()
+  const path = { id: app.id }
+  const { failures, failing_since, last_success_at, paused } = endpoint
+
+  const enable = () =>
+    change.run(async () => {
+      await api.POST('/admin/v1/apps/{id}/webhook/enable', { params: { path } })
+      await reload()
+      say('The endpoint is called again. What was kept is sent, oldest first.')
+    })
+  const pause = () =>
+    change.run(async () => {
+      await api.PUT('/admin/v1/apps/{id}/webhook', { params: { path }, body: { url: endpoint.url, status: 'paused' } })
+      await reload()
+      say('The endpoint is not called any more. Its events are kept.')
+    })
+
+  return (
+    <>
+      {paused && (
+        <Notice tone="warning">
+          <p>
+            {PAUSE_REASONS[paused.reason]} Since <Time at={paused.at} /> events are kept. Mend your endpoint, then
+            re-enable it: they are sent, oldest first.
+          </p>
+          {mayChange && (
+            <div class="api-keys-re-enable">
+              <Button look="primary" busy={change.busy} onClick={enable}>
+                Re-enable
+              </Button>
+            </div>
+          )}
+        </Notice>
+      )}
+      {change.problem && <ProblemNotice problem={change.problem} />}
+      <div class="api-keys-facts">
+        <dl>
+          <div>
+            <dt>Last success</dt>
+            <dd>
+              <Time at={last_success_at} none="none yet" />
+            </dd>
+          </div>
+          <div>
+            <dt>Failures since then</dt>
+            <dd>{failures}</dd>
+          </div>
+          <div>
+            <dt>Failing since</dt>
+            <dd>
+              <Time at={failing_since} none="not failing" />
+            </dd>
+          </div>
+        </dl>
+        {!paused && mayChange && (
+          <Button look="quiet" busy={change.busy} onClick={pause}>
+            Pause
+          </Button>
+        )}
+      </div>
+      {failures > 0 && <LastFailures />}
+    </>
+  )
+}
+
+const POLL_MS = 5_000
+const SHOWN_FAILURES = 3
+
+/** The events that fail now are among the newest; those that used up their attempts may be older. */
+function LastFailures() {
+  const app = useApp()
+  const query = useQuery(`failures ${app.id}`, async signal => {
+    const path = { id: app.id }
+    const [recent, failed] = await Promise.all([
+      bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { limit: 50 } }, signal })),
+      bodyOf(
+        api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { limit: 10, status: 'failed' } }, signal }),
+      ),
+    ])
+    return latestFailures([recent.items, failed.items], SHOWN_FAILURES)
+  })
+  usePolling(query.reload, POLL_MS)
+  if (!query.data || query.data.length === 0) return null
+  return (
+    <section class="api-keys-failures" aria-labelledby="last-failures">
+      <h3 id="last-failures">Last failures</h3>
+      <ul>
+        {query.data.map(failure => (
+          <FailureItem key={`${failure.event.id} ${failure.attempt.at}`} of={failure} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function FailureItem({ of: { event, attempt } }: { of: Failure }) {
+  return (
+    <li>
+      <p>
+        <strong>{attemptResult(attempt)}</strong>
+        <span class="soft">
+          {' '}
+          to {event.type}, <Time at={attempt.at} />
+        </span>
+      </p>
+      {attempt.response && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a long answer scrolls, also by keyboard
+        <pre class="api-keys-answer" tabIndex={0}>
+          {attempt.response}
+        </pre>
+      )}
+    </li>
+  )
+}

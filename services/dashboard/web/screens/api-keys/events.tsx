@@ -1,0 +1,96 @@
+// The events of the app, newest first, with what became of each, and ways to send them again.
+import { useState } from 'preact/hooks'
+import { api, bodyOf } from '../../api/client.ts'
+import { useMay } from '../../data/session.tsx'
+import { useApp } from '../../data/tenant.tsx'
+import { useChange } from '../../data/use-change.ts'
+import { usePages } from '../../data/use-pages.ts'
+import { usePolling } from '../../data/use-polling.ts'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { Select } from '../../ui/field.tsx'
+import { Loading } from '../../ui/loading.tsx'
+import { ProblemNotice } from '../../ui/notice.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import { EventsTable } from './events-table.tsx'
+import { ReplayRange } from './replay-range.tsx'
+import type { WebhookEvent } from './webhook-text.ts'
+
+const POLL_MS = 3_000
+
+type StatusFilter = 'all' | 'failed' | 'held'
+
+const FILTERS: readonly { value: StatusFilter; label: string }[] = [
+  { value: 'all', label: 'All' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'held', label: 'Held' },
+]
+
+export function Events({ hasEndpoint }: { hasEndpoint: boolean }) {
+  const app = useApp()
+  const mayChange = useMay('developer')
+  const say = useToast()
+  const change = useChange()
+  const [filter, setFilter] = useState<StatusFilter>('all')
+  const [choosingRange, setChoosingRange] = useState(false)
+  const pages = usePages(`events ${app.id} ${filter}`, (page, signal) => {
+    const query = { ...page, ...(filter === 'all' ? {} : { status: filter }) }
+    return bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path: { id: app.id }, query }, signal }))
+  })
+  usePolling(pages.reload, POLL_MS)
+
+  const replay = (event: WebhookEvent) =>
+    change.run(async () => {
+      await api.POST('/admin/v1/events/{id}/replay', { params: { path: { id: event.id } } })
+      await pages.reload()
+      say('The event is sent again.')
+    })
+  const { data, problem, next, previous, number, reload } = pages
+  const mayReplay = mayChange && hasEndpoint
+
+  return (
+    <Card
+      title="Events"
+      lead="What your backend was told, and how it answered."
+      actions={mayReplay && <Button onClick={() => setChoosingRange(true)}>Send a time range again</Button>}
+    >
+      {(filter !== 'all' || (data && data.items.length > 0)) && (
+        <div class="api-keys-filter">
+          <Select label="Status" options={FILTERS} value={filter} onChange={value => setFilter(value)} />
+        </div>
+      )}
+      {change.problem && <ProblemNotice problem={change.problem} />}
+      {data === undefined && problem && <ProblemNotice problem={problem} onRetry={reload} />}
+      {data === undefined && !problem && <Loading what="events" />}
+      {data && data.items.length > 0 && (
+        <EventsTable events={data.items} {...(mayReplay ? { onReplay: replay, replaying: change.busy } : {})} />
+      )}
+      {data && data.items.length === 0 && <NoEvents filter={filter} hasEndpoint={hasEndpoint} />}
+      {(next || previous) && (
+        <nav class="pager" aria-label="Pages of events">
+          <Button disabled={!previous} onClick={() => previous?.()}>
+            Previous page
+          </Button>
+          <span>Page {number}</span>
+          <Button disabled={!next} onClick={() => next?.()}>
+            Next page
+          </Button>
+        </nav>
+      )}
+      {choosingRange && <ReplayRange onReplayed={reload} onClose={() => setChoosingRange(false)} />}
+    </Card>
+  )
+}
+
+function NoEvents({ filter, hasEndpoint }: { filter: StatusFilter; hasEndpoint: boolean }) {
+  if (filter !== 'all') return <Empty title={filter === 'failed' ? 'No event has failed.' : 'No event is held.'} />
+  return (
+    <Empty title="Nothing has happened yet.">
+      {hasEndpoint
+        ? 'Send a test event, or finish a verification on '
+        : 'Set an endpoint, then finish a verification on '}
+      <a href="/try">Try it</a>.
+    </Empty>
+  )
+}

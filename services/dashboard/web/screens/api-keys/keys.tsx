@@ -1,0 +1,201 @@
+// The keys of the app: the list, and what can be done with each.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { api, bodyOf } from '../../api/client.ts'
+import { useMay, useMe } from '../../data/session.tsx'
+import { useApp } from '../../data/tenant.tsx'
+import { usePages } from '../../data/use-pages.ts'
+import { usePolling } from '../../data/use-polling.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { Switch } from '../../ui/field.tsx'
+import { PagedTable } from '../../ui/paged-table.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import { CreateKey } from './create-key.tsx'
+import {
+  type ApiKey,
+  inOrder,
+  type KeyKind,
+  type KeyMode,
+  KIND_MEANINGS,
+  KIND_NAMES,
+  MODE_MEANINGS,
+  MODE_NAMES,
+  maskedKey,
+  titleOf,
+} from './key-text.ts'
+import { RenameKey } from './rename-key.tsx'
+
+/** So that a key that was just used says so while one looks. */
+const POLL_MS = 5_000
+
+type OpenDialog = { create: true } | { rename: ApiKey } | { revoke: ApiKey } | null
+
+const nameId = (key: ApiKey): string => `name-of-${key.id}`
+
+export function Keys() {
+  const app = useApp()
+  const { role } = useMe()
+  const mayChange = useMay('developer')
+  const say = useToast()
+  const [dialog, setDialog] = useState<OpenDialog>(null)
+  const [showRevoked, setShowRevoked] = useState(false)
+  const list = useRef<HTMLDivElement>(null)
+  const revoked = useRef(false)
+
+  const pages = usePages(`keys ${app.id}`, (page, signal) =>
+    bodyOf(api.GET('/admin/v1/apps/{id}/keys', { params: { path: { id: app.id }, query: page }, signal })),
+  )
+  usePolling(pages.reload, POLL_MS)
+  const all = pages.data?.items ?? []
+  const shown = inOrder(showRevoked ? all : all.filter(key => key.revoked_at === null))
+  const close = () => setDialog(null)
+
+  // The button that was pressed is gone with its row, so the focus goes to the list.
+  useEffect(() => {
+    if (dialog !== null || !revoked.current) return
+    revoked.current = false
+    list.current?.focus()
+  }, [dialog])
+
+  async function revoke(key: ApiKey): Promise<void> {
+    await api.DELETE('/admin/v1/keys/{id}', { params: { path: { id: key.id } } })
+    await pages.reload()
+    revoked.current = true
+    say(`${titleOf(key)} is revoked.`)
+  }
+
+  const columns: Column<ApiKey>[] = [
+    { name: 'Name', show: key => <KeyName of={key} /> },
+    { name: 'Key', show: key => <code>{maskedKey(key)}</code> },
+    { name: 'Kind', show: ({ kind }) => KIND_NAMES[kind] },
+    { name: 'Mode', show: ({ mode }) => <Badge tone={mode === 'live' ? 'info' : 'neutral'}>{MODE_NAMES[mode]}</Badge> },
+    { name: 'Created', show: ({ created_at }) => <Time at={created_at} day /> },
+    { name: 'Last used', show: ({ last_used_at }) => <Time at={last_used_at} /> },
+  ]
+  if (mayChange)
+    columns.push({
+      name: 'Actions',
+      quiet: true,
+      show: key => (
+        <RowActions of={key} onRename={() => setDialog({ rename: key })} onRevoke={() => setDialog({ revoke: key })} />
+      ),
+    })
+
+  return (
+    <Card
+      title="Keys"
+      lead={
+        mayChange
+          ? 'Every call of the API carries a key. A key belongs to this app, and is shown once, when it is created.'
+          : `Every call of the API carries a key. Your role, ${role}, sees keys; a developer of your company creates and revokes them.`
+      }
+      actions={
+        <Button look="primary" disabled={!mayChange} onClick={() => setDialog({ create: true })}>
+          Create key
+        </Button>
+      }
+    >
+      <div ref={list} class="api-keys-list" tabIndex={-1}>
+        <PagedTable
+          caption="API keys of this app"
+          columns={columns}
+          pages={{
+            ...pages,
+            // It is read every few seconds, which need not be seen.
+            loading: false,
+            data: pages.data && { ...pages.data, items: shown },
+          }}
+          keyOf={key => key.id}
+          empty={
+            <Empty title={all.length > 0 ? 'Every key of this app is revoked.' : 'This app has no keys yet.'}>
+              {mayChange ? 'Create a test key to try the API: it costs nothing.' : 'A developer creates one.'}
+            </Empty>
+          }
+        />
+      </div>
+      <Switch label="Show revoked keys" checked={showRevoked} onChange={setShowRevoked} />
+      <Meanings publishableSend={app.settings.publishable_send} />
+
+      {dialog && 'create' in dialog && <CreateKey onCreated={pages.reload} onClose={close} />}
+      {dialog && 'rename' in dialog && <RenameKey of={dialog.rename} onRenamed={pages.reload} onClose={close} />}
+      {dialog && 'revoke' in dialog && (
+        <Confirm
+          title={`Revoke ${titleOf(dialog.revoke)}?`}
+          action="Revoke key"
+          perform={() => revoke(dialog.revoke)}
+          onClose={close}
+        >
+          <p>
+            Calls with <code>{maskedKey(dialog.revoke)}</code> are refused within five seconds, for good. It was last
+            used: <Time at={dialog.revoke.last_used_at} />.
+          </p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+function KeyName({ of: key }: { of: ApiKey }) {
+  return (
+    <span class="api-keys-name">
+      <span id={nameId(key)}>
+        {key.name ?? (
+          <span class="soft">
+            Unnamed<span class="unseen"> {maskedKey(key)}</span>
+          </span>
+        )}
+      </span>
+      {key.revoked_at && (
+        <span class="soft">
+          Revoked <Time at={key.revoked_at} day />
+        </span>
+      )}
+    </span>
+  )
+}
+
+function RowActions({ of: key, onRename, onRevoke }: { of: ApiKey; onRename(): void; onRevoke(): void }) {
+  return (
+    <span class="api-keys-row-actions">
+      <Button look="quiet" aria-describedby={nameId(key)} onClick={onRename}>
+        Rename
+      </Button>
+      {key.revoked_at === null && (
+        <Button look="quiet" aria-describedby={nameId(key)} onClick={onRevoke}>
+          Revoke
+        </Button>
+      )}
+    </span>
+  )
+}
+
+const KINDS: readonly KeyKind[] = ['server', 'publishable']
+const MODES: readonly KeyMode[] = ['test', 'live']
+
+function Meanings({ publishableSend }: { publishableSend: boolean }) {
+  return (
+    <dl class="api-keys-meanings">
+      {KINDS.map(kind => (
+        <div key={kind}>
+          <dt>{KIND_NAMES[kind]}</dt>
+          <dd>
+            {KIND_MEANINGS[kind]}
+            {kind === 'publishable' &&
+              ` In live mode it may send only where the app allows it; this app ${publishableSend ? 'does' : 'does not'}.`}
+          </dd>
+        </div>
+      ))}
+      {MODES.map(mode => (
+        <div key={mode}>
+          <dt>{MODE_NAMES[mode]}</dt>
+          <dd>{MODE_MEANINGS[mode]}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

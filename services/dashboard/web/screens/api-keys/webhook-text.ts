@@ -1,0 +1,82 @@
+// Webhooks in words. In: endpoints, events and attempts as the admin API answers them. Out: the sentences that the screen shows of them.
+import type { components } from '../../api/schema.ts'
+
+type Schemas = components['schemas']
+export type Endpoint = Schemas['WebhookEndpoint']
+export type WebhookEvent = Schemas['WebhookEvent']
+export type Attempt = Schemas['WebhookAttempt']
+export type SigningSecret = Schemas['SigningSecret']
+type PauseReason = Schemas['PauseReason']
+
+export const PAUSE_REASONS: Readonly<Record<PauseReason, string>> = {
+  exhausted: 'An event used up all its attempts, so your endpoint is no longer called.',
+  gone: 'Your endpoint answered 410 Gone, which asks for no more calls.',
+  failing: 'Your endpoint failed 100 times in a row, for more than an hour, so it is no longer called.',
+  operator: 'Delivery was stopped by hand.',
+}
+
+const ERRORS: Readonly<Record<string, string>> = {
+  timeout: 'No answer within 15 s',
+  unreachable: 'No connection',
+  forbidden: 'Not called: the address is not public, or not https',
+  lost: 'The connection broke before an answer came',
+  stopped: 'Countersign stopped during the call, and makes it again',
+  unsigned: 'Not called: no secret could be opened to sign with',
+  unknown: 'Countersign did not see how the call ended, and makes it again',
+}
+
+export const isSuccess = ({ status }: Pick<Attempt, 'status'>): boolean =>
+  status !== null && status >= 200 && status < 300
+
+/** How one call of the endpoint ended, such as "Answered 500 in 34 ms". */
+export function attemptResult({ status, error, ms }: Pick<Attempt, 'status' | 'error' | 'ms'>): string {
+  if (status === null) return ERRORS[error ?? ''] ?? `No answer: ${error}`
+  return ms === null ? `Answered ${status}` : `Answered ${status} in ${ms} ms`
+}
+
+export interface Failure {
+  event: WebhookEvent
+  attempt: Attempt
+}
+
+/** The latest failed calls, the newest first. Events may be in both lists. */
+export function latestFailures(lists: readonly (readonly WebhookEvent[])[], count: number): Failure[] {
+  const events = new Map(lists.flat().map(event => [event.id, event]))
+  return [...events.values()]
+    .flatMap(event => event.attempts.filter(attempt => !isSuccess(attempt)).map(attempt => ({ event, attempt })))
+    .sort((a, b) => b.attempt.at.localeCompare(a.attempt.at))
+    .slice(0, count)
+}
+
+export const EVENT_STATUSES: Readonly<
+  Record<WebhookEvent['status'], { tone: 'neutral' | 'info' | 'warning' | 'good' | 'bad'; meaning: string }>
+> = {
+  unsent: { tone: 'neutral', meaning: 'There was no endpoint when it happened.' },
+  pending: { tone: 'info', meaning: 'It waits for its next attempt, or an attempt is under way.' },
+  held: { tone: 'warning', meaning: 'It is kept, and sent once the endpoint is re-enabled.' },
+  delivered: { tone: 'good', meaning: 'Your endpoint took it.' },
+  failed: { tone: 'bad', meaning: 'Its attempts are used up. Re-enabling the endpoint, or a replay, sends it again.' },
+}
+
+/** What came of a test event so far. Null while it waits for its first attempt. */
+export function testResult(event: WebhookEvent): { tone: 'good' | 'warning' | 'bad'; sentence: string } | null {
+  const last = event.attempts.at(-1)
+  if (event.status === 'delivered' && last)
+    return { tone: 'good', sentence: `Your endpoint took the test event. ${attemptResult(last)}.` }
+  if (last) return { tone: 'bad', sentence: `Your endpoint did not take the test event. ${attemptResult(last)}.` }
+  if (event.status === 'held')
+    return { tone: 'warning', sentence: 'The test event is kept until the endpoint is re-enabled.' }
+  return null
+}
+
+export const SECRET_STATES: Readonly<
+  Record<SigningSecret['state'], { name: string; tone: 'good' | 'info' | 'neutral'; meaning: string }>
+> = {
+  current: { name: 'current', tone: 'good', meaning: 'Signs both headers.' },
+  next: { name: 'new', tone: 'info', meaning: 'Signs webhook-signature beside the current one, until it is promoted.' },
+  old: { name: 'old', tone: 'neutral', meaning: 'Signs webhook-signature for one more day.' },
+}
+
+/** The body as the endpoint receives it, with line breaks for people. */
+export const bodyText = ({ id, type, payload }: Pick<WebhookEvent, 'id' | 'type' | 'payload'>): string =>
+  JSON.stringify({ id, type, payload }, null, 2)

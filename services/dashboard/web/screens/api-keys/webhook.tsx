@@ -1,0 +1,75 @@
+// The webhook of the app: where events go, how they are signed, and what became of them. In: the endpoint, read again every few seconds, so
+// that a pause shows while one looks.
+import { useState } from 'preact/hooks'
+import { api, bodyOf } from '../../api/client.ts'
+import { Problem } from '../../api/problem.ts'
+import { useApp } from '../../data/tenant.tsx'
+import { usePolling } from '../../data/use-polling.ts'
+import { useQuery } from '../../data/use-query.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Loading } from '../../ui/loading.tsx'
+import { ProblemNotice } from '../../ui/notice.tsx'
+import { EndpointForm } from './endpoint-form.tsx'
+import { EndpointState } from './endpoint-state.tsx'
+import { Events } from './events.tsx'
+import { Signatures } from './signatures.tsx'
+import { TestEvent } from './test-event.tsx'
+import type { Endpoint } from './webhook-text.ts'
+
+const POLL_MS = 3_000
+
+export function Webhook() {
+  const app = useApp()
+  // Shown once: it is nowhere but here, and gone when the viewer leaves the screen.
+  const [secret, setSecret] = useState<string | null>(null)
+  const query = useQuery(`webhook ${app.id}`, signal => endpointOf(app.id, signal))
+  const endpoint = query.data ?? null
+  usePolling(query.reload, endpoint === null ? null : POLL_MS)
+
+  return (
+    <>
+      <Card
+        title="Webhook"
+        lead="Events of test and live mode are sent to one address of your backend, as signed POST requests."
+        actions={endpoint && <EndpointBadge of={endpoint} />}
+      >
+        {query.data === undefined && query.problem && <ProblemNotice problem={query.problem} onRetry={query.reload} />}
+        {query.data === undefined && !query.problem && <Loading what="the webhook" />}
+        {query.data !== undefined && (
+          <EndpointForm
+            // The field is filled with what is stored when that changes, not while it is typed into.
+            key={endpoint?.url ?? ''}
+            endpoint={endpoint}
+            onSaved={async made => {
+              if (made !== null) setSecret(made)
+              await query.reload()
+            }}
+          />
+        )}
+        {endpoint && (
+          <>
+            <EndpointState endpoint={endpoint} reload={query.reload} />
+            <TestEvent />
+          </>
+        )}
+      </Card>
+      {endpoint && <Signatures endpoint={endpoint} secret={secret} onSecret={setSecret} reload={query.reload} />}
+      <Events hasEndpoint={endpoint !== null} />
+    </>
+  )
+}
+
+/** No other text of the screen has these words, so that the state is found by them. */
+function EndpointBadge({ of: { status } }: { of: Endpoint }) {
+  return status === 'active' ? <Badge tone="good">Active</Badge> : <Badge tone="warning">Paused</Badge>
+}
+
+async function endpointOf(id: string, signal: AbortSignal): Promise<Endpoint | null> {
+  try {
+    return await bodyOf(api.GET('/admin/v1/apps/{id}/webhook', { params: { path: { id } }, signal }))
+  } catch (thrown) {
+    if (thrown instanceof Problem && thrown.status === 404) return null
+    throw thrown
+  }
+}

@@ -1,0 +1,198 @@
+// The keys on the screen API Keys, in a real browser.
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { createCaller } from '../support/api-caller.ts'
+import { describeInBrowser, describeInBrowserOnce, expectAccessible } from '../support/browser.ts'
+import { eventually } from '../support/eventually.ts'
+
+const RECIPIENT = '+15005550010'
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+/** The row of one key. */
+const rowOf = (page: Page, name: string) =>
+  page.getByRole('table', { name: 'API keys of this app' }).getByRole('row').filter({ hasText: name })
+
+async function openKeys(page: Page): Promise<void> {
+  await page.goto('/api-keys')
+  await page.getByRole('table', { name: 'API keys of this app' }).waitFor()
+}
+
+/** Creates a key in the dialog, which stays open. Answers the key. */
+async function createKey(page: Page, { name = '', kind = 'Server', mode = 'Test' } = {}): Promise<string> {
+  await button(page, 'Create key').click()
+  await page.getByLabel('Name').fill(name)
+  await page.getByLabel('Kind').selectOption(kind)
+  await page.getByLabel('Mode').selectOption(mode)
+  await button(page, 'Create').click()
+  return page.getByLabel('New key').inputValue()
+}
+
+describeInBrowser('API keys in the dashboard', (open, start) => {
+  it('are created, shown once, used, and refused after they are revoked', async () => {
+    const { page, countersign } = await open.operator(await start())
+    await openKeys(page)
+    const key = await createKey(page, { name: 'checkout' })
+    expect(key).to.match(/^sk_test_[0-9A-Za-z]{40,}$/)
+    expect(await page.getByLabel('New key').getAttribute('readonly')).not.to.equal(null)
+    await button(page, 'Copy').click()
+    await page.getByText('Copied').waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(key)
+    await button(page, 'Done').click()
+    expect(await page.content(), 'the key is nowhere any more').not.to.include(key)
+
+    const row = rowOf(page, 'checkout')
+    await row.getByText(`sk_test_…${key.slice(-4)}`).waitFor()
+    await row.getByText('never').waitFor()
+    const caller = createCaller(countersign.url, key)
+    expect((await caller.send(RECIPIENT)).status).to.equal(200)
+    await row.getByText('never').waitFor({ state: 'detached' })
+
+    await row.getByRole('button', { name: 'Revoke', exact: true }).click()
+    await button(page, 'Revoke key').click()
+    await row.waitFor({ state: 'detached' })
+    await eventually(async () => expect((await caller.send(RECIPIENT)).status).to.equal(401))
+    await page.getByRole('switch', { name: 'Show revoked keys' }).click()
+    await row.getByText('Revoked').waitFor()
+    expect(await row.getByRole('button', { name: 'Revoke', exact: true }).count()).to.equal(0)
+  })
+
+  it('are renamed, and a name that is too long is refused in words beside its field', async () => {
+    const { page } = await open.operator(await start())
+    await openKeys(page)
+    await createKey(page, { name: 'checkout', kind: 'Publishable', mode: 'Live' })
+    await page.keyboard.press('Escape')
+    await rowOf(page, 'checkout').getByRole('button', { name: 'Rename', exact: true }).click()
+    const name = page.getByRole('textbox', { name: 'Name' })
+    await name.fill('x'.repeat(101))
+    await page.keyboard.press('Enter')
+    await page.locator('[aria-invalid="true"]').waitFor()
+    await name.fill('till')
+    await page.keyboard.press('Enter')
+    const row = rowOf(page, 'till')
+    await row.getByText('pk_live_…').waitFor()
+    for (const name of ['Publishable', 'Live']) await row.getByRole('cell', { name, exact: true }).waitFor()
+    expect(await rowOf(page, 'checkout').count()).to.equal(0)
+  })
+
+  it('are seen by a viewer, who can neither create nor revoke them', async () => {
+    const { page } = await open.user(await start(), 'cmp_demo', 'viewer')
+    await openKeys(page)
+    await rowOf(page, 'sk_test_').waitFor()
+    expect(await button(page, 'Create key').isDisabled()).to.equal(true)
+    await page.getByText('Your role, viewer, sees keys').waitFor()
+    for (const name of ['Revoke', 'Rename', 'Save', 'Send test event', 'New signing secret'])
+      expect(await button(page, name).count(), name).to.equal(0)
+    expect(await page.getByLabel('Endpoint URL').getAttribute('readonly')).not.to.equal(null)
+  })
+})
+
+describeInBrowserOnce('the screen API Keys', (open, start) => {
+  it('has a tree for screen readers: headings, a table with its columns, buttons told apart by their rows', async () => {
+    const { page } = await open.operator(await start())
+    await openKeys(page)
+    await createKey(page, { name: 'checkout' })
+    await button(page, 'Done').click()
+    await rowOf(page, 'checkout').waitFor()
+
+    const tree = await page.getByRole('main').ariaSnapshot()
+    for (const part of [
+      '- heading "API Keys" [level=1]',
+      '- region "Keys":',
+      '- heading "Keys" [level=2]',
+      '- button "Create key"',
+      '- table "API keys of this app":',
+      '- columnheader "Name"',
+      '- columnheader "Key"',
+      '- columnheader "Kind"',
+      '- columnheader "Mode"',
+      '- columnheader "Created"',
+      '- columnheader "Last used"',
+      '- columnheader "Actions"',
+      '- cell "checkout"',
+      '- button "Rename"',
+      '- button "Revoke"',
+      '- switch "Show revoked keys"',
+      '- heading "Webhook" [level=2]',
+      '- textbox "Endpoint URL":',
+      '- button "Save"',
+      '- heading "Events" [level=2]',
+    ])
+      expect(tree, part).to.include(part)
+
+    const revoke = rowOf(page, 'checkout').getByRole('button', { name: 'Revoke', exact: true })
+    const describedBy = (await revoke.getAttribute('aria-describedby')) ?? ''
+    expect(await page.locator(`[id="${describedBy}"]`).textContent(), 'its description').to.equal('checkout')
+    const unnamed = rowOf(page, 'Unnamed').first().getByRole('button', { name: 'Revoke', exact: true })
+    const unnamedBy = (await unnamed.getAttribute('aria-describedby')) ?? ''
+    expect(await page.locator(`[id="${unnamedBy}"]`).textContent()).to.match(/^Unnamed [sp]k_test_…\w{4}$/)
+  })
+
+  it('is worked with the keyboard alone, and the focus is never lost', async () => {
+    const { page } = await open.operator(await start())
+    await openKeys(page)
+    const focused = page.locator(':focus')
+    await button(page, 'Create key').focus()
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Name').and(focused).waitFor()
+    await page.keyboard.type('by keyboard')
+    await page.keyboard.press('Enter')
+    const key = page.getByLabel('New key')
+    await key.and(focused).waitFor()
+    await page.keyboard.press('Escape')
+    await key.waitFor({ state: 'detached' })
+    await button(page, 'Create key').and(focused).waitFor()
+
+    await rowOf(page, 'by keyboard').getByRole('button', { name: 'Revoke', exact: true }).focus()
+    await page.keyboard.press('Enter')
+    await button(page, 'Revoke key').focus()
+    await page.keyboard.press('Enter')
+    await rowOf(page, 'by keyboard').waitFor({ state: 'detached' })
+    await focused.filter({ has: page.getByRole('table', { name: 'API keys of this app' }) }).waitFor()
+  })
+
+  it('gives a command that works as it is', async () => {
+    const { page, countersign } = await open.operator(await start())
+    await openKeys(page)
+    const key = await createKey(page)
+    await page.getByText('Use it with curl').click()
+    const command = (await page.getByRole('dialog').locator('pre').textContent()) ?? ''
+    expect(command).to.include(`curl ${countersign.url}/api/v1/otp/send`).and.to.include(`Bearer ${key}`)
+    const [, body = ''] = /-d '([^']+)'/.exec(command) ?? []
+    expect((await createCaller(countersign.url, key).send(JSON.parse(body).recipient)).status).to.equal(200)
+  })
+
+  for (const theme of ['light', 'dark'] as const)
+    it(`is accessible, with dialogs open as well, ${theme}`, async () => {
+      const { page } = await open.operator(await start(), { theme })
+      await openKeys(page)
+      await expectAccessible(page)
+      await button(page, 'Create key').click()
+      await page.getByLabel('Kind').selectOption('Publishable')
+      await page.getByLabel('Mode').selectOption('Live')
+      await page.getByText('This key can verify, but not send').waitFor()
+      await expectAccessible(page)
+      await button(page, 'Create').click()
+      await page.getByText('Use it with curl').click()
+      await expectAccessible(page)
+      await button(page, 'Done').click()
+      await rowOf(page, 'pk_live_').getByRole('button', { name: 'Revoke', exact: true }).click()
+      await expectAccessible(page)
+      await button(page, 'Revoke key').click()
+      await page.getByRole('switch', { name: 'Show revoked keys' }).click()
+      await rowOf(page, 'Revoked').waitFor()
+      await expectAccessible(page)
+    })
+
+  it('fits a phone', async () => {
+    const { page } = await open.operator(await start(), { size: 'phone' })
+    await openKeys(page)
+    const sideways = () => page.evaluate('document.documentElement.scrollWidth > innerWidth')
+    expect(await sideways()).to.equal(false)
+    await createKey(page)
+    await page.getByText('Use it with curl').click()
+    expect(await sideways()).to.equal(false)
+    expect(await page.getByRole('dialog').evaluate(dialog => dialog.scrollWidth > dialog.clientWidth)).to.equal(false)
+    await expectAccessible(page)
+  })
+})

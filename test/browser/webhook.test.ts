@@ -1,0 +1,234 @@
+// The webhook on the screen API Keys, in a real browser, with a real endpoint on loopback.
+import { createHmac } from 'node:crypto'
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { createCaller } from '../support/api-caller.ts'
+import { describeInBrowser, describeInBrowserOnce, expectAccessible } from '../support/browser.ts'
+import { eventually } from '../support/eventually.ts'
+import { type AnswerRequest, type ReceivedRequest, type Receiver, startReceiver } from '../support/receiver.ts'
+
+const APP = 'app_demo'
+/** Endpoints on loopback, whose events use up their three attempts within a second. */
+const ENV = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8', WEBHOOK_BACKOFF: '200,400' }
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const text = (page: Page, words: string) => page.getByText(words, { exact: true })
+const events = (page: Page) => page.getByRole('table', { name: 'Webhook events' })
+const secrets = (page: Page) => page.getByRole('table', { name: 'Secrets that sign events now' })
+
+const eventIn = ({ body }: ReceivedRequest): { id: string; type: string } => JSON.parse(body.toString())
+
+/** Whether the request is signed with the secret, as the interface describes it. */
+const isSignedWith = (secret: string, { headers, body }: ReceivedRequest): boolean =>
+  createHmac('sha256', secret).update(`${headers['x-webhook-timestamp']}.${body}`).digest('hex') ===
+  headers['x-webhook-signature']
+
+interface Backend extends Receiver {
+  url: string
+  /** Sets how it answers from now on. */
+  answers(status: number, body?: string): void
+}
+
+/** Starts endpoints, which are closed after each test. */
+function backends(): () => Promise<Backend> {
+  const started: Receiver[] = []
+  afterEach(() => Promise.all(started.splice(0).map(receiver => receiver.close())))
+  return async () => {
+    let answer: AnswerRequest = (_, response) => void response.end('ok')
+    const receiver = await startReceiver((request, response) => answer(request, response))
+    started.push(receiver)
+    return Object.assign(receiver, {
+      url: `http://127.0.0.1:${receiver.port}/hooks`,
+      answers(status: number, body = '') {
+        answer = (_, response) => void response.writeHead(status).end(body)
+      },
+    })
+  }
+}
+
+/** Sets the endpoint in the page. Answers the secret that is shown. */
+async function setEndpoint(page: Page, url: string): Promise<string> {
+  await page.goto('/api-keys')
+  await page.getByLabel('Endpoint URL').fill(url)
+  await button(page, 'Save').click()
+  return page.getByLabel('Signing secret').inputValue()
+}
+
+/** Lets a test event use up its attempts. */
+async function letItPause(page: Page, backend: Backend): Promise<void> {
+  backend.answers(503, 'the database is down')
+  await button(page, 'Send test event').click()
+  await text(page, 'Paused').waitFor()
+}
+
+describeInBrowser('the webhook in the dashboard', (open, start) => {
+  const startBackend = backends()
+
+  it('is set, gets a secret that is shown once, and receives a test event', async () => {
+    const backend = await startBackend()
+    const { page } = await open.operator(await start({ env: ENV }))
+    const secret = await setEndpoint(page, backend.url)
+    expect(secret).to.match(/^whsec_/)
+    await text(page, 'Active').waitFor()
+    await button(page, 'Send test event').click()
+    await page.getByText('Your endpoint took the test event. Answered 200').waitFor()
+    const [received] = backend.received
+    expect(received && eventIn(received).type).to.equal('webhook.test')
+    expect(received && isSignedWith(secret, received)).to.equal(true)
+
+    const row = events(page).getByRole('row').filter({ hasText: 'webhook.test' })
+    await row.getByText('delivered').waitFor()
+    await row.getByRole('button', { name: 'Details' }).click()
+    await page.getByRole('heading', { name: '1 attempt' }).waitFor()
+    await page.reload()
+    await text(page, 'Active').waitFor()
+    expect(await page.getByLabel('Signing secret').count(), 'shown once').to.equal(0)
+  })
+
+  it('is paused by failures and re-enabled by the button; what was held arrives', async () => {
+    const backend = await startBackend()
+    const { page, countersign } = await open.operator(await start({ env: ENV }))
+    await setEndpoint(page, backend.url)
+    await letItPause(page, backend)
+    await page.getByText('An event used up all its attempts').waitFor()
+    const failures = page.getByRole('region', { name: 'Last failures' })
+    await failures.getByText('Answered 503').first().waitFor()
+    await failures.getByText('the database is down').first().waitFor()
+
+    const [key = ''] = /sk_test_\w+/.exec(countersign.printed()) ?? []
+    const { otp_id } = (await createCaller(countersign.url, key).send('+15005550010')).body
+    await page.getByLabel('Status').selectOption('Held')
+    const held = events(page).getByRole('row').filter({ hasText: 'delivery.delivered' })
+    await held.getByText('held').waitFor()
+
+    backend.answers(200)
+    await button(page, 'Re-enable').click()
+    await text(page, 'Active').waitFor()
+    await page.getByLabel('Status').selectOption('All')
+    await held.getByText('delivered', { exact: true }).waitFor()
+    await eventually(() => expect(backend.received.some(({ body }) => body.includes(otp_id))).to.equal(true))
+    expect(await button(page, 'Re-enable').count()).to.equal(0)
+  })
+
+  it('gets a new secret, which is promoted, and another one at once', async () => {
+    const backend = await startBackend()
+    const { page, admin } = await open.operator(await start({ env: ENV }))
+    const first = await setEndpoint(page, backend.url)
+    await button(page, 'New signing secret').click()
+    await secrets(page).getByRole('cell', { name: 'new', exact: true }).waitFor()
+    const second = await page.getByLabel('Signing secret').inputValue()
+    expect(second)
+      .to.match(/^whsec_/)
+      .and.not.to.equal(first)
+
+    /** Test events are sent until one is signed with the secret: processes keep an endpoint for five seconds. */
+    const expectSignedWith = (secret: string) =>
+      eventually(async () => {
+        const { event_id } = (await admin('POST', `/apps/${APP}/webhook/test`)).body
+        const request = await eventually(() => {
+          const found = backend.received.find(one => eventIn(one).id === event_id)
+          if (!found) throw new Error(`${event_id} has not arrived`)
+          return found
+        })
+        expect(isSignedWith(secret, request)).to.equal(true)
+      })
+    await expectSignedWith(first)
+    await button(page, 'Promote').click()
+    await secrets(page).getByRole('cell', { name: 'old', exact: true }).waitFor()
+    await expectSignedWith(second)
+    expect(await button(page, 'Promote').count()).to.equal(0)
+
+    await button(page, 'Replace at once').click()
+    await button(page, 'Replace now').click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    const third = await page.getByLabel('Signing secret').inputValue()
+    expect([first, second]).not.to.include(third)
+    await expectSignedWith(third)
+  })
+
+  it('sends an event again, and all events of a time', async () => {
+    const backend = await startBackend()
+    const { page } = await open.operator(await start({ env: ENV }))
+    await setEndpoint(page, backend.url)
+    await button(page, 'Send test event').click()
+    const row = events(page).getByRole('row').filter({ hasText: 'webhook.test' })
+    await row.getByText('delivered').waitFor()
+    await row.getByRole('button', { name: 'Replay', exact: true }).click()
+    await eventually(() => expect(backend.received).to.have.length(2))
+
+    await button(page, 'Send a time range again').click()
+    await page.getByLabel('Until').fill('2020-01-01T00:00')
+    await button(page, 'Send again').click()
+    await page.getByText('must be later than since').first().waitFor()
+    await page.getByLabel('Until').fill('')
+    await button(page, 'Send again').click()
+    await page.getByText('One event is sent again.').waitFor()
+    await eventually(() => expect(backend.received).to.have.length(3))
+    expect(new Set(backend.received.map(request => eventIn(request).id)).size, 'the same id').to.equal(1)
+  })
+
+  it('says beside the field why an address is not called', async () => {
+    const { page } = await open.operator(await start())
+    await page.goto('/api-keys')
+    const field = page.getByLabel('Endpoint URL')
+    for (const [url, words] of [
+      ['http://shop.example/hooks', 'plain http is not allowed'],
+      ['https://10.0.0.7/hooks', 'not a public address'],
+      ['shop.example', 'must be an http(s) URL'],
+    ] as const) {
+      await field.fill(url)
+      await button(page, 'Save').click()
+      await page.getByText(words).waitFor()
+      const ids = ((await field.getAttribute('aria-describedby')) ?? '').split(' ')
+      const described = await Promise.all(ids.map(id => page.locator(`[id="${id}"]`).textContent()))
+      expect(described.join(' '), url).to.include(words)
+    }
+    expect(await page.getByLabel('Signing secret').count()).to.equal(0)
+  })
+})
+
+describeInBrowserOnce('how the webhook looks', (open, start) => {
+  const startBackend = backends()
+
+  for (const [theme, size] of [
+    ['light', 'desktop'],
+    ['dark', 'phone'],
+  ] as const)
+    it(`is accessible with failures, secrets and details, ${theme}, ${size}`, async () => {
+      const backend = await startBackend()
+      const { page } = await open.operator(await start({ env: ENV }), { theme, size })
+      await setEndpoint(page, backend.url)
+      await button(page, 'New signing secret').click()
+      await button(page, 'Promote').waitFor()
+      await expectAccessible(page)
+      await letItPause(page, backend)
+      await page.getByText('How to verify a signature').click()
+      await events(page).getByRole('button', { name: 'Details' }).first().click()
+      await page.getByRole('region', { name: 'Last failures' }).waitFor()
+      await expectAccessible(page)
+      expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).to.equal(false)
+      for (const [opens, closes] of [
+        ['Send a time range again', 'Cancel'],
+        ['New signing secret', 'Keep it'],
+        ['Replace at once', 'Keep it'],
+      ] as const) {
+        await button(page, opens).click()
+        await expectAccessible(page)
+        await button(page, closes).click()
+      }
+    })
+
+  it('can be paused by hand', async () => {
+    const backend = await startBackend()
+    const { page } = await open.operator(await start({ env: ENV }))
+    await setEndpoint(page, backend.url)
+    await button(page, 'Pause').click()
+    await text(page, 'Paused').waitFor()
+    await page.getByText('Delivery was stopped by hand.').waitFor()
+    await button(page, 'Send test event').click()
+    await page.getByText('The test event is kept until the endpoint is re-enabled.').waitFor()
+    expect(backend.received).to.have.length(0)
+    await button(page, 'Re-enable').click()
+    await page.getByText('Your endpoint took the test event.').waitFor()
+  })
+})
