@@ -13,6 +13,7 @@ import type { PrivateTargets } from '../../infra/outbound/address-check.ts'
 import type { Lookup } from '../../infra/outbound/lookup.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { createDashboardService } from '../../services/dashboard/service.ts'
+import { ADMIN_PATH } from '../../services/dashboard/sign-in/cookie.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import { type CapturedLog, createCapturedLog } from './captured-log.ts'
 import { type TestClock, testClock } from './clock.ts'
@@ -51,7 +52,7 @@ export interface TestAdmin {
   captured: CapturedLog
   published: Message[]
   url: string
-  /** Every route, as documents write it: `GET /apps/{id}`. */
+  /** Every route of the API, as documents write it: `GET /apps/{id}`. */
   routes: string[]
 }
 
@@ -142,12 +143,11 @@ export async function startAdmin(store: CountersignStore, options: AdminOptions 
 }
 
 const routesOf = (router: Router): string[] =>
-  router.stack.map(({ methods, path }) => {
-    const method = methods.find(one => one !== 'HEAD')
-    return `${method} ${String(path)
-      .slice('/admin/v1'.length)
-      .replaceAll(/:(\w+)/g, '{$1}')}`
-  })
+  router.stack
+    .map(({ methods, path }) => ({ method: methods.find(one => one !== 'HEAD'), path: String(path) }))
+    // The pages of the dashboard are beside the API.
+    .filter(({ path }) => path.startsWith(ADMIN_PATH))
+    .map(({ method, path }) => `${method} ${path.slice(ADMIN_PATH.length).replaceAll(/:(\w+)/g, '{$1}')}`)
 
 export async function closeAdmins(): Promise<void> {
   await Promise.all(open.splice(0).map(server => server.close()))

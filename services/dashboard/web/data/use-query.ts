@@ -2,6 +2,7 @@
 // the screen while it is read again, so that nothing jumps; when the key changes, old data goes.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { Problem } from '../api/problem.ts'
+import { usePolling } from './use-polling.ts'
 
 export interface Query<T> {
   /** Undefined until the first answer. */
@@ -62,13 +63,7 @@ export function useQuery<T>(
     return () => call.current?.abort()
   }, [reload])
 
-  useEffect(() => {
-    if (everyMs === undefined || key === null) return
-    const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') void reload()
-    }, everyMs)
-    return () => clearInterval(timer)
-  }, [everyMs, key, reload])
+  usePolling(reload, key === null ? null : (everyMs ?? null))
 
   // A new key shows nothing of the old one, also before the effect runs.
   const current = state.key === key ? state : { data: undefined, problem: null, loading: key !== null }
