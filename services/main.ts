@@ -36,6 +36,7 @@ import { createMongoStore, mongoHosts } from '../infra/store/mongo.ts'
 import { VERSION } from '../infra/version.ts'
 import { createCallbackRoutes, createChannelService } from './channel/service.ts'
 import { ADMIN_API } from './dashboard/openapi/admin-api.ts'
+import { SIGN_IN_PATH } from './dashboard/screens.ts'
 import { createDashboardService } from './dashboard/service.ts'
 import { createInitialData, readBootstrapFile } from './domain/bootstrap/initial-data.ts'
 import { COLLECTIONS, type CountersignStore } from './domain/collections.ts'
@@ -173,7 +174,9 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
   const ready = host.ready.then(() => {
     const publicUrl = config.http.publicUrl ?? url
     const adminUrl = config.roles.includes('dashboard') ? publicUrl : null
-    initialData.printDemoGuide({ url: publicUrl, adminUrl, adminToken: secrets.adminTokens[0]?.token ?? '' })
+    const signInUrl = adminUrl === null ? null : `${adminUrl}${SIGN_IN_PATH}`
+    const adminToken = secrets.adminTokens[0]?.token ?? ''
+    initialData.printGuide({ url: publicUrl, adminUrl, adminToken, signInUrl })
   })
   // A caller that does not await `ready` must not be ended by an unhandled rejection.
   ready.catch(() => {})

@@ -17,6 +17,7 @@ import { createTargetInspector } from '../../infra/outbound/target-inspector.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createAccounts } from '../domain/money/accounts.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
+import { createSignInTickets } from '../domain/users/sign-in-tickets.ts'
 import { guardRoutes } from './access.ts'
 import { addAddressListRoutes } from './address-lists/routes.ts'
 import type { AddRoutes, AdminDeps } from './admin-deps.ts'
@@ -115,6 +116,7 @@ export function createDashboardService(deps: DashboardDeps): Service {
   const afterAnswer = createAfterAnswer(log)
   const addSignInRoutes = createSignInRoutes({
     codes: createSignInCodes({ ...adminDeps, broker, production: config.production }),
+    tickets: createSignInTickets({ store, keyring, clock, operators: secrets.adminTokens }),
     sessions,
     sameOrigin,
     identifyOperator,

@@ -22,7 +22,7 @@ describeCountersign('a bootstrap file', start => {
     const key = /sk_live_\w+/.exec(running.printed())?.[0] ?? ''
     const [log, documents] = [running.log.output(), JSON.stringify(await stored(running))]
     expect(log + documents).not.to.contain(key)
-    expect((await running.restart()).printed()).to.equal('')
+    expect((await running.restart()).printed()).not.to.match(/New|whsec_|sk_live_/)
   })
 
   it('gives the console an email provider, and cannot give its app to another company', async () => {

@@ -37,6 +37,7 @@ const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   audit: 'never',
   users: 'never',
   sessions: 'never',
+  sign_in_tickets: 'never',
   ip_lists: 'never',
   ip_chunks: 'never',
   fraud_tallies: 'never',

@@ -1,6 +1,8 @@
-// A developer's first minute: the commands that the first start prints work as they are.
+// A developer's first minute: the link and the commands that the first start prints work as they are.
+import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
-import { describeCountersign } from '../support/countersign.ts'
+import { type Countersign, describeCountersign } from '../support/countersign.ts'
+import { post } from '../support/dashboard-session.ts'
 import { eventually } from '../support/eventually.ts'
 
 interface Command {
@@ -28,6 +30,23 @@ async function run<T>({ url, headers, body }: Command): Promise<T> {
   return JSON.parse(answer) as T
 }
 
+/** The tickets of the sign-in links that a process has printed. */
+const ticketsIn = ({ printed, url }: Countersign): string[] =>
+  printed()
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line.startsWith(`${url}/sign-in?ticket=`))
+    .map(link => new URL(link).searchParams.get('ticket') ?? '')
+
+/** The settings of a production process that needs no engine. */
+const production = () => ({
+  NODE_ENV: 'production',
+  ENGINE: 'embedded',
+  CODE_SECRETS: `k1:${randomBytes(32).toString('base64')}`,
+  DATA_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+  ADMIN_TOKEN: randomBytes(24).toString('hex'),
+})
+
 describeCountersign('the first start', (start, engines) => {
   it('prints curl commands that send a code, read it and verify it', async () => {
     const [send, read, check] = commandsIn((await start()).printed()) as [Command, Command, Command]
@@ -47,12 +66,36 @@ describeCountersign('the first start', (start, engines) => {
     const keys = first.printed().match(/[sp]k_test_\w{40,}/g) ?? []
     expect(new Set(keys)).to.have.length(2)
     for (const key of keys) expect(first.log.output()).not.to.contain(key)
-    expect((await first.restart()).printed()).to.equal('')
+    expect((await first.restart()).printed()).not.to.match(/[sp]k_test_/)
   })
+
+  it('prints first a link that signs the operator in once, and leaves it out of the log', async () => {
+    const first = await start()
+    expect(first.printed().trimStart()).to.match(/^Open this link to sign in to the dashboard/)
+    const [ticket = '', ...others] = ticketsIn(first)
+    expect(others).to.deep.equal([])
+    expect((await post(first.url, { ticket })).body).to.include({ role: 'operator' })
+    expect((await post(first.url, { ticket })).status).to.equal(401)
+    expect(first.log.output()).not.to.contain(ticket)
+  })
+
+  it('is followed by starts that print a link of their own; one that was not used stays good', async () => {
+    const first = await start()
+    const second = await first.restart()
+    const [[former = ''], [latter = '']] = [ticketsIn(first), ticketsIn(second)] as [string[], string[]]
+    expect(former).not.to.equal(latter)
+    for (const ticket of [former, latter]) expect((await post(second.url, { ticket })).status).to.equal(200)
+  })
+
+  if (engines === 'embedded')
+    it('prints nothing in production, where log collectors would keep a link', async () => {
+      expect((await start({ env: production() })).printed()).to.equal('')
+    })
 
   if (engines === 'real')
     it('of an edge process alone refers to the dashboard process for the sandbox', async () => {
       const { printed, url } = await start({ roles: ['edge'] })
+      expect(printed()).not.to.contain('/sign-in')
       expect(printed()).to.contain(`${url}/api/v1/otp/send`).and.to.contain('at the process that plays the dashboard')
       expect(printed()).not.to.contain(`${url}/admin`)
     })

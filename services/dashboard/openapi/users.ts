@@ -17,10 +17,11 @@ const changeRequest = changeBody.meta({ id: 'ChangeUserRequest', description: 'C
 const signInRequest = z
   .strictObject({
     token: z.string().min(1).optional().meta({ description: "An operator's token." }),
+    ticket: z.string().min(1).optional().meta({ description: 'Of the link that a start in development prints.' }),
     email: z.string().optional().meta({ description: 'The address of a user.' }),
     code: z.string().min(1).optional().meta({ description: 'The code that came to the address.' }),
   })
-  .meta({ id: 'SignInRequest', description: '`token`; or `email`, and then `email` with `code`.' })
+  .meta({ id: 'SignInRequest', description: '`token`; or `ticket`; or `email`, and then `email` with `code`.' })
 
 const userExample: UserAnswer = {
   id: 'usr_01k2m8x4e9s7v3hqz5tnw6yb0c',
@@ -59,12 +60,12 @@ export const userOperations = [
     route: ['post', '/sign-in'],
     summary: 'Sign in',
     description:
-      "With an operator's token, or with an address and the code that came to it: first `email` alone, then `email` and `code`. The session is in a cookie.",
+      "With an operator's token or a ticket, which is good once, for an hour; or with an address and the code that came to it: first `email` alone, then `email` and `code`. The session is in a cookie.",
     open: true,
     request: { schema: signInRequest, example: { email: 'ada@example.com', code: '123456' } },
     answers: [ok(signInResult, 'Signed in, or the next step.', meExample)],
     refusals: [
-      documentRefusal('The token or the code is wrong, has expired or was used before.', httpException(401)),
+      documentRefusal('The token, the ticket or the code is wrong, has expired or was used before.', httpException(401)),
       documentRefusal("The Origin is another page's.", httpException(403)),
       conflict('This deployment cannot send codes for signing in.'),
     ],

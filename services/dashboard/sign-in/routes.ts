@@ -1,4 +1,4 @@
-// POST /sign-in {token} | {email} | {email, code}, POST /sign-out, GET /me, GET|DELETE /sessions, DELETE /sessions/{id}.
+// POST /sign-in {token} | {ticket} | {email} | {email, code}, POST /sign-out, GET /me, GET|DELETE /sessions, DELETE /sessions/{id}.
 //
 // Signing in tells a stranger nothing about users. The answer to {email} is the same for every address and is given before the address is
 // looked up; every refusal of {email, code} has the same words and takes the same time.
@@ -13,6 +13,7 @@ import { httpException, rateLimited } from '../../../infra/http/problem.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
 import { type SessionDoc, type UserDoc, userContext } from '../../domain/users/documents.ts'
+import type { SignInTickets } from '../../domain/users/sign-in-tickets.ts'
 import { operatorPrincipal, type Principal, principalOf } from '../access.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { emailAddress } from '../email-address.ts'
@@ -27,6 +28,7 @@ import { csrfTokenOf, ownSessions, type Person, SESSION_MS, type Sessions, userP
 
 export interface SignInDeps {
   codes: SignInCodes
+  tickets: Pick<SignInTickets, 'use'>
   sessions: Sessions
   sameOrigin: Pick<SameOrigin, 'checkOriginIfAny'>
   identifyOperator: IdentifyOperator
@@ -40,14 +42,18 @@ export interface SignInDeps {
 const signInBody = z
   .strictObject({
     token: z.string().min(1).max(1_000).optional(),
+    ticket: z.string().min(1).max(1_000).optional(),
     email: emailAddress.optional(),
     code: z.string().min(1).max(100).optional(),
   })
-  .refine(({ token, email, code }) => (token === undefined ? email !== undefined : email === undefined && !code), {
-    message: 'must be {token}, {email} or {email, code}',
-  })
+  .refine(
+    ({ token, ticket, email, code }) =>
+      [token, ticket, email].filter(given => given !== undefined).length === 1 &&
+      (code === undefined || email !== undefined),
+    { message: 'must be {token}, {ticket}, {email} or {email, code}' },
+  )
 
-/** Of requests with an address, from one network. */
+/** Of requests with a ticket or an address, from one network. */
 const MAX_REQUESTS = 60
 /** Longer than a check takes, so that the time of a refusal does not tell whether there was a code to compare with. */
 const REFUSAL_MS = 250
@@ -57,10 +63,14 @@ const CODE_SENT = {
   test: "If the address is a user's, a code is in the sandbox inbox, because this deployment has no email provider.",
 }
 
+const TICKET_REFUSED =
+  "The link is wrong, has expired or was used before. Sign in with the operator's token; in development, a restart prints a new link."
+
 export const createSignInRoutes =
   (deps: SignInDeps): AddRoutes =>
   (router, { store, keyring, clock, log, readBody, readPage, withAudit }) => {
-    const { codes, sessions, sameOrigin, identifyOperator, operators, findCaller, cookie, runAfterAnswer } = deps
+    const { codes, tickets, sessions, sameOrigin, identifyOperator, operators, findCaller, cookie, runAfterAnswer } =
+      deps
     const throttle = createAttemptThrottle({ maxFailures: MAX_REQUESTS, windowMs: MINUTE_MS, clock })
 
     function countRequest(ctx: Context): void {
@@ -116,6 +126,14 @@ export const createSignInRoutes =
       if (former?.session) await sessions.end(former.session.id)
     }
 
+    async function signInWithTicket(ctx: Context, ticket: string): Promise<void> {
+      const operator = await tickets.use(ticket)
+      if (operator) return begin(ctx, { operator }, operatorPrincipal(operator.name))
+      const caller_address = findCaller(ctx).nearestKnown
+      log.warn({ request_id: ctx.state.requestId, caller_address }, 'sign_in.ticket_refused')
+      throw httpException(401, TICKET_REFUSED)
+    }
+
     async function signInWithCode(ctx: Context, email: string, code: string): Promise<void> {
       const askedAt = clock.now()
       const user = await codes.check(email, code, { mode: await codes.mode(), trace: traceOf(ctx) })
@@ -128,7 +146,7 @@ export const createSignInRoutes =
 
     router.post('/sign-in', async ctx => {
       sameOrigin.checkOriginIfAny(ctx)
-      const { token, email = '', code } = await readBody(ctx, signInBody)
+      const { token, ticket, email = '', code } = await readBody(ctx, signInBody)
       if (token !== undefined) {
         const name = identifyOperator(ctx, token)
         const operator = operators.find(one => one.name === name)
@@ -136,6 +154,7 @@ export const createSignInRoutes =
         return begin(ctx, { operator }, operatorPrincipal(name))
       }
       countRequest(ctx)
+      if (ticket !== undefined) return signInWithTicket(ctx, ticket)
       if (code !== undefined) return signInWithCode(ctx, email, code)
       const mode = await codes.mode()
       const clientAddress = clientAddressOf(findCaller(ctx))

@@ -12,11 +12,11 @@ import type { Filter } from '../../../infra/store/docs.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../infra/time.ts'
 import { maskEmail } from '../../../machines/masking.ts'
 import { type SessionDoc, type UserDoc, type UserStore, userContext } from '../../domain/users/documents.ts'
+import { markOf, operatorWith } from '../../domain/users/operator-marks.ts'
 import { operatorPrincipal, type Principal } from '../access.ts'
 
 export const SESSION_MS = 12 * HOUR_MS
 const TOKEN_BYTES = 32
-const OPERATOR_TOKEN_SCOPE = 'operator token'
 /** More than a person opens in twelve hours. */
 const MAX_SESSIONS_AT_ONCE = 10_000
 
@@ -60,10 +60,7 @@ export function createSessions({ store, keyring, clock, operators }: SessionDeps
       _id: newId('ses', now),
       hash: hashToken(token),
       user_id: 'user' in person ? person.user._id : null,
-      operator:
-        'operator' in person
-          ? { name: person.operator.name, token_index: keyring.index(OPERATOR_TOKEN_SCOPE, person.operator.token) }
-          : null,
+      operator: 'operator' in person ? markOf(keyring, person.operator) : null,
       browser,
       created_at: now,
       seen_at: now,
@@ -74,13 +71,10 @@ export function createSessions({ store, keyring, clock, operators }: SessionDeps
   }
 
   async function ownerOf({ user_id, operator }: SessionDoc): Promise<Omit<Principal, 'session'> | null> {
-    if (operator !== null) return isStillOperator(operator) ? operatorPrincipal(operator.name) : null
+    if (operator !== null) return operatorWith(keyring, operators, operator) ? operatorPrincipal(operator.name) : null
     const user = user_id === null ? undefined : (await users.get([user_id])).get(user_id)
     return user ? userPrincipal(keyring, user) : null
   }
-
-  const isStillOperator = ({ name, token_index }: NonNullable<SessionDoc['operator']>): boolean =>
-    operators.some(one => one.name === name && keyring.indexes(OPERATOR_TOKEN_SCOPE, one.token).includes(token_index))
 
   return {
     create,

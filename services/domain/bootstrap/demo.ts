@@ -52,11 +52,22 @@ export interface DemoAccess {
   /** Null when another process serves the admin API: its address is not known here. */
   adminUrl: string | null
   adminToken: string
+  /** Signs the operator in to the dashboard; null when another process serves it. */
+  signInLink: string | null
 }
 
-/** The text of the first start: commands for a second terminal. */
-export const demoGuide = (keys: DemoKeys, { url, adminUrl, adminToken }: DemoAccess): string => `
-  A demo app is ready. Its test keys are shown this once:
+/** For every start of a development system. */
+export const signInGuide = (link: string): string => `
+  Open this link to sign in to the dashboard (good once, for an hour):
+
+    ${link}
+
+`
+
+/** The text of the first start: the link to the dashboard, and commands for a second terminal. */
+export const demoGuide = (keys: DemoKeys, { url, adminUrl, adminToken, signInLink }: DemoAccess): string => `${
+  signInLink === null ? '\n' : signInGuide(signInLink)
+}  A demo app is ready. Its test keys are shown this once:
 
     server key       ${keys.server}
     publishable key  ${keys.publishable}

@@ -1,17 +1,21 @@
 // What a store holds before its first request. In: a store that answers. Out: the console and the companies of BOOTSTRAP_FILE are in it;
 // without a file, an empty development store gets the demo. New keys and secrets are printed: the store keeps hashes and sealed texts, and the log
-// would hide them.
+// would hide them. In development the link that signs the operator in is printed too; in production log collectors would keep it.
 import { readFile } from 'node:fs/promises'
-import type { Config } from '../../../infra/config/config.ts'
+import type { Config, Secrets } from '../../../infra/config/config.ts'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { StartProblem } from '../../../infra/start-problem.ts'
+import { createSignInTickets } from '../users/sign-in-tickets.ts'
 import { applyBootstrap, type Bootstrap, readBootstrap } from './bootstrap.ts'
 import { ensureConsole } from './console.ts'
-import { createDemo, type DemoAccess, type DemoKeys, demoGuide } from './demo.ts'
+import { createDemo, type DemoAccess, type DemoKeys, demoGuide, signInGuide } from './demo.ts'
 import type { BootstrapDeps } from './write-to-store.ts'
 
-export interface InitialDataDeps extends Required<Omit<BootstrapDeps, 'minted'>> {
+export interface InitialDataDeps extends Required<Omit<BootstrapDeps, 'minted' | 'keyring'>> {
+  keyring: BootstrapDeps['keyring'] & Pick<Keyring, 'index' | 'indexes'>
   config: Pick<Config, 'production' | 'roles'>
+  secrets: Pick<Secrets, 'adminTokens'>
   /** Null without BOOTSTRAP_FILE. */
   bootstrap: Bootstrap | null
   log: Pick<Logger, 'warn'>
@@ -21,9 +25,12 @@ export interface InitialDataDeps extends Required<Omit<BootstrapDeps, 'minted'>>
 export interface InitialData {
   /** Is repeated while the store is unavailable. Every repetition prints the same keys. */
   write(): Promise<void>
-  /** Prints the commands to try the demo, if this process has made it. */
-  printDemoGuide(access: DemoAccess): void
+  /** Prints the link to sign in with, and the commands to try the demo, if this process has made it. */
+  printGuide(access: GuideAccess): void
 }
+
+/** `signInUrl`: the address of the sign-in page; null when another process serves it. */
+export type GuideAccess = Omit<DemoAccess, 'signInLink'> & { signInUrl: string | null }
 
 /** Reads and checks the file before anything is opened, so that a mistake in it ends the start at once. */
 export async function readBootstrapFile({
@@ -38,10 +45,14 @@ export async function readBootstrapFile({
 }
 
 export function createInitialData(deps: InitialDataDeps): InitialData {
-  const { config, bootstrap, store, keyring, clock, inspect, log, print } = deps
+  const { config, secrets, bootstrap, store, keyring, clock, inspect, log, print } = deps
   const bootstrapDeps = { store, keyring, clock, inspect, minted: new Map<string, string>() }
   const wantsDemo = bootstrap === null && !config.production && config.roles.includes('edge')
   let demo: DemoKeys | null = null
+  const operators = secrets.adminTokens
+  const [operator] = operators
+  const wantsTicket = !config.production && config.roles.includes('dashboard')
+  let ticket: string | null = null
 
   async function apply(file: Bootstrap): Promise<void> {
     const { mintedKeys, mintedSecrets, warnings } = await applyBootstrap(file, bootstrapDeps)
@@ -56,9 +67,13 @@ export function createInitialData(deps: InitialDataDeps): InitialData {
       await ensureConsole({ store, clock })
       if (bootstrap !== null) await apply(bootstrap)
       if (wantsDemo) demo ??= await createDemo(bootstrapDeps)
+      if (wantsTicket && operator)
+        ticket ??= await createSignInTickets({ store, keyring, clock, operators }).create(operator)
     },
-    printDemoGuide(access) {
-      if (demo !== null) print(demoGuide(demo, access))
+    printGuide({ signInUrl, ...access }) {
+      const signInLink = ticket === null || signInUrl === null ? null : `${signInUrl}?ticket=${ticket}`
+      if (demo !== null) print(demoGuide(demo, { ...access, signInLink }))
+      else if (signInLink !== null) print(signInGuide(signInLink))
     },
   }
 }

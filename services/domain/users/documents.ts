@@ -1,9 +1,11 @@
-// What is stored about the people who use the dashboard: users, each of one company, and sessions. Addresses and names are personal data:
-// both are sealed, and a user is found by a keyed index of the address. Of a session only a hash of its token is stored.
+// What is stored about the people who use the dashboard: users, each of one company, sessions, and tickets with which operators sign in
+// once. Addresses and names are personal data: both are sealed, and a user is found by a keyed index of the address. Of the token of a
+// session and of a ticket only the hash is stored.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import { recipientKey } from '../verifications/lookup-indexes.ts'
+import type { OperatorMark } from './operator-marks.ts'
 
 /** Each role may do what the roles before it may. */
 export const USER_ROLES = ['viewer', 'developer', 'owner'] as const
@@ -26,12 +28,19 @@ export interface SessionDoc extends Doc {
   /** The id of the user; null for a session of an operator. */
   user_id: string | null
   /** Null for a session of a user. */
-  operator: { name: string; token_index: string } | null
+  operator: OperatorMark | null
   /** A few words, such as "Firefox on Linux". */
   browser: string
   created_at: number
   /** To the minute. */
   seen_at: number
+  expires_at: number
+  purge_at: Date
+}
+
+/** The id is the hash of the ticket. */
+export interface SignInTicketDoc extends Doc {
+  operator: OperatorMark
   expires_at: number
   purge_at: Date
 }
@@ -52,6 +61,7 @@ export const USER_COLLECTIONS = {
     ],
     purged: true,
   }),
+  sign_in_tickets: collection<SignInTicketDoc>({ indexes: [], purged: true }),
 }
 
 export type UserStore = StoreOf<typeof USER_COLLECTIONS>

@@ -979,7 +979,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description With an operator's token, or with an address and the code that came to it: first `email` alone, then `email` and `code`. The session is in a cookie.
+         * @description With an operator's token or a ticket, which is good once, for an hour; or with an address and the code that came to it: first `email` alone, then `email` and `code`. The session is in a cookie.
          */
         post: operations["signIn"];
         delete?: never;
@@ -2600,10 +2600,12 @@ export interface components {
             /** @description For people. */
             detail: string;
         };
-        /** @description `token`; or `email`, and then `email` with `code`. */
+        /** @description `token`; or `ticket`; or `email`, and then `email` with `code`. */
         SignInRequest: {
             /** @description An operator's token. */
             token?: string;
+            /** @description Of the link that a start in development prints. */
+            ticket?: string;
             /** @description The address of a user. */
             email?: string;
             /** @description The code that came to the address. */
@@ -5824,7 +5826,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["Verifications400"];
-            /** @description `HTTPException`: The token or the code is wrong, has expired or was used before. */
+            /** @description `HTTPException`: The token, the ticket or the code is wrong, has expired or was used before. */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -65,7 +65,11 @@ eachStore('a session', fresh => {
     { code: '1' },
     { token: 't', email: 'a@b.example' },
     { token: 't', code: '1' },
-    { ticket: 'x' },
+    { ticket: '' },
+    { ticket: 't', token: 't' },
+    { ticket: 't', email: 'a@b.example' },
+    { ticket: 't', code: '1' },
+    { link: 'x' },
   ])
     it(`is not begun by a body such as ${JSON.stringify(body)}`, async () => {
       const { status, body: refusal } = await post(admin.url, body)
