@@ -65,7 +65,10 @@ export const userOperations = [
     request: { schema: signInRequest, example: { email: 'ada@example.com', code: '123456' } },
     answers: [ok(signInResult, 'Signed in, or the next step.', meExample)],
     refusals: [
-      documentRefusal('The token, the ticket or the code is wrong, has expired or was used before.', httpException(401)),
+      documentRefusal(
+        'The token, the ticket or the code is wrong, has expired or was used before.',
+        httpException(401),
+      ),
       documentRefusal("The Origin is another page's.", httpException(403)),
       conflict('This deployment cannot send codes for signing in.'),
     ],

@@ -3,7 +3,7 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../api/client.ts'
-import type { Problem } from '../api/problem.ts'
+import { Problem } from '../api/problem.ts'
 import { readStored, store } from './local-storage.ts'
 import { useMe } from './session.tsx'
 import { useQuery } from './use-query.ts'
@@ -12,7 +12,7 @@ export type Company = Schemas['Company']
 export type App = Schemas['App']
 
 /** Sends the codes with which users of the dashboard sign in; of interest to operators alone. */
-const CONSOLE_COMPANY_ID = 'cmp_console'
+export const CONSOLE_COMPANY_ID = 'cmp_console'
 const LIST_LIMIT = 100
 
 export interface Tenant {
@@ -42,7 +42,13 @@ export function TenantProvider({ children }: { children: ComponentChildren }) {
     const { items } = await bodyOf(api.GET('/admin/v1/companies', { params: { query: { limit: LIST_LIMIT } } }))
     return items
   })
+  // A chosen one may stand behind the end of a long list.
+  const farCompanyId = companies.data && farId(companies.data, companyId)
+  const farCompany = useQuery(farCompanyId ? `company ${farCompanyId}` : null, () =>
+    unlessGone(bodyOf(api.GET('/admin/v1/companies/{id}', { params: { path: { id: farCompanyId ?? '' } } }))),
+  )
   const company =
+    farCompany.data ??
     companies.data?.find(({ id }) => id === companyId) ??
     companies.data?.find(({ id }) => id !== CONSOLE_COMPANY_ID) ??
     companies.data?.[0] ??
@@ -55,15 +61,24 @@ export function TenantProvider({ children }: { children: ComponentChildren }) {
     )
     return items
   })
-  const app = apps.data?.find(({ id }) => id === appId) ?? apps.data?.[0] ?? null
+  const farAppId = apps.data && farId(apps.data, appId)
+  const farApp = useQuery(farAppId ? `app ${farAppId}` : null, () =>
+    unlessGone(bodyOf(api.GET('/admin/v1/apps/{id}', { params: { path: { id: farAppId ?? '' } } }))),
+  )
+  const ownFarApp = farApp.data?.company_id === company?.id ? farApp.data : null
+  const app = ownFarApp ?? apps.data?.find(({ id }) => id === appId) ?? apps.data?.[0] ?? null
 
   const tenant: Tenant = {
     companies: companies.data ?? [],
     company,
     apps: apps.data ?? [],
     app,
-    problem: companies.problem ?? apps.problem,
-    loading: companies.data === undefined || (company !== null && apps.data === undefined),
+    problem: companies.problem ?? farCompany.problem ?? apps.problem ?? farApp.problem,
+    loading:
+      companies.data === undefined ||
+      (Boolean(farCompanyId) && farCompany.data === undefined) ||
+      (company !== null && apps.data === undefined) ||
+      (Boolean(farAppId) && farApp.data === undefined),
     chooseCompany(id) {
       store('company', id)
       setCompanyId(id)
@@ -73,14 +88,26 @@ export function TenantProvider({ children }: { children: ComponentChildren }) {
       setAppId(id)
     },
     async reload() {
-      await Promise.all([companies.reload(), apps.reload()])
+      await Promise.all([companies.reload(), farCompany.reload(), apps.reload(), farApp.reload()])
     },
     replaceApp(changed) {
+      if (farApp.data?.id === changed.id) farApp.replace(changed)
       apps.replace((apps.data ?? []).map(one => (one.id === changed.id ? changed : one)))
     },
   }
   return <TenantContext.Provider value={tenant}>{children}</TenantContext.Provider>
 }
+
+/** The chosen id, if a list that is not complete lacks it. */
+const farId = (listed: readonly { id: string }[], chosen: string | null): string | null =>
+  listed.length === LIST_LIMIT && !listed.some(({ id }) => id === chosen) ? chosen : null
+
+/** Null for one that does not exist any more, or that another viewer of this browser had chosen. */
+const unlessGone = <T,>(reading: Promise<T>): Promise<T | null> =>
+  reading.catch(thrown => {
+    if (thrown instanceof Problem && thrown.status === 404) return null
+    throw thrown
+  })
 
 export function useTenant(): Tenant {
   const tenant = useContext(TenantContext)

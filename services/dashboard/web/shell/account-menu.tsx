@@ -1,21 +1,53 @@
-// Who is signed in, light or dark, and the way out.
-import { useState } from 'preact/hooks'
+// Who is signed in, light or dark, and the way out. Escape, a click elsewhere and leaving it by keyboard close it.
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { readStored, store } from '../data/local-storage.ts'
 import { useMe, useSessionControl } from '../data/session.tsx'
+import { useTenant } from '../data/tenant.tsx'
 import { Button } from '../ui/button.tsx'
+import './account-menu.css'
 
-type Theme = 'light' | 'dark' | 'system'
-
-const THEMES: readonly { value: Theme; label: string }[] = [
+const THEMES = [
   { value: 'system', label: 'As the system' },
   { value: 'light', label: 'Light' },
   { value: 'dark', label: 'Dark' },
-]
+] as const
+
+const ROLES = { operator: 'Operator of this deployment', owner: 'Owner', developer: 'Developer', viewer: 'Viewer' }
+
+type Theme = (typeof THEMES)[number]['value']
+
+const storedTheme = (): Theme => THEMES.find(({ value }) => value === readStored('theme'))?.value ?? 'system'
 
 export function AccountMenu() {
   const me = useMe()
   const { signOut } = useSessionControl()
-  const [theme, setTheme] = useState((readStored('theme') as Theme | null) ?? 'system')
+  const { company } = useTenant()
+  const menu = useRef<HTMLDetailsElement>(null)
+  const name = me.name ?? me.email ?? 'Account'
+  useClosing(menu)
+  return (
+    <details class="account" ref={menu}>
+      <summary>
+        <span class="account-initial" aria-hidden="true">
+          {[...name][0]?.toUpperCase()}
+        </span>
+        <span class="account-name">{name}</span>
+      </summary>
+      <div class="menu">
+        <div>
+          <p class="account-owner">{name}</p>
+          {me.email && me.email !== name && <p class="soft">{me.email}</p>}
+          <p class="soft">{me.role === 'operator' ? ROLES.operator : `${ROLES[me.role]} of ${company?.name ?? '…'}`}</p>
+        </div>
+        <ThemeChoice />
+        <Button onClick={signOut}>Sign out</Button>
+      </div>
+    </details>
+  )
+}
+
+function ThemeChoice() {
+  const [theme, setTheme] = useState(storedTheme)
   function choose(next: Theme): void {
     setTheme(next)
     store('theme', next === 'system' ? null : next)
@@ -23,24 +55,38 @@ export function AccountMenu() {
     else document.documentElement.dataset.theme = next
   }
   return (
-    <details class="account">
-      <summary>{me.name ?? me.email ?? 'Account'}</summary>
-      <div class="menu">
-        <p class="soft">
-          {me.email ?? 'Operator'}, {me.role}
-        </p>
-        <label>
-          Theme
-          <select value={theme} onChange={event => choose(event.currentTarget.value as Theme)}>
-            {THEMES.map(({ value, label }) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
-        <Button onClick={signOut}>Sign out</Button>
-      </div>
-    </details>
+    <label>
+      Theme
+      <select value={theme} onChange={event => choose(event.currentTarget.value as Theme)}>
+        {THEMES.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
   )
+}
+
+function useClosing(menu: { current: HTMLDetailsElement | null }): void {
+  useEffect(() => {
+    const element = menu.current
+    if (element === null) return
+    const closeElsewhere = ({ target }: Event): void => {
+      if (target instanceof Node && !element.contains(target)) element.open = false
+    }
+    const closeByEscape = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape' || !element.open) return
+      element.open = false
+      element.querySelector('summary')?.focus()
+    }
+    addEventListener('pointerdown', closeElsewhere)
+    addEventListener('focusin', closeElsewhere)
+    element.addEventListener('keydown', closeByEscape)
+    return () => {
+      removeEventListener('pointerdown', closeElsewhere)
+      removeEventListener('focusin', closeElsewhere)
+      element.removeEventListener('keydown', closeByEscape)
+    }
+  }, [menu])
 }

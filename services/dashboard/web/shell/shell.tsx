@@ -40,7 +40,7 @@ export function Shell() {
       </header>
       <Navigation path={path} />
       <main id="main" ref={main} tabIndex={-1}>
-        <Content />
+        <Content path={path} />
       </main>
     </div>
   )
@@ -67,11 +67,14 @@ function Navigation({ path }: { path: string }) {
   )
 }
 
-function Content() {
+/** Screens about the company: its people are invited before there is an app, too. */
+const NEEDS_NO_APP: readonly string[] = ['/team', '/audit']
+
+function Content({ path }: { path: string }) {
   const tenant = useTenant()
   if (tenant.problem) return <ProblemNotice problem={tenant.problem} onRetry={tenant.reload} />
   if (tenant.loading) return <Loading what="your apps" />
-  if (tenant.app === null) return <FirstApp />
+  if (tenant.company === null || (tenant.app === null && !NEEDS_NO_APP.includes(path))) return <FirstApp />
   // A new app gets new screens: nothing typed for one app is saved into another.
-  return <Routes key={tenant.app.id} />
+  return <Routes key={tenant.app?.id ?? tenant.company.id} />
 }

@@ -1,6 +1,12 @@
-// The choice of company (operators see several) and of app.
+// The choice of company (operators see several) and of app. A long list is searched in a dialog.
+import { api, bodyOf } from '../api/client.ts'
 import { useMe } from '../data/session.tsx'
 import { useTenant } from '../data/tenant.tsx'
+import { type Choice, SearchableChoice } from './searchable-choice.tsx'
+import './tenant-picker.css'
+
+/** More are tiresome to scroll through. */
+const MAX_IN_A_SELECT = 30
 
 export function TenantPicker() {
   const { role } = useMe()
@@ -8,23 +14,51 @@ export function TenantPicker() {
   return (
     <div class="tenant">
       {role === 'operator' && company && (
-        <select aria-label="Company" value={company.id} onChange={event => chooseCompany(event.currentTarget.value)}>
-          {companies.map(({ id, name, closed_at }) => (
-            <option key={id} value={id}>
-              {closed_at ? `${name} (closed)` : name}
-            </option>
-          ))}
-        </select>
+        <Picker
+          label="Company"
+          title="Choose a company"
+          choices={companies}
+          chosen={company}
+          onChoose={chooseCompany}
+          readPage={query => bodyOf(api.GET('/admin/v1/companies', { params: { query } }))}
+        />
       )}
-      {app && (
-        <select aria-label="App" value={app.id} onChange={event => chooseApp(event.currentTarget.value)}>
-          {apps.map(({ id, name, closed_at }) => (
-            <option key={id} value={id}>
-              {closed_at ? `${name} (closed)` : name}
-            </option>
-          ))}
-        </select>
+      {company && app && (
+        <Picker
+          label="App"
+          title="Choose an app"
+          choices={apps}
+          chosen={app}
+          onChoose={chooseApp}
+          readPage={query =>
+            bodyOf(api.GET('/admin/v1/companies/{id}/apps', { params: { path: { id: company.id }, query } }))
+          }
+        />
       )}
     </div>
+  )
+}
+
+interface PickerProps {
+  label: string
+  title: string
+  /** The first ones. */
+  choices: readonly Choice[]
+  chosen: Choice
+  onChoose(id: string): void
+  readPage(query: { limit: number; cursor?: string }): Promise<{ items: Choice[]; next_cursor: string | null }>
+}
+
+function Picker({ label, title, choices, chosen, onChoose, readPage }: PickerProps) {
+  if (choices.length > MAX_IN_A_SELECT)
+    return <SearchableChoice label={label} title={title} chosen={chosen} onChoose={onChoose} readPage={readPage} />
+  return (
+    <select aria-label={label} value={chosen.id} onChange={event => onChoose(event.currentTarget.value)}>
+      {choices.map(({ id, name, closed_at }) => (
+        <option key={id} value={id}>
+          {closed_at ? `${name} (closed)` : name}
+        </option>
+      ))}
+    </select>
   )
 }

@@ -1,36 +1,84 @@
-// Signs in with the operator's token, or with an email address and the code that Countersign sends to it.
-
+// The front door: signs in with the link that a start prints, with the operator's token, or with an email address and a code. A viewer who is
+// signed in is sent on.
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
-import { api, bodyOf } from '../../api/client.ts'
 import { useSessionControl } from '../../data/session.tsx'
-import { useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
-import { TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { ProblemNotice } from '../../ui/notice.tsx'
+import { type CodeSent, EmailForm } from './email-form.tsx'
+import { nextPath } from './next-path.ts'
+import { Showcase } from './showcase.tsx'
+import './sign-in.css'
+import { useTicketSignIn } from './ticket.ts'
+import { TokenForm } from './token-form.tsx'
+
+/** A first start leads to the first verified code. */
+const AFTER_TICKET = '/try'
 
 export function SignIn() {
-  const { state, begin } = useSessionControl()
+  const { state, problem, check } = useSessionControl()
   const { query, route } = useLocation()
-  const [token, setToken] = useState('')
-  const change = useChange()
+  const ticket = useTicketSignIn()
+  // With a ticket, the session of the ticket counts, not one that the browser had before.
+  const mayGoOn = typeof state === 'object' && ticket.outcome !== 'under way'
+
   useEffect(() => {
-    if (typeof state === 'object') route(query.next?.startsWith('/') ? query.next : '/overview', true)
-  }, [state, query.next, route])
-  const signIn = () =>
-    change.run(async () => {
-      const answer = await bodyOf(api.POST('/admin/v1/sign-in', { body: { token } }))
-      if ('role' in answer) begin(answer)
-    })
+    document.title = 'Sign in · Countersign'
+  }, [])
+  useEffect(() => {
+    if (mayGoOn) route(ticket.outcome === 'none' ? nextPath(query.next) : AFTER_TICKET, true)
+  }, [mayGoOn])
+
   return (
-    <main class="alone">
-      <h1>Sign in to Countersign</h1>
-      <Form change={change} onSubmit={signIn}>
-        <TextField label="Operator token" type="password" value={token} onInput={setToken} />
-        <Button look="primary" type="submit" busy={change.busy}>
-          Sign in
-        </Button>
-      </Form>
-    </main>
+    <div class="sign-in">
+      <main class="sign-in-door">
+        <div class="sign-in-content">
+          <p class="sign-in-brand">
+            <img src="/favicon.svg" alt="" width="32" height="32" />
+            Countersign
+          </p>
+          <h1>Sign in to Countersign</h1>
+          {ticket.outcome === 'under way' && (
+            <p class="soft" role="status">
+              Signing you in…
+            </p>
+          )}
+          {ticket.outcome === 'refused' && ticket.problem && (
+            <ProblemNotice problem={ticket.problem} {...(ticket.retry ? { onRetry: ticket.retry } : {})} />
+          )}
+          {problem && <ProblemNotice problem={problem} onRetry={check} />}
+          {/* While it is not known who is signed in, forms would only flash by. */}
+          {state === 'signed out' && ticket.outcome !== 'under way' && (
+            <Ways operatorExpected={ticket.outcome === 'refused'} />
+          )}
+        </div>
+      </main>
+      <Showcase />
+    </div>
+  )
+}
+
+/** Both ways stand side by side until a code is on its way; then the token steps back, so that one button is the obvious one. */
+function Ways({ operatorExpected }: { operatorExpected: boolean }) {
+  const [sent, setSent] = useState<CodeSent | null>(null)
+  const [isTokenFocused, setIsTokenFocused] = useState(operatorExpected)
+  const showSent = (answer: CodeSent | null) => {
+    setIsTokenFocused(false)
+    setSent(answer)
+  }
+  const useToken = () => {
+    setIsTokenFocused(true)
+    setSent(null)
+  }
+  return (
+    <>
+      <EmailForm sent={sent} onSent={showSent} />
+      <p class="sign-in-or">or</p>
+      {sent ? (
+        <Button onClick={useToken}>Use the operator token instead</Button>
+      ) : (
+        <TokenForm focused={isTokenFocused} />
+      )}
+    </>
   )
 }

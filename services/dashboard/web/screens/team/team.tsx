@@ -1,9 +1,22 @@
+// Who may use the dashboard, the apps and the name of the company, and the viewer's own sessions.
 import { Screen } from '../../ui/screen.tsx'
+import { AppsCard } from './apps-card.tsx'
+import { CompanyCard } from './company-card.tsx'
+import { PeopleCard } from './people-card.tsx'
+import { RolesCard } from './roles-card.tsx'
+import { SessionsCard } from './sessions-card.tsx'
+import './team.css'
 
 export default function Team() {
   return (
-    <Screen title="Team">
-      <p>Not built yet.</p>
+    <Screen title="Team" lead="The people of this company, its apps, and your own sessions.">
+      <PeopleCard />
+      <AppsCard />
+      <div class="columns">
+        <CompanyCard />
+        <RolesCard />
+      </div>
+      <SessionsCard />
     </Screen>
   )
 }

@@ -1,0 +1,65 @@
+// A record of the audit log in words. In: its action, its caller and its values as the API names them. Out: what a person reads.
+import type { Json } from './differences.ts'
+
+const ACTIONS: Readonly<Record<string, string>> = {
+  'app.create': 'Created an app',
+  'app.change': 'Changed an app',
+  'company.create': 'Created a company',
+  'company.change': 'Changed a company',
+  'company.credit': 'Changed a balance',
+  'dead_letters.drop': 'Dropped dead letters',
+  'dead_letters.requeue': 'Requeued dead letters',
+  'event.replay': 'Replayed an event',
+  'events.replay': 'Replayed events',
+  'ip_lists.change': 'Changed address lists',
+  'key.create': 'Created a key',
+  'key.rename': 'Renamed a key',
+  'key.revoke': 'Revoked a key',
+  'prices.replace': 'Changed prices',
+  'provider.create': 'Added a provider',
+  'provider.change': 'Changed a provider',
+  'provider.delete': 'Removed a provider',
+  'recipient.erase': 'Erased a person',
+  'sandbox.play_message': 'Played a sandbox message',
+  'session.create': 'Signed in',
+  'session.end': 'Ended a session',
+  'session.end_all': 'Ended all sessions',
+  'user.create': 'Invited a person',
+  'user.change': 'Changed a role',
+  'user.delete': 'Removed a person',
+  'webhook.create': 'Set the webhook',
+  'webhook.change': 'Changed the webhook',
+  'webhook.enable': 'Re-enabled the webhook',
+  'webhook.pause': 'Paused the webhook',
+  'webhook.promote': 'Promoted a signing secret',
+  'webhook.rotate': 'Made a signing secret',
+  'webhook.rotate_now': 'Replaced the signing secret at once',
+  'webhook.test': 'Sent a test event',
+}
+
+/** A newer server may record an action that this page has no words for. */
+export const actionWords = (action: string): string => ACTIONS[action] ?? action
+
+export interface Who {
+  name: string
+  /** Null for an operator. */
+  userId: string | null
+}
+
+/** A user is recorded as `usr_… (a****@example.com)`, an operator by the name of the token. */
+export function whoOf(who: string): Who {
+  const user = /^(usr_\w+)(?: \((.+)\))?$/.exec(who)
+  if (!user) return { name: who, userId: null }
+  const [, userId = who, email = userId] = user
+  return { name: email, userId }
+}
+
+/** A value of the state before or after; undefined where there was none. */
+export function valueWords(value: Json | undefined): string {
+  if (value === undefined) return '—'
+  if (value === null) return 'none'
+  if (typeof value === 'string') return value === '' ? '""' : value
+  if (Array.isArray(value) && value.every(member => typeof member !== 'object' || member === null))
+    return value.length === 0 ? 'empty list' : value.map(valueWords).join(', ')
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}

@@ -1,0 +1,131 @@
+// The company itself. Owners rename it; operators close and reopen it, and create others.
+import { useState } from 'preact/hooks'
+import { api, bodyOf } from '../../api/client.ts'
+import { useMay } from '../../data/session.tsx'
+import { CONSOLE_COMPANY_ID, useCompany, useTenant } from '../../data/tenant.tsx'
+import { useChange } from '../../data/use-change.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { Actions } from '../../ui/dialog.tsx'
+import { ProblemNotice } from '../../ui/notice.tsx'
+import { Time } from '../../ui/time.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import { NameDialog } from './name-dialog.tsx'
+
+export function CompanyCard() {
+  const company = useCompany()
+  const { reload, chooseCompany } = useTenant()
+  const mayRename = useMay('owner')
+  const isOperator = useMay('operator')
+  const isConsole = company.id === CONSOLE_COMPANY_ID
+  const [open, setOpen] = useState<'create' | 'rename' | 'close' | null>(null)
+  const say = useToast()
+  const reopening = useChange()
+  const close = () => setOpen(null)
+
+  const patch = async (body: { name?: string; closed?: boolean }, sentence: string) => {
+    await bodyOf(api.PATCH('/admin/v1/companies/{id}', { params: { path: { id: company.id } }, body }))
+    say(sentence)
+    await reload()
+  }
+  const create = async (name: string) => {
+    const { id } = await bodyOf(api.POST('/admin/v1/companies', { body: { name } }))
+    say(`The company ${name} was created. Create its first app.`)
+    await reload()
+    chooseCompany(id)
+  }
+  return (
+    <Card
+      title="Company"
+      lead={wordsOf({ mayRename, isOperator, isConsole })}
+      actions={isOperator && <Button onClick={() => setOpen('create')}>Create company</Button>}
+    >
+      <dl class="team-facts">
+        <div>
+          <dt>Name</dt>
+          <dd>
+            {company.name} {company.closed_at && <Badge tone="warning">Closed</Badge>}
+          </dd>
+        </div>
+        <div>
+          <dt>Id</dt>
+          <dd>
+            <code>{company.id}</code> <CopyButton text={company.id} label="Copy id" />
+          </dd>
+        </div>
+        <div>
+          <dt>Created</dt>
+          <dd>
+            <Time at={company.created_at} day />
+          </dd>
+        </div>
+        {company.closed_at && (
+          <div>
+            <dt>Closed</dt>
+            <dd>
+              <Time at={company.closed_at} />
+            </dd>
+          </div>
+        )}
+      </dl>
+      {reopening.problem && <ProblemNotice problem={reopening.problem} />}
+      {mayRename && (
+        <Actions>
+          <Button onClick={() => setOpen('rename')}>Rename company</Button>
+          {isOperator && !isConsole && !company.closed_at && (
+            <Button look="danger" onClick={() => setOpen('close')}>
+              Close company
+            </Button>
+          )}
+          {isOperator && company.closed_at && (
+            <Button
+              busy={reopening.busy}
+              onClick={() => reopening.run(() => patch({ closed: false }, `${company.name} is open again.`))}
+            >
+              Reopen company
+            </Button>
+          )}
+        </Actions>
+      )}
+      {open === 'create' && (
+        <NameDialog
+          title="Create a company"
+          hint="A customer or a team with its own apps, people and balance."
+          action="Create"
+          perform={create}
+          onClose={close}
+        />
+      )}
+      {open === 'rename' && (
+        <NameDialog
+          title="Rename the company"
+          hint="Only people of the dashboard see it."
+          name={company.name}
+          action="Rename"
+          perform={name => patch({ name }, `The company is called ${name} now.`)}
+          onClose={close}
+        />
+      )}
+      {open === 'close' && (
+        <Confirm
+          title={`Close ${company.name}?`}
+          action="Close this company"
+          perform={() => patch({ closed: true }, `${company.name} was closed.`)}
+          onClose={close}
+        >
+          <p>The keys of all its apps are refused within seconds: no code is sent or checked any more.</p>
+          <p>Its people can still sign in and read. Its data is kept; you can reopen it at any time.</p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+function wordsOf(may: { mayRename: boolean; isOperator: boolean; isConsole: boolean }): string | undefined {
+  if (may.isConsole) return 'It sends the codes with which people sign in to this dashboard, so it stays open.'
+  if (may.isOperator) return undefined
+  return may.mayRename ? 'Operators close and reopen a company.' : 'Owners rename it. Operators close and reopen it.'
+}

@@ -1,0 +1,93 @@
+// Invites a person. Nothing is sent: the inviting person passes the address of the dashboard on.
+import { useState } from 'preact/hooks'
+import { SIGN_IN_PATH } from '../../../screens.ts'
+import { api, bodyOf } from '../../api/client.ts'
+import { useCompany } from '../../data/tenant.tsx'
+import { useChange } from '../../data/use-change.ts'
+import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
+import { RoleChoice } from './role-choice.tsx'
+import type { UserRole } from './roles.ts'
+
+export interface InviteDialogProps {
+  /** The first person of a company is best an owner. */
+  isFirst: boolean
+  onInvited(): Promise<void>
+  onClose(): void
+}
+
+export function InviteDialog({ isFirst, onInvited, onClose }: InviteDialogProps) {
+  const company = useCompany()
+  const change = useChange()
+  const [email, setEmail] = useState('')
+  const [name, setName] = useState('')
+  const [role, setRole] = useState<UserRole>(isFirst ? 'owner' : 'developer')
+  const [invited, setInvited] = useState<string | null>(null)
+  const invite = () =>
+    change.run(async () => {
+      const user = await bodyOf(
+        api.POST('/admin/v1/companies/{id}/users', {
+          params: { path: { id: company.id } },
+          body: { email, role, ...(name.trim() === '' ? {} : { name: name.trim() }) },
+        }),
+      )
+      setInvited(user.email ?? email)
+      await onInvited()
+    })
+  if (invited !== null) return <Invited email={invited} onClose={onClose} />
+  return (
+    <Dialog title={`Invite a person to ${company.name}`} onClose={onClose}>
+      <Form change={change} onSubmit={invite}>
+        <TextField
+          label="Email"
+          type="email"
+          hint="The codes for signing in come to this address."
+          value={email}
+          onInput={setEmail}
+          error={change.errorOf('email')}
+          autofocus
+        />
+        <TextField
+          label="Name"
+          hint="Optional."
+          value={name}
+          onInput={setName}
+          error={change.errorOf('name')}
+          autocomplete="off"
+        />
+        <RoleChoice value={role} onChange={setRole} />
+        <Actions>
+          <Button look="primary" type="submit" busy={change.busy}>
+            Invite
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </Actions>
+      </Form>
+    </Dialog>
+  )
+}
+
+function Invited({ email, onClose }: { email: string; onClose(): void }) {
+  const address = `${location.origin}${SIGN_IN_PATH}`
+  return (
+    <Dialog title="Invited" onClose={onClose}>
+      <div class="prose" role="status">
+        <p>
+          <strong>{email}</strong> may sign in now. No message was sent: pass the address on.
+        </p>
+      </div>
+      <div class="team-address">
+        <TextField label="Sign-in address" value={address} readOnly monospace />
+        <CopyButton text={address} />
+      </div>
+      <Actions>
+        <Button look="primary" onClick={onClose}>
+          Done
+        </Button>
+      </Actions>
+    </Dialog>
+  )
+}

@@ -1,0 +1,39 @@
+// Asks for the name of a new or a renamed app or company.
+import { useState } from 'preact/hooks'
+import { useChange } from '../../data/use-change.ts'
+import { Button } from '../../ui/button.tsx'
+import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
+
+export interface NameDialogProps {
+  title: string
+  hint: string
+  /** The name as it is now. */
+  name?: string
+  /** The button's name, such as "Create app". */
+  action: string
+  perform(name: string): Promise<void>
+  onClose(): void
+}
+
+export function NameDialog({ title, hint, name: before = '', action, perform, onClose }: NameDialogProps) {
+  const [name, setName] = useState(before)
+  const change = useChange()
+  const save = async () => {
+    if (await change.run(() => perform(name))) onClose()
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form change={change} onSubmit={save}>
+        <TextField label="Name" hint={hint} value={name} onInput={setName} error={change.errorOf('name')} autofocus />
+        <Actions>
+          <Button look="primary" type="submit" busy={change.busy}>
+            {action}
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </Actions>
+      </Form>
+    </Dialog>
+  )
+}

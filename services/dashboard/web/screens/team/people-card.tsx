@@ -1,0 +1,131 @@
+// The users of the company. Owners invite them, change their roles and remove them; the others see them.
+import { useState } from 'preact/hooks'
+import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { useMay, useMe, useSessionControl } from '../../data/session.tsx'
+import { CONSOLE_COMPANY_ID, useCompany } from '../../data/tenant.tsx'
+import { usePages } from '../../data/use-pages.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { PagedTable } from '../../ui/paged-table.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import { InviteDialog } from './invite-dialog.tsx'
+import { RoleDialog } from './role-dialog.tsx'
+import { roleLabel } from './roles.ts'
+
+type User = Schemas['User']
+
+type Open = { what: 'invite' } | { what: 'role' | 'remove'; user: User } | null
+
+export const personOf = ({ id, name, email }: User): string => name ?? email ?? id
+
+export function PeopleCard() {
+  const company = useCompany()
+  const me = useMe()
+  const { check } = useSessionControl()
+  const isConsole = company.id === CONSOLE_COMPANY_ID
+  const mayChange = useMay('owner') && !isConsole
+  const [open, setOpen] = useState<Open>(null)
+  const say = useToast()
+  const close = () => setOpen(null)
+  const users = usePages(`users ${company.id}`, (query, signal) =>
+    bodyOf(api.GET('/admin/v1/companies/{id}/users', { params: { path: { id: company.id }, query }, signal })),
+  )
+
+  const columns: Column<User>[] = [
+    {
+      name: 'Person',
+      show: user => (
+        <div class="team-person">
+          <span>
+            {user.name ?? user.email ?? <code>{user.id}</code>} {user.id === me.id && <Badge tone="info">You</Badge>}
+          </span>
+          {user.name !== null && user.email !== null && <span class="soft">{user.email}</span>}
+        </div>
+      ),
+    },
+    { name: 'Role', show: user => roleLabel(user.role) },
+    { name: 'Last sign-in', show: user => <Time at={user.last_sign_in_at} /> },
+    { name: 'Invited', show: user => <Time at={user.created_at} day /> },
+  ]
+  if (mayChange)
+    columns.push({
+      name: 'Actions',
+      quiet: true,
+      align: 'right',
+      show: user => (
+        <div class="team-row-actions">
+          <Button look="quiet" onClick={() => setOpen({ what: 'role', user })}>
+            Change role
+          </Button>
+          <Button look="quiet" onClick={() => setOpen({ what: 'remove', user })}>
+            Remove
+          </Button>
+        </div>
+      ),
+    })
+
+  const changed = async (user: User) => {
+    await users.reload()
+    // The viewer's own role decides what the screens offer.
+    if (user.id === me.id) await check()
+  }
+  const remove = async (user: User) => {
+    await bodyOf(api.DELETE('/admin/v1/users/{id}', { params: { path: { id: user.id } } }))
+    say(`${personOf(user)} was removed.`)
+    await changed(user)
+  }
+
+  return (
+    <Card
+      title="People"
+      lead={isConsole ? CONSOLE_WORDS : mayChange ? undefined : 'Owners of the company invite people and change roles.'}
+      actions={
+        mayChange && (
+          <Button look="primary" onClick={() => setOpen({ what: 'invite' })}>
+            Invite person
+          </Button>
+        )
+      }
+    >
+      <PagedTable
+        caption="people"
+        columns={columns}
+        pages={users}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty title="No one has been invited yet.">
+            {mayChange
+              ? 'Invite the first owner: an owner can invite the others.'
+              : 'An owner or an operator does that.'}
+          </Empty>
+        }
+      />
+      {open?.what === 'invite' && (
+        <InviteDialog isFirst={users.data?.items.length === 0} onInvited={users.reload} onClose={close} />
+      )}
+      {open?.what === 'role' && <RoleDialog user={open.user} onChanged={changed} onClose={close} />}
+      {open?.what === 'remove' && (
+        <Confirm
+          title={`Remove ${personOf(open.user)}?`}
+          action="Remove person"
+          perform={() => remove(open.user)}
+          onClose={close}
+        >
+          <p>
+            {open.user.id === me.id
+              ? 'This is you: your sessions end at once, and you cannot come back unless another owner invites you.'
+              : 'All sessions of this person end at once. What the person did stays in the audit log.'}
+          </p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+const CONSOLE_WORDS =
+  'The console has no users of its own: they could read the codes with which others sign in. Choose another company to invite people.'

@@ -1,0 +1,126 @@
+// The viewer's own sessions: where the viewer is signed in, and how to end that.
+import { useState } from 'preact/hooks'
+import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { useMe, useSessionControl } from '../../data/session.tsx'
+import { useChange } from '../../data/use-change.ts'
+import { usePages } from '../../data/use-pages.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { ProblemNotice } from '../../ui/notice.tsx'
+import { PagedTable } from '../../ui/paged-table.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+
+type Session = Schemas['Session']
+
+const PAGE_SIZE = 100
+
+const endSession = (id: string) => bodyOf(api.DELETE('/admin/v1/sessions/{id}', { params: { path: { id } } }))
+
+/** Every session but the one of this page. */
+async function endOthers(): Promise<void> {
+  let cursor: string | null = null
+  do {
+    const query: { limit: number; cursor?: string } = { limit: PAGE_SIZE, ...(cursor === null ? {} : { cursor }) }
+    const page: Schemas['SessionPage'] = await bodyOf(api.GET('/admin/v1/sessions', { params: { query } }))
+    for (const { id, current } of page.items) if (!current) await endSession(id)
+    cursor = page.next_cursor
+  } while (cursor !== null)
+}
+
+export function SessionsCard() {
+  const me = useMe()
+  const { check } = useSessionControl()
+  const say = useToast()
+  const change = useChange()
+  const [open, setOpen] = useState<'others' | 'all' | null>(null)
+  const sessions = usePages(`sessions ${me.session_id}`, (query, signal) =>
+    bodyOf(api.GET('/admin/v1/sessions', { params: { query }, signal })),
+  )
+  const hasOthers = sessions.number > 1 || (sessions.data?.items.some(({ current }) => !current) ?? false)
+
+  const end = (session: Session) =>
+    change.run(async () => {
+      await endSession(session.id)
+      say(`The session in ${session.browser} was ended.`)
+      await sessions.reload()
+    })
+  const columns: Column<Session>[] = [
+    {
+      name: 'Browser',
+      show: ({ browser, current }) => (
+        <span>
+          {browser} {current && <Badge tone="info">This one</Badge>}
+        </span>
+      ),
+    },
+    { name: 'Signed in', show: ({ at }) => <Time at={at} /> },
+    { name: 'Last seen', show: ({ last_seen_at }) => <Time at={last_seen_at} /> },
+    { name: 'Ends', show: ({ expires_at }) => <Time at={expires_at} /> },
+    {
+      name: 'Actions',
+      quiet: true,
+      align: 'right',
+      show: session =>
+        !session.current && (
+          <Button look="quiet" onClick={() => end(session)}>
+            End
+          </Button>
+        ),
+    },
+  ]
+  return (
+    <Card
+      title="Your sessions"
+      lead="A session ends by itself after twelve hours. End those that you do not recognise."
+      actions={
+        <>
+          <Button disabled={!hasOthers} onClick={() => setOpen('others')}>
+            End all others
+          </Button>
+          <Button onClick={() => setOpen('all')}>End all</Button>
+        </>
+      }
+    >
+      {change.problem && <ProblemNotice problem={change.problem} />}
+      <PagedTable
+        caption="your sessions"
+        columns={columns}
+        pages={sessions}
+        keyOf={({ id }) => id}
+        empty={<Empty title="There is no session." />}
+      />
+      {open === 'others' && (
+        <Confirm
+          title="End all other sessions?"
+          action="End other sessions"
+          perform={async () => {
+            await endOthers()
+            say('All other sessions were ended.')
+            await sessions.reload()
+          }}
+          onClose={() => setOpen(null)}
+        >
+          <p>You stay signed in here. Everywhere else you have to sign in again.</p>
+        </Confirm>
+      )}
+      {open === 'all' && (
+        <Confirm
+          title="End all your sessions?"
+          action="End all sessions"
+          perform={async () => {
+            await bodyOf(api.DELETE('/admin/v1/sessions'))
+            await check()
+          }}
+          onClose={() => setOpen(null)}
+        >
+          <p>This one ends too: you have to sign in again.</p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,179 @@
+// The front door, in a real browser: the link of a start, the operator's token, an address and its code, and what ends a session.
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { describeInBrowser, describeInBrowserOnce, expectAccessible, type Viewer } from '../support/browser.ts'
+import type { Countersign } from '../support/countersign.ts'
+import { eventually } from '../support/eventually.ts'
+
+const linkOf = ({ printed }: Countersign): string => /https?:\S+\/sign-in\?ticket=\S+/.exec(printed())?.[0] ?? ''
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
+
+const pathOf = (page: Page): string => {
+  const { pathname, search } = new URL(page.url())
+  return pathname + search
+}
+
+async function invite({ admin }: Viewer, email: string, role = 'developer'): Promise<string> {
+  const { status, body, text } = await admin('POST', '/companies/cmp_demo/users', { email, role, name: 'Ada' })
+  expect(status, text).to.equal(201)
+  return body.id
+}
+
+/** The newest code in the sandbox inbox, once there are so many. */
+const codeFor = ({ admin }: Viewer, email: string, messages = 1): Promise<string> =>
+  eventually(async () => {
+    const { body } = await admin('GET', `/sandbox/messages?recipient=${encodeURIComponent(email)}`)
+    expect(body).to.have.length(messages)
+    return body[0].code
+  })
+
+describeInBrowser('the sign-in page', (open, start) => {
+  it('takes the link of a start once: it leads to the first code, and leaves no ticket in the address', async () => {
+    const countersign = await start()
+    const link = linkOf(countersign)
+    const { page } = await open.stranger(countersign)
+    await page.goto(link)
+    await heading(page, 'Try it').waitFor()
+    expect(pathOf(page)).to.equal('/try')
+    await page.goBack()
+    expect(page.url()).not.to.include('ticket')
+
+    const other = (await open.stranger(countersign)).page
+    await other.goto(link)
+    await other.getByRole('alert').getByText('was used before').waitFor()
+    expect(pathOf(other)).to.equal('/sign-in')
+    await other.getByLabel('Operator token').fill(countersign.secrets.adminTokens[0]?.token ?? '')
+    await other.getByRole('button', { name: 'Sign in' }).click()
+    await heading(other, 'Try it').waitFor()
+  })
+
+  it('sends on a signed-in viewer who opens a used link', async () => {
+    const countersign = await start()
+    const { page } = await open.stranger(countersign)
+    await page.goto(linkOf(countersign))
+    await heading(page, 'Try it').waitFor()
+    await page.goto(linkOf(countersign))
+    await heading(page, 'Try it').waitFor()
+  })
+
+  it('refuses a wrong token in words beside the field, and takes the right one', async () => {
+    const { page, countersign } = await open.stranger(await start())
+    await page.goto('/sign-in')
+    const token = page.getByLabel('Operator token')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('Enter the token.').waitFor()
+    await token.fill('wrong-token')
+    await token.press('Enter')
+    await page.getByText('This is not an operator’s token here.').waitFor()
+    expect(await token.getAttribute('aria-invalid')).to.equal('true')
+    await token.fill(countersign.secrets.adminTokens[0]?.token ?? '')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await heading(page, 'Overview').waitFor()
+    await page.goto('/sign-in?next=/audit')
+    await heading(page, 'Audit').waitFor()
+  })
+
+  it('sends a code to an invited address, and signs in with it', async () => {
+    const viewer = await open.stranger(await start())
+    const { page } = viewer
+    const email = 'ada@shop.example'
+    await invite(viewer, email)
+    await page.goto('/sign-in?next=/team')
+    await page.getByLabel('Email').fill('not an address')
+    await page.getByRole('button', { name: 'Send code' }).click()
+    await page.getByText('Enter an email address, such as').waitFor()
+    await page.getByLabel('Email').fill(email)
+    await page.getByRole('button', { name: 'Send code' }).click()
+    await page.getByText('An operator finds it in the sandbox inbox').waitFor()
+    const code = await codeFor(viewer, email)
+    await page.getByLabel('Code').fill(code === '000000' ? '111111' : '000000')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('The code is wrong').waitFor()
+    await page.getByLabel('Code').fill(`${code.slice(0, 3)} ${code.slice(3)}`)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await heading(page, 'Team').waitFor()
+    await page.getByRole('row').filter({ hasText: email }).getByText('You').waitFor()
+  })
+
+  it('goes back from the code to the address, and to the token', async () => {
+    const { page } = await open.stranger(await start())
+    await page.goto('/sign-in')
+    await page.getByLabel('Email').fill('stranger@shop.example')
+    await page.getByLabel('Email').press('Enter')
+    await page.getByLabel('Code').waitFor()
+    expect(await page.getByLabel('Operator token').count()).to.equal(0)
+    expect(await page.getByRole('button', { name: 'Sign in' }).count()).to.equal(1)
+    await page.getByRole('button', { name: 'Send another code' }).click()
+    await page.getByText('Asked again.').waitFor()
+    await page.getByRole('button', { name: 'Use another address' }).click()
+    expect(await page.getByLabel('Email').inputValue()).to.equal('stranger@shop.example')
+    await page.getByRole('button', { name: 'Send code' }).click()
+    await page.getByRole('button', { name: 'Use the operator token instead' }).click()
+    await page.keyboard.type('typed into the focused field')
+    expect(await page.getByLabel('Operator token').inputValue()).to.equal('typed into the focused field')
+  })
+
+  it('is where a page goes whose session was ended elsewhere, and it leads back', async () => {
+    const viewer = await open.operator(await start())
+    const { page, countersign } = viewer
+    await page.goto('/team')
+    await page.getByText('This one').waitFor()
+    const [session] = await countersign.engines.store.docs('sessions').find({}, { sort: { _id: 1 }, limit: 1 })
+    await countersign.engines.store.docs('sessions').remove({ _id: session?._id ?? '' }, 1)
+    await page.getByRole('link', { name: 'Audit' }).click()
+    await heading(page, 'Sign in to Countersign').waitFor()
+    expect(pathOf(page)).to.equal('/sign-in?next=%2Faudit')
+    await page.getByLabel('Operator token').fill(countersign.secrets.adminTokens[0]?.token ?? '')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await heading(page, 'Audit').waitFor()
+  })
+
+  it('is left for own paths only', async () => {
+    const { page } = await open.operator(await start())
+    for (const next of ['//evil.example', '/\\evil.example', 'https://evil.example']) {
+      await page.goto(`/sign-in?next=${encodeURIComponent(next)}`)
+      await heading(page, 'Overview').waitFor()
+    }
+  })
+
+  it('is shown after signing out by the account menu, which Escape and a click elsewhere close', async () => {
+    const { page } = await open.operator(await start())
+    await page.goto('/team')
+    const signOut = page.getByRole('button', { name: 'Sign out' })
+    const account = page.locator('summary').filter({ hasText: 'operator' })
+    await account.click()
+    await signOut.waitFor()
+    await page.keyboard.press('Escape')
+    await signOut.waitFor({ state: 'hidden' })
+    await page.keyboard.press('Enter')
+    await signOut.waitFor()
+    await heading(page, 'Team').click()
+    await signOut.waitFor({ state: 'hidden' })
+    await account.click()
+    await page.getByLabel('Theme').selectOption('dark')
+    expect(await page.locator('html').getAttribute('data-theme')).to.equal('dark')
+    await signOut.click()
+    await heading(page, 'Sign in to Countersign').waitFor()
+    await page.reload()
+    await heading(page, 'Sign in to Countersign').waitFor()
+  })
+})
+
+describeInBrowserOnce('the look of the sign-in page', (open, start) => {
+  for (const theme of ['light', 'dark'] as const)
+    for (const size of ['desktop', 'phone'] as const)
+      it(`is accessible in every step, ${theme}, on a ${size}`, async () => {
+        const { page } = await open.stranger(await start(), { theme, size })
+        await page.goto('/sign-in?ticket=wrong')
+        await page.getByRole('alert').waitFor()
+        await expectAccessible(page)
+        await page.getByLabel('Email').fill('stranger@shop.example')
+        await page.getByRole('button', { name: 'Send code' }).click()
+        await page.getByRole('button', { name: 'Sign in' }).click()
+        await page.getByText('Enter the code from the message.').waitFor()
+        await expectAccessible(page)
+        const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
+        expect(isWide, 'the page scrolls sideways').to.equal(false)
+      })
+})

@@ -1,0 +1,235 @@
+// Team, in a real browser: people, their roles, sessions, apps and companies.
+import { expect } from 'chai'
+import type { Locator, Page } from 'playwright-core'
+import { describeInBrowser, describeInBrowserOnce, expectAccessible, type Viewer } from '../support/browser.ts'
+import { eventually } from '../support/eventually.ts'
+
+const card = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true })
+const row = (page: Page, text: string): Locator => page.getByRole('row').filter({ hasText: text })
+const button = (place: Page | Locator, name: string): Locator => place.getByRole('button', { name, exact: true })
+
+const inviteByApi = async ({ admin }: Viewer, email: string, role: string, name: string): Promise<void> => {
+  expect((await admin('POST', '/companies/cmp_demo/users', { email, role, name })).status).to.equal(201)
+}
+
+async function openTeam(viewer: Viewer): Promise<void> {
+  await viewer.page.goto('/team')
+  await card(viewer.page, 'Your sessions').getByText('This one').waitFor()
+}
+
+describeInBrowser('the Team screen', (open, start) => {
+  it('invites a person, who then signs in with a code', async () => {
+    const countersign = await start()
+    const owner = await open.user(countersign, 'cmp_demo', 'owner')
+    await openTeam(owner)
+    const { page } = owner
+    await button(page, 'Invite person').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Email').fill('nobody')
+    await button(dialog, 'Invite').click()
+    await dialog.getByText('must be an email address').first().waitFor()
+    await dialog.getByLabel('Email').fill('grace@shop.example')
+    await dialog.getByLabel('Name').fill('Grace Hopper')
+    await dialog.getByRole('radio', { name: 'Viewer' }).check()
+    await button(dialog, 'Invite').click()
+    expect(await dialog.getByLabel('Sign-in address').inputValue()).to.equal(`${countersign.url}/sign-in`)
+    await button(dialog, 'Done').click()
+    await row(page, 'Grace Hopper').getByText('Viewer').waitFor()
+    await row(page, 'Grace Hopper').getByText('never').waitFor()
+
+    const invited = await open.stranger(countersign)
+    await invited.page.goto('/sign-in?next=/team')
+    await invited.page.getByLabel('Email').fill('grace@shop.example')
+    await button(invited.page, 'Send code').click()
+    const code = await eventually(async () => {
+      const { body } = await owner.admin('GET', '/sandbox/messages?recipient=grace@shop.example')
+      expect(body).to.have.length(1)
+      return body[0].code
+    })
+    await invited.page.getByLabel('Code').fill(code)
+    await button(invited.page, 'Sign in').click()
+    await row(invited.page, 'Grace Hopper').getByText('You').waitFor()
+    await page.reload()
+    await row(page, 'Grace Hopper').getByText('Viewer').waitFor()
+    expect(await row(page, 'Grace Hopper').getByText('never').count()).to.equal(0)
+  })
+
+  it('refuses an address that is a user already, in words', async () => {
+    const owner = await open.user(await start(), 'cmp_demo', 'owner')
+    await inviteByApi(owner, 'grace@shop.example', 'viewer', 'Grace')
+    await openTeam(owner)
+    await button(owner.page, 'Invite person').click()
+    await owner.page.getByRole('dialog').getByLabel('Email').fill('GRACE@shop.example')
+    await button(owner.page.getByRole('dialog'), 'Invite').click()
+    await owner.page.getByRole('alert').getByText('belongs to a user already').waitFor()
+  })
+
+  it('changes a role, removes a person, and keeps the last owner', async () => {
+    const owner = await open.user(await start(), 'cmp_demo', 'owner')
+    const { page } = owner
+    await inviteByApi(owner, 'grace@shop.example', 'viewer', 'Grace Hopper')
+    await openTeam(owner)
+    await button(row(page, 'Grace Hopper'), 'Change role').click()
+    await page.getByRole('radio', { name: 'Developer' }).check()
+    await button(page, 'Save').click()
+    await row(page, 'Grace Hopper').getByText('Developer').waitFor()
+
+    await button(row(page, 'You'), 'Change role').click()
+    await page.getByRole('radio', { name: 'Viewer' }).check()
+    await page.getByText('only another owner can make you an owner again').waitFor()
+    await button(page, 'Save').click()
+    await page.getByRole('alert').getByText('keeps at least one owner').waitFor()
+    await button(page, 'Cancel').click()
+
+    await button(row(page, 'Grace Hopper'), 'Remove').click()
+    await button(page, 'Keep it').click()
+    await button(row(page, 'Grace Hopper'), 'Remove').click()
+    await button(page, 'Remove person').click()
+    await row(page, 'Grace Hopper').waitFor({ state: 'detached' })
+    expect((await owner.admin('GET', '/companies/cmp_demo/users')).body.items).to.have.length(1)
+  })
+
+  it('takes away what a new role may not do, from the viewer who gave it to themselves', async () => {
+    const owner = await open.user(await start(), 'cmp_demo', 'owner')
+    const { page } = owner
+    await inviteByApi(owner, 'grace@shop.example', 'owner', 'Grace Hopper')
+    await openTeam(owner)
+    await button(row(page, 'You'), 'Change role').click()
+    await page.getByRole('radio', { name: 'Viewer' }).check()
+    await button(page, 'Save').click()
+    await button(page, 'Invite person').waitFor({ state: 'detached' })
+    await card(page, 'People').getByText('Owners of the company invite people').waitFor()
+  })
+
+  it('ends another session, all others, and all', async () => {
+    const viewer = await open.operator(await start())
+    const { page, countersign } = viewer
+    const other = await open.operator(countersign)
+    await open.operator(countersign)
+    await open.operator(countersign)
+    await openTeam(other)
+    await openTeam(viewer)
+    const sessions = card(page, 'Your sessions')
+    const ends = sessions.getByRole('button', { name: 'End', exact: true })
+    expect(await ends.count()).to.equal(3)
+    await ends.first().click()
+    await page.getByText('was ended.').waitFor()
+    await eventually(async () => expect(await ends.count()).to.equal(2))
+    await button(sessions, 'End all others').click()
+    await button(page, 'End other sessions').click()
+    await eventually(async () => expect(await ends.count()).to.equal(0))
+    await other.page.getByRole('link', { name: 'Audit' }).click()
+    await other.page.getByRole('heading', { level: 1, name: 'Sign in to Countersign' }).waitFor()
+    await button(sessions, 'End all').click()
+    await button(page, 'End all sessions').click()
+    await page.getByRole('heading', { level: 1, name: 'Sign in to Countersign' }).waitFor()
+  })
+
+  it('creates, renames, closes and reopens an app, and shows it in the choice of apps', async () => {
+    const { page, admin } = await open.user(await start(), 'cmp_demo', 'developer')
+    await page.goto('/team')
+    const apps = card(page, 'Apps')
+    const choice = page.getByRole('combobox', { name: 'App' })
+    await button(apps, 'Create app').click()
+    await page.keyboard.type('Shop')
+    await page.keyboard.press('Enter')
+    await row(page, 'Shop').waitFor()
+    await button(row(page, 'Shop'), 'Rename').click()
+    await page.getByRole('dialog').getByLabel('Name').fill('')
+    await button(page.getByRole('dialog'), 'Rename').click()
+    await page.getByRole('alert').waitFor()
+    await page.getByRole('dialog').getByLabel('Name').fill('Warehouse')
+    await button(page.getByRole('dialog'), 'Rename').click()
+    await button(row(page, 'Warehouse'), 'Close app').click()
+    await button(page, 'Close this app').click()
+    await row(page, 'Warehouse').getByText('Closed').waitFor()
+    expect(await choice.textContent()).to.include('Warehouse (closed)')
+    const { items } = (await admin('GET', '/companies/cmp_demo/apps')).body
+    expect(items.filter(({ closed_at }: { closed_at: string | null }) => closed_at !== null)).to.have.length(1)
+    await button(row(page, 'Warehouse'), 'Reopen app').click()
+    await button(row(page, 'Warehouse'), 'Close app').waitFor()
+    await row(page, 'Demo').getByRole('button', { name: 'Show this app' }).click()
+    await row(page, 'Demo').getByText('Shown now').waitFor()
+    expect(await choice.inputValue()).to.equal('app_demo')
+  })
+
+  it('lets an operator create, rename, close and reopen a company', async () => {
+    const { page } = await open.operator(await start())
+    await page.goto('/team')
+    const company = card(page, 'Company')
+    await button(company, 'Create company').click()
+    await page.keyboard.type('Acme')
+    await page.keyboard.press('Enter')
+    await company.getByText('Acme', { exact: true }).waitFor()
+    await card(page, 'People').getByText('No one has been invited yet.').waitFor()
+    await button(company, 'Rename company').click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Acme Ltd')
+    await button(page.getByRole('dialog'), 'Rename').click()
+    await company.getByText('Acme Ltd').waitFor()
+    await button(company, 'Close company').click()
+    await button(page, 'Close this company').click()
+    await button(company, 'Reopen company').click()
+    await button(company, 'Close company').waitFor()
+    await page.getByRole('combobox', { name: 'Company' }).selectOption('cmp_console')
+    await card(page, 'People').getByText('The console has no users of its own').waitFor()
+    expect(await button(page, 'Close company').count()).to.equal(0)
+  })
+
+  it('lets a viewer see everything and change nothing, and a developer invite no one', async () => {
+    const countersign = await start()
+    const viewer = await open.user(countersign, 'cmp_demo', 'viewer')
+    await openTeam(viewer)
+    const names = ['Invite person', 'Change role', 'Remove', 'Create app', 'Rename', 'Close app', 'Rename company']
+    for (const name of [...names, 'Create company', 'Close company'])
+      expect(await button(viewer.page, name).count(), name).to.equal(0)
+    await card(viewer.page, 'People').getByText('Owners of the company invite people').waitFor()
+
+    const developer = await open.user(countersign, 'cmp_demo', 'developer')
+    await openTeam(developer)
+    for (const name of ['Invite person', 'Change role', 'Remove', 'Rename company', 'Create company'])
+      expect(await button(developer.page, name).count(), name).to.equal(0)
+    expect(await button(developer.page, 'Create app').count()).to.equal(1)
+
+    for (const person of [viewer, developer]) {
+      const me = await (await person.context.request.get('/admin/v1/me')).json()
+      const answer = await person.context.request.post('/admin/v1/companies/cmp_demo/users', {
+        headers: { 'X-CSRF-Token': me.csrf_token, Origin: countersign.url },
+        data: { email: 'eve@shop.example', role: 'owner' },
+      })
+      expect(answer.status()).to.equal(403)
+    }
+  })
+
+  it('finds one of many companies by a search, also behind the first hundred', async () => {
+    const countersign = await start()
+    const { page, admin } = await open.operator(countersign)
+    for (let at = 0; at < 105; at += 1) await admin('POST', '/companies', { name: `Customer ${at}` })
+    await page.goto('/team')
+    await page.getByRole('combobox', { name: 'Company' }).click()
+    await page.keyboard.type('demo')
+    await page.getByText('1 found.').waitFor()
+    await page.keyboard.press('Enter')
+    await card(page, 'Company').getByText('cmp_demo').waitFor()
+    await page.reload()
+    await card(page, 'Company').getByText('cmp_demo').waitFor()
+    expect(await page.getByRole('combobox', { name: 'Company' }).textContent()).to.equal('Demo')
+  })
+})
+
+describeInBrowserOnce('the look of the Team screen', (open, start) => {
+  for (const theme of ['light', 'dark'] as const)
+    for (const size of ['desktop', 'phone'] as const)
+      it(`is accessible with its dialogs, ${theme}, on a ${size}`, async () => {
+        const owner = await open.user(await start(), 'cmp_demo', 'owner', { theme, size })
+        const { page } = owner
+        await inviteByApi(owner, 'grace.hopper@a-long-subsidiary-name.shop.example', 'developer', 'Grace Hopper')
+        await openTeam(owner)
+        await expectAccessible(page)
+        expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), 'sideways').to.equal(false)
+        await button(page, 'Invite person').click()
+        await expectAccessible(page)
+        await page.keyboard.press('Escape')
+        await button(row(page, 'Grace'), 'Remove').click()
+        await expectAccessible(page)
+      })
+})

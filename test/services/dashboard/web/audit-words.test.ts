@@ -1,0 +1,49 @@
+// The words of the audit screen: every action that the services record has some.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { actionWords, valueWords, whoOf } from '../../../../services/dashboard/web/screens/audit/words.ts'
+
+const DASHBOARD = join(import.meta.dirname, '../../../../services/dashboard')
+
+const recordedActions = (): string[] =>
+  readdirSync(DASHBOARD, { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.ts') && !/^web\/|^openapi\/|schemas/.test(name))
+    .map(name => readFileSync(join(DASHBOARD, name), 'utf8'))
+    .flatMap(text => [...text.matchAll(/\baction: [^\n]*|'webhook\.[^\n]*/g)])
+    .flatMap(([line]) => [...line.matchAll(/'([a-z_]+\.[a-z_]+)'/g)])
+    .map(([, action = '']) => action)
+
+describe('the words of an audit record', () => {
+  it('exist for every action that is recorded', () => {
+    const actions = recordedActions()
+    expect(actions).to.include.members(['key.create', 'webhook.pause', 'webhook.rotate_now', 'provider.change'])
+    expect(actions.filter(action => actionWords(action) === action)).to.deep.equal([])
+  })
+
+  it('are the action itself where a newer server records one that is not known', () => {
+    expect(actionWords('moon.land')).to.equal('moon.land')
+  })
+
+  it('name a user by the masked address, and an operator by the name of the token', () => {
+    expect(whoOf('usr_01k2 (a****@shop.example)')).to.deep.equal({ name: 'a****@shop.example', userId: 'usr_01k2' })
+    expect(whoOf('usr_01k2')).to.deep.equal({ name: 'usr_01k2', userId: 'usr_01k2' })
+    expect(whoOf('ada')).to.deep.equal({ name: 'ada', userId: null })
+  })
+
+  it('show values as people write them', () => {
+    const values = [undefined, null, '', 'Shop', 0, true, [], ['sms', 'email'], { a: 1 }, [{ a: 1 }]] as const
+    expect(values.map(value => valueWords(value as Parameters<typeof valueWords>[0]))).to.deep.equal([
+      '—',
+      'none',
+      '""',
+      'Shop',
+      '0',
+      'true',
+      'empty list',
+      'sms, email',
+      '{"a":1}',
+      '[{"a":1}]',
+    ])
+  })
+})
