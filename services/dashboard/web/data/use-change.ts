@@ -8,6 +8,8 @@ export interface Change {
   problem: Problem | null
   /** The words beside a field, by the field's path in the body. */
   errorOf(path: string): string | undefined
+  /** Refused fields that the form does not show: those that `errorOf` was not asked for. */
+  fieldsElsewhere(): [path: string, message: string][]
   /** Runs the change unless one is under way. Resolves to whether it was made. */
   run(change: () => Promise<void>): Promise<boolean>
   /** Forgets an earlier refusal. */
@@ -19,10 +21,15 @@ export function useChange(): Change {
   const [problem, setProblem] = useState<Problem | null>(null)
   // State is set after the next paint; a second click may come before.
   const underWay = useRef(false)
+  const shown = useRef(new Set<string>())
   return {
     busy,
     problem,
-    errorOf: path => problem?.fields.get(path),
+    errorOf(path) {
+      shown.current.add(path)
+      return problem?.fields.get(path)
+    },
+    fieldsElsewhere: () => [...(problem?.fields ?? [])].filter(([path]) => !shown.current.has(path)),
     async run(change) {
       if (underWay.current) return false
       underWay.current = true

@@ -1,7 +1,7 @@
-// A form: Enter submits it, a refusal is said above its buttons, and announced.
+// A form: Enter submits it. A refusal is said beside the fields it is about; what is about no field of the form is said at its end.
 import type { ComponentChildren } from 'preact'
 import type { Change } from '../data/use-change.ts'
-import { ProblemNotice } from './notice.tsx'
+import { Notice, ProblemNotice } from './notice.tsx'
 
 export interface FormProps {
   /** Shows why the last submission was refused. */
@@ -27,7 +27,29 @@ export function Form({ change, onSubmit, children, inline = false, label }: Form
       }}
     >
       {children}
-      {change.problem && <ProblemNotice problem={change.problem} />}
+      <Refusal change={change} />
     </form>
+  )
+}
+
+function Refusal({ change }: { change: Change }) {
+  const { problem } = change
+  if (problem === null) return null
+  if (problem.fields.size === 0) return <ProblemNotice problem={problem} />
+  const elsewhere = change.fieldsElsewhere()
+  if (elsewhere.length === 0)
+    return (
+      <p class="unseen" role="alert">
+        {[...problem.fields.values()].join(' ')}
+      </p>
+    )
+  return (
+    <Notice tone="bad">
+      {elsewhere.map(([path, message]) => (
+        <p key={path}>
+          <code>{path}</code> {message}
+        </p>
+      ))}
+    </Notice>
   )
 }
