@@ -79,6 +79,7 @@ export const ROUTE_ROLES: Readonly<Record<string, Role | 'anyone'>> = {
   'GET /verifications/:otp_id': 'viewer',
   'GET /apps/:id/verifications': 'viewer',
   'GET /refusals': 'viewer',
+  'GET /refusals/summary': 'viewer',
   'GET /apps/:id/stats': 'viewer',
   'GET /apps/:id/fraud': 'viewer',
   'GET /apps/:id/fraud/prefixes': 'viewer',

@@ -1,4 +1,4 @@
-// A refused send as the admin API answers it.
+// Refused sends as the admin API answers them.
 import { z } from 'zod'
 import { limitScope, problemType, timeSchema } from '../domain/openapi/shared-schemas.ts'
 import { pageOf } from './page-schema.ts'
@@ -18,4 +18,21 @@ export const refusalRecord = z
 
 export const refusalPage = pageOf('RefusalPage', refusalRecord)
 
+const refusalCount = z
+  .object({
+    type: problemType.meta({ description: 'The type of the error.' }),
+    count: z.int().min(1).meta({ description: 'How many refusals have it.' }),
+  })
+  .meta({ id: 'RefusalCount', description: 'How many refusals there are of one type.' })
+
+export const refusalSummary = z
+  .object({
+    types: z.array(refusalCount).meta({ description: 'The most frequent type first.' }),
+    counted: z.int().min(0).meta({ description: 'How many were counted.' }),
+    complete: z.boolean().meta({ description: 'False when there are too many: then only the newest were counted.' }),
+    oldest_at: timeSchema('When the oldest refusal was refused that was looked at; null without any.').nullable(),
+  })
+  .meta({ id: 'RefusalSummary', description: 'Refused sends and resends by type.' })
+
+export type RefusalSummaryAnswer = z.output<typeof refusalSummary>
 export type RefusalRecordAnswer = z.output<typeof refusalRecord>

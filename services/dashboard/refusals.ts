@@ -1,7 +1,9 @@
 // GET /refusals?app_id=&recipient=&type=&since=: sends and resends that were refused in the last days, newest first.
+// GET /refusals/summary?app_id=&mode=&since=: how many of them there are of each type.
 import { z } from 'zod'
 import { firstIdAt } from '../../infra/ids.ts'
 import type { Filter } from '../../infra/store/docs.ts'
+import { MODES } from '../../machines/otp.ts'
 import { ERROR_TYPES } from '../domain/errors.ts'
 import type { RefusalDoc, RefusalType } from '../domain/refusals/documents.ts'
 import { lookupForm } from '../domain/verifications/recipient.ts'
@@ -12,6 +14,7 @@ import { recipientFilters, visibleAppIds } from './many-apps.ts'
 import { readNewestFirst } from './newest-first.ts'
 import { pageFields } from './pages.ts'
 import { recipientQuery } from './recipients.ts'
+import { MAX_COUNTED_REFUSALS, summarizeRefusals } from './refusal-summary.ts'
 import type { RefusalRecordAnswer } from './refusals.schemas.ts'
 import { getOr404, readQuery } from './request-input.ts'
 
@@ -22,6 +25,12 @@ const query = z.strictObject({
   app_id: z.string().optional(),
   recipient: recipientQuery.optional(),
   type: z.enum(TYPES, 'must be a type of error, such as RateLimitExceededError').optional(),
+  since: timeQuery.optional(),
+})
+
+const summaryQuery = z.strictObject({
+  app_id: z.string().optional(),
+  mode: z.enum(MODES, { error: 'must be live or test' }).optional(),
   since: timeQuery.optional(),
 })
 
@@ -51,7 +60,7 @@ export const addRefusalRoutes: AddRoutes = (router, { store, keyring, readFilter
   /** 404 for an app that the caller may not see. */
   async function filtersOf(
     request: AdminRequest,
-    { app_id, recipient }: Pick<z.output<typeof query>, 'app_id' | 'recipient'>,
+    { app_id, recipient }: { app_id?: string | undefined; recipient?: string | undefined },
   ): Promise<Filter<RefusalDoc>[]> {
     if (app_id !== undefined) await getOr404(request, store.docs('apps'), app_id, 'app')
     if (recipient !== undefined) {
@@ -76,5 +85,14 @@ export const addRefusalRoutes: AddRoutes = (router, { store, keyring, readFilter
       show: refusalView,
     }
     ctx.body = await readFilteredPage(ctx, listing, { limit, cursor })
+  })
+
+  router.get('/refusals/summary', async ctx => {
+    const { mode, since, ...search } = readQuery(ctx, summaryQuery)
+    const filters = await filtersOf(ctx, search)
+    const range = { from: since === undefined ? undefined : firstIdAt('rfs', since) }
+    const newestFirst = readNewestFirst({ docs, filters, range, wanted: MAX_COUNTED_REFUSALS })
+    const isMode = (doc: RefusalDoc) => mode === undefined || doc.mode === mode
+    ctx.body = await summarizeRefusals(newestFirst, isMode)
   })
 }

@@ -1,7 +1,12 @@
 // Verifications and refused sends in the OpenAPI document.
-import { otpStatus } from '../../domain/openapi/shared-schemas.ts'
+import { keyMode, otpStatus } from '../../domain/openapi/shared-schemas.ts'
 import { channel } from '../../domain/tenancy/value-schemas.ts'
-import { type RefusalRecordAnswer, refusalPage } from '../refusals.schemas.ts'
+import {
+  type RefusalRecordAnswer,
+  type RefusalSummaryAnswer,
+  refusalPage,
+  refusalSummary,
+} from '../refusals.schemas.ts'
 import { type VerificationAnswer, verificationHistory, verificationPage } from '../verifications/schemas.ts'
 import { adminOperation, notFoundRefusal, ok, PAGE, query, timeQuery } from './admin-operation.ts'
 
@@ -53,6 +58,16 @@ const refusalExample: RefusalRecordAnswer = {
   scope: 'recipient',
   country: 'GB',
   masked_recipient: '+44****56',
+}
+
+const summaryExample: RefusalSummaryAnswer = {
+  types: [
+    { type: 'RateLimitExceededError', count: 12 },
+    { type: 'GeoBlockedError', count: 3 },
+  ],
+  counted: 15,
+  complete: true,
+  oldest_at: '2030-01-01T12:00:00.000Z',
 }
 
 const FILTERS = [
@@ -126,6 +141,19 @@ export const verificationOperations = [
       timeQuery('since', 'Only those of this time or later.'),
     ],
     answers: [ok(refusalPage, 'A page of refusals.', { items: [refusalExample], next_cursor: null })],
+    refusals: [notFoundRefusal],
+  }),
+  adminOperation({
+    id: 'summarizeRefusals',
+    route: ['get', '/refusals/summary'],
+    summary: 'Count refused sends by type',
+    description: 'How many recorded refusals there are of each type. Of very many only the newest 5 000 are counted.',
+    parameters: [
+      query('app_id', 'Only those of this app.'),
+      query('mode', 'Only this mode; both without it.', keyMode),
+      timeQuery('since', 'Only those of this time or later.'),
+    ],
+    answers: [ok(refusalSummary, 'The counts.', summaryExample)],
     refusals: [notFoundRefusal],
   }),
 ]

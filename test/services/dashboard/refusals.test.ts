@@ -1,4 +1,4 @@
-// GET /refusals: who sees which refusals, and how they are found.
+// GET /refusals and GET /refusals/summary: who sees which refusals, how they are found, and how many there are of each type.
 import { Router } from '@koa/router'
 import { expect } from 'chai'
 import { createHttpShell } from '../../../infra/http/shell.ts'
@@ -6,6 +6,7 @@ import { newId } from '../../../infra/ids.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import type { AdminDeps } from '../../../services/dashboard/admin-deps.ts'
 import { createReadFilteredPage } from '../../../services/dashboard/pages.ts'
+import { summarizeRefusals } from '../../../services/dashboard/refusal-summary.ts'
 import { addRefusalRoutes } from '../../../services/dashboard/refusals.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { RefusalDoc } from '../../../services/domain/refusals/documents.ts'
@@ -68,7 +69,12 @@ eachStore('refusals for an operator', fresh => {
   }
 
   /** Asks as an operator, or as a user of a company, in a process with these data keys. */
-  async function get(query: string, company_id: string | null = null, keys = [3, 2]): Promise<Answer> {
+  async function get(
+    query: string,
+    company_id: string | null = null,
+    keys = [3, 2],
+    path = '/refusals',
+  ): Promise<Answer> {
     await served?.close()
     const keyring = testKeyring(...keys)
     const router = new Router()
@@ -83,10 +89,59 @@ eachStore('refusals for an operator', fresh => {
       readFilteredPage: createReadFilteredPage({ keyring, clock }),
     } as AdminDeps)
     served = await serveApp(createHttpShell({ log, metrics: createMetrics(), clock }, [router]))
-    return ask(`${served.url}/refusals?${query}`, {})
+    return ask(`${served.url}${path}?${query}`, {})
   }
   const times = async (...args: Parameters<typeof get>): Promise<number[]> =>
     (await get(...args)).body.items.map(({ at }: { at: string }) => Date.parse(at))
+
+  const summary = async (query: string, company_id: string | null = null) =>
+    get(query, company_id, [3, 2], '/refusals/summary')
+
+  it('are counted by type, the most frequent first, of one app, of one mode and from a time on', async () => {
+    const limited = { type: 'RateLimitExceededError', scope: 'recipient' } as const
+    const first = await refuse('app_1', NUMBER)
+    await refuse('app_1', NUMBER, limited)
+    const third = await refuse('app_1', null, { ...limited, mode: 'live' })
+    await refuse('app_2', NUMBER)
+    expect((await summary('app_id=app_1')).body).to.deep.equal({
+      types: [
+        { type: 'RateLimitExceededError', count: 2 },
+        { type: 'GeoBlockedError', count: 1 },
+      ],
+      counted: 3,
+      complete: true,
+      oldest_at: new Date(first.at).toISOString(),
+    })
+    const live = (await summary('app_id=app_1&mode=live')).body
+    expect(live).to.deep.include({ types: [{ type: 'RateLimitExceededError', count: 1 }], counted: 1, complete: true })
+    const since = new Date(third.at).toISOString()
+    expect((await summary(`since=${since}`)).body).to.include({ counted: 2, oldest_at: since })
+    expect((await summary('app_id=app_3')).body).to.deep.equal({
+      types: [],
+      counted: 0,
+      complete: true,
+      oldest_at: null,
+    })
+  })
+
+  it('of another company are not counted for a user', async () => {
+    await refuse('app_1', NUMBER)
+    await refuse('app_3', NUMBER)
+    expect((await summary('')).body.counted).to.equal(2)
+    expect((await summary('', 'cmp_1')).body.counted).to.equal(1)
+    expect((await summary('app_id=app_3', 'cmp_1')).status).to.equal(404)
+    expect((await summary('mode=both')).body.errors).to.deep.equal([{ path: 'mode', message: 'must be live or test' }])
+  })
+
+  it('are counted up to a number, and the summary says that there are more', async () => {
+    const all = [await refuse('app_1', NUMBER), await refuse('app_1', NUMBER), await refuse('app_1', NUMBER)]
+    async function* newestFirst() {
+      yield* [...all].reverse()
+    }
+    const counted = await summarizeRefusals(newestFirst(), () => true, 2)
+    expect(counted).to.include({ counted: 2, complete: false, oldest_at: new Date(all[1]?.at ?? 0).toISOString() })
+    expect(await summarizeRefusals(newestFirst(), () => true, 3)).to.include({ counted: 3, complete: true })
+  })
 
   it('show what is decided, newest first, and page by page', async () => {
     const limited = { type: 'RateLimitExceededError', scope: 'recipient' } as const

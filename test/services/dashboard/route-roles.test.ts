@@ -85,6 +85,7 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'GET /verifications/:otp_id': {},
   'GET /apps/:id/verifications': {},
   'GET /refusals': { elsewhere: OWN_LIST },
+  'GET /refusals/summary': ({ app }) => ({ query: `?app_id=${app}` }),
   'GET /apps/:id/stats': {},
   'GET /apps/:id/fraud': {},
   'GET /apps/:id/fraud/prefixes': {},

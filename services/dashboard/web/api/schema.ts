@@ -684,6 +684,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/refusals/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count refused sends by type
+         * @description How many recorded refusals there are of each type. Of very many only the newest 5 000 are counted. Lowest role: `viewer`.
+         */
+        get: operations["summarizeRefusals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/apps/{id}/stats": {
         parameters: {
             query?: never;
@@ -2372,6 +2392,13 @@ export interface components {
             /** @description Every contradiction, in words. Should be empty. */
             problems: string[];
         };
+        /** @description How many refusals there are of one type. */
+        RefusalCount: {
+            /** @description The type of the error. */
+            type: components["schemas"]["ErrorType"];
+            /** @description How many refusals have it. */
+            count: number;
+        };
         /** @description A page of a list. */
         RefusalPage: {
             /** @description The items of this page. */
@@ -2400,6 +2427,20 @@ export interface components {
             country: string | null;
             /** @description The recipient, masked. */
             masked_recipient: string | null;
+        };
+        /** @description Refused sends and resends by type. */
+        RefusalSummary: {
+            /** @description The most frequent type first. */
+            types: components["schemas"]["RefusalCount"][];
+            /** @description How many were counted. */
+            counted: number;
+            /** @description False when there are too many: then only the newest were counted. */
+            complete: boolean;
+            /**
+             * Format: date-time
+             * @description When the oldest refusal was refused that was looked at; null without any.
+             */
+            oldest_at: string | null;
         };
         /** @description From `since` (inclusive) to `until` (now). */
         ReplayEventsRequest: {
@@ -5203,6 +5244,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RefusalPage"];
+                };
+            };
+            401: components["responses"]["Admin401"];
+            403: components["responses"]["Admin403"];
+            404: components["responses"]["Admin404"];
+            422: components["responses"]["Admin422"];
+            429: components["responses"]["Admin429"];
+            500: components["responses"]["Verifications500"];
+            503: components["responses"]["Admin503"];
+        };
+    };
+    summarizeRefusals: {
+        parameters: {
+            query?: {
+                /** @description Only those of this app. */
+                app_id?: string;
+                /** @description Only this mode; both without it. */
+                mode?: components["schemas"]["Mode"];
+                /** @description Only those of this time or later. */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusalSummary"];
                 };
             };
             401: components["responses"]["Admin401"];
