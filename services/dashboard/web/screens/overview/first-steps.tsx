@@ -1,0 +1,53 @@
+// An app that has sent nothing yet: what to do first.
+import { Notice } from '../../ui/notice.tsx'
+
+const STEPS = [
+  {
+    title: 'Send a code',
+    text: 'Enter a number, read the code in the inbox beside it, and verify it. No provider and no money needed.',
+    link: 'Send your first code',
+    href: '/try',
+  },
+  {
+    title: 'Add a provider',
+    text: 'An account with Twilio, Vonage, WhatsApp, Telegram, your mail server or any HTTP API, for sends to real people.',
+    link: 'Connect a vendor',
+    href: '/providers',
+  },
+  {
+    title: 'Set the webhook',
+    text: 'Your server hears of every approval and of every delivery that failed, in signed calls.',
+    link: 'Enter your endpoint',
+    href: '/api-keys',
+  },
+] as const
+
+export function FirstSteps({ appName }: { appName: string }) {
+  return (
+    <section class="overview-first" aria-labelledby="first-steps">
+      <h2 id="first-steps">{appName} has not sent a code yet</h2>
+      <p class="soft">Three steps, in any order. This page fills up as soon as the first code is sent.</p>
+      <ol class="overview-steps">
+        {STEPS.map(({ title, text, link, href }, nth) => (
+          <li key={href} class="card">
+            <h3>
+              <span class="overview-step" aria-hidden="true">
+                {nth + 1}
+              </span>
+              {title}
+            </h3>
+            <p class="soft">{text}</p>
+            <a class={nth === 0 ? 'button primary' : 'button plain'} href={href}>
+              {link}
+            </a>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+/** An app whose sends are in another period, or in the other mode. */
+export function NothingHere({ range }: { range: string }) {
+  return <Notice>Nothing was sent here in the last {range}. Choose a longer range, or both modes.</Notice>
+}

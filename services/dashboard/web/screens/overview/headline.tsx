@@ -1,0 +1,92 @@
+// The figures of the period in large letters, each with its change against the period before.
+import { useId } from 'preact/hooks'
+import { countOf, formatCount, formatSeconds, formatShare } from '../../ui/figure-format.ts'
+import { type Comparison, compareCounts, compareSeconds, compareShares } from './comparison.ts'
+import type { Figures } from './figures.ts'
+
+export interface HeadlineProps {
+  /** All buckets of the period. */
+  shown: Figures
+  /** Those that are over, and as many before the period. */
+  over: Figures
+  before: Figures
+  /** "24 hours". */
+  range: string
+}
+
+export function Headline({ shown, over, before, range }: HeadlineProps) {
+  return (
+    <section class="overview-figures" aria-label="Figures of the period">
+      <Figure
+        name="Sends"
+        value={formatCount(shown.started)}
+        detail={countOf(shown.sent, 'message')}
+        change={compareCounts(over.started, before.started)}
+        range={range}
+      />
+      <Figure
+        name="Approvals"
+        value={formatCount(shown.approved)}
+        detail={`${formatCount(shown.failed)} failed, ${formatCount(shown.expired)} expired`}
+        change={compareCounts(over.approved, before.approved)}
+        range={range}
+      />
+      <Figure
+        name="Conversion"
+        value={formatShare(shown.conversion)}
+        detail={`${formatCount(shown.approved)} of ${countOf(shown.started, 'send')}`}
+        change={compareShares(over.conversion, before.conversion)}
+        good="up"
+        range={range}
+      />
+      <Figure
+        name="Delivery rate"
+        value={formatShare(shown.deliveryRate)}
+        detail={`${formatCount(shown.delivered)} of ${formatCount(shown.sent)} sent`}
+        change={compareShares(over.deliveryRate, before.deliveryRate)}
+        good="up"
+        range={range}
+      />
+      <Figure
+        name="Time to approval"
+        value={formatSeconds(shown.seconds)}
+        // The API has the median of each hour or day: see figures.ts.
+        detail="approximate median"
+        change={compareSeconds(over.seconds, before.seconds)}
+        good="down"
+        range={range}
+      />
+    </section>
+  )
+}
+
+interface FigureProps {
+  name: string
+  value: string
+  detail: string
+  change: Comparison
+  /** The direction that is welcome; none where either may be. */
+  good?: 'up' | 'down'
+  range: string
+}
+
+const ARROWS = { up: '↑', down: '↓', same: '→' }
+
+function Figure({ name, value, detail, change: { direction, words, isSlight = false }, good, range }: FigureProps) {
+  const id = useId()
+  const isMove = direction === 'up' || direction === 'down'
+  const tone = !isMove || isSlight || good === undefined ? '' : direction === good ? 'good' : 'bad'
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields
+    <div class="overview-figure" role="group" aria-labelledby={id}>
+      <h2 id={id}>{name}</h2>
+      <p class="overview-value">{value}</p>
+      <p class="soft">{detail}</p>
+      <p class={`overview-change ${tone}`}>
+        {direction && <span aria-hidden="true">{ARROWS[direction]} </span>}
+        {words}
+        {direction && <span class="unseen"> against the {range} before</span>}
+      </p>
+    </div>
+  )
+}

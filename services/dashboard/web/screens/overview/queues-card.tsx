@@ -1,0 +1,43 @@
+// For operators: what waits in the queues, and what died there.
+import { api, bodyOf } from '../../api/client.ts'
+import { useQuery } from '../../data/use-query.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Card } from '../../ui/card.tsx'
+import { countOf } from '../../ui/figure-format.ts'
+import { Loading } from '../../ui/loading.tsx'
+import { ProblemNotice } from '../../ui/notice.tsx'
+import { LIVE_MS } from './use-stats.ts'
+
+export function QueuesCard() {
+  const { data, problem, reload } = useQuery('queues', signal => bodyOf(api.GET('/admin/v1/queues', { signal })), {
+    everyMs: LIVE_MS,
+  })
+  const busy = data?.filter(({ ready, dead }) => (ready ?? 0) + (dead ?? 0) > 0)
+  return (
+    <Card title="Queues" actions={<a href="/queues">Details</a>}>
+      {problem && <ProblemNotice problem={problem} onRetry={reload} />}
+      {busy === undefined ? (
+        !problem && <Loading what="queues" />
+      ) : busy.length === 0 ? (
+        <p class="overview-well">
+          <Badge tone="good">Nothing waits</Badge>{' '}
+          <span class="soft">{countOf(data?.length ?? 0, 'queue')}, no dead letters</span>
+        </p>
+      ) : (
+        <ul class="overview-list">
+          {busy.map(({ queue, ready, dead }) => (
+            <li key={queue}>
+              <code>{queue}</code>
+              <span class="soft">{(ready ?? 0) > 0 && `${countOf(ready ?? 0, 'message')} waiting`}</span>
+              {(dead ?? 0) > 0 && (
+                <a href={`/queues?queue=${queue}`}>
+                  <Badge tone="bad">{countOf(dead ?? 0, 'dead letter')}</Badge>
+                </a>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  )
+}

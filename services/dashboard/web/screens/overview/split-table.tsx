@@ -1,0 +1,82 @@
+// The sums of the period by channel, country or provider, and of all together.
+import { useState } from 'preact/hooks'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { formatCount, formatSeconds, formatShare } from '../../ui/figure-format.ts'
+import { type Column, Table } from '../../ui/table.tsx'
+import type { Figures } from './figures.ts'
+import type { Dimension, SplitPart } from './split.ts'
+
+/** More are shown on demand. */
+const FIRST_ROWS = 10
+
+interface SumRow {
+  key: string
+  name: string
+  /** The code of a country. */
+  code: string | null
+  sum: Figures
+}
+
+const TITLES: Readonly<Record<Dimension, string>> = {
+  channel: 'By channel',
+  country: 'By country',
+  provider: 'By provider',
+}
+
+const HEADINGS: Readonly<Record<Dimension, string>> = { channel: 'Channel', country: 'Country', provider: 'Provider' }
+
+export function SplitTable({ by, parts, all }: { by: Dimension; parts: readonly SplitPart[]; all: Figures }) {
+  const [isWhole, setIsWhole] = useState(false)
+  const shown = isWhole ? parts : parts.slice(0, FIRST_ROWS)
+  const rows: SumRow[] = shown.map(({ value, name, sum }) => ({
+    key: value ?? '',
+    name,
+    code: by === 'country' && value !== name ? value : null,
+    sum,
+  }))
+  const total: SumRow = { key: 'all of them', name: 'All', code: null, sum: all }
+  const count = (name: string, of: (sum: Figures) => number): Column<SumRow> => ({
+    name,
+    align: 'right',
+    show: ({ sum }) => formatCount(of(sum)),
+  })
+  const columns: Column<SumRow>[] = [
+    { name: HEADINGS[by], show: nameOf },
+    count('Sends', sum => sum.started),
+    count('Messages', sum => sum.sent),
+    { name: 'Delivery rate', align: 'right', show: ({ sum }) => formatShare(sum.deliveryRate) },
+    count('Approvals', sum => sum.approved),
+    { name: 'Conversion', align: 'right', show: ({ sum }) => formatShare(sum.conversion) },
+    { name: 'Time to approval', align: 'right', show: ({ sum }) => formatSeconds(sum.seconds) },
+    count('Failed', sum => sum.failed),
+    count('Expired', sum => sum.expired),
+    count('Refused', sum => sum.refused),
+  ]
+  return (
+    <Card
+      title={TITLES[by]}
+      lead="A verification counts where it began, a message where it was sent."
+      actions={
+        parts.length > FIRST_ROWS && (
+          <Button look="quiet" onClick={() => setIsWhole(!isWhole)}>
+            {isWhole ? `Show the first ${FIRST_ROWS}` : `Show all ${parts.length}`}
+          </Button>
+        )
+      }
+    >
+      <div class="overview-sums">
+        <Table caption={TITLES[by]} columns={columns} rows={[...rows, total]} keyOf={({ key }) => key} />
+      </div>
+    </Card>
+  )
+}
+
+const nameOf = ({ name, code }: SumRow) =>
+  code === null ? (
+    name
+  ) : (
+    <>
+      {name} <span class="soft">{code}</span>
+    </>
+  )

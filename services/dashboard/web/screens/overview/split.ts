@@ -1,0 +1,64 @@
+// Statistics by channel, country or provider. In: rows of the API, which has them where something was counted. Out: for each value its
+// figures in every bucket that is shown, also where nothing was counted, and their sum; the value with most sends comes first.
+import { channelName } from '../../ui/channel-name.ts'
+import { countryName } from '../../ui/country-name.ts'
+import { type CountedRow, type Figures, sumRows } from './figures.ts'
+import { type Period, partsOf } from './period.ts'
+
+export const DIMENSIONS = ['channel', 'country', 'provider'] as const
+export type Dimension = (typeof DIMENSIONS)[number]
+
+export type BucketRow = CountedRow & { bucket: string }
+export type SplitRow = BucketRow & { [dimension in Dimension]?: string | null }
+
+export interface SplitPart {
+  /** As in the API; null where there is none. */
+  value: string | null
+  name: string
+  /** One for each bucket. */
+  buckets: Figures[]
+  sum: Figures
+}
+
+/** Where the API has summed up values of which there are too many. */
+const REST = '*'
+
+const NO_VALUE: Readonly<Record<Dimension, string>> = {
+  // Refused sends alone: they were refused before these were chosen.
+  channel: 'No channel',
+  country: 'No country',
+  provider: 'No provider',
+}
+
+export function nameOfValue(by: Dimension, value: string | null): string {
+  if (value === null) return NO_VALUE[by]
+  if (value === REST) return 'All others'
+  if (by === 'channel') return channelName(value)
+  return by === 'country' ? countryName(value) : value
+}
+
+/** The figures of each bucket that is shown. Rows of other times are left out. */
+export function fillBuckets(rows: readonly BucketRow[], { since, bucketMs, count }: Period): Figures[] {
+  const rowsOf: BucketRow[][] = Array.from({ length: count }, () => [])
+  for (const row of rows) rowsOf[Math.floor((Date.parse(row.bucket) - since) / bucketMs)]?.push(row)
+  return rowsOf.map(sumRows)
+}
+
+export function splitRows(rows: readonly SplitRow[], by: Dimension, period: Period): SplitPart[] {
+  const rowsOf = new Map<string | null, SplitRow[]>()
+  for (const row of partsOf(rows, period).shown) {
+    const value = row[by] ?? null
+    const own = rowsOf.get(value)
+    if (own) own.push(row)
+    else rowsOf.set(value, [row])
+  }
+  const parts = [...rowsOf].map(([value, own]) => ({
+    value,
+    name: nameOfValue(by, value),
+    buckets: fillBuckets(own, period),
+    sum: sumRows(own),
+  }))
+  return parts.sort(
+    (a, b) => b.sum.started - a.sum.started || b.sum.refused - a.sum.refused || (a.name < b.name ? -1 : 1),
+  )
+}

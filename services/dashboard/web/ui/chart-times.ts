@@ -1,0 +1,58 @@
+// The times of a chart in words. In: buckets of an hour or a day. Out: words for the axis, and for one bucket. Hours are in the viewer's
+// zone. Days are counted in UTC by the server, so they are shown in UTC.
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+export interface ChartTimes {
+  /** When each bucket begins, oldest first. */
+  starts: readonly number[]
+  bucketMs: number
+}
+
+/** Longer charts have a name for each day instead of hours. */
+const MAX_MS_BY_HOUR = 2 * DAY_MS
+
+const isByDay = ({ bucketMs }: ChartTimes): boolean => bucketMs >= DAY_MS
+const isLong = ({ starts, bucketMs }: ChartTimes): boolean => starts.length * bucketMs > MAX_MS_BY_HOUR
+
+export const timeZoneOf = (times: ChartTimes): 'UTC' | undefined => (isByDay(times) ? 'UTC' : undefined)
+
+/** The steps between two names on the axis, in seconds. */
+export function axisSteps(times: ChartTimes): number[] {
+  const [hour, day] = [HOUR_MS / 1_000, DAY_MS / 1_000]
+  if (isByDay(times)) return [1, 2, 5, 7, 10, 15].map(days => days * day)
+  if (isLong(times)) return [1, 2, 4, 7].map(days => days * day)
+  return [1, 2, 3, 4, 6, 8, 12, 24].map(hours => hours * hour)
+}
+
+/** `8 AM` or `08:00`: the names on an axis are short. */
+const hourFields = (): Intl.DateTimeFormatOptions =>
+  new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions().hour12
+    ? { hour: 'numeric' }
+    : { hour: '2-digit', minute: '2-digit' }
+
+export function formatAxisTime(times: ChartTimes): (at: number) => string {
+  const timeZone = timeZoneOf(times)
+  const fields: Intl.DateTimeFormatOptions = isByDay(times)
+    ? { day: 'numeric', month: 'short' }
+    : isLong(times)
+      ? { weekday: 'short', day: 'numeric' }
+      : hourFields()
+  const format = new Intl.DateTimeFormat(undefined, { ...fields, ...(timeZone ? { timeZone } : {}) })
+  return at => format.format(at)
+}
+
+/** One bucket: `Mon 3 Jun, 14:00–15:00`, or `Mon 3 Jun`. */
+export function formatBucket(times: ChartTimes): (start: number) => string {
+  const timeZone = timeZoneOf(times)
+  const day = new Intl.DateTimeFormat(undefined, {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    ...(timeZone ? { timeZone } : {}),
+  })
+  if (isByDay(times)) return start => day.format(start)
+  const hour = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' })
+  return start => `${day.format(start)}, ${hour.format(start)}–${hour.format(start + times.bucketMs)}`
+}

@@ -1,0 +1,307 @@
+// The Overview in a real browser: figures, charts and tables of what happened, in every range, mode and split.
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { createCaller } from '../support/api-caller.ts'
+import { describeInBrowser, describeInBrowserOnce, expectAccessible, type Viewer } from '../support/browser.ts'
+import type { Countersign } from '../support/countersign.ts'
+import { eventually } from '../support/eventually.ts'
+import { freshNumber, wrongCode } from '../support/flow.ts'
+import { addStatsHistory } from '../support/stats-history.ts'
+
+const KEY = 'sk_test_overview0123456789'
+const APP = 'app_shop'
+
+const BOOTSTRAP = {
+  companies: [
+    {
+      id: 'cmp_shop',
+      name: 'Acme',
+      apps: [
+        {
+          id: APP,
+          name: 'Shop',
+          settings: { blocked_countries: ['FR'], verify_attempts: 1 },
+          keys: [{ id: 'key_shop', key: KEY }],
+          providers: [{ name: 'main-sms', channel: 'sms', type: 'sandbox', config: {} }],
+        },
+      ],
+    },
+  ],
+}
+
+/** One of the large figures. */
+const figure = (page: Page, name: string) => page.getByRole('group', { name, exact: true })
+const chart = (page: Page, title: string) => page.getByRole('region', { name: title, exact: true })
+const choose = (page: Page, group: string, option: string) =>
+  page.getByRole('group', { name: group }).getByRole('radio', { name: option }).check()
+
+/** Sends, and verifies with the right or a wrong code. */
+async function verifyOne({ countersign, admin }: Pick<Viewer, 'countersign' | 'admin'>, isRight = true): Promise<void> {
+  const server = createCaller(countersign.url, KEY)
+  const to = freshNumber()
+  const { otp_id } = (await server.send(to)).body
+  const code = await eventually(async () => {
+    const [message] = (await admin('GET', `/sandbox/messages?recipient=${encodeURIComponent(to)}`)).body
+    expect(message).to.be.an('object')
+    return message.code as string
+  })
+  await server.verify(otp_id, isRight ? code : wrongCode(code))
+}
+
+/** Waits until the statistics have counted so many sends, which takes seconds. */
+const untilCounted = ({ admin }: Pick<Viewer, 'admin'>, started: number, refused = 0) =>
+  eventually(async () => {
+    const { items } = (await admin('GET', `/apps/${APP}/stats`)).body
+    expect(items.at(-1)).to.include({ started, refused })
+  })
+
+/** Live: twice as many sends in the last 24 hours as before, with WhatsApp in Brazil beside SMS in Germany. Test: ten by email. */
+async function addHistory({ engines: { store } }: Countersign): Promise<void> {
+  const now = Date.now()
+  const own = { app: APP, now, hours: 47 }
+  const sms = {
+    channel: 'sms',
+    country: 'DE',
+    provider: 'main-sms',
+    started: 2,
+    delivered: 2,
+    approved: 1,
+    seconds: 20,
+  }
+  const whatsapp = { ...sms, channel: 'whatsapp', country: 'BR', provider: 'cloud', approved: 2, seconds: 12 }
+  const email = { ...sms, channel: 'email', country: '?', provider: 'mail', started: 1, delivered: 1 }
+  await addStatsHistory(store, { ...own, traffic: (_, ago) => (ago < 24 ? [sms, whatsapp] : [sms]) })
+  await addStatsHistory(store, { ...own, mode: 'test', traffic: (_, ago) => (ago < 10 ? [email] : []) })
+}
+
+describeInBrowser('the overview', (open, start) => {
+  it('leads a new app to its first steps, and shows the first send by itself', async () => {
+    const viewer = await open.operator(await start({ bootstrap: BOOTSTRAP }))
+    const { page } = viewer
+    await page.clock.install()
+    await page.goto('/overview')
+    await page.getByRole('heading', { name: 'Shop has not sent a code yet' }).waitFor()
+    for (const step of ['Send a code', 'Add a provider', 'Set the webhook'])
+      await page.getByRole('heading', { name: step }).waitFor()
+    const link = page.getByRole('link', { name: 'Send your first code' })
+    expect(await link.getAttribute('href')).to.equal('/try')
+    await verifyOne(viewer)
+    await untilCounted(viewer, 1)
+    await page.clock.fastForward(11_000)
+    await figure(page, 'Sends').getByText('1', { exact: true }).waitFor()
+    await figure(page, 'Conversion').getByText('100%', { exact: true }).waitFor()
+    await verifyOne(viewer, false)
+    await untilCounted(viewer, 2)
+    await page.clock.fastForward(11_000)
+    await figure(page, 'Sends').getByText('2', { exact: true }).waitFor()
+    await figure(page, 'Approvals').getByText('1 failed, 0 expired').waitFor()
+    await figure(page, 'Conversion').getByText('1 of 2 sends').waitFor()
+  })
+
+  it('counts what came through the API: sends, approvals, refusals by type', async () => {
+    const viewer = await open.operator(await start({ bootstrap: BOOTSTRAP }))
+    const { page, countersign } = viewer
+    await verifyOne(viewer)
+    await verifyOne(viewer, false)
+    const server = createCaller(countersign.url, KEY)
+    for (const to of ['+33612345678', '+33612345679', 'no number'])
+      expect((await server.send(to)).status).to.be.at.least(400)
+    await untilCounted(viewer, 2, 3)
+    await page.goto('/overview')
+    await figure(page, 'Sends').getByText('2', { exact: true }).waitFor()
+    await figure(page, 'Approvals').getByText('1', { exact: true }).waitFor()
+    await figure(page, 'Conversion').getByText('50%', { exact: true }).waitFor()
+    await figure(page, 'Delivery rate').getByText('2 of 2 sent').waitFor()
+    await figure(page, 'Time to approval')
+      .getByText(/^\d+ s$/)
+      .waitFor()
+    await page.getByRole('img', { name: /^The last 24 hours: 2 sends, 1 approval\. Most sends: 2,/ }).waitFor()
+
+    const refusals = page.getByRole('region', { name: 'Refusals by type' })
+    await refusals.getByText('3 sends refused in the last 24 hours.').waitFor()
+    const types = refusals.getByRole('list', { name: 'Refusals by type' }).getByRole('listitem')
+    expect(await types.allInnerTexts()).to.have.length(2)
+    expect((await types.first().innerText()).replace(/\s+/g, ' ')).to.equal(
+      "The recipient's country is blocked GeoBlockedError 2",
+    )
+    await page.getByRole('region', { name: 'Providers' }).getByText('All providers answer').waitFor()
+    await page.getByRole('region', { name: 'Queues' }).getByText('Nothing waits').waitFor()
+  })
+
+  it('switches range, mode and split, and keeps them in the address', async () => {
+    const countersign = await start({ bootstrap: BOOTSTRAP })
+    await addHistory(countersign)
+    const { page } = await open.operator(countersign)
+    await page.goto('/overview')
+    // The oldest hour goes when the next one begins.
+    await figure(page, 'Sends')
+      .getByText(/^(106|103|102)$/)
+      .waitFor()
+
+    await choose(page, 'Mode', 'Live')
+    await figure(page, 'Sends')
+      .getByText(/^(96|92)$/)
+      .waitFor()
+    await figure(page, 'Sends')
+      .getByText(/(100|92)% more against the 24 hours before/)
+      .waitFor()
+    await figure(page, 'Conversion').getByText('75%', { exact: true }).waitFor()
+    await figure(page, 'Conversion')
+      .getByText(/2\d(\.\d)? points higher against the 24 hours before/)
+      .waitFor()
+    await choose(page, 'Mode', 'Test')
+    await figure(page, 'Sends').getByText('10', { exact: true }).waitFor()
+    await figure(page, 'Sends').getByText('None before').waitFor()
+    await choose(page, 'Mode', 'Live')
+
+    await choose(page, 'Range', '7 days')
+    await figure(page, 'Sends').getByText('142', { exact: true }).waitFor()
+    await choose(page, 'Range', '30 days')
+    await page.getByRole('img', { name: /^The last 30 days: 142 sends, 95 approvals\./ }).waitFor()
+
+    await choose(page, 'Split by', 'Channel')
+    const byChannel = page.getByRole('table', { name: 'By channel' })
+    await byChannel.getByRole('row', { name: /^SMS 94 94 100% 47 50% 20 s 0 47 0$/ }).waitFor()
+    await byChannel.getByRole('row', { name: /^WhatsApp 48 48 100% 48 100% 12 s 0 0 0$/ }).waitFor()
+    await byChannel.getByRole('row', { name: /^All 142 / }).waitFor()
+    await page.getByRole('img', { name: 'Conversion in the last 30 days: SMS 50%, WhatsApp 100%.' }).waitFor()
+    await choose(page, 'Split by', 'Country')
+    await page
+      .getByRole('table', { name: 'By country' })
+      .getByRole('row', { name: /^Germany DE 94 / })
+      .waitFor()
+    expect(new URL(page.url()).search).to.equal('?range=30d&mode=live&by=country')
+
+    await page.reload()
+    await page
+      .getByRole('table', { name: 'By country' })
+      .getByRole('row', { name: /^Brazil BR 48 / })
+      .waitFor()
+    expect(await page.getByRole('radio', { name: '30 days' }).isChecked()).to.equal(true)
+    await choose(page, 'Split by', 'Provider')
+    await page
+      .getByRole('table', { name: 'By provider' })
+      .getByRole('row', { name: /^main-sms 94 / })
+      .waitFor()
+    await choose(page, 'Mode', 'Test')
+    await choose(page, 'Range', '24 hours')
+    await page
+      .getByRole('table', { name: 'By provider' })
+      .getByRole('row', { name: /^mail 10 / })
+      .waitFor()
+  })
+})
+
+describeInBrowserOnce('the looks of the overview', (open, start) => {
+  for (const theme of ['light', 'dark'] as const)
+    it(`have no violation of accessibility rules with data, ${theme}`, async () => {
+      const countersign = await start({ bootstrap: BOOTSTRAP })
+      await addHistory(countersign)
+      const { page } = await open.operator(countersign, { theme })
+      await page.goto('/overview')
+      await page.getByRole('img', { name: /sends/ }).waitFor()
+      await expectAccessible(page)
+      await choose(page, 'Split by', 'Country')
+      await page.getByRole('table', { name: 'By country' }).waitFor()
+      await chart(page, 'Conversion').getByRole('button', { name: 'Show as table' }).click()
+      await page.getByRole('table', { name: 'Conversion' }).waitFor()
+      await expectAccessible(page)
+    })
+
+  it('have no violation of accessibility rules without data', async () => {
+    const { page } = await open.operator(await start({ bootstrap: BOOTSTRAP }), { theme: 'dark', size: 'phone' })
+    await page.goto('/overview')
+    await page.getByRole('link', { name: 'Send your first code' }).waitFor()
+    await expectAccessible(page)
+  })
+
+  it('have a table behind each chart', async () => {
+    const countersign = await start({ bootstrap: BOOTSTRAP })
+    await addHistory(countersign)
+    const { page } = await open.operator(countersign)
+    await page.goto('/overview?mode=live&by=channel&range=7d')
+    const sends = chart(page, 'Sends')
+    await sends.getByRole('button', { name: 'Show as table' }).click()
+    const rows = sends.getByRole('table').getByRole('row')
+    expect(await rows.first().innerText()).to.match(/Time\s+SMS\s+WhatsApp/)
+    expect(await rows.count()).to.equal(29)
+    await sends.getByRole('button', { name: 'Show as chart' }).click()
+    await sends.getByRole('img').waitFor()
+  })
+
+  it('show the values under the pointer, in all charts at once', async () => {
+    const countersign = await start({ bootstrap: BOOTSTRAP })
+    await addHistory(countersign)
+    const { page } = await open.operator(countersign)
+    await page.goto('/overview?mode=live&by=channel')
+    const picture = chart(page, 'Sends').getByRole('img')
+    await picture.hover({ position: { x: 200, y: 100 } })
+    await chart(page, 'Sends')
+      .getByText(/\d\d:00–\d\d:00/)
+      .waitFor()
+    await chart(page, 'Conversion')
+      .getByText(/\d\d:00–\d\d:00/)
+      .waitFor()
+    expect(await chart(page, 'Sends').getByRole('listitem').first().innerText()).to.match(/SMS\s*2$/)
+  })
+
+  it('are drawn again in the colours of another theme, and in another width', async () => {
+    const countersign = await start({ bootstrap: BOOTSTRAP })
+    await addHistory(countersign)
+    const { page } = await open.operator(countersign)
+    await page.goto('/overview')
+    const canvas = chart(page, 'Sends and approvals').locator('canvas')
+    const drawn = () => canvas.evaluate(element => (element as unknown as { toDataURL(): string }).toDataURL())
+    await canvas.waitFor()
+    const light = await drawn()
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await eventually(async () => expect(await drawn()).not.to.equal(light))
+    await page.emulateMedia({ colorScheme: 'light' })
+    await eventually(async () => expect(await drawn()).to.equal(light))
+    await page.getByText('op', { exact: true }).or(page.locator('.account summary')).first().click()
+    await page.getByLabel('Theme').selectOption('Dark')
+    await eventually(async () => expect(await drawn()).not.to.equal(light))
+
+    await page.setViewportSize({ width: 390, height: 844 })
+    await eventually(async () => expect((await canvas.boundingBox())?.width).to.be.below(350))
+    const widths = await page.evaluate(
+      // biome-ignore lint/suspicious/noExplicitAny: the page's own document
+      () => [(globalThis as any).document.documentElement.scrollWidth, (globalThis as any).innerWidth],
+    )
+    expect(widths[0], 'nothing scrolls sideways').to.be.at.most(widths[1])
+  })
+
+  it('name a provider that does not answer', async () => {
+    const countersign = await start({ bootstrap: BOOTSTRAP })
+    await addHistory(countersign)
+    const { page } = await open.operator(countersign)
+    const own = { channel: 'sms', type: 'twilio', position: 1, config: {} }
+    await page.route('**/admin/v1/apps/*/providers', route =>
+      route.fulfill({
+        json: {
+          items: [
+            { ...own, name: 'main-sms', breaker: { state: 'open', since: '2030-01-01T12:00:00.000Z' } },
+            { ...own, name: 'second', breaker: { state: 'closed', since: '2030-01-01T12:00:00.000Z' } },
+            { ...own, name: 'third', breaker: null },
+          ],
+          next_cursor: null,
+        },
+      }),
+    )
+    await page.goto('/overview')
+    const providers = page.getByRole('region', { name: 'Providers' })
+    await providers.getByText('Does not answer').waitFor()
+    expect(await providers.getByRole('listitem').allInnerTexts()).to.have.length(1)
+    await expectAccessible(page)
+  })
+
+  it('have no queues for a viewer', async () => {
+    const countersign = await start({ bootstrap: BOOTSTRAP })
+    await addHistory(countersign)
+    const { page } = await open.user(countersign, 'cmp_shop', 'viewer')
+    await page.goto('/overview')
+    await page.getByRole('region', { name: 'Providers' }).waitFor()
+    await page.getByRole('region', { name: 'Refusals by type' }).getByText('No refusal is on record.').waitFor()
+    expect(await page.getByRole('region', { name: 'Queues' }).count()).to.equal(0)
+  })
+})

@@ -1,0 +1,73 @@
+// Statistics of an app over days, written as the sweeper leaves them. In: the app, and how many verifications there were in each hour and
+// what became of them. Out: stored hours, and days where the hours are of earlier days.
+import { HOUR_MS } from '../../infra/time.ts'
+import type { Mode } from '../../machines/otp.ts'
+import type { CountersignStore } from '../../services/domain/collections.ts'
+import { approvalStep } from '../../services/domain/stats/approval-times.ts'
+import { addApproval, addCount, type Cell, cellOf } from '../../services/domain/stats/cells.ts'
+import { dayOf, hourOf, newTally, type Tally } from '../../services/domain/stats/contribution.ts'
+import { PROGRESS_ID } from '../../services/domain/stats/documents.ts'
+import { newDay, newHour } from '../../services/domain/stats/stats-documents.ts'
+
+/** Verifications of one hour that are alike. */
+export interface Traffic {
+  channel: string
+  /** `?` for none. */
+  country: string
+  provider: string
+  started: number
+  delivered: number
+  approved: number
+  /** Until the approval of each. */
+  seconds: number
+}
+
+export interface HistoryOptions {
+  app: string
+  mode?: Mode
+  now: number
+  /** How many hours up to now. */
+  hours: number
+  /** Of the hour that begins at `start`, `ago` hours before the current one. */
+  traffic(start: number, ago: number): Traffic[]
+  refused?(start: number, ago: number): Record<string, number>
+}
+
+export async function addStatsHistory(store: CountersignStore, options: HistoryOptions): Promise<void> {
+  const { app, mode = 'live', now, hours, traffic, refused = () => ({}) } = options
+  const docs = Array.from({ length: hours }, (_, ago) => {
+    const start = hourOf(now) - ago * HOUR_MS
+    return newHour({ app_id: app, mode, start }, tallyOf(traffic(start, ago)), refused(start, ago))
+  })
+  await store.docs('stats_hours').insert(docs)
+  const today = dayOf(now)
+  const days = [...new Set(docs.map(({ start }) => dayOf(start)))].filter(start => start < today)
+  const hoursOf = (day: number) => docs.filter(({ start }) => dayOf(start) === day)
+  await store.docs('stats_days').insert(days.map(start => newDay({ app_id: app, mode, start }, hoursOf(start))))
+  // The sweeper would count the hours again, and find none of these verifications.
+  const progress = { next_hour: hourOf(now), next_day: today }
+  await store
+    .docs('stats_progress')
+    .modify({ _id: PROGRESS_ID }, { $set: progress, $inc: { rev: 1 } }, { upsert: true })
+}
+
+function tallyOf(traffic: readonly Traffic[]): Tally {
+  const tally = newTally()
+  for (const one of traffic)
+    for (const cell of [
+      cellOf(tally.channel, one.channel),
+      cellOf(tally.country, one.country),
+      cellOf(tally.provider, one.provider),
+    ])
+      addTraffic(cell, one)
+  return tally
+}
+
+function addTraffic(cell: Cell, { started, delivered, approved, seconds }: Traffic): void {
+  addCount(cell, 'started', started)
+  addCount(cell, 'sent', started)
+  addCount(cell, 'delivered', delivered)
+  addCount(cell, 'approved', approved)
+  addCount(cell, 'expired', started - approved)
+  if (approved > 0) addApproval(cell, approvalStep(seconds * 1_000), approved)
+}
