@@ -1,0 +1,126 @@
+// The Queues in a real browser: a message that dies is shown, requeued and dropped.
+import { expect } from 'chai'
+import { type DeliveredMessage, done } from '../../infra/broker/broker.ts'
+import { createDashboardService } from '../../services/dashboard/service.ts'
+import type { Runtime } from '../../services/main.ts'
+import { describeInBrowser, describeInBrowserOnce, expectAccessible } from '../support/browser.ts'
+import type { Countersign } from '../support/countersign.ts'
+import { eventually } from '../support/eventually.ts'
+
+const QUEUE = 'webhook.deliver'
+const BOOTSTRAP = { companies: [{ id: 'cmp_shop', name: 'Acme', apps: [{ id: 'app_shop', name: 'Shop' }] }] }
+
+/** A webhook actor with a bug, until it is mended. */
+function createBuggyWebhook() {
+  const handled: string[] = []
+  const actor = { broken: true, handled }
+  const handle = async (waiting: DeliveredMessage[]) => {
+    if (actor.broken) throw new Error('the endpoint has no such member')
+    handled.push(...waiting.map(({ id }) => id))
+    return waiting.map(done)
+  }
+  const webhook = ({ broker }: Runtime) => ({
+    attach: async () => [await broker.consume(QUEUE, handle, { prefetch: 10 })],
+  })
+  return { actor, services: { webhook, dashboard: createDashboardService } }
+}
+
+async function letDie({ engines: { broker } }: Countersign, ids: readonly string[]): Promise<void> {
+  for (const id of ids) await broker.publish(QUEUE, { id, body: { event_id: id, note: 'kept' } })
+  await eventually(async () => expect(await broker.dead(QUEUE).count()).to.equal(ids.length))
+}
+
+describeInBrowser('the queues', (open, start, engines) => {
+  it('show dead letters, requeue and drop them, some or all', async () => {
+    const { actor, services } = createBuggyWebhook()
+    const countersign = await start({ services, bootstrap: BOOTSTRAP })
+    await letDie(countersign, ['evt_1', 'evt_2', 'evt_3', 'evt_4', 'evt_5'])
+    const { page } = await open.operator(countersign)
+    await page.goto('/queues')
+    const row = page.getByRole('table', { name: 'Queues' }).getByRole('row', { name: new RegExp(`^${QUEUE}`) })
+    const oldest = engines === 'real' ? 'not known' : 'none'
+    expect((await row.innerText()).replace(/\s+/g, ' ')).to.match(new RegExp(`0 ${oldest} 1 5 Show$`))
+
+    // The only queue with dead letters is shown at once.
+    const letters = page.getByRole('region', { name: `Dead letters of ${QUEUE}` })
+    await letters.getByText('Error: the endpoint has no such member').first().waitFor()
+    await letters.getByRole('button', { name: 'Open evt_1' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Dead letter' })
+    await dialog.getByText('"note": "kept"').waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+
+    await letters.getByRole('checkbox', { name: 'Select evt_1' }).check()
+    await letters.getByRole('checkbox', { name: 'Select evt_2' }).check()
+    await letters.getByRole('button', { name: 'Drop selected' }).click()
+    await page.getByRole('dialog', { name: 'Drop 2 letters?' }).getByRole('button', { name: 'Drop 2 letters' }).click()
+    await page.getByText('2 letters dropped.').waitFor()
+    await letters.getByText('evt_2').waitFor({ state: 'detached' })
+
+    actor.broken = false
+    await letters.getByRole('checkbox', { name: 'Select evt_3' }).check()
+    await letters.getByRole('button', { name: 'Requeue selected' }).click()
+    await page.getByText('1 letter requeued.').waitFor()
+    await eventually(() => expect(actor.handled).to.deep.equal(['evt_3']))
+    await letters.getByRole('button', { name: 'Requeue all' }).click()
+    await page.getByText('2 letters requeued.').waitFor()
+    await eventually(() => expect(actor.handled).to.have.members(['evt_3', 'evt_4', 'evt_5']))
+    await letters.getByText('No dead letters.').waitFor()
+    expect(await countersign.engines.broker.dead(QUEUE).count()).to.equal(0)
+  })
+
+  it('drop all letters only when asked twice, and notice new ones', async () => {
+    const { services } = createBuggyWebhook()
+    const countersign = await start({ services, bootstrap: BOOTSTRAP })
+    const { page } = await open.operator(countersign)
+    await page.clock.install()
+    await page.goto('/queues')
+    await page.getByText('No dead letters.').waitFor()
+    await letDie(countersign, ['evt_1', 'evt_2'])
+    await page.clock.fastForward(6_000)
+    const letters = page.getByRole('region', { name: `Dead letters of ${QUEUE}` })
+    await letters.getByText('evt_1').waitFor()
+    await letters.getByRole('button', { name: 'Drop all' }).click()
+    await page.getByRole('button', { name: 'Keep it' }).click()
+    expect(await countersign.engines.broker.dead(QUEUE).count()).to.equal(2)
+    await letters.getByRole('button', { name: 'Drop all' }).click()
+    await page.getByRole('button', { name: 'Drop all letters' }).click()
+    await page.getByText('2 letters dropped.').waitFor()
+    await letters.getByText('No dead letters.').waitFor()
+  })
+})
+
+describeInBrowserOnce('the looks of the queues', (open, start) => {
+  for (const theme of ['light', 'dark'] as const)
+    it(`have no violation of accessibility rules, ${theme}`, async () => {
+      const { services } = createBuggyWebhook()
+      const countersign = await start({ services, bootstrap: BOOTSTRAP })
+      await letDie(countersign, ['evt_1', 'evt_2'])
+      const { page } = await open.operator(countersign, { theme })
+      await page.goto('/queues')
+      await page.getByRole('button', { name: 'Open evt_1' }).waitFor()
+      await expectAccessible(page)
+      await page.getByRole('button', { name: 'Open evt_1' }).click()
+      await page.getByRole('dialog', { name: 'Dead letter' }).waitFor()
+      await expectAccessible(page)
+    })
+
+  it('say which role is missing where messages wait and nothing takes them', async () => {
+    const countersign = await start({ services: { dashboard: createDashboardService }, bootstrap: BOOTSTRAP })
+    // On the embedded engines it resolves when a consumer takes the message, which none does.
+    void countersign.engines.broker.publish('channel.sms', { id: 'dlv_1', body: {} }).catch(() => {})
+    const { page } = await open.operator(countersign, { size: 'phone' })
+    await page.goto('/queues')
+    await page.getByText('1 message in channel.sms, and nothing takes them. Start the role channel:sms').waitFor()
+    await expectAccessible(page)
+  })
+
+  it('are not shown to a viewer, who reads why', async () => {
+    const countersign = await start({ bootstrap: BOOTSTRAP })
+    const { page } = await open.user(countersign, 'cmp_shop', 'viewer')
+    await page.goto('/queues')
+    await page.getByText('only operators of this deployment see them').waitFor()
+    expect(await page.getByRole('table').count()).to.equal(0)
+    await expectAccessible(page)
+  })
+})
