@@ -1,10 +1,18 @@
 // Every queue, in one table, with the delays that a retry on it can have. Both adapters are built from this table.
 export type ChannelQueue = 'channel.sms' | 'channel.whatsapp' | 'channel.telegram' | 'channel.email'
 export type WorkQueue = 'otp.reports' | 'webhook.deliver' | ChannelQueue
-export type CallQueue = 'otp.calls'
+/** Calls to the processes of one channel, such as a test of a provider. */
+export type ChannelCallQueue = `${ChannelQueue}.calls`
+export type CallQueue = 'otp.calls' | ChannelCallQueue
 export type Queue = WorkQueue | CallQueue
 
-export const CALL_QUEUES: readonly CallQueue[] = ['otp.calls']
+export const CALL_QUEUES: readonly CallQueue[] = [
+  'otp.calls',
+  'channel.sms.calls',
+  'channel.whatsapp.calls',
+  'channel.telegram.calls',
+  'channel.email.calls',
+]
 export const WORK_QUEUES: readonly WorkQueue[] = [
   'otp.reports',
   'channel.sms',

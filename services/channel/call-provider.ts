@@ -5,22 +5,11 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import { requestOf } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import type { AttemptResult, CallDetails } from '../domain/verifications/documents.ts'
-import type { CallFeedback, Permit } from './admission/admission.ts'
+import type { Permit } from './admission/admission.ts'
 import type { AttemptOutcome, Attempts, PastAttempt, StartedAttempt } from './attempts.ts'
 import { type Candidate, isChatReply } from './candidates.ts'
-import {
-  type Accepted,
-  DestinationFault,
-  type Fault,
-  type Provider,
-  ProviderFault,
-  RecipientFault,
-  type RenderedMessage,
-  UnknownOutcome,
-  type VendorAnswer,
-} from './provider.ts'
-import { scrubVendorCode, scrubVendorText } from './vendor-scrub.ts'
+import type { Accepted, Provider, RenderedMessage } from './provider.ts'
+import { callDetails, callWithTimeout } from './vendor-call.ts'
 
 export interface CallProviderDeps {
   attempts: Pick<Attempts, 'start' | 'track' | 'finish' | 'record'>
@@ -81,7 +70,9 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
     const { job } = message
     const { otp, delivery } = job
     const startedAt = clock.now()
-    const outcome = await permit.run(() => callWithTimeout(candidate.provider, message, { clock, timeoutMs }))
+    const outcome = await permit.run(() =>
+      callWithTimeout(signal => sendOrReply(candidate.provider, message, signal), { clock, timeoutMs }),
+    )
     const { result, reference, fault } = outcome
     const ms = clock.now() - startedAt
     const details = callDetails(outcome.answer, ms, message)
@@ -115,76 +106,6 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
 }
 
 const UNLIMITED: Permit = { run: call => call(), release: () => {} }
-
-interface CallOutcome extends CallFeedback {
-  result: AttemptResult
-  reference: string | null
-  answer: VendorAnswer
-  fault?: Error
-}
-
-/** What the store keeps of an answer. The message knows what must not be in it. */
-function callDetails(answer: VendorAnswer, ms: number, { recipient, code }: RenderedMessage): CallDetails {
-  const personal = { recipient, code }
-  const vendorCode = scrubVendorCode(answer.vendorCode, personal)
-  const vendorText = scrubVendorText(answer.vendorText, personal)
-  return {
-    ms,
-    ...(answer.httpStatus === null ? {} : { http_status: answer.httpStatus }),
-    ...(vendorCode === null ? {} : { vendor_code: vendorCode }),
-    ...(vendorText === null ? {} : { vendor_text: vendorText }),
-  }
-}
-
-/** Where no vendor answered, the text is our own: what kept us from getting an answer. */
-const noAnswer = (vendorText: string): VendorAnswer => ({ httpStatus: null, vendorCode: null, vendorText })
-const answerTo = (fault: Fault): VendorAnswer => fault.answer ?? noAnswer(fault.message)
-
-async function callWithTimeout(
-  provider: Provider,
-  message: RenderedMessage,
-  { clock, timeoutMs }: Pick<CallProviderDeps, 'clock' | 'timeoutMs'>,
-): Promise<CallOutcome> {
-  const controller = new AbortController()
-  let cancelTimeout = (): void => {}
-  // The timeout also rejects by itself, because a provider may ignore the abort signal.
-  const timeout = new Promise<never>((_, reject) => {
-    cancelTimeout = clock.after(timeoutMs, () => {
-      controller.abort()
-      reject(controller.signal.reason)
-    })
-  })
-  try {
-    const { reference, httpStatus = null } = await Promise.race([
-      sendOrReply(provider, message, controller.signal),
-      timeout,
-    ])
-    const answer = { httpStatus, vendorCode: null, vendorText: null }
-    return { result: 'accepted', reference, answer, retryAfterMs: null }
-  } catch (error) {
-    return outcomeOf(error, controller.signal)
-  } finally {
-    cancelTimeout()
-  }
-}
-
-/** Throws what is neither a fault nor the result of a timeout: a bug. */
-function outcomeOf(error: unknown, { aborted }: AbortSignal): CallOutcome {
-  const defaults = { reference: null, retryAfterMs: null }
-  if (error instanceof RecipientFault) return { ...defaults, result: 'refused', fault: error, answer: answerTo(error) }
-  if (error instanceof ProviderFault)
-    return {
-      ...defaults,
-      result: 'failed',
-      fault: error,
-      answer: answerTo(error),
-      retryAfterMs: error.retryAfterMs,
-      ignoredByBreaker: error instanceof DestinationFault,
-    }
-  if (error instanceof UnknownOutcome) return { ...defaults, result: 'unknown', fault: error, answer: answerTo(error) }
-  if (aborted) return { ...defaults, result: 'unknown', answer: noAnswer('it did not answer in time') }
-  throw error
-}
 
 /** A user who wrote to us on WhatsApp gets a reply in the chat instead of a template message. */
 const sendOrReply = (provider: Provider, message: RenderedMessage, signal: AbortSignal): Promise<Accepted> =>

@@ -10,6 +10,7 @@
 //   call-provider.ts      saves the attempt (attempts.ts) and calls the provider
 //   report-publisher.ts   reports the result to the OTP actor
 //   callbacks/            takes the vendor's receipts, later
+// Beside it: test-provider.ts sends one message for the dashboard, and admission/breaker-reports.ts tells operators the state of the breakers.
 import type { Router } from '@koa/router'
 import type { Broker } from '../../infra/broker/broker.ts'
 import { createCache } from '../../infra/cache.ts'
@@ -23,9 +24,11 @@ import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { batchDocs } from '../../infra/store/batched-docs.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { CountersignStore } from '../domain/collections.ts'
+import { channelCallQueue } from '../domain/tenancy/provider-test.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import { channelQueue } from '../domain/verifications/effect-messages.ts'
 import { createAdmission } from './admission/admission.ts'
+import { createBreakerReports } from './admission/breaker-reports.ts'
 import { createSendApprovalReply } from './approval-reply.ts'
 import { createAttempts } from './attempts.ts'
 import { createBuildProvider } from './build-provider.ts'
@@ -39,6 +42,7 @@ import { PROVIDER_FACTORIES } from './providers/factories.ts'
 import { createSandboxProvider } from './providers/sandbox.ts'
 import { createRender } from './render.ts'
 import { createPublishReport } from './report-publisher.ts'
+import { createTestProvider } from './test-provider.ts'
 
 export interface ChannelDeps {
   config: Pick<Config, 'provider' | 'backoff' | 'http' | 'engine'>
@@ -53,6 +57,8 @@ export interface ChannelDeps {
 
 /** A message is held while its provider is called; in the sandbox, also until its receipt is due. */
 const CONSUMER = { prefetch: 500 }
+/** Tests of providers come one by one, from people. */
+const CALLS = { prefetch: 10 }
 const APP_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
 
 /** How long after a call's timeout its result may still be written. */
@@ -79,7 +85,8 @@ export const createChannelService =
     const sandbox = createSandboxProvider({ messages: store.docs('sandbox_messages'), keyring, clock, publishReport })
     const factories = { ...PROVIDER_FACTORIES, sandbox: () => sandbox }
     const buildProvider = createBuildProvider({ factories, providerDeps: { outbound, clock }, publicUrl, log })
-    const admission = createAdmission({ channel, clock, log, metrics })
+    const reports = createBreakerReports({ breakers: store.docs('breakers'), clock, log })
+    const admission = createAdmission({ channel, clock, log, metrics, reports })
     const candidates = createCandidates({
       channel,
       tenancy,
@@ -108,13 +115,17 @@ export const createChannelService =
     const sendApprovalReply = createSendApprovalReply({ otps, apps, candidates, admission, callProvider, keyring })
     const deliver = createDeliver({ otps, failover, sendApprovalReply, clock, log })
 
+    const testProvider = createTestProvider({ channel, tenancy, buildProvider, keyring, clock, log, timeoutMs })
+
     return {
       attach: async () => [
         await broker.consume(channelQueue(channel), waiting => Promise.all(waiting.map(deliver)), CONSUMER),
+        await broker.serve(channelCallQueue(channel), calls => Promise.all(calls.map(testProvider)), CALLS),
       ],
       stop: async () => {
         candidates.close()
         admission.close()
+        await reports.stop()
       },
     }
   }

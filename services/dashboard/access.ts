@@ -65,6 +65,7 @@ export const ROUTE_ROLES: Readonly<Record<string, Role | 'anyone'>> = {
   'GET /apps/:id/providers/:name': 'viewer',
   'PUT /apps/:id/providers/:name': 'developer',
   'DELETE /apps/:id/providers/:name': 'developer',
+  'POST /apps/:id/providers/:name/test': 'developer',
   'GET /apps/:id/webhook': 'viewer',
   'PUT /apps/:id/webhook': 'developer',
   'POST /apps/:id/webhook/rotate': 'developer',

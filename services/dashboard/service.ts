@@ -32,6 +32,7 @@ import { createReadFilteredPage, createReadPage, createReadPageOf } from './page
 import { addPriceRoutes } from './prices.ts'
 import { addPrivacyRoutes } from './privacy/routes.ts'
 import { addProviderRoutes } from './providers/routes.ts'
+import { createProviderTestRoutes } from './providers/test-route.ts'
 import { addQueueRoutes } from './queues/routes.ts'
 import { addRefusalRoutes } from './refusals.ts'
 import { createReadBody } from './request-input.ts'
@@ -54,6 +55,7 @@ import { createWithAudit } from './with-audit.ts'
 export interface DashboardDeps {
   config: {
     http: { maxBodyBytes: number; publicUrl: string | null }
+    provider: { timeoutMs: number }
     privateTargets: PrivateTargets
     production: boolean
   }
@@ -126,7 +128,9 @@ export function createDashboardService(deps: DashboardDeps): Service {
     runAfterAnswer: afterAnswer.run,
   })
   const router = new Router({ prefix: ADMIN_PATH, sensitive: true })
-  for (const addRoutes of [addSignInRoutes, createUserRoutes({ sessions }), ...ROUTES]) addRoutes(router, adminDeps)
+  const addProviderTestRoutes = createProviderTestRoutes({ broker, timeoutMs: config.provider.timeoutMs })
+  for (const addRoutes of [addSignInRoutes, createUserRoutes({ sessions }), addProviderTestRoutes, ...ROUTES])
+    addRoutes(router, adminDeps)
   guardRoutes(router, ADMIN_PATH, createIdentifyPrincipal({ identifyOperator, sessions, sameOrigin }))
   for (const route of router.stack) route.stack.unshift(forbidCaching)
   const stop = async (): Promise<void> =>

@@ -5,6 +5,7 @@ import { READINESS_COLLECTIONS } from '../../infra/readiness.ts'
 import type { Store } from '../../infra/store/store.ts'
 import { ADDRESS_LIST_COLLECTIONS } from './address-lists/documents.ts'
 import { AUDIT_COLLECTIONS } from './audit.ts'
+import { BREAKER_COLLECTIONS } from './breakers/documents.ts'
 import { FRAUD_COLLECTIONS } from './fraud/documents.ts'
 import { MONEY_COLLECTIONS } from './money/documents.ts'
 import { PRIVACY_COLLECTIONS } from './privacy/documents.ts'
@@ -21,6 +22,7 @@ export const COLLECTIONS = {
   ...VERIFICATION_COLLECTIONS,
   ...WEBHOOK_COLLECTIONS,
   ...MONEY_COLLECTIONS,
+  ...BREAKER_COLLECTIONS,
   ...FRAUD_COLLECTIONS,
   ...ADDRESS_LIST_COLLECTIONS,
   ...REFUSAL_COLLECTIONS,

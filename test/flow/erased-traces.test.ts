@@ -33,6 +33,7 @@ const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   keys: 'never',
   webhooks: 'never',
   providers: 'never',
+  breakers: 'never',
   prices: 'never',
   audit: 'never',
   users: 'never',

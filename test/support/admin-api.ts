@@ -93,7 +93,12 @@ export async function startAdmin(store: CountersignStore, options: AdminOptions 
     ...options.broker,
   }
   const { tokens = TOKENS, publicUrl = null, production = false } = options
-  const config = { http: { maxBodyBytes, publicUrl }, privateTargets: options.privateTargets ?? [], production }
+  const config = {
+    http: { maxBodyBytes, publicUrl },
+    provider: { timeoutMs: 8_000 },
+    privateTargets: options.privateTargets ?? [],
+    production,
+  }
   const findCaller = createFindCaller([])
   const { lookup = async host => [isIP(host) === 0 ? PUBLIC_ADDRESS : host] } = options
   const { router } = createDashboardService({

@@ -7,6 +7,7 @@ import { Unavailable } from '../../infra/unavailable.ts'
 import { type OtpCommand, step } from '../../machines/otp.step.ts'
 import type { OtpReport } from '../../machines/reports.ts'
 import { createAdmission } from '../../services/channel/admission/admission.ts'
+import { createBreakerReports } from '../../services/channel/admission/breaker-reports.ts'
 import type { SendApprovalReply } from '../../services/channel/approval-reply.ts'
 import { createAttempts } from '../../services/channel/attempts.ts'
 import { createBuildProvider, type ProviderFactories } from '../../services/channel/build-provider.ts'
@@ -81,7 +82,8 @@ export function createChannelActor(
     publicUrl: 'https://otp.example',
     log,
   })
-  const admission = createAdmission({ channel: 'sms', clock, log, metrics })
+  const breakerReports = createBreakerReports({ breakers: store.docs('breakers'), clock, log })
+  const admission = createAdmission({ channel: 'sms', clock, log, metrics, reports: breakerReports })
   const candidates = createCandidates({
     channel: 'sms',
     tenancy: tenants,
@@ -115,6 +117,7 @@ export function createChannelActor(
     inbox,
     metrics,
     candidates,
+    breakerReports,
     log: captured,
     /** The statuses of all reports, in order. */
     statuses: () => reports.map(({ body }) => body.status),

@@ -5,9 +5,11 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
 import type { Channel } from '../../../machines/channels.ts'
+import { BREAKER_STATES } from '../../domain/breakers/documents.ts'
 import type { ProviderType } from '../../domain/tenancy/providers.ts'
 import type { AttemptResult } from '../../domain/verifications/documents.ts'
-import { type Breaker, type BreakerState, createBreaker } from './breaker.ts'
+import { type Breaker, createBreaker } from './breaker.ts'
+import type { BreakerReports } from './breaker-reports.ts'
 import { type Concurrency, createConcurrency } from './concurrency.ts'
 
 export interface CallFeedback {
@@ -50,6 +52,8 @@ export interface AdmissionDeps {
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'breakers' | 'beforeScrape'>
+  /** Shows operators the state of each breaker. */
+  reports: Pick<BreakerReports, 'report' | 'forget'>
 }
 
 /** A pause that a vendor asks for is cut to this. */
@@ -61,13 +65,15 @@ const MAX_GATES = 2_000
 const MAX_CALLS_PER_COMPANY = 250
 
 interface Gate {
+  app_id: string
+  name: string
   type: ProviderType
   breaker: Breaker
   concurrency: Concurrency
   pausedUntil: number
 }
 
-export function createAdmission({ channel, clock, log, metrics }: AdmissionDeps): Admission {
+export function createAdmission({ channel, clock, log, metrics, reports }: AdmissionDeps): Admission {
   const gatesByProvider = new Map<string, Gate>()
   const callsByCompany = new Map<string, number>()
   /** The metric of a type whose last gate was dropped becomes 0. */
@@ -79,19 +85,22 @@ export function createAdmission({ channel, clock, log, metrics }: AdmissionDeps)
     else callsByCompany.set(company_id, calls)
   }
 
-  function gateOf({ app_id, name, type }: ProviderKey): Gate {
-    const key = gateKey(app_id, name)
-    const fields = { app_id, channel, provider: name }
-    const gate = gatesByProvider.get(key) ?? {
-      type,
-      concurrency: createConcurrency(clock),
-      pausedUntil: 0,
-      breaker: createBreaker({
-        clock,
-        onChange: state => log[LOG_LEVELS[state]]({ ...fields, state }, 'breaker.changed'),
-      }),
-    }
-    knownTypes.add(type)
+  function createGate({ app_id, name, type }: ProviderKey): Gate {
+    const breaker = createBreaker({
+      clock,
+      onChange(state) {
+        log[LOG_LEVELS[state]]({ app_id, channel, provider: name, state }, 'breaker.changed')
+        reports.report(app_id, name, state)
+      },
+    })
+    reports.report(app_id, name, breaker.state())
+    return { app_id, name, type, breaker, concurrency: createConcurrency(clock), pausedUntil: 0 }
+  }
+
+  function gateOf(provider: ProviderKey): Gate {
+    const key = gateKey(provider.app_id, provider.name)
+    const gate = gatesByProvider.get(key) ?? createGate(provider)
+    knownTypes.add(provider.type)
     gatesByProvider.delete(key)
     gatesByProvider.set(key, gate)
     if (gatesByProvider.size > MAX_GATES) dropGate(gatesByProvider.keys().next().value as string)
@@ -99,8 +108,11 @@ export function createAdmission({ channel, clock, log, metrics }: AdmissionDeps)
   }
 
   function dropGate(key: string): void {
-    gatesByProvider.get(key)?.breaker.shutDown()
+    const gate = gatesByProvider.get(key)
+    if (!gate) return
+    gate.breaker.shutDown()
     gatesByProvider.delete(key)
+    reports.forget(gate.app_id, gate.name)
   }
 
   metrics.beforeScrape(() => {
@@ -110,7 +122,7 @@ export function createAdmission({ channel, clock, log, metrics }: AdmissionDeps)
       breakers.set(labels, (breakers.get(labels) ?? 0) + 1)
     }
     for (const type of knownTypes)
-      for (const state of STATES)
+      for (const state of BREAKER_STATES)
         metrics.breakers.set({ channel, provider: type, state }, breakers.get(`${type} ${state}`) ?? 0)
   })
 
@@ -185,5 +197,4 @@ export function createAdmission({ channel, clock, log, metrics }: AdmissionDeps)
 
 const gateKey = (app_id: string, name: string): string => `${app_id}:${name}`
 
-const STATES: readonly BreakerState[] = ['closed', 'open', 'half_open']
 const LOG_LEVELS = { open: 'warn', half_open: 'info', closed: 'info' } as const

@@ -4,8 +4,7 @@
 import { EventEmitter } from 'node:events'
 import CircuitBreaker from 'opossum'
 import type { Clock } from '../../../infra/clock.ts'
-
-export type BreakerState = 'closed' | 'open' | 'half_open'
+import type { BreakerState } from '../../domain/breakers/documents.ts'
 
 export interface Breaker {
   state(): BreakerState

@@ -1,10 +1,18 @@
 // Providers and the explanation of routes in the OpenAPI document.
+import { errorRefusal } from '../../domain/openapi/refusals.ts'
 import { jsonObject } from '../../domain/openapi/shared-schemas.ts'
 import { providerBody } from '../providers/routes.ts'
-import { type ProviderAnswer, provider, providerPage } from '../providers/schemas.ts'
+import {
+  type ProviderAnswer,
+  type ProviderTestResult,
+  provider,
+  providerPage,
+  providerTest,
+} from '../providers/schemas.ts'
+import { providerTestBody } from '../providers/test-route.ts'
 import { routePreview } from '../routing-preview.schemas.ts'
 import { previewBody } from '../routing-preview.ts'
-import { adminOperation, noContent, ok } from './admin-operation.ts'
+import { adminOperation, conflict, noContent, ok } from './admin-operation.ts'
 
 const putRequest = providerBody
   .extend({
@@ -26,15 +34,29 @@ const example: ProviderAnswer = {
   type: 'twilio',
   position: 0,
   config: { account_sid: 'AC0123456789abcdef0123456789abcdef', auth_token: 'hmac:pnN2nQ-x', from: '+15005550006' },
+  breaker: { state: 'closed', since: '2030-01-31T12:00:00.000Z', processes: 2 },
 }
-const { name: _, ...given } = example
+const { name: _, breaker: __, ...given } = example
+
+const testRequest = providerTestBody.meta({
+  id: 'ProviderTestRequest',
+  description: 'To whom the test message goes.',
+})
+
+const refusedTest: ProviderTestResult = {
+  outcome: 'refused',
+  http_status: 401,
+  vendor_code: '20003',
+  vendor_text: 'Authenticate',
+  ms: 312,
+}
 
 export const providerOperations = [
   adminOperation({
     id: 'listProviders',
     route: ['get', '/apps/{id}/providers'],
     summary: "List an app's providers",
-    description: 'All of them in one page, in the order they are tried.',
+    description: 'All of them in one page, in the order they are tried, each with the state of its circuit breaker.',
     answers: [ok(providerPage, 'The providers.', { items: [example], next_cursor: null })],
   }),
   adminOperation({
@@ -59,6 +81,30 @@ export const providerOperations = [
     summary: 'Delete a provider',
     description: 'Messages take the next provider of the channel.',
     answers: [noContent('The provider is deleted.')],
+  }),
+  adminOperation({
+    id: 'testProvider',
+    route: ['post', '/apps/{id}/providers/{name}/test'],
+    summary: 'Test a provider with a real call',
+    description:
+      "Sends one real message with a made-up code through this provider alone, and answers what the vendor said. There is no verification and no charge by Countersign; the vendor may charge. It does not count for the circuit breaker, and is not stopped by it. A sandbox accepts everything and sends nothing. At most ten per minute and app. 503: no process of the channel answered within the provider's timeout.",
+    request: { schema: testRequest, example: { recipient: '+14155552671' } },
+    answers: [
+      {
+        ...ok(providerTest, 'What the vendor said.', refusedTest),
+        examples: {
+          refused: refusedTest,
+          accepted: { outcome: 'accepted', http_status: 201, vendor_code: null, vendor_text: null, ms: 204 },
+        },
+      },
+    ],
+    refusals: [
+      errorRefusal('RateLimitExceededError', 'The app has used up its ten tests of this minute.', {
+        scope: 'provider_test',
+        retry_after: 42,
+      }),
+      conflict('Its config cannot be unsealed, because its data key is no longer configured.'),
+    ],
   }),
   adminOperation({
     id: 'explainRoute',

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { type TargetInspector, targetProblem } from '../../../infra/outbound/target-inspector.ts'
 import { sameJson } from '../../../infra/store/ensure.ts'
+import { findBreakers } from '../../domain/breakers/documents.ts'
 import { findProviders, type Provider, providerContext, providerId } from '../../domain/tenancy/documents.ts'
 import type { Fingerprinter } from '../../domain/tenancy/fingerprint.ts'
 import { check, type InputProblem, underPath } from '../../domain/tenancy/problems.ts'
@@ -26,18 +27,22 @@ export const providerBody = z.strictObject({
 })
 type ProviderInput = z.output<typeof providerBody>
 
-export const addProviderRoutes: AddRoutes = (router, { store, keyring, inspect, readBody, withAudit }) => {
+export const addProviderRoutes: AddRoutes = (router, { store, keyring, clock, inspect, readBody, withAudit }) => {
   const [docs, apps] = [store.docs('providers'), store.docs('apps')]
+
+  const breakersOf = (app_id: string) => findBreakers(store, app_id, clock.now())
 
   router.get('/apps/:id/providers', async ctx => {
     const { _id: app_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
-    const items = (await findProviders(store, app_id)).map(provider => providerView(keyring, provider))
+    const [providers, breakers] = await Promise.all([findProviders(store, app_id), breakersOf(app_id)])
+    const items = providers.map(provider => providerView(keyring, provider, breakers))
     ctx.body = { items, next_cursor: null }
   })
 
   router.get('/apps/:id/providers/:name', async ctx => {
     const { _id: app_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
-    ctx.body = providerView(keyring, await getOr404(ctx, docs, providerId(app_id, ctx.params.name ?? ''), 'provider'))
+    const provider = await getOr404(ctx, docs, providerId(app_id, ctx.params.name ?? ''), 'provider')
+    ctx.body = providerView(keyring, provider, await breakersOf(app_id))
   })
 
   router.put('/apps/:id/providers/:name', async ctx => {
@@ -79,7 +84,7 @@ export const addProviderRoutes: AddRoutes = (router, { store, keyring, inspect, 
       }
     })
     ctx.status = answer.created ? 201 : 200
-    ctx.body = providerView(keyring, answer.provider)
+    ctx.body = providerView(keyring, answer.provider, await breakersOf(app_id))
   })
 
   router.delete('/apps/:id/providers/:name', async ctx => {

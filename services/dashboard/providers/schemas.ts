@@ -1,6 +1,8 @@
 // A provider as the admin API answers it.
 import { z } from 'zod'
-import { jsonObject } from '../../domain/openapi/shared-schemas.ts'
+import { BREAKER_STATES } from '../../domain/breakers/documents.ts'
+import { jsonObject, timeSchema } from '../../domain/openapi/shared-schemas.ts'
+import { TEST_OUTCOMES } from '../../domain/tenancy/provider-test.ts'
 import { PROVIDER_TYPES } from '../../domain/tenancy/providers.ts'
 import { channel } from '../../domain/tenancy/value-schemas.ts'
 import { pageOf } from '../page-schema.ts'
@@ -9,6 +11,21 @@ export const providerType = z.enum(PROVIDER_TYPES).meta({
   id: 'ProviderType',
   description: 'The kind of vendor. docs/providers.md lists what the config of each holds.',
 })
+
+const breaker = z
+  .object({
+    state: z.enum(BREAKER_STATES).meta({
+      id: 'BreakerState',
+      description:
+        '`closed`: the provider is called. `open`: it failed too often and is not called. `half_open`: one message tests whether it works again.',
+    }),
+    since: timeSchema('Since when it is closed, or since when it is not.'),
+    processes: z.int().min(1).meta({ description: 'How many processes of the channel have this state.' }),
+  })
+  .meta({
+    id: 'Breaker',
+    description: 'The circuit breaker: the worst state that a process of the channel reports.',
+  })
 
 export const provider = z
   .object({
@@ -19,9 +36,33 @@ export const provider = z
     config: jsonObject.nullable().meta({
       description: 'With fingerprints in place of secrets. Null when its data key is no longer configured.',
     }),
+    breaker: breaker.nullable().meta({
+      description: 'Null when no process has used the provider lately, and for a sandbox.',
+    }),
   })
   .meta({ id: 'Provider', description: 'An account with a vendor.' })
 
 export const providerPage = pageOf('ProviderPage', provider)
+
+export const providerTest = z
+  .object({
+    outcome: z.enum(TEST_OUTCOMES).meta({
+      id: 'TestOutcome',
+      description:
+        '`accepted`: the vendor took the message. `refused`: it answered with an error. `no_answer`: it was not reached, did not answer in time, or its answer does not say whether it took the message.',
+    }),
+    http_status: z.int().nullable().meta({
+      description: "The status of the vendor's answer. Null without one, and for SMTP.",
+    }),
+    vendor_code: z.string().nullable().meta({ description: "The vendor's own error code; of SMTP the reply codes." }),
+    vendor_text: z.string().nullable().meta({
+      description:
+        "The vendor's words, without numbers and addresses, at most 200 characters. Where no vendor answered, the words are ours.",
+    }),
+    ms: z.int().meta({ description: 'How long the call took.' }),
+  })
+  .meta({ id: 'ProviderTest', description: 'What the vendor said to a test message.' })
+
+export type ProviderTestResult = z.output<typeof providerTest>
 
 export type ProviderAnswer = z.output<typeof provider>

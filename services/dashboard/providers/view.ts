@@ -1,9 +1,11 @@
 // A stored provider as the admin API and the audit log show it, with fingerprints in place of secrets; and its unsealed config.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
+import type { BreakerDoc } from '../../domain/breakers/documents.ts'
 import { type Provider, providerContext } from '../../domain/tenancy/documents.ts'
 import { maskConfig } from '../../domain/tenancy/provider-secrets.ts'
 import { resolveProvider } from '../../domain/tenancy/providers.ts'
+import { breakerView } from './breaker-view.ts'
 import type { StoredConfig } from './changes.ts'
 import type { ProviderAnswer } from './schemas.ts'
 
@@ -23,11 +25,16 @@ export function unsealConfig(keyring: Pick<Keyring, 'unseal'>, { _id, type, conf
 }
 
 /** The config has its defaults. It was checked to be an object when it was stored. */
-export function providerView(keyring: Pick<Keyring, 'unseal' | 'index'>, provider: Provider): ProviderAnswer {
+export function providerView(
+  keyring: Pick<Keyring, 'unseal' | 'index'>,
+  provider: Provider,
+  breakers: readonly BreakerDoc[],
+): ProviderAnswer {
   const config = unsealConfig(keyring, provider)
   return {
     ...withoutConfig(provider),
     config: config && (maskConfig(keyring, provider.type, config.resolved) as ProviderAnswer['config']),
+    breaker: breakerView(breakers, provider),
   }
 }
 

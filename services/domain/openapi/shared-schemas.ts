@@ -94,7 +94,7 @@ export const problemType = enumOf<ErrorType | 'HTTPException'>({
   ServiceUnavailableError: true,
 }).meta({ id: 'ErrorType', description: 'The stable name of an error.' })
 
-export const limitScope = enumOf<LimitScope | 'operator_token' | 'sign_in'>({
+export const limitScope = enumOf<LimitScope | 'operator_token' | 'sign_in' | 'provider_test'>({
   recipient: true,
   client_ip: true,
   client_ip_reputation: true,
@@ -106,6 +106,7 @@ export const limitScope = enumOf<LimitScope | 'operator_token' | 'sign_in'>({
   spend_cap: true,
   operator_token: true,
   sign_in: true,
+  provider_test: true,
 }).meta({ id: 'LimitScope', description: 'Which limit was hit.' })
 
 export const notAllowedCause = enumOf<NotAllowedCause>({

@@ -1,6 +1,13 @@
 // request → serve: every call gets its own answer, within its budget or not at all.
 import { expect } from 'chai'
-import { type Broker, CallFailed, CallTimeout, type Message, type ReceivedCall } from '../../../infra/broker/broker.ts'
+import {
+  type Broker,
+  CallFailed,
+  CallTimeout,
+  done,
+  type Message,
+  type ReceivedCall,
+} from '../../../infra/broker/broker.ts'
 import { type BrokerFixture, expectError, expectValue } from './fixture.ts'
 
 const CALLS = 'otp.calls'
@@ -187,5 +194,27 @@ export function callCases(fixture: () => BrokerFixture): void {
     await second.stop()
     expect(second.attached()).to.equal(false)
     await inTime(async () => expect(await broker.depth(CALLS)).to.include({ ready: 0, consumers: 1 }))
+  })
+  it('keeps the calls of each queue apart, and those of a channel from its messages', async () => {
+    const { broker, other, resultOf, inTime } = fixture()
+    const named = (name: string) => async (waiting: Message[]) => waiting.map(({ body }) => `${name}: ${body}`)
+    await broker.serve(CALLS, named('otp'), { prefetch: 10 })
+    await other.serve('channel.sms.calls', named('sms'), { prefetch: 10 })
+    const messages: unknown[] = []
+    await broker.consume(
+      'channel.sms',
+      async waiting => {
+        messages.push(...waiting.map(({ body }) => body))
+        return waiting.map(done)
+      },
+      { prefetch: 10 },
+    )
+    await broker.publish('channel.sms', { id: 'm', body: 'a message' })
+    expectValue(await resultOf(call('one')), 'otp: one')
+    expectValue(await resultOf(broker.request('channel.sms.calls', { id: 'c', body: 'two' }, PLENTY)), 'sms: two')
+    await inTime(async () => expect(messages).to.deep.equal(['a message']))
+    expect((await broker.depth('channel.sms.calls')).consumers).to.equal(1)
+    expect((await broker.depth('channel.email.calls')).consumers).to.equal(0)
+    expectError(await resultOf(broker.request('channel.email.calls', { id: 'c', body: 'three' }, SHORT)), CallTimeout)
   })
 }

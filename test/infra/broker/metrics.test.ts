@@ -12,6 +12,7 @@ import {
 } from '../../../infra/broker/broker.ts'
 import { createEmbeddedBroker } from '../../../infra/broker/embedded.ts'
 import { instrumentBroker } from '../../../infra/broker/metrics.ts'
+import { QUEUES, WORK_QUEUES } from '../../../infra/broker/topology.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { brokerContract, CONTRACT_TOPOLOGY } from '../../contract/broker.contract.ts'
@@ -148,9 +149,9 @@ describe('measured broker', () => {
     })
     const before = await reading()
     expect(before).to.include('countersign_queue_ready{queue="channel.sms"} 7')
-    expect(before.filter(line => line.startsWith('countersign_queue_ready'))).to.have.length(7)
+    expect(before.filter(line => line.startsWith('countersign_queue_ready'))).to.have.length(QUEUES.length)
     expect(before).to.include('countersign_queue_dead_letters{queue="channel.sms"} 2')
-    expect(before.filter(line => line.startsWith('countersign_queue_dead_letters'))).to.have.length(6)
+    expect(before.filter(line => line.startsWith('countersign_queue_dead_letters'))).to.have.length(WORK_QUEUES.length)
     expect(before).to.include.members([
       'countersign_broker_state{state="up"} 1',
       'countersign_broker_state{state="blocked"} 0',

@@ -1,9 +1,10 @@
 // Every route of the admin API with every kind of caller: no session, a lower role, another company, the right role. A new route needs a line
 // in EXAMPLES.
 import { expect } from 'chai'
-import type { DeadLetter, DeadLetters } from '../../../infra/broker/broker.ts'
+import type { DeadLetter, DeadLetters, Depth } from '../../../infra/broker/broker.ts'
 import { ROLES, ROUTE_ROLES, type Role } from '../../../services/dashboard/access.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
+import type { ProviderTestAnswer } from '../../../services/domain/tenancy/provider-test.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin, TOKENS } from '../../support/admin-api.ts'
 import type { Answer } from '../../support/api-caller.ts'
 import { type Browser, signIn, userBrowser } from '../../support/dashboard-session.ts'
@@ -71,6 +72,7 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'GET /apps/:id/providers/:name': {},
   'PUT /apps/:id/providers/:name': { body: { ...SMTP, position: 3 } },
   'DELETE /apps/:id/providers/:name': {},
+  'POST /apps/:id/providers/:name/test': { body: { recipient: 'ann@shop.example' } },
   'GET /apps/:id/webhook': {},
   'PUT /apps/:id/webhook': { body: { url: 'https://other.example/hook' } },
   'POST /apps/:id/webhook/rotate': {},
@@ -109,6 +111,15 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
 const keyring = testKeyring()
 
 const LETTER: DeadLetter = { id: 'letter', body: {}, reason: 'a bug', attempt: 1, diedAt: 1, position: '1' }
+const CHANNEL_DEPTH: Depth = { ready: 0, consumers: 1, dead: 0, oldestMs: null, brokerName: null }
+const CHANNEL_ANSWER: ProviderTestAnswer = {
+  kind: 'called',
+  outcome: 'accepted',
+  http_status: null,
+  vendor_code: null,
+  vendor_text: null,
+  ms: 1,
+}
 const DEAD_LETTERS: DeadLetters = {
   list: async () => [LETTER],
   get: async () => LETTER,
@@ -124,7 +135,9 @@ const browserOf = async ({ admin, company }: Pick<World, 'admin' | 'company'>, r
     : (await userBrowser(admin, company, role)).browser
 
 async function createWorld(store: CountersignStore): Promise<World> {
-  const admin = await startAdmin(store, { broker: { dead: () => DEAD_LETTERS } })
+  const admin = await startAdmin(store, {
+    broker: { dead: () => DEAD_LETTERS, depth: async () => CHANNEL_DEPTH, request: async () => CHANNEL_ANSWER },
+  })
   const { company, app } = await createTenant(admin)
   const key = (await admin.ask('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'test' })).body.id
   await admin.ask('PUT', `/apps/${app}/providers/mail`, SMTP)

@@ -361,7 +361,7 @@ export interface paths {
         };
         /**
          * List an app's providers
-         * @description All of them in one page, in the order they are tried. Lowest role: `viewer`.
+         * @description All of them in one page, in the order they are tried, each with the state of its circuit breaker. Lowest role: `viewer`.
          */
         get: operations["listProviders"];
         put?: never;
@@ -395,6 +395,26 @@ export interface paths {
          * @description Messages take the next provider of the channel. Lowest role: `developer`.
          */
         delete: operations["deleteProvider"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/apps/{id}/providers/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test a provider with a real call
+         * @description Sends one real message with a made-up code through this provider alone, and answers what the vendor said. There is no verification and no charge by Countersign; the vendor may charge. It does not count for the circuit breaker, and is not stopped by it. A sandbox accepts everything and sends nothing. At most ten per minute and app. 503: no process of the channel answered within the provider's timeout. Lowest role: `developer`.
+         */
+        post: operations["testProvider"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1481,6 +1501,22 @@ export interface components {
             after: (components["schemas"]["JsonObject"] | components["schemas"]["JsonObject"][]) | null;
             outcome: components["schemas"]["AuditOutcome"];
         };
+        /** @description The circuit breaker: the worst state that a process of the channel reports. */
+        Breaker: {
+            state: components["schemas"]["BreakerState"];
+            /**
+             * Format: date-time
+             * @description Since when it is closed, or since when it is not.
+             */
+            since: string;
+            /** @description How many processes of the channel have this state. */
+            processes: number;
+        };
+        /**
+         * @description `closed`: the provider is called. `open`: it failed too often and is not called. `half_open`: one message tests whether it works again.
+         * @enum {string}
+         */
+        BreakerState: "closed" | "half_open" | "open";
         /**
          * @description The role of a user, or `operator`.
          * @enum {string}
@@ -2095,7 +2131,7 @@ export interface components {
          * @description Which limit was hit.
          * @enum {string}
          */
-        LimitScope: "recipient" | "client_ip" | "client_ip_reputation" | "app" | "app_without_client_ip" | "recipient_verify" | "resend_cooldown" | "fraud_guard" | "spend_cap" | "operator_token" | "sign_in";
+        LimitScope: "recipient" | "client_ip" | "client_ip_reputation" | "app" | "app_without_client_ip" | "recipient_verify" | "resend_cooldown" | "fraud_guard" | "spend_cap" | "operator_token" | "sign_in" | "provider_test";
         /** @description Every rule of a list must hold. */
         LimitSettings: {
             /** @description Sends to one recipient. */
@@ -2317,6 +2353,8 @@ export interface components {
             position: number;
             /** @description With fingerprints in place of secrets. Null when its data key is no longer configured. */
             config: components["schemas"]["JsonObject"] | null;
+            /** @description Null when no process has used the provider lately, and for a sandbox. */
+            breaker: components["schemas"]["Breaker"] | null;
         };
         /**
          * @description `refused`: the recipient's fault. `failed`: the provider's. `unknown`: it may have been sent.
@@ -2329,6 +2367,23 @@ export interface components {
             items: components["schemas"]["Provider"][];
             /** @description The `cursor` of the next page; null on the last one. */
             next_cursor: string | null;
+        };
+        /** @description What the vendor said to a test message. */
+        ProviderTest: {
+            outcome: components["schemas"]["TestOutcome"];
+            /** @description The status of the vendor's answer. Null without one, and for SMTP. */
+            http_status: number | null;
+            /** @description The vendor's own error code; of SMTP the reply codes. */
+            vendor_code: string | null;
+            /** @description The vendor's words, without numbers and addresses, at most 200 characters. Where no vendor answered, the words are ours. */
+            vendor_text: string | null;
+            /** @description How long the call took. */
+            ms: number;
+        };
+        /** @description To whom the test message goes. */
+        ProviderTestRequest: {
+            /** @description An E.164 phone number, or for the channel `email` an address. */
+            recipient: string;
         };
         /**
          * @description The kind of vendor. docs/providers.md lists what the config of each holds.
@@ -2750,6 +2805,11 @@ export interface components {
         TelegramPatch: {
             enabled?: boolean | null;
         };
+        /**
+         * @description `accepted`: the vendor took the message. `refused`: it answered with an error. `no_answer`: it was not reached, did not answer in time, or its answer does not say whether it took the message.
+         * @enum {string}
+         */
+        TestOutcome: "accepted" | "refused" | "no_answer";
         /** @description One thing that happened. `happened` decides which other members there are. */
         TimelineEntry: {
             /**
@@ -4624,6 +4684,81 @@ export interface operations {
             404: components["responses"]["Admin404"];
             422: components["responses"]["Admin422"];
             429: components["responses"]["Admin429"];
+            500: components["responses"]["Verifications500"];
+            503: components["responses"]["Admin503"];
+        };
+    };
+    testProvider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The app.
+                 * @example app_01k2m8x4e9s7v3hqz5tnw6yb0c
+                 */
+                id: string;
+                /**
+                 * @description The name of the provider.
+                 * @example main-sms
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "recipient": "+14155552671"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ProviderTestRequest"];
+            };
+        };
+        responses: {
+            /** @description What the vendor said. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderTest"];
+                };
+            };
+            400: components["responses"]["Verifications400"];
+            401: components["responses"]["Admin401"];
+            403: components["responses"]["Admin403"];
+            404: components["responses"]["Admin404"];
+            /** @description `HTTPException`: Its config cannot be unsealed, because its data key is no longer configured. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["Verifications413"];
+            415: components["responses"]["Verifications415"];
+            422: components["responses"]["Admin422"];
+            /**
+             * @description `RateLimitExceededError`: Too many wrong tokens or codes came from this address.
+             *
+             *     `RateLimitExceededError`: The app has used up its ten tests of this minute.
+             */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["Verifications500"];
             503: components["responses"]["Admin503"];
         };

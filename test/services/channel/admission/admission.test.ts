@@ -11,7 +11,12 @@ function createTestAdmission() {
   const clock = testClock()
   const log = createCapturedLog()
   const metrics = createMetrics()
-  const admission = createAdmission({ channel: 'sms', clock, log: log.log, metrics })
+  const reported: string[] = []
+  const reports = {
+    report: (app_id: string, provider: string, state: string) => void reported.push(`${app_id} ${provider} ${state}`),
+    forget: (app_id: string, provider: string) => void reported.push(`${app_id} ${provider} gone`),
+  }
+  const admission = createAdmission({ channel: 'sms', clock, log: log.log, metrics, reports })
   const enter = async (provider: Parameters<typeof admission.admit>[0] = shop): Promise<Permit> => {
     const permit = await admission.admit(provider)
     if (!isPermit(permit)) throw new Error(`not admitted: ${JSON.stringify(permit)}`)
@@ -22,6 +27,7 @@ function createTestAdmission() {
     log,
     metrics,
     admission,
+    reported,
     enter,
     call: async (result: AttemptResult, retryAfterMs: number | null = null) =>
       (await enter()).run(async () => ({ result, retryAfterMs })),
@@ -99,6 +105,19 @@ describe('admission to a provider', () => {
       ['open', 'half_open', 'closed'].map(state => ['app_shop', 'twilio-main', state]),
     )
     admission.close()
+  })
+
+  it('reports every breaker to operators: when it is made, when it changes, when it is gone', async () => {
+    const { call, reported, clock, admission } = createTestAdmission()
+    for (let nth = 0; nth < 10; nth += 1) await call('failed')
+    await clock.advance(30_000)
+    await call('accepted')
+    await call('accepted')
+    admission.forget(shop.app_id, shop.name)
+    admission.forget(shop.app_id, shop.name)
+    expect(reported).to.deep.equal(
+      ['closed', 'open', 'half_open', 'closed', 'gone'].map(state => `app_shop twilio-main ${state}`),
+    )
   })
 
   it('starts afresh when the setup of the provider has changed, and does not count calls that began before', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { type Breaker, type BreakerState, createBreaker } from '../../../../services/channel/admission/breaker.ts'
+import { type Breaker, createBreaker } from '../../../../services/channel/admission/breaker.ts'
+import type { BreakerState } from '../../../../services/domain/breakers/documents.ts'
 import { type TestClock, testClock } from '../../../support/clock.ts'
 
 const SECOND = 1_000

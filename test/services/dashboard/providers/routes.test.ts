@@ -68,6 +68,7 @@ eachStore('the providers of an app', fresh => {
         messaging_service_sid: null,
         base_url: 'https://api.twilio.com',
       },
+      breaker: null,
     })
     expect((await admin.get(at('main'))).body).to.deep.equal(body)
     expect(await opened('main')).to.include(TWILIO)

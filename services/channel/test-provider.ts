@@ -1,0 +1,190 @@
+// Tests a provider with a real call. In: a call of the dashboard, with an app's provider and a sealed recipient. Out: what the vendor said to
+// one message with a made-up code.
+//
+// The provider is built for this one call, from its setup as it is stored now: a config that was changed a moment ago is tested as it is, and
+// a breaker that is open does not prevent the test. Nothing else is touched: no verification, no attempt, no charge. The call does not count
+// for the breaker, so that tests can neither open it nor close it. A receipt for the message finds no delivery and is ignored.
+import { randomInt } from 'node:crypto'
+import type { ReceivedCall } from '../../infra/broker/broker.ts'
+import type { Clock } from '../../infra/clock.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { createMissingKeyReporter, isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
+import { newId } from '../../infra/ids.ts'
+import type { Logger } from '../../infra/log/log.ts'
+import { requestOf } from '../../infra/trace.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
+import type { Channel } from '../../machines/channels.ts'
+import { chooseLocale } from '../../machines/locale.ts'
+import type { Otp } from '../../machines/otp.ts'
+import {
+  isProviderTestCall,
+  type ProviderTestAnswer,
+  type ProviderTestCall,
+  type TestOutcome,
+  testRecipientContext,
+} from '../domain/tenancy/provider-test.ts'
+import type { Tenancy, TenantApp } from '../domain/tenancy/tenancy.ts'
+import { LANGUAGES, renderMessage } from '../domain/texts/message-text.ts'
+import type { BuildProvider } from './build-provider.ts'
+import type { RenderedMessage } from './provider.ts'
+import { type CallOutcome, callDetails, callWithTimeout } from './vendor-call.ts'
+
+export interface TestProviderDeps {
+  channel: Channel
+  tenancy: Pick<Tenancy, 'app' | 'providersOf'>
+  buildProvider: BuildProvider
+  keyring: Pick<Keyring, 'unseal'>
+  clock: Clock
+  log: Logger
+  timeoutMs: number
+}
+
+export type TestProvider = (call: ReceivedCall) => Promise<ProviderTestAnswer>
+
+/** The sandbox has no vendor that could refuse, and no verification whose message it could show. */
+const SANDBOX_ANSWER: ProviderTestAnswer = {
+  kind: 'called',
+  outcome: 'accepted',
+  http_status: null,
+  vendor_code: null,
+  vendor_text: null,
+  ms: 0,
+}
+
+export function createTestProvider(deps: TestProviderDeps): TestProvider {
+  const { channel, tenancy, buildProvider, keyring, clock, log, timeoutMs } = deps
+  const reportMissingKey = createMissingKeyReporter({ log, clock })
+
+  async function test({ app_id, provider: name, sealed_recipient }: ProviderTestCall, call: ReceivedCall) {
+    const [app, { providers, unreadable }] = await Promise.all([
+      tenancy.app(app_id),
+      tenancy.providersOf(app_id, channel),
+    ])
+    const missing = unreadable.find(one => one.name === name)
+    if (missing) throw missing.problem
+    const setup = providers.find(one => one.name === name)
+    if (!app || !setup) return { kind: 'no_such_provider' } as const
+    const recipient = keyring.unseal(sealed_recipient, testRecipientContext(app_id, name))
+    if (setup.type === 'sandbox') return SANDBOX_ANSWER
+    const provider = buildProvider(setup)
+    if (!provider) return { kind: 'no_such_provider' } as const
+    const message = testMessage(app, channel, recipient, clock.now())
+    const startedAt = clock.now()
+    try {
+      const called = await callWithTimeout(signal => provider.send(message, signal), { clock, timeoutMs })
+      const answer = answerOf(called, clock.now() - startedAt, message)
+      const { outcome, ms, http_status, vendor_code } = answer
+      const err = called.fault ? { err: called.fault } : {}
+      const fields = { ...requestOf(call), app_id, channel, provider: name, outcome, ms, http_status, vendor_code }
+      log.info({ ...fields, ...err }, 'provider.tested')
+      return answer
+    } finally {
+      provider.close?.()
+    }
+  }
+
+  return async call => {
+    if (!isProviderTestCall(call.body)) return { kind: 'not_understood' }
+    try {
+      return await test(call.body, call)
+    } catch (error) {
+      const { app_id } = call.body
+      if (isMissingKeyError(error)) {
+        reportMissingKey(error, { app_id, ...requestOf(call) })
+        return { kind: 'missing_key' }
+      }
+      if (!(error instanceof Unavailable)) throw error
+      log.warn({ ...requestOf(call), err: error }, 'call.unavailable')
+      return { kind: 'unavailable' }
+    }
+  }
+}
+
+function answerOf(called: CallOutcome, ms: number, message: RenderedMessage) {
+  const details = callDetails(called.answer, ms, message)
+  return {
+    kind: 'called',
+    outcome: testOutcome(called),
+    http_status: details.http_status ?? null,
+    vendor_code: details.vendor_code ?? null,
+    vendor_text: details.vendor_text ?? null,
+    ms,
+  } as const
+}
+
+function testOutcome({ result, answer }: CallOutcome): TestOutcome {
+  if (result === 'accepted') return 'accepted'
+  const answered = answer.httpStatus !== null || answer.vendorCode !== null
+  return result !== 'unknown' && answered ? 'refused' : 'no_answer'
+}
+
+/** The text that the app's users get, with a code that verifies nothing. */
+function testMessage(app: TenantApp, channel: Channel, recipient: string, now: number): RenderedMessage {
+  const { settings } = app
+  const { length, ttl_seconds } = settings.code
+  const code = String(randomInt(10 ** length)).padStart(length, '0')
+  const locale = chooseLocale(settings.locale, settings.locale, LANGUAGES)
+  const expires_at = now + ttl_seconds * 1_000
+  const otp = unsavedOtp(app, channel, now, expires_at)
+  return {
+    job: {
+      otp,
+      delivery: {
+        delivery_id: newId('dlv', now),
+        channel,
+        generation: otp.generation,
+        status: 'queued',
+        created_at: now,
+        updated_at: now,
+        micros: 0,
+      },
+      purge_at: new Date(expires_at),
+    },
+    recipient,
+    code,
+    locale,
+    ...renderMessage({
+      channel,
+      locale,
+      app: app.name,
+      code,
+      minutes: Math.max(1, Math.floor(ttl_seconds / 60)),
+      sms: settings.channels.sms,
+    }),
+  }
+}
+
+/** Providers read of it how long the code is valid, and the locale. It holds no recipient, and no secret that a code could be derived from. */
+const unsavedOtp = (app: TenantApp, channel: Channel, now: number, expires_at: number): Otp => ({
+  otp_id: newId('otp', now),
+  company_id: app.company_id,
+  app_id: app.id,
+  mode: 'live',
+  started_by: { key_id: '', kind: 'server' },
+  recipient: { kind: channel === 'email' ? 'email' : 'phone', sealed: '', index: '', masked: '', country: null },
+  client_ip: null,
+  locale: app.settings.locale,
+  code: { secret: '', salt: '', length: app.settings.code.length },
+  rules: {
+    ttl_ms: expires_at - now,
+    verify_attempts: 0,
+    send_attempts: 0,
+    cooldowns_ms: [],
+    token_ttl_ms: 0,
+    auto_fallback: false,
+  },
+  order: [channel],
+  whatsapp: 'template',
+  channel,
+  tried: [channel],
+  generation: 1,
+  link: null,
+  sends: 1,
+  wrong_codes: 0,
+  first_sent_at: now,
+  last_sent_at: now,
+  expires_at,
+  deliveries: [],
+  approval: null,
+  exchange: null,
+})

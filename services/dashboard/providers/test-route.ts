@@ -1,0 +1,134 @@
+// POST /apps/{id}/providers/{name}/test {recipient}: one real message with a made-up code through this provider alone, and what the vendor
+// said to it. Only a process of the channel may call vendors, so the test is a call to one of them over the broker.
+import { randomUUID } from 'node:crypto'
+import type { Context } from 'koa'
+import { z } from 'zod'
+import { type Broker, CallTimeout } from '../../../infra/broker/broker.ts'
+import { httpException } from '../../../infra/http/problem.ts'
+import { traceOf } from '../../../infra/http/request-trace.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import type { Channel } from '../../../machines/channels.ts'
+import { problem } from '../../domain/errors.ts'
+import { type Provider, providerId } from '../../domain/tenancy/documents.ts'
+import {
+  channelCallQueue,
+  type ProviderTestAnswer,
+  type ProviderTestCall,
+  testRecipientContext,
+} from '../../domain/tenancy/provider-test.ts'
+import { maskRecipient, type ParsedRecipient, parseRecipient } from '../../domain/verifications/recipient.ts'
+import type { AddRoutes } from '../admin-deps.ts'
+import { getOr404, notFound, validationProblem } from '../request-input.ts'
+import type { ProviderTestResult } from './schemas.ts'
+import { createTestLimit } from './test-limit.ts'
+import { unsealConfig } from './view.ts'
+
+export const providerTestBody = z.strictObject({
+  recipient: z
+    .string()
+    .min(1)
+    .max(320)
+    .meta({ description: 'An E.164 phone number, or for the channel `email` an address.' }),
+})
+
+export interface ProviderTestDeps {
+  broker: Pick<Broker, 'request' | 'depth'>
+  /** Of a call to a vendor. */
+  timeoutMs: number
+}
+
+/** For the way to the channel's process and back, and for what the process reads before its call. */
+const BEYOND_VENDOR_MS = 2_000
+
+export const createProviderTestRoutes =
+  ({ broker, timeoutMs }: ProviderTestDeps): AddRoutes =>
+  (router, { store, keyring, clock, readBody, withAudit }) => {
+    const countTest = createTestLimit(clock)
+
+    /** Without a consumer the answer is known before the time is over. */
+    async function requireConsumer(channel: Channel): Promise<void> {
+      const depth = await broker.depth(channelCallQueue(channel)).catch(error => {
+        throw error instanceof Unavailable ? unavailable('The broker is unavailable. Nothing was sent.') : error
+      })
+      if (depth.consumers === 0) throw unavailable(`${channelIsAway(channel)} Nothing was sent.`)
+    }
+
+    async function callChannel(
+      ctx: Context,
+      { app_id, name, channel }: Provider,
+      recipient: string,
+    ): Promise<ProviderTestAnswer> {
+      const queue = channelCallQueue(channel)
+      const body: ProviderTestCall = {
+        type: 'provider.test',
+        app_id,
+        provider: name,
+        sealed_recipient: keyring.seal(recipient, testRecipientContext(app_id, name)),
+      }
+      try {
+        const message = { id: randomUUID(), body, trace: traceOf(ctx) }
+        return (await broker.request(queue, message, timeoutMs + BEYOND_VENDOR_MS)) as ProviderTestAnswer
+      } catch (error) {
+        if (error instanceof CallTimeout) throw unavailable(`${channelIsAway(channel)} ${MAY_BE_SENT}`)
+        if (error instanceof Unavailable) throw unavailable(`The broker is unavailable. ${MAY_BE_SENT}`)
+        throw error
+      }
+    }
+
+    router.post('/apps/:id/providers/:name/test', async ctx => {
+      const { _id: app_id, company_id } = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
+      const id = providerId(app_id, ctx.params.name ?? '')
+      const provider = await getOr404(ctx, store.docs('providers'), id, 'provider')
+      const { recipient: text } = await readBody(ctx, providerTestBody)
+      const recipient = requireReachable(text, provider.channel)
+      if (unsealConfig(keyring, provider) === null)
+        throw httpException(409, 'Its config cannot be read: the data key that sealed it is no longer configured.')
+      await requireConsumer(provider.channel)
+      countTest(app_id)
+      const masked = { recipient: maskRecipient(recipient) }
+      ctx.body = await withAudit(ctx, () => ({
+        action: 'provider.test',
+        target: id,
+        company_id,
+        before: null,
+        after: masked,
+        perform: async () => resultOf(await callChannel(ctx, provider, recipient.value)),
+        recordResult: ({ outcome, http_status, vendor_code }) => ({ ...masked, outcome, http_status, vendor_code }),
+      }))
+    })
+  }
+
+function requireReachable(text: string, channel: Channel): ParsedRecipient {
+  const parsed = parseRecipient(text.trim())
+  const wanted = channel === 'email' ? 'email' : 'phone'
+  if (parsed?.kind === wanted) return parsed
+  const message =
+    wanted === 'email'
+      ? 'must be an email address: this provider sends mail'
+      : 'must be a valid phone number with its country code, such as "+14155552671"'
+  throw validationProblem([{ path: 'recipient', message }])
+}
+
+function resultOf(answer: ProviderTestAnswer): ProviderTestResult {
+  switch (answer.kind) {
+    case 'called': {
+      const { kind: _, ...result } = answer
+      return result
+    }
+    case 'no_such_provider':
+      throw notFound('provider')
+    case 'missing_key':
+      throw unavailable('The process of the channel lacks a data key that this process has. Nothing was sent.')
+    case 'unavailable':
+      throw unavailable('The store is unavailable. Nothing was sent.')
+    case 'not_understood':
+      throw unavailable('The process of the channel has another version, which cannot test. Nothing was sent.')
+  }
+}
+
+const unavailable = (detail: string) => problem('ServiceUnavailableError', { detail })
+
+const channelIsAway = (channel: Channel): string =>
+  `No process of the channel ${channel} answers: check that the role channel:${channel} is running.`
+
+const MAY_BE_SENT = 'The message may still be sent.'

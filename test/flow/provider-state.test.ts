@@ -1,0 +1,153 @@
+// What operators see of a provider: the state of its circuit breaker, and a test with a real call.
+import { expect } from 'chai'
+import { ROLES } from '../../infra/config/config.ts'
+import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
+import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
+import { codeIn, describeLiveFlow, type LiveFlow, startLiveFlow } from '../support/live-flow.ts'
+import { collectionsContaining } from '../support/raw-documents.ts'
+import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
+
+const SECRET = 'authorization of a test gateway'
+
+async function openShop(live: LiveFlow) {
+  const gateway = await startHttpGateway({ ...live.vendorOptions, authorization: SECRET })
+  const config = { url: gateway.url, headers: { authorization: SECRET } }
+  const limits = { app_without_client_ip: [{ max: 10_000, seconds: 60 }] }
+  const settings = { routing: { default: ['sms'] }, limits, code: { length: 8 } }
+  const shop = await live.createApp([{ name: 'gate', channel: 'sms', type: 'http', config }], settings)
+  return { ...shop, gateway, path: `/apps/${shop.app}/providers/gate` }
+}
+
+describeLiveFlow('what operators see of a provider', live => {
+  const opened: HttpGateway[] = []
+  afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
+  const open = async () => {
+    const shop = await openShop(live)
+    opened.push(shop.gateway)
+    return shop
+  }
+  const breaker = async (path: string) => (await live.admin('GET', path)).body.breaker
+  const test = (path: string, recipient: string) => live.advanceUntil(live.admin('POST', `${path}/test`, { recipient }))
+
+  it('its breaker: closed, open after failures, and closed again once a message went through', async () => {
+    const { server, gateway, path } = await open()
+    expect(await breaker(path)).to.equal(null)
+    await server.send(freshNumber())
+    await live.eventually(async () => expect(await breaker(path)).to.include({ state: 'closed', processes: 1 }))
+
+    gateway.always({ fault: { kind: 'broken' } })
+    for (let nth = 0; nth < 12; nth += 1) await server.send(freshNumber())
+    const shut = await live.eventually(async () => {
+      const shown = await breaker(path)
+      expect(shown).to.include({ state: 'open', processes: 1 })
+      return shown
+    })
+    expect(Date.parse(shut.since)).to.be.within(live.clock.now() - 30_000, live.clock.now())
+
+    gateway.always({})
+    await live.advance(30_000)
+    const { body } = await server.send(freshNumber())
+    await live.waitForDeliveries(server, body.otp_id, 'sms sent')
+    await live.eventually(async () => expect(await breaker(path)).to.include({ state: 'closed', processes: 1 }))
+    const { store } = live.countersign.engines
+    expect(await store.docs('breakers').count({ app_id: path.split('/')[2] ?? '' })).to.equal(1)
+  })
+
+  it('a test: the message that the vendor got, and nothing that is left of it', async () => {
+    const { app, gateway, path, server } = await open()
+    const to = freshNumber()
+    const { status, body } = await test(path, to)
+    expect(status).to.equal(200)
+    expect(body).to.include({ outcome: 'accepted', http_status: 202, vendor_code: null, vendor_text: null })
+    expect(body.ms).to.be.a('number')
+    expect(gateway.messages).to.have.length(1)
+    const sent = gateway.messages[0]?.requestBody
+    expect(sent?.recipient).to.equal(to)
+    const [code] = /\d{8}/.exec(String(sent?.text)) ?? []
+    expect(code).to.be.a('string')
+    const { engines, log } = live.countersign
+    expect(await engines.store.docs('otps').count({ app_id: app, mode: 'live' })).to.equal(0)
+    for (const text of [to.slice(1), String(code), String(sent?.delivery_id)]) {
+      expect(await collectionsContaining(engines.store, text)).to.deep.equal([])
+      if (text !== sent?.delivery_id) expect(log.output()).not.to.include(text)
+    }
+    const verified = await server.send(to)
+    expect(verified.status, 'a later send of the same number').to.equal(200)
+    await live.waitForDeliveries(server, verified.body.otp_id, 'sms sent')
+    expect(() => codeIn(gateway.messages[1])).to.throw()
+  })
+
+  it("a test: the vendor's refusal, right after the secret was changed, and again after it was mended", async () => {
+    const { path, gateway } = await open()
+    const put = (authorization: string) =>
+      live.admin('PUT', path, {
+        type: 'http',
+        channel: 'sms',
+        config: { url: gateway.url, headers: { authorization } },
+      })
+    await put('wrong')
+    expect((await test(path, freshNumber())).body).to.include({ outcome: 'refused', http_status: 401 })
+    await put(SECRET)
+    expect((await test(path, freshNumber())).body).to.include({ outcome: 'accepted' })
+  })
+
+  it('a test: no answer of a vendor that hangs, within the timeout of providers', async () => {
+    const { path, gateway } = await open()
+    gateway.next({ fault: { kind: 'hang' } })
+    const { body } = await test(path, freshNumber())
+    expect(body).to.include({ outcome: 'no_answer', http_status: null, vendor_text: 'it did not answer in time' })
+    gateway.release()
+  })
+
+  it('a test while the breaker is open, which neither closes it nor counts', async () => {
+    const { server, gateway, path } = await open()
+    gateway.always({ fault: { kind: 'broken' } })
+    for (let nth = 0; nth < 12; nth += 1) await server.send(freshNumber())
+    await live.eventually(async () => expect(await breaker(path)).to.include({ state: 'open' }))
+    expect((await test(path, freshNumber())).body).to.include({ outcome: 'refused', http_status: 500 })
+    gateway.always({})
+    expect((await test(path, freshNumber())).body).to.include({ outcome: 'accepted' })
+    expect(await breaker(path)).to.include({ state: 'open' })
+  })
+
+  it('a test that fails often does not open the breaker', async () => {
+    const { server, gateway, path } = await open()
+    gateway.always({ fault: { kind: 'broken' } })
+    for (let nth = 0; nth < 10; nth += 1) await test(path, freshNumber())
+    expect((await test(path, freshNumber())).status).to.equal(429)
+    gateway.always({})
+    const { body } = await server.send(freshNumber())
+    await live.waitForDeliveries(server, body.otp_id, 'sms sent')
+    await live.eventually(async () => expect(await breaker(path)).to.include({ state: 'closed' }))
+  })
+
+  it('the breaker of a provider whose config was changed is made anew', async () => {
+    const { server, gateway, path } = await open()
+    gateway.always({ fault: { kind: 'broken' } })
+    for (let nth = 0; nth < 12; nth += 1) await server.send(freshNumber())
+    await live.eventually(async () => expect(await breaker(path)).to.include({ state: 'open' }))
+    gateway.always({})
+    const config = { url: gateway.url, headers: { authorization: SECRET }, method: 'PUT' }
+    await live.admin('PUT', path, { type: 'http', channel: 'sms', config })
+    await live.advance(CACHE_TTL_MS)
+    await server.send(freshNumber())
+    await live.eventually(async () => expect(await breaker(path)).to.include({ state: 'closed', processes: 1 }))
+  })
+})
+
+onRealEngines('a channel without a process', { AMQP_URL, MONGODB_URL }, () => {
+  it('cannot test its providers: 503 at once', async function () {
+    this.timeout(120_000)
+    const live = await startLiveFlow(
+      'real',
+      ROLES.filter(role => role !== 'channel:sms'),
+    )
+    const { path, gateway } = await openShop(live)
+    const { status, body } = await live.admin('POST', `${path}/test`, { recipient: freshNumber() })
+    expect(status).to.equal(503)
+    expect(body.detail).to.include('the role channel:sms is running')
+    expect(gateway.messages).to.deep.equal([])
+    await gateway.close()
+    await live.stop()
+  })
+})

@@ -1,0 +1,172 @@
+import { expect } from 'chai'
+import { CallFailed, CallTimeout, type Depth, type Message } from '../../../../infra/broker/broker.ts'
+import { Unavailable } from '../../../../infra/unavailable.ts'
+import {
+  type ProviderTestAnswer,
+  type ProviderTestCall,
+  testRecipientContext,
+} from '../../../../services/domain/tenancy/provider-test.ts'
+import {
+  type AdminOptions,
+  closeAdmins,
+  createTenant,
+  errorPaths,
+  startAdmin,
+  type TestAdmin,
+} from '../../../support/admin-api.ts'
+import { userBrowser } from '../../../support/dashboard-session.ts'
+import { eachStore } from '../../../support/stores.ts'
+
+const RECIPIENT = '+14155552671'
+const REFUSED = {
+  outcome: 'refused',
+  http_status: 401,
+  vendor_code: '20003',
+  vendor_text: 'Authenticate',
+  ms: 12,
+} as const
+const RUNNING: Depth = { ready: 0, consumers: 1, dead: 0, oldestMs: null, brokerName: null }
+const TWILIO = {
+  type: 'twilio',
+  config: { account_sid: 'AC11111111111111111111111111111111', auth_token: 'token', from: '+15005550006' },
+}
+const SMTP = { type: 'smtp', config: { host: 'mail.example', from: 'a@shop.example' } }
+
+eachStore('POST /apps/{id}/providers/{name}/test', fresh => {
+  let admin: TestAdmin
+  let app: string
+  let company: string
+  let requests: { queue: string; message: Message; budgetMs: number }[]
+  let answer: () => Promise<ProviderTestAnswer>
+
+  async function open(options: AdminOptions = {}): Promise<void> {
+    requests = []
+    answer = async () => ({ kind: 'called', ...REFUSED })
+    const broker = {
+      depth: async () => RUNNING,
+      request: async (queue: string, message: Message, budgetMs: number) => {
+        requests.push({ queue, message, budgetMs })
+        return answer()
+      },
+    }
+    admin = await startAdmin(await fresh(), { broker, ...options })
+    const made = await createTenant(admin)
+    app = made.app
+    company = made.company
+    await admin.ask('PUT', `/apps/${app}/providers/main`, TWILIO)
+    await admin.ask('PUT', `/apps/${app}/providers/mail`, SMTP)
+  }
+  beforeEach(() => open())
+  afterEach(closeAdmins)
+
+  const test = (name: string, body: unknown = { recipient: RECIPIENT }, of = app) =>
+    admin.ask('POST', `/apps/${of}/providers/${name}/test`, body)
+  const records = async () =>
+    (await admin.get('/audit')).body.items.filter(({ action }: { action: string }) => action === 'provider.test')
+
+  it("calls a process of the provider's channel, with the recipient sealed, and answers what the vendor said", async () => {
+    const { status, body } = await test('main')
+    expect(status).to.equal(200)
+    expect(body).to.deep.equal(REFUSED)
+    const [request] = requests
+    expect(request).to.include({ queue: 'channel.sms.calls', budgetMs: 10_000 })
+    const call = request?.message.body as ProviderTestCall
+    expect(JSON.stringify(request)).not.to.include(RECIPIENT.slice(1))
+    expect(call).to.include({ type: 'provider.test', app_id: app, provider: 'main' })
+    expect(admin.keyring.unseal(call.sealed_recipient, testRecipientContext(app, 'main'))).to.equal(RECIPIENT)
+    await test('mail', { recipient: 'Ann@Shop.example' })
+    expect(requests[1]?.queue).to.equal('channel.email.calls')
+  })
+
+  it('is in the audit log with the masked recipient and the outcome', async () => {
+    await test('main')
+    const [record] = await records()
+    expect(record).to.deep.include({ target: `${app}:main`, company_id: company, who: 'ada', outcome: 'done' })
+    expect(record.after).to.deep.equal({
+      recipient: '+1****71',
+      outcome: 'refused',
+      http_status: 401,
+      vendor_code: '20003',
+    })
+    expect(admin.captured.output()).not.to.include(RECIPIENT.slice(1))
+  })
+
+  it('is refused for a recipient that the channel cannot reach, and calls nothing', async () => {
+    for (const [name, recipient] of [
+      ['main', 'ann@shop.example'],
+      ['main', '+1415'],
+      ['main', 'hello'],
+      ['mail', RECIPIENT],
+      ['mail', 'ann@'],
+    ] as const) {
+      const refused = await test(name, { recipient })
+      expect(refused.status, recipient).to.equal(422)
+      expect(errorPaths(refused)).to.deep.equal(['recipient'])
+    }
+    for (const body of [{}, { recipient: '' }, { recipient: RECIPIENT, code: '123456' }])
+      expect((await test('main', body)).status).to.equal(422)
+    expect(requests).to.deep.equal([])
+    expect(await records()).to.deep.equal([])
+  })
+
+  it('is 404 for an unknown provider or app, and for those of another company', async () => {
+    expect((await test('none')).status).to.equal(404)
+    expect((await test('main', undefined, 'app_none')).status).to.equal(404)
+    const other = await createTenant(admin)
+    const { browser } = await userBrowser(admin, other.company, 'owner')
+    expect((await browser.ask('POST', `/apps/${app}/providers/main/test`, { recipient: RECIPIENT })).status).to.equal(
+      404,
+    )
+    answer = async () => ({ kind: 'no_such_provider' })
+    expect((await test('main')).status).to.equal(404)
+  })
+
+  it('may be made ten times a minute by each app', async () => {
+    for (let nth = 0; nth < 10; nth += 1) expect((await test('main')).status).to.equal(200)
+    await admin.clock.advance(20_000)
+    const refused = await test('mail', { recipient: 'ann@shop.example' })
+    expect(refused.status).to.equal(429)
+    expect(refused.body).to.include({ type: 'RateLimitExceededError', scope: 'provider_test', retry_after: 40 })
+    expect(requests).to.have.length(10)
+    const other = await createTenant(admin)
+    await admin.ask('PUT', `/apps/${other.app}/providers/main`, TWILIO)
+    expect((await test('main', undefined, other.app)).status).to.equal(200)
+    await admin.clock.advance(40_000)
+    expect((await test('main')).status).to.equal(200)
+  })
+
+  it('is 503 at once when no process of the channel runs, and is not counted', async () => {
+    await open({ broker: {} })
+    for (let nth = 0; nth < 11; nth += 1) {
+      const { status, body } = await test('main')
+      expect(status).to.equal(503)
+      expect(body.detail).to.include('the role channel:sms is running').and.include('Nothing was sent')
+    }
+    expect(await records()).to.deep.equal([])
+  })
+
+  const FAILURES: [string, () => Promise<ProviderTestAnswer>, number, string][] = [
+    ['no process answers in time', () => Promise.reject(new CallTimeout('late')), 503, 'may still be sent'],
+    ['the broker is away', () => Promise.reject(new Unavailable('away')), 503, 'broker is unavailable'],
+    ['the process cannot read the config', async () => ({ kind: 'missing_key' }), 503, 'data key'],
+    ['the process has no store', async () => ({ kind: 'unavailable' }), 503, 'store is unavailable'],
+    ['the process is older', async () => ({ kind: 'not_understood' }), 503, 'another version'],
+    ['the process has a bug', () => Promise.reject(new CallFailed('TypeError')), 500, ''],
+  ]
+  for (const [when, given, status, words] of FAILURES)
+    it(`is ${status} when ${when}, and stays in the audit log as begun`, async () => {
+      answer = given
+      const refused = await test('main')
+      expect(refused.status).to.equal(status)
+      expect(refused.body.detail).to.include(words)
+      expect((await records())[0]).to.deep.include({ outcome: 'begun', after: { recipient: '+1****71' } })
+    })
+
+  it('is 409 when its config cannot be unsealed', async () => {
+    const { store } = admin
+    await store.docs('providers').update([{ ids: [`${app}:main`], update: { $set: { config: 'v1.gone.AAAA' } } }])
+    const refused = await test('main')
+    expect(refused.status, JSON.stringify(refused.body)).to.equal(409)
+    expect(requests).to.deep.equal([])
+  })
+})
