@@ -1,9 +1,217 @@
+// The providers of an app, by channel in the order they are tried. In: the app. Out: providers added, tested, ordered, changed and deleted,
+// and the state of each one's circuit breaker, live.
+import { useEffect, useState } from 'preact/hooks'
+import { useMay } from '../../data/session.tsx'
+import { useApp } from '../../data/tenant.tsx'
+import { useChange } from '../../data/use-change.ts'
+import { useQuery } from '../../data/use-query.ts'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { Loading } from '../../ui/loading.tsx'
+import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { Screen } from '../../ui/screen.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import { deleteProvider, listProviders, type Provider, savePositions } from './provider-calls.ts'
+import { ProviderDialog } from './provider-dialog.tsx'
+import { moveButtonId, ProviderItem } from './provider-item.tsx'
+import { moved, positionsAfterMove, type Step } from './provider-order.ts'
+import { CHANNELS, type Channel, channelLabel } from './provider-types.ts'
+import './providers.css'
+import { TestDialog } from './test-dialog.tsx'
+
+/** Its codes sign users in to the dashboard; it sends by email alone. */
+const CONSOLE_APP_ID = 'app_console'
+/** Breakers change by themselves. */
+const REFRESH_MS = 10_000
+const ADD_BUTTON_ID = 'providers-add'
+
+type Open =
+  | { dialog: 'add'; channel: Channel | null }
+  | { dialog: 'edit' | 'test' | 'delete'; provider: Provider }
+  | null
 
 export default function Providers() {
+  const app = useApp()
+  const mayChange = useMay('developer')
+  const list = useQuery(`providers ${app.id}`, () => listProviders(app.id), { everyMs: REFRESH_MS })
+  const ordering = useChange()
+  const say = useToast()
+  const [open, setOpen] = useState<Open>(null)
+  const [focusOn, setFocusOn] = useState<readonly string[]>([])
+  const [announcement, setAnnouncement] = useState('')
+  const isConsole = app.id === CONSOLE_APP_ID
+  const providers = list.data ?? []
+  const taken = providers.map(({ name }) => name)
+  const ofChannel = (channel: Channel) => providers.filter(provider => provider.channel === channel)
+  const offered = CHANNELS.filter(({ value }) => !isConsole || value === 'email' || ofChannel(value).length > 0)
+
+  // A button that moved with its row, or that is gone with it, has lost the focus: the first of these that can take it gets it.
+  useEffect(() => {
+    if (focusOn.length === 0 || open !== null) return
+    const buttons = focusOn.map(id => document.getElementById(id))
+    buttons.find(button => button instanceof HTMLButtonElement && !button.disabled)?.focus()
+    setFocusOn([])
+  }, [focusOn, open])
+
+  const move = (name: string, channel: Channel, step: Step) =>
+    ordering.run(async () => {
+      const before = ofChannel(channel)
+      const after = moved(before, name, step)
+      list.replace([...providers.filter(one => one.channel !== channel), ...after])
+      setFocusOn([moveButtonId(name, step), moveButtonId(name, step === 'up' ? 'down' : 'up')])
+      const place = after.findIndex(one => one.name === name) + 1
+      setAnnouncement(`${name} is now number ${place} of ${after.length} for ${channelLabel(channel)}.`)
+      try {
+        await savePositions(app.id, before, positionsAfterMove(before, name, step))
+      } finally {
+        await list.reload()
+      }
+    })
+
+  const close = () => setOpen(null)
+  const saved = async (provider: Provider) => {
+    const isNew = !taken.includes(provider.name)
+    await list.reload()
+    close()
+    say(isNew ? `${provider.name} was added. Test it with a message to yourself.` : `${provider.name} was saved.`)
+  }
+  const remove = async ({ name }: Provider) => {
+    await deleteProvider(app.id, name)
+    await list.reload()
+    setFocusOn([ADD_BUTTON_ID])
+    say(`${name} was deleted.`)
+  }
+
+  const item = (provider: Provider, at: number, all: readonly Provider[]) => {
+    const { name, channel } = provider
+    // A provider whose config cannot be read cannot be written again, so its place is fixed.
+    const isMovable = all.every(({ config }) => config !== null)
+    const mover = (step: Step, isEnd: boolean) => (isMovable && !isEnd ? () => move(name, channel, step) : null)
+    return (
+      <ProviderItem
+        key={name}
+        provider={provider}
+        appId={app.id}
+        alone={all.length === 1}
+        actions={
+          mayChange
+            ? {
+                up: mover('up', at === 0),
+                down: mover('down', at === all.length - 1),
+                test: () => setOpen({ dialog: 'test', provider }),
+                edit: () => setOpen({ dialog: 'edit', provider }),
+                remove: () => setOpen({ dialog: 'delete', provider }),
+              }
+            : null
+        }
+      />
+    )
+  }
+
+  const isEmpty = list.data !== undefined && providers.length === 0
+  const without = offered.filter(({ value }) => ofChannel(value).length === 0)
+  const addButton = (
+    <Button
+      look="primary"
+      id={ADD_BUTTON_ID}
+      onClick={() => setOpen({ dialog: 'add', channel: isConsole ? 'email' : null })}
+    >
+      Add provider
+    </Button>
+  )
   return (
-    <Screen title="Providers">
-      <p>Not built yet.</p>
+    <Screen
+      title="Providers"
+      lead="The accounts that carry the messages of live keys. Each channel tries its providers from top to bottom."
+      actions={mayChange && !isEmpty && list.data !== undefined ? addButton : undefined}
+    >
+      {isConsole && <ConsoleNotice hasEmail={ofChannel('email').length > 0} loaded={list.data !== undefined} />}
+      {!mayChange && (
+        <Notice>You can look at providers. A developer or an owner of your company changes and tests them.</Notice>
+      )}
+      {list.problem && <ProblemNotice problem={list.problem} onRetry={list.reload} />}
+      {ordering.problem && <ProblemNotice problem={ordering.problem} />}
+      {list.data === undefined && !list.problem && <Loading what="providers" />}
+      {isEmpty && (
+        <Empty title="Test keys need no provider; live keys do">
+          <p>
+            {isConsole
+              ? 'First, add the mail server that sends the sign-in codes. Then send yourself a test message.'
+              : 'First, add the account that you have with a vendor of SMS, WhatsApp, Telegram or email. Then send yourself a test message.'}
+          </p>
+          {mayChange && <div class="providers-first">{addButton}</div>}
+        </Empty>
+      )}
+      {offered
+        .filter(({ value }) => ofChannel(value).length > 0)
+        .map(({ value, label }) => (
+          <Card key={value} title={label}>
+            <ol class="providers-list" aria-label={`${label} providers`}>
+              {ofChannel(value).map(item)}
+            </ol>
+          </Card>
+        ))}
+      {!isEmpty && list.data !== undefined && without.length > 0 && (
+        <Card title="Without a provider" lead="Live keys cannot send on these channels.">
+          <ul class="providers-without" aria-label="Channels without a provider">
+            {without.map(({ value, label }) => (
+              <li key={value}>
+                {label}
+                {mayChange && (
+                  <Button look="quiet" onClick={() => setOpen({ dialog: 'add', channel: value })}>
+                    Add {label} provider
+                  </Button>
+                )}
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
+      <p class="unseen" role="status">
+        {announcement}
+      </p>
+      {open?.dialog === 'add' && (
+        <ProviderDialog provider={null} channel={open.channel} taken={taken} onSaved={saved} onClose={close} />
+      )}
+      {open?.dialog === 'edit' && (
+        <ProviderDialog provider={open.provider} channel={null} taken={taken} onSaved={saved} onClose={close} />
+      )}
+      {open?.dialog === 'test' && <TestDialog provider={open.provider} onClose={close} />}
+      {open?.dialog === 'delete' && (
+        <Confirm
+          title={`Delete ${open.provider.name}?`}
+          action="Delete provider"
+          perform={() => remove(open.provider)}
+          onClose={close}
+        >
+          <p>{whatDeletingDoes(ofChannel(open.provider.channel), open.provider, isConsole)}</p>
+          <p>Its settings and secrets are erased. Receipts for messages that are under way are no longer understood.</p>
+        </Confirm>
+      )}
     </Screen>
   )
+}
+
+function ConsoleNotice({ hasEmail, loaded }: { hasEmail: boolean; loaded: boolean }) {
+  if (!loaded) return null
+  return hasEmail ? (
+    <Notice>
+      This app sends the codes with which people sign in to this dashboard. Its email provider sends them.
+    </Notice>
+  ) : (
+    <Notice tone="warning">
+      This app sends the codes with which people sign in to this dashboard. Until it has an email provider, codes stay
+      in the sandbox, and in production nothing but an operator token signs in.
+    </Notice>
+  )
+}
+
+function whatDeletingDoes(ofChannel: readonly Provider[], { channel }: Provider, isConsole: boolean): string {
+  if (ofChannel.length > 1) return 'Messages take the next provider of the channel.'
+  const label = channelLabel(channel)
+  return isConsole
+    ? 'It is the only one: people can no longer sign in to this dashboard with a code by email.'
+    : `It is the only provider for ${label}: live keys can no longer send by ${label}.`
 }

@@ -1,0 +1,34 @@
+// The calls of the screen. In: an app, a provider and what is to be done. Out: what the API answers; a refusal is thrown.
+import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { configAsStored } from './config-form.ts'
+import type { Placed } from './provider-order.ts'
+
+export type Provider = Schemas['Provider']
+
+const pathOf = (id: string, name: string) => ({ params: { path: { id, name } } })
+
+export const listProviders = async (appId: string): Promise<Provider[]> =>
+  (await bodyOf(api.GET('/admin/v1/apps/{id}/providers', { params: { path: { id: appId } } }))).items
+
+export const putProvider = (appId: string, name: string, body: Schemas['PutProviderRequest']): Promise<Provider> =>
+  bodyOf(api.PUT('/admin/v1/apps/{id}/providers/{name}', { ...pathOf(appId, name), body }))
+
+export const deleteProvider = (appId: string, name: string): Promise<unknown> =>
+  api.DELETE('/admin/v1/apps/{id}/providers/{name}', pathOf(appId, name))
+
+export const testProvider = (appId: string, name: string, recipient: string): Promise<Schemas['ProviderTest']> =>
+  bodyOf(api.POST('/admin/v1/apps/{id}/providers/{name}/test', { ...pathOf(appId, name), body: { recipient } }))
+
+/** One after the other: two providers of one app that change at once would race for the audit log's order. */
+export async function savePositions(
+  appId: string,
+  providers: readonly Provider[],
+  positions: readonly Placed[],
+): Promise<void> {
+  for (const { name, position } of positions) {
+    const provider = providers.find(one => one.name === name)
+    if (!provider?.config) continue
+    const { type, channel } = provider
+    await putProvider(appId, name, { type, channel, position, config: configAsStored(type, provider.config) })
+  }
+}

@@ -1,0 +1,142 @@
+// Adds a provider or changes one. In: the provider, or the channel for a new one. Out: the provider as it was saved.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { useApp } from '../../data/tenant.tsx'
+import { useChange } from '../../data/use-change.ts'
+import { Button } from '../../ui/button.tsx'
+import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { Select, TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { CallbackAddress } from './callback-address.tsx'
+import { ConfigFields } from './config-fields.tsx'
+import { configOf, fieldOfRefusal, formOf } from './config-form.ts'
+import { type Provider, putProvider } from './provider-calls.ts'
+import { suggestName } from './provider-names.ts'
+import { CHANNELS, type Channel, channelLabel, PROVIDER_TYPES, type ProviderType, typesFor } from './provider-types.ts'
+
+export interface ProviderDialogProps {
+  /** Null for a new one. */
+  provider: Provider | null
+  /** Of a new one, where it is known already. */
+  channel: Channel | null
+  /** The names that are taken. */
+  taken: readonly string[]
+  onSaved(provider: Provider): void
+  onClose(): void
+}
+
+export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onClose }: ProviderDialogProps) {
+  const app = useApp()
+  const change = useChange()
+  const types = typesFor(wanted)
+  const [type, setType] = useState<ProviderType>(provider?.type ?? types[0] ?? 'http')
+  const [channel, setChannel] = useState<Channel>(provider?.channel ?? wanted ?? 'sms')
+  const [name, setName] = useState(provider?.name ?? suggestName(type, taken))
+  const [before, setBefore] = useState(() => formOf(type, provider?.config ?? null))
+  const [form, setForm] = useState(before)
+  const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map())
+  const info = PROVIDER_TYPES[type]
+  const servedChannel = info.channels.length === 1 ? (info.channels[0] ?? channel) : channel
+
+  const chooseType = (chosen: ProviderType) => {
+    const empty = formOf(chosen, null)
+    if (name === suggestName(type, taken)) setName(suggestName(chosen, taken))
+    setType(chosen)
+    setBefore(empty)
+    setForm(empty)
+    setProblems(new Map())
+    change.reset()
+  }
+  const save = async () => {
+    const built = configOf(type, form)
+    const found = new Map([...built.problems].map(([path, problem]) => [`config.${path}`, problem]))
+    if (provider === null && taken.includes(name.trim()))
+      found.set('name', 'is taken: this app has a provider with this name')
+    setProblems(found)
+    if (found.size > 0) return
+    await change.run(async () => {
+      onSaved(await putProvider(app.id, name.trim(), { type, channel: servedChannel, config: built.config }))
+    })
+  }
+  const refusals = new Map([...(change.problem?.fields ?? []), ...problems])
+  const sentenceOf = (path: string, label: string) => {
+    const words = refusals.get(path)
+    return words === undefined ? undefined : `${label} ${words}`
+  }
+  // What is said beside the fields is not said again below them.
+  const isSaidBeside = (path: string) =>
+    (provider === null && ['name', 'channel'].includes(path)) ||
+    (path.startsWith('config.') && fieldOfRefusal(type, path.slice('config.'.length)) !== undefined)
+  const isAllSaid = refusals.size > 0 && [...refusals.keys()].every(isSaidBeside)
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    place.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  }, [problems, change.problem])
+
+  return (
+    <Dialog title={provider === null ? 'Add a provider' : `Edit ${provider.name}`} onClose={onClose}>
+      <div ref={place}>
+        <Form change={isAllSaid ? { ...change, problem: null } : change} onSubmit={save}>
+          {provider === null && (
+            <Select
+              label="Type"
+              value={type}
+              options={types.map(one => ({ value: one, label: typeLabel(one) }))}
+              onChange={chooseType}
+            />
+          )}
+          <div class="prose">
+            <p>{info.about}</p>
+            {info.fields.length > 0 && (
+              <p class="soft">
+                {info.where}{' '}
+                {info.site && (
+                  <a href={info.site.url} target="_blank" rel="noreferrer">
+                    {info.site.label}
+                  </a>
+                )}
+              </p>
+            )}
+          </div>
+          {provider !== null && provider.config === null && (
+            <Notice tone="warning">
+              What is stored cannot be read: its data key is no longer configured. Fill in everything again.
+            </Notice>
+          )}
+          {provider === null && info.channels.length > 1 && (
+            <Select<Channel>
+              label="Channel"
+              value={channel}
+              options={wanted === null ? CHANNELS : CHANNELS.filter(({ value }) => value === wanted)}
+              onChange={chosen => setChannel(chosen)}
+              error={sentenceOf('channel', 'Channel')}
+            />
+          )}
+          {provider === null && (
+            <TextField
+              label="Name"
+              hint="A–Z in lower case, digits, - and _. It is part of the callback address and cannot be changed later."
+              value={name}
+              onInput={setName}
+              monospace
+              error={sentenceOf('name', 'Name')}
+            />
+          )}
+          <ConfigFields type={type} form={form} before={before} onChange={setForm} refusals={refusals} />
+          {info.callback?.entered && <CallbackAddress type={type} appId={app.id} name={name.trim()} />}
+          <Actions>
+            <Button look="primary" type="submit" busy={change.busy}>
+              {provider === null ? 'Add' : 'Save'}
+            </Button>
+            <Button onClick={onClose}>Cancel</Button>
+          </Actions>
+        </Form>
+      </div>
+    </Dialog>
+  )
+}
+
+const typeLabel = (type: ProviderType): string => {
+  const { label, channels } = PROVIDER_TYPES[type]
+  return `${label}, ${channels.length === 1 ? channelLabel(channels[0] ?? 'sms') : 'any channel'}`
+}

@@ -1,0 +1,147 @@
+// One provider in the list of its channel: its state, what it sends as, and what can be done with it.
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Time } from '../../ui/time.tsx'
+import { CallbackAddress } from './callback-address.tsx'
+import { valueAt } from './config-form.ts'
+import type { Provider } from './provider-calls.ts'
+import type { Step } from './provider-order.ts'
+import { PROVIDER_TYPES } from './provider-types.ts'
+import { breakerWords } from './provider-words.ts'
+
+export interface ProviderItemProps {
+  provider: Provider
+  appId: string
+  /** The channel has no other provider. */
+  alone: boolean
+  /** What the viewer may do; null for one who may only look. */
+  actions: {
+    /** Null at the end of the list, and where the order cannot be saved. */
+    up: (() => void) | null
+    down: (() => void) | null
+    test(): void
+    edit(): void
+    remove(): void
+  } | null
+}
+
+/** The id of a button that moves a provider, to put the focus on it. */
+export const moveButtonId = (name: string, step: Step): string => `providers-${step}-${name}`
+
+export function ProviderItem({ provider, appId, alone, actions }: ProviderItemProps) {
+  const { name, type, config, breaker } = provider
+  const words = breakerWords(breaker, type, alone)
+  const sender = senderOf(provider)
+  return (
+    <li class="providers-item">
+      {actions && !alone && (
+        <div class="providers-order">
+          <Button
+            look="quiet"
+            id={moveButtonId(name, 'up')}
+            aria-label="Move up"
+            disabled={actions.up === null}
+            onClick={() => actions.up?.()}
+          >
+            ↑
+          </Button>
+          <Button
+            look="quiet"
+            id={moveButtonId(name, 'down')}
+            aria-label="Move down"
+            disabled={actions.down === null}
+            onClick={() => actions.down?.()}
+          >
+            ↓
+          </Button>
+        </div>
+      )}
+      <div class="providers-main">
+        <div class="providers-title">
+          <h3>{name}</h3>
+          <Badge tone={words.tone}>{words.state}</Badge>
+          {words.showsSince && breaker && (
+            <span class="soft">
+              since <Time at={breaker.since} />
+            </span>
+          )}
+        </div>
+        <p class="soft">
+          {PROVIDER_TYPES[type].label}
+          {sender && (
+            <>
+              {' · '}
+              <span class="providers-sender">{sender}</span>
+            </>
+          )}
+        </p>
+        {words.explanation && <p class="hint">{words.explanation}</p>}
+        {config === null && (
+          <Notice tone="warning">
+            Its settings cannot be read: their data key is no longer configured. It sends nothing until they are entered
+            again.
+          </Notice>
+        )}
+        {config !== null && PROVIDER_TYPES[type].fields.length > 0 && (
+          <details class="providers-more">
+            <summary>Settings</summary>
+            <Settings provider={provider} />
+            <CallbackAddress type={type} appId={appId} name={name} />
+          </details>
+        )}
+      </div>
+      {actions && (
+        <div class="providers-actions">
+          <Button onClick={actions.test}>Test</Button>
+          <Button look="quiet" onClick={actions.edit}>
+            Edit
+          </Button>
+          <Button look="quiet" onClick={actions.remove}>
+            Delete
+          </Button>
+        </div>
+      )}
+    </li>
+  )
+}
+
+function Settings({ provider: { type, config } }: { provider: Provider }) {
+  return (
+    <dl class="providers-values">
+      {PROVIDER_TYPES[type].fields.map(({ path, label, secret }) => {
+        const lines = linesOf(valueAt(config, path))
+        if (lines.length === 0) return null
+        return (
+          <div key={path}>
+            <dt>{secret ? `${label} (fingerprint)` : label}</dt>
+            <dd>
+              {lines.map(line => (
+                <div key={line}>
+                  <code>{line}</code>
+                </div>
+              ))}
+            </dd>
+          </div>
+        )
+      })}
+    </dl>
+  )
+}
+
+/** A line for each member of an object; none where there is no value. */
+function linesOf(value: unknown): string[] {
+  if (value === null || value === undefined) return []
+  if (typeof value !== 'object' || Array.isArray(value))
+    return [typeof value === 'string' ? value : JSON.stringify(value)]
+  return Object.entries(value).map(
+    ([name, member]) => `${name}: ${typeof member === 'string' ? member : JSON.stringify(member)}`,
+  )
+}
+
+/** What tells two providers of one type apart. */
+function senderOf({ config }: Provider): string | null {
+  for (const member of ['from', 'messaging_service_sid', 'url', 'phone_number_id'])
+    if (typeof config?.[member] === 'string') return config[member]
+  return null
+}

@@ -1,0 +1,31 @@
+// The order in which the providers of a channel are tried. In: the providers of one channel as the API lists them, and a step. Out: the
+// positions that have to change. Positions of other channels do not matter: each channel has an order of its own.
+
+export interface Placed {
+  name: string
+  position: number
+}
+
+export type Step = 'up' | 'down'
+
+/** The list after the step; the same list where there is no room for it. */
+export function moved<T extends { name: string }>(all: readonly T[], name: string, step: Step): T[] {
+  const from = all.findIndex(one => one.name === name)
+  const to = from + (step === 'up' ? -1 : 1)
+  const next = [...all]
+  const [one, other] = [all[from], all[to]]
+  if (one === undefined || other === undefined) return next
+  next[from] = other
+  next[to] = one
+  return next
+}
+
+/** Equal positions are told apart by name, so they cannot be swapped: then all are counted anew. */
+export function positionsAfterMove(all: readonly Placed[], name: string, step: Step): Placed[] {
+  const used = all.map(({ position }) => position)
+  const isStrict = used.every((position, at) => at === 0 || position > (used[at - 1] ?? 0))
+  return moved(all, name, step)
+    .map((provider, at) => ({ provider, position: isStrict ? (used[at] ?? at) : at }))
+    .filter(({ provider, position }) => provider.position !== position)
+    .map(({ provider, position }) => ({ name: provider.name, position }))
+}

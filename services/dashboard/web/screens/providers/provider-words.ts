@@ -1,0 +1,96 @@
+// What the screen says about a provider. In: the state of its breaker, or the answer to a test, as the API gives them. Out: words and a colour.
+import type { components } from '../../api/schema.ts'
+import type { ProviderType } from './provider-types.ts'
+
+type Breaker = components['schemas']['Breaker']
+type ProviderTest = components['schemas']['ProviderTest']
+
+export interface BreakerWords {
+  tone: 'good' | 'warning' | 'bad' | 'neutral'
+  /** In a badge. */
+  state: string
+  /** Beside it; null where the state says all. */
+  explanation: string | null
+  /** Whether the time since when matters. */
+  showsSince: boolean
+}
+
+/** `alone`: the channel has no other provider. */
+export function breakerWords(breaker: Breaker | null, type: ProviderType, alone: boolean): BreakerWords {
+  if (type === 'sandbox') return { tone: 'neutral', state: 'Sandbox', explanation: null, showsSince: false }
+  if (breaker === null)
+    return {
+      tone: 'neutral',
+      state: 'Not known',
+      explanation: 'No message went through it lately. Send a test message to see whether it answers.',
+      showsSince: false,
+    }
+  const where = breaker.processes > 1 ? ` In ${breaker.processes} processes.` : ''
+  if (breaker.state === 'open')
+    return {
+      tone: 'bad',
+      state: 'Paused after failures',
+      explanation: `${alone ? 'There is no other provider to take over, so messages fail.' : 'Messages take the next provider.'} One message every 30 seconds tests whether it works again.${where}`,
+      showsSince: true,
+    }
+  if (breaker.state === 'half_open')
+    return {
+      tone: 'warning',
+      state: 'Being tested',
+      explanation: `It was paused after failures. One message tests whether it works again.${where}`,
+      showsSince: true,
+    }
+  return { tone: 'good', state: 'Answers', explanation: null, showsSince: false }
+}
+
+export interface TestWords {
+  tone: 'good' | 'bad' | 'warning'
+  title: string
+  sentences: string[]
+}
+
+export function testWords(test: ProviderTest, type: ProviderType, recipient: string): TestWords {
+  if (type === 'sandbox')
+    return { tone: 'good', title: 'Accepted', sentences: ['The sandbox accepts every message, and sends none.'] }
+  if (test.outcome === 'accepted')
+    return {
+      tone: 'good',
+      title: 'The vendor accepted the message',
+      sentences: [`It should reach ${recipient} in a moment. The code in it verifies nothing.`],
+    }
+  const quoted = test.vendor_text === null ? [] : [`It says: “${test.vendor_text}”`]
+  if (test.outcome === 'refused')
+    return { tone: 'bad', title: 'The vendor refused the message', sentences: [...quoted, adviceFor(test)] }
+  if (test.http_status !== null)
+    return {
+      tone: 'warning',
+      title: 'The answer is not clear',
+      sentences: [...quoted, 'The message may have been sent. Look whether it arrives.'],
+    }
+  return {
+    tone: 'bad',
+    title: 'There was no answer',
+    sentences: [
+      test.vendor_text === null ? 'The vendor did not answer.' : sentence(test.vendor_text),
+      'Check the address, and whether the vendor is up.',
+    ],
+  }
+}
+
+const sentence = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+
+const CREDENTIALS = 'It does not accept the credentials: check the secrets of this provider.'
+const TOO_MANY = 'It takes no more messages for now: wait, or ask the vendor for a higher limit.'
+const OWN_TROUBLE = 'The vendor has trouble of its own: try again later.'
+const MESSAGE = 'It does not accept this message or this recipient: look the error up at the vendor.'
+
+function adviceFor({ http_status, vendor_code }: ProviderTest): string {
+  // Mail servers answer with codes of SMTP: 535 and 530 are about the login, 4xx may pass.
+  const smtp = http_status === null ? Number.parseInt(vendor_code ?? '', 10) : Number.NaN
+  if (http_status === 401 || http_status === 403 || smtp === 535 || smtp === 530) return CREDENTIALS
+  if (http_status === 404) return 'It does not know the address or the account: check the URL and the ids.'
+  if (http_status === 429) return TOO_MANY
+  if ((http_status ?? 0) >= 500 || (smtp >= 400 && smtp < 500)) return OWN_TROUBLE
+  return MESSAGE
+}

@@ -1,0 +1,295 @@
+// The screen Providers in a real browser, with a gateway on loopback in place of a vendor.
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { describeInBrowser, describeInBrowserOnce, expectAccessible, type Viewer } from '../support/browser.ts'
+import type { StartCountersign } from '../support/countersign.ts'
+import { eventually } from '../support/eventually.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+
+const ENV = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8', CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200' }
+const SECRET = 'Bearer of-a-test-gateway'
+const PATH = '/apps/app_demo/providers'
+const RECIPIENT = '+14155552671'
+
+interface Gateway extends Receiver {
+  url: string
+  /** Whether it fails, with any secret. */
+  broken: boolean
+}
+
+/** Accepts messages that come with the secret. */
+async function startGateway(): Promise<Gateway> {
+  const gateway: { broken: boolean } = { broken: false }
+  const receiver = await startReceiver(({ headers }, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.statusCode = gateway.broken ? 500 : headers.authorization === SECRET ? 202 : 401
+    response.end(response.statusCode === 401 ? '{"error": "wrong API key"}' : '{}')
+  })
+  return Object.assign(gateway, receiver, { url: `http://127.0.0.1:${receiver.port}/send` })
+}
+
+const item = (page: Page, name: string) =>
+  page.getByRole('listitem').filter({ has: page.getByRole('heading', { level: 3, name, exact: true }) })
+const button = (page: Page, name: string, which: string) =>
+  item(page, name).getByRole('button', { name: which, exact: true })
+const dialogButton = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true })
+
+async function openScreen(page: Page): Promise<void> {
+  await page.goto('/providers')
+  await page.getByRole('heading', { level: 1, name: 'Providers' }).waitFor()
+}
+
+const addGateway = ({ admin }: Viewer, name: string, { url }: Gateway, authorization = SECRET) =>
+  admin('PUT', `${PATH}/${name}`, { type: 'http', channel: 'sms', config: { url, headers: { authorization } } })
+
+async function test(page: Page, name: string, recipient: string): Promise<void> {
+  await button(page, name, 'Test').click()
+  await page.getByLabel('Recipient').fill(recipient)
+  await dialogButton(page, 'Send test message').click()
+}
+
+function withGateway(): () => Gateway {
+  let gateway: Gateway
+  beforeEach(async () => {
+    gateway = await startGateway()
+  })
+  afterEach(() => gateway.close())
+  return () => gateway
+}
+
+describeInBrowser('the screen of providers', (open, start) => {
+  const gateway = withGateway()
+  const operator = async (begin: StartCountersign = start) => open.operator(await begin({ env: ENV }))
+
+  it('adds the first provider, tests it, and tells in words why a test fails', async () => {
+    const viewer = await operator()
+    const { page, admin } = viewer
+    await openScreen(page)
+    await page.getByText('Test keys need no provider; live keys do').waitFor()
+    await page.getByRole('button', { name: 'Add provider' }).click()
+    await page.getByLabel('Type').selectOption({ label: 'Your own gateway (HTTP), any channel' })
+    await page.getByLabel('Channel').selectOption('SMS')
+    await page.getByLabel('Name', { exact: true }).fill('own')
+    await page.getByText(`${viewer.countersign.url}/callbacks/app_demo/own`).waitFor()
+    await dialogButton(page, 'Add').click()
+    await page.getByText('URL is required').waitFor()
+    await page.getByLabel('URL', { exact: true }).fill(gateway().url)
+    await dialogButton(page, 'Add header').click()
+    await page.getByLabel('Header name').fill('authorization')
+    await page.getByLabel('Header value').fill('Bearer wrong')
+    await page.getByLabel('Body').fill('{ "to": "{{recipient}}", "text": "{{text}}" ')
+    await dialogButton(page, 'Add').click()
+    await page.getByText('Body is not JSON').waitFor()
+    await page.getByLabel('Body').fill('{ "to": "{{recipient}}", "text": "{{text}}" }')
+    await dialogButton(page, 'Add').click()
+    await page.getByText('own was added').waitFor()
+    await item(page, 'own').getByText('Not known').waitFor()
+
+    await test(page, 'own', 'hello')
+    await page.getByText('must be a valid phone number').first().waitFor()
+    await page.getByLabel('Recipient').fill(RECIPIENT)
+    await dialogButton(page, 'Send test message').click()
+    await page.getByText('The vendor refused the message').waitFor()
+    const answer = page.getByRole('dialog')
+    await answer.getByText('It says: “wrong API key”').waitFor()
+    await answer.getByText('check the secrets of this provider').waitFor()
+    expect(await answer.getByRole('definition').allInnerTexts()).to.include.members(['refused', '401', 'wrong API key'])
+    await page.keyboard.press('Escape')
+
+    await button(page, 'own', 'Edit').click()
+    await page.getByLabel('Header value').fill(SECRET)
+    await dialogButton(page, 'Save').click()
+    await page.getByText('own was saved').waitFor()
+    await test(page, 'own', RECIPIENT)
+    await page.getByText('The vendor accepted the message').waitFor()
+    const sent = JSON.parse(String(gateway().received.at(-1)?.body))
+    expect(sent.to).to.equal(RECIPIENT)
+    expect(sent.text).to.match(/^\d{6} is your .* verification code\.$/)
+    const audit = (await admin('GET', '/audit')).body.items[0]
+    expect(audit).to.deep.include({ action: 'provider.test', target: 'app_demo:own' })
+    expect(audit.after).to.include({ recipient: '+1****71', outcome: 'accepted' })
+  })
+
+  it('keeps a secret on edit, and asks for it again when the address changes', async () => {
+    const viewer = await operator()
+    const { page } = viewer
+    await addGateway(viewer, 'own', gateway())
+    await openScreen(page)
+    await button(page, 'own', 'Edit').click()
+    await page.getByText('Kept: hmac:').waitFor()
+    expect(await page.getByLabel('Header value').inputValue()).to.equal('')
+    await page.getByLabel('Method').selectOption('PUT')
+    await dialogButton(page, 'Save').click()
+    await page.getByText('own was saved').waitFor()
+    await test(page, 'own', RECIPIENT)
+    await page.getByText('The vendor accepted the message').waitFor()
+    expect(gateway().received.at(-1)).to.deep.include({ method: 'PUT' })
+    expect(gateway().received.at(-1)?.headers.authorization).to.equal(SECRET)
+    await page.keyboard.press('Escape')
+
+    await button(page, 'own', 'Edit').click()
+    await page.getByLabel('URL', { exact: true }).fill(`${gateway().url}/elsewhere`)
+    await page.getByText('Type it again: the address has changed.').waitFor()
+    await dialogButton(page, 'Save').click()
+    await page.getByText('authorization must be given again').waitFor()
+    await page.getByLabel('Header value').fill(SECRET)
+    await dialogButton(page, 'Save').click()
+    await page.getByText('own was saved').first().waitFor()
+    await item(page, 'own').getByText('/send/elsewhere').first().waitFor()
+  })
+
+  it('changes the order, by keyboard too', async () => {
+    const viewer = await operator()
+    const { page, admin } = viewer
+    for (const name of ['one', 'two', 'three']) await addGateway(viewer, name, gateway())
+    await openScreen(page)
+    const list = page.getByRole('list', { name: 'SMS providers' })
+    const shown = () => list.getByRole('heading', { level: 3 }).allInnerTexts()
+    const stored = async () =>
+      (await admin('GET', PATH)).body.items.map(({ name }: { name: string }) => name) as string[]
+    await button(page, 'three', 'Move up').click()
+    await page.getByText('three is now number 2 of 3 for SMS.').waitFor({ state: 'attached' })
+    await eventually(async () => expect(await stored()).to.deep.equal(['one', 'three', 'two']))
+    expect(await shown()).to.deep.equal(['one', 'three', 'two'])
+    await page.keyboard.press('Enter')
+    await eventually(async () => expect(await stored()).to.deep.equal(['three', 'one', 'two']))
+    expect(await shown()).to.deep.equal(['three', 'one', 'two'])
+    expect(await button(page, 'three', 'Move up').isDisabled()).to.equal(true)
+    await eventually(async () =>
+      expect(
+        await button(page, 'three', 'Move down').evaluate(element => element === element.ownerDocument.activeElement),
+      ).to.equal(true),
+    )
+    await test(page, 'three', RECIPIENT)
+    await page.getByText('The vendor accepted the message').waitFor()
+  })
+
+  it('shows a breaker that answers, one that was opened by failures, and deletes a provider', async () => {
+    const viewer = await operator()
+    const { page, admin } = viewer
+    await addGateway(viewer, 'own', gateway())
+    const key = (await admin('POST', '/apps/app_demo/keys', { kind: 'server', mode: 'live' })).body.key
+    await admin('PATCH', '/apps/app_demo', { settings: { routing: { default: ['sms'] } } })
+    let sent = 0
+    const send = () => {
+      sent += 1
+      const recipient = `+1415556${String(1000 + sent)}`
+      return fetch(`${viewer.countersign.url}/api/v1/otp/send`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ recipient }),
+      })
+    }
+    expect((await send()).status).to.equal(200)
+    const breaker = async () => (await admin('GET', `${PATH}/own`)).body.breaker?.state
+    await eventually(async () => expect(await breaker()).to.equal('closed'))
+    await openScreen(page)
+    await item(page, 'own').getByText('Answers').waitFor()
+
+    gateway().broken = true
+    for (let nth = 0; nth < 12; nth += 1) await send()
+    await eventually(async () => expect(await breaker()).to.equal('open'))
+    // The screen looks again by itself.
+    await item(page, 'own').getByText('Paused after failures').waitFor()
+    await item(page, 'own').getByText('since').waitFor()
+    await item(page, 'own').getByText('There is no other provider to take over').waitFor()
+
+    await button(page, 'own', 'Delete').click()
+    await page.getByText('live keys can no longer send by SMS').waitFor()
+    await dialogButton(page, 'Keep it').click()
+    await button(page, 'own', 'Delete').click()
+    await dialogButton(page, 'Delete provider').click()
+    await page.getByText('own was deleted').waitFor()
+    await page.getByText('Test keys need no provider; live keys do').waitFor()
+    expect((await admin('GET', PATH)).body.items).to.deep.equal([])
+  })
+
+  it('refuses a name that is taken, so that no provider is overwritten', async () => {
+    const viewer = await operator()
+    const { page } = viewer
+    await addGateway(viewer, 'telegram-gateway', gateway())
+    await openScreen(page)
+    await page.getByRole('button', { name: 'Add Telegram provider' }).click()
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).to.equal('telegram-gateway-2')
+    await page.getByLabel('Name', { exact: true }).fill('telegram-gateway')
+    await page.getByLabel('API token').fill('token')
+    await dialogButton(page, 'Add').click()
+    await page.getByText('Name is taken').waitFor()
+    await page.getByLabel('Name', { exact: true }).fill('telegram')
+    await dialogButton(page, 'Add').click()
+    await item(page, 'telegram').waitFor()
+    await item(page, 'telegram-gateway').waitFor()
+  })
+
+  it('lets a viewer look, and nothing else', async () => {
+    const countersign = await start({ env: ENV })
+    const viewer = await open.user(countersign, 'cmp_demo', 'viewer')
+    const { page } = viewer
+    await addGateway(viewer, 'own', gateway())
+    await openScreen(page)
+    await page.getByText('A developer or an owner of your company changes and tests them').waitFor()
+    await item(page, 'own').getByText('Settings').click()
+    await item(page, 'own').getByText('authorization: hmac:').waitFor()
+    for (const name of ['Add provider', 'Test', 'Edit', 'Delete', 'Move up'])
+      expect(await page.getByRole('button', { name, exact: true }).count(), name).to.equal(0)
+    expect(await page.locator('main').innerText()).not.to.include(SECRET)
+  })
+
+  it('says that the provider of the console sends the sign-in codes', async () => {
+    const { page, admin } = await operator()
+    await openScreen(page)
+    await page.getByLabel('Company').selectOption('cmp_console')
+    await page.getByText('This app sends the codes with which people sign in to this dashboard').waitFor()
+    await page.getByText('Until it has an email provider').waitFor()
+    await page.getByRole('button', { name: 'Add provider' }).click()
+    await page.getByLabel('Type').selectOption({ label: 'Mail server (SMTP), Email' })
+    await page.getByLabel('Host', { exact: true }).fill('127.0.0.1')
+    await page.getByLabel('From', { exact: true }).fill('Console <codes@shop.example>')
+    await dialogButton(page, 'Add').click()
+    await page.getByText('Its email provider sends them').waitFor()
+    const [provider] = (await admin('GET', '/apps/app_console/providers')).body.items
+    expect(provider).to.include({ name: 'smtp', channel: 'email', type: 'smtp' })
+  })
+})
+
+describeInBrowserOnce('the look of the screen of providers', (open, start) => {
+  const gateway = withGateway()
+  for (const theme of ['light', 'dark'] as const)
+    for (const size of ['desktop', 'phone'] as const)
+      it(`is accessible on a ${size} in ${theme}, and does not scroll sideways`, async () => {
+        const viewer = await open.operator(await start({ env: ENV }), { theme, size })
+        const { page, admin } = viewer
+        await openScreen(page)
+        await page.getByText('Test keys need no provider').waitFor()
+        await expectAccessible(page)
+        for (const name of ['own', 'spare']) await addGateway(viewer, name, gateway())
+        await admin('PUT', `${PATH}/meta`, {
+          type: 'whatsapp_cloud',
+          config: { phone_number_id: '1', access_token: 'token', app_secret: 'secret' },
+        })
+        await openScreen(page)
+        await item(page, 'own').getByText('Settings').click()
+        await expectAccessible(page)
+        const isWide = await page.locator('html').evaluate(root => root.scrollWidth > root.clientWidth)
+        expect(isWide).to.equal(false)
+        await button(page, 'meta', 'Edit').click()
+        await page.getByText('Its fingerprint').first().waitFor()
+        await expectAccessible(page)
+        await dialogButton(page, 'Remove App secret').click()
+        await page.getByText('It is removed when you save').waitFor()
+        await dialogButton(page, 'Keep App secret').click()
+        await page.keyboard.press('Escape')
+        await button(page, 'own', 'Edit').click()
+        await page.getByLabel('URL', { exact: true }).fill('not an address')
+        await dialogButton(page, 'Save').click()
+        await page.getByText('URL would not be called: not a URL').waitFor()
+        await expectAccessible(page)
+        await page.keyboard.press('Escape')
+        await test(page, 'own', RECIPIENT)
+        await page.getByText('The vendor accepted the message').waitFor()
+        await expectAccessible(page)
+        await page.keyboard.press('Escape')
+        await button(page, 'own', 'Delete').click()
+        await expectAccessible(page)
+      })
+})

@@ -1,0 +1,63 @@
+import { expect } from 'chai'
+import { breakerWords, testWords } from '../../../../services/dashboard/web/screens/providers/provider-words.ts'
+
+const SINCE = '2030-01-31T12:00:00.000Z'
+const NOTHING = { http_status: null, vendor_code: null, vendor_text: null, ms: 3 }
+
+describe('the words about a breaker', () => {
+  it('tell each state', () => {
+    const words = (state: 'closed' | 'half_open' | 'open', processes = 1) =>
+      breakerWords({ state, since: SINCE, processes }, 'twilio', false)
+    expect(words('closed')).to.include({ state: 'Answers', tone: 'good', showsSince: false })
+    expect(words('open')).to.include({ state: 'Paused after failures', tone: 'bad', showsSince: true })
+    expect(words('half_open')).to.include({ state: 'Being tested', tone: 'warning' })
+    expect(words('open').explanation).not.to.include('processes')
+    expect(words('open').explanation).to.include('take the next provider')
+    const alone = breakerWords({ state: 'open', since: SINCE, processes: 1 }, 'twilio', true)
+    expect(alone.explanation).to.include('no other provider')
+    expect(words('open', 3).explanation).to.include('In 3 processes.')
+    expect(breakerWords(null, 'twilio', true)).to.include({ state: 'Not known', tone: 'neutral' })
+    expect(breakerWords(null, 'sandbox', true)).to.include({ state: 'Sandbox', explanation: null })
+  })
+})
+
+describe('the words about a test', () => {
+  const words = (test: object, type: 'twilio' | 'smtp' | 'sandbox' = 'twilio') =>
+    testWords({ outcome: 'refused', ...NOTHING, ...test }, type, '+14155552671')
+
+  it('say that the message is on its way', () => {
+    const { tone, title, sentences } = words({ outcome: 'accepted', http_status: 201 })
+    expect([tone, title]).to.deep.equal(['good', 'The vendor accepted the message'])
+    expect(sentences.join()).to.include('+14155552671')
+    expect(words({ outcome: 'accepted' }, 'sandbox').sentences.join()).to.include('sends none')
+  })
+
+  it('quote a refusal, and say what to look at', () => {
+    const refused = words({ http_status: 401, vendor_code: '20003', vendor_text: 'Authenticate' })
+    expect(refused.title).to.equal('The vendor refused the message')
+    expect(refused.sentences).to.deep.equal([
+      'It says: “Authenticate”',
+      'It does not accept the credentials: check the secrets of this provider.',
+    ])
+    const advice = (test: object) => words(test, 'smtp').sentences.at(-1)
+    expect(advice({ vendor_code: '535 5.7.8' })).to.include('credentials')
+    expect(advice({ vendor_code: '421' })).to.include('trouble of its own')
+    expect(advice({ vendor_code: '550 5.1.1' })).to.include('this recipient')
+    expect(advice({ http_status: 404 })).to.include('URL')
+    expect(advice({ http_status: 429 })).to.include('no more messages')
+    expect(advice({ http_status: 503 })).to.include('try again later')
+    expect(advice({ http_status: 400 })).to.include('this message')
+  })
+
+  it('tell silence from an answer that says nothing', () => {
+    const silent = words({ outcome: 'no_answer', vendor_text: 'it cannot be reached' })
+    expect([silent.tone, silent.title, silent.sentences[0]]).to.deep.equal([
+      'bad',
+      'There was no answer',
+      'It cannot be reached.',
+    ])
+    expect(words({ outcome: 'no_answer' }).sentences[0]).to.equal('The vendor did not answer.')
+    const unclear = words({ outcome: 'no_answer', http_status: 504, vendor_text: 'Gateway timeout' })
+    expect([unclear.tone, unclear.title]).to.deep.equal(['warning', 'The answer is not clear'])
+  })
+})
