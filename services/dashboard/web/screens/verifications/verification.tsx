@@ -1,9 +1,80 @@
+// One verification: first why its code did or did not arrive, then its whole history.
+import { useEffect, useState } from 'preact/hooks'
+import { useRoute } from 'preact-iso'
+import { api, bodyOf } from '../../api/client.ts'
+import { useQuery } from '../../data/use-query.ts'
+import { Card } from '../../ui/card.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { Loading } from '../../ui/loading.tsx'
+import { ProblemNotice } from '../../ui/notice.tsx'
 import { Screen } from '../../ui/screen.tsx'
+import type { History } from './delivery-words.ts'
+import { Facts } from './facts.tsx'
+import { LIST_PATH } from './search.ts'
+import { StoryCard } from './story-card.tsx'
+import { TimelineList } from './timeline-list.tsx'
+import './verifications.css'
+
+/** While it can still change. */
+const REREAD_MS = 3_000
 
 export default function Verification() {
+  const { id = '' } = useRoute().params
+  const [isPending, setPending] = useState(false)
+  const { data, problem, reload } = useQuery(
+    `verification ${id}`,
+    signal => bodyOf(api.GET('/admin/v1/verifications/{otp_id}', { params: { path: { otp_id: id } }, signal })),
+    isPending ? { everyMs: REREAD_MS } : {},
+  )
+  useEffect(() => setPending(data?.status === 'pending'), [data])
+
   return (
-    <Screen title="Verification">
-      <p>Not built yet.</p>
+    <Screen
+      title="Verification"
+      lead={data && <code>{data.otp_id}</code>}
+      actions={
+        <>
+          {data && <CopyButton label="Copy link" text={location.href} />}
+          <a href={LIST_PATH}>Back to the list</a>
+        </>
+      }
+    >
+      {data ? (
+        <Content history={data} />
+      ) : problem?.status === 404 ? (
+        <Unknown id={id} />
+      ) : problem ? (
+        <ProblemNotice problem={problem} onRetry={reload} />
+      ) : (
+        <Loading what="the verification" />
+      )}
     </Screen>
   )
 }
+
+const Content = ({ history }: { history: History }) => (
+  <>
+    <StoryCard history={history} />
+    <div class="verification-columns">
+      <Card title="Timeline">
+        <TimelineList history={history} />
+      </Card>
+      <Card title="Details">
+        <Facts history={history} />
+      </Card>
+    </div>
+  </>
+)
+
+const Unknown = ({ id }: { id: string }) => (
+  <Empty title="There is no verification with this id.">
+    <p>
+      <code>{id}</code>
+    </p>
+    <p>
+      The id may be mistyped, of another company, or erased: verifications are kept for the days that the app's settings
+      say. A send that was refused never became one: <a href={`${LIST_PATH}?tab=refusals`}>see the refusals</a>.
+    </p>
+  </Empty>
+)

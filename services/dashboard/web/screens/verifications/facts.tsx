@@ -1,0 +1,69 @@
+// What is known of a verification beside its history.
+import type { ComponentChildren } from 'preact'
+import { countryName } from '../../data/country-names.ts'
+import { useTenant } from '../../data/tenant.tsx'
+import { Badge, Status } from '../../ui/badge.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { Time } from '../../ui/time.tsx'
+import { channelTitle, type History } from './delivery-words.ts'
+
+export function Facts({ history }: { history: History }) {
+  const { apps, companies } = useTenant()
+  const { country, wrong_codes, attempts_left } = history
+  const app = apps.find(({ id }) => id === history.app_id)
+  const company = companies.find(({ id }) => id === history.company_id)
+  return (
+    <dl class="verification-facts">
+      <Fact name="Status">
+        <Status of={history.status} /> {history.mode === 'test' && <Badge>test</Badge>}
+      </Fact>
+      <Fact name="Recipient">
+        {history.masked_recipient}
+        {country && `, ${countryName(country)}`}
+      </Fact>
+      <Fact name="Channel">
+        {channelTitle(history.channel)}, of {history.order.map(channelTitle).join(' → ')}
+      </Fact>
+      <Fact name="App">{app?.name ?? company?.name ?? <code>{history.app_id}</code>}</Fact>
+      <Fact name="Started">
+        <Time at={history.created_at} />, by a {history.started_by.kind} key
+      </Fact>
+      <Fact name={Date.parse(history.expires_at) > Date.now() ? 'Expires' : 'Expired'}>
+        <Time at={history.expires_at} />
+      </Fact>
+      <Fact name="Approved">
+        <Time at={history.verified_at} none="not approved" />
+      </Fact>
+      <Fact name="Codes entered">
+        {wrong_codes} wrong, {attempts_left} {attempts_left === 1 ? 'attempt' : 'attempts'} left
+      </Fact>
+      <Fact name="Sends">
+        {history.sends}
+        {history.resend_at &&
+          (Date.parse(history.resend_at) > Date.now() ? (
+            <>
+              , next possible from <Time at={history.resend_at} />
+            </>
+          ) : (
+            ', a resend is possible now'
+          ))}
+      </Fact>
+      <Fact name="Language">{history.locale}</Fact>
+      <Fact name="Id">
+        <code>{history.otp_id}</code> <CopyButton text={history.otp_id} />
+      </Fact>
+      {history.action_url && (
+        <Fact name="WhatsApp link">
+          <code>{history.action_url}</code> <CopyButton text={history.action_url} />
+        </Fact>
+      )}
+    </dl>
+  )
+}
+
+const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)

@@ -1,0 +1,117 @@
+// Sends and resends that were refused, newest first, with what each means and what to do.
+import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { countryName } from '../../data/country-names.ts'
+import { useApp, useTenant } from '../../data/tenant.tsx'
+import { usePages } from '../../data/use-pages.ts'
+import { Empty } from '../../ui/empty.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { PagedTable } from '../../ui/paged-table.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { fillPage } from './fill-page.ts'
+import { refusalWords } from './refusal-words.ts'
+import { addressOf, EMPTY_SEARCH, isFiltered, type Search } from './search.ts'
+import { ShortId } from './short-id.tsx'
+
+type Refusal = Schemas['RefusalRecord']
+
+export function RefusalList({ search }: { search: Search }) {
+  const app = useApp()
+  const { apps } = useTenant()
+  const { recipient, allApps, type, since } = search
+  const filters = {
+    ...(allApps ? {} : { app_id: app.id }),
+    ...(recipient === '' ? {} : { recipient }),
+    ...(type === '' ? {} : { type }),
+    ...(since === '' ? {} : { since }),
+  }
+  const pages = usePages(`refusals ${JSON.stringify(filters)}`, ({ cursor, limit }, signal) =>
+    fillPage(
+      at =>
+        bodyOf(
+          api.GET('/admin/v1/refusals', {
+            params: { query: { ...filters, limit, ...(at === undefined ? {} : { cursor: at }) } },
+            signal,
+          }),
+        ),
+      cursor,
+    ),
+  )
+  const nameOfApp = (id: string): string => apps.find(one => one.id === id)?.name ?? id
+  const mayHaveMore = pages.data?.items.length === 0 && pages.next !== undefined
+  return (
+    <>
+      {mayHaveMore && <Notice>Nothing on this page yet, there may be more. Go on with “Next page”.</Notice>}
+      <div class="verifications-results">
+        <PagedTable
+          caption="Refusals"
+          columns={allApps ? [...COLUMNS, appColumn(nameOfApp)] : COLUMNS}
+          pages={pages}
+          keyOf={refusal => `${refusal.at} ${refusal.request_id} ${refusal.key_id} ${refusal.masked_recipient}`}
+          empty={
+            isFiltered(search) ? (
+              <Empty title="No refusal matches the filters.">
+                Refusals are kept for 7 days.{' '}
+                <a href={addressOf({ ...EMPTY_SEARCH, tab: 'refusals', allApps: search.allApps })}>Show all refusals</a>
+              </Empty>
+            ) : (
+              <Empty title="No send was refused in the last 7 days.">
+                Here you see every send that never became a message, with the reason and what to do.
+              </Empty>
+            )
+          }
+        />
+      </div>
+      {pages.data && pages.data.items.length > 0 && (
+        <p class="hint">Refusals are kept for 7 days. Of a flood of them only some are recorded.</p>
+      )}
+    </>
+  )
+}
+
+const COLUMNS: readonly Column<Refusal>[] = [
+  { name: 'Time', show: ({ at }) => <Time at={at} /> },
+  { name: 'Recipient', show: ({ masked_recipient }) => masked_recipient ?? '–' },
+  { name: 'Country', show: ({ country }) => (country ? <abbr title={countryName(country)}>{country}</abbr> : '–') },
+  { name: 'Why', show: refusal => <Why {...refusal} /> },
+  {
+    name: 'Request',
+    show: ({ request_id }) => (request_id ? <ShortId id={request_id} /> : <span class="soft">none</span>),
+  },
+]
+
+const appColumn = (nameOf: (id: string) => string): Column<Refusal> => ({
+  name: 'App',
+  show: ({ app_id }) => nameOf(app_id),
+})
+
+function Why({ type, scope }: Refusal) {
+  const { title, means, todo, screen } = refusalWords(type, scope)
+  return (
+    <div class="verifications-why">
+      <p>
+        <strong>{title}.</strong> {means}
+      </p>
+      <p class="soft">
+        {todo} {screen && <a href={screen}>{SCREEN_LINKS[screen]}</a>}
+      </p>
+      <p class="hint">
+        <code>{type}</code>
+        {scope && (
+          <>
+            , scope <code>{scope}</code>
+          </>
+        )}
+      </p>
+    </div>
+  )
+}
+
+const SCREEN_LINKS = {
+  '/routing': 'Open Routing',
+  '/providers': 'Open Providers',
+  '/limits': 'Open Limits and fraud',
+  '/money': 'Open Money',
+  '/api-keys': 'Open API Keys',
+  '/queues': 'Open Queues',
+} as const

@@ -1,0 +1,142 @@
+// What to look for. In: the search of the address. Out: a new address, at once for a choice, and on Enter or "Search" for a text. The id of a
+// verification goes straight to it.
+import { useEffect, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
+import { CHANNELS } from '../../../../../machines/channels.ts'
+import { COUNTRY_CODES, countryName } from '../../data/country-names.ts'
+import { Button } from '../../ui/button.tsx'
+import { Select, Switch, TextField } from '../../ui/field.tsx'
+import { channelTitle } from './delivery-words.ts'
+import { REFUSAL_TYPES, refusalWords } from './refusal-words.ts'
+import {
+  addressOf,
+  EMPTY_SEARCH,
+  fromLocalField,
+  isFiltered,
+  otpIdIn,
+  type Search,
+  STATUSES,
+  toLocalField,
+  verificationPath,
+} from './search.ts'
+
+const ANY = { value: '' as const, label: 'Any' }
+const STATUS_OPTIONS = [ANY, ...STATUSES.map(value => ({ value, label: value }))]
+const CHANNEL_OPTIONS = [ANY, ...CHANNELS.map(value => ({ value, label: channelTitle(value) }))]
+const COUNTRY_OPTIONS = [ANY, ...COUNTRY_CODES.map(value => ({ value, label: `${countryName(value)} (${value})` }))]
+const TYPE_OPTIONS = [
+  ANY,
+  ...REFUSAL_TYPES.map(value => ({ value, label: `${refusalWords(value, null).title} (${value})` })),
+]
+
+/** There the filters would push the list off the screen. */
+const NARROW = '(max-width: 640px)'
+
+export function SearchForm({ search, appName }: { search: Search; appName: string }) {
+  const { route } = useLocation()
+  const [text, setText] = useState(search.recipient)
+  const [since, setSince] = useState(toLocalField(search.since))
+  const [until, setUntil] = useState(toLocalField(search.until))
+  // Back and shared links change the address without this form.
+  useEffect(() => {
+    setText(search.recipient)
+    setSince(toLocalField(search.since))
+    setUntil(toLocalField(search.until))
+  }, [search.recipient, search.since, search.until])
+
+  function typed(): Search {
+    // The field has no seconds. A time of a shared link that was not touched keeps its own.
+    const time = (field: string, shared: string) => (field === toLocalField(shared) ? shared : fromLocalField(field))
+    return { ...search, recipient: text, since: time(since, search.since), until: time(until, search.until) }
+  }
+  function go(next: Search): void {
+    const address = addressOf(next)
+    if (address !== addressOf(search)) route(address)
+  }
+  function submit(): void {
+    const otp_id = otpIdIn(text)
+    if (otp_id) route(verificationPath(otp_id))
+    else go(typed())
+  }
+  const isRefusals = search.tab === 'refusals'
+  const [filtersOpen, setFiltersOpen] = useState(() => isFiltered(search) || !matchMedia(NARROW).matches)
+  return (
+    <search aria-label={isRefusals ? 'Refusals' : 'Verifications'}>
+      <form
+        class="verifications-search"
+        onSubmit={event => {
+          event.preventDefault()
+          submit()
+        }}
+      >
+        <div class="verifications-search-text">
+          <TextField
+            label={isRefusals ? 'Recipient' : 'Recipient or id'}
+            type="search"
+            value={text}
+            placeholder={isRefusals ? '+44 7911 123456' : '+44 7911 123456, ada@example.com, otp_…'}
+            onInput={setText}
+          />
+          <Button look="primary" type="submit">
+            Search
+          </Button>
+          <Switch
+            label="All apps"
+            hint={search.allApps ? 'Now: every app.' : `Now: ${appName} alone.`}
+            checked={search.allApps}
+            onChange={allApps => go({ ...typed(), allApps })}
+          />
+        </div>
+        <details
+          class="verifications-more"
+          open={filtersOpen}
+          onToggle={event => setFiltersOpen(event.currentTarget.open)}
+        >
+          <summary>Filters</summary>
+          {/* The times are used when the viewer leaves them: a year is typed digit by digit, and each would be a search. */}
+          <div class="verifications-filters" onFocusOut={() => go({ ...typed(), recipient: search.recipient })}>
+            {isRefusals ? (
+              <Select
+                label="Type"
+                value={search.type}
+                options={TYPE_OPTIONS}
+                onChange={type => go({ ...typed(), type })}
+              />
+            ) : (
+              <>
+                <Select
+                  label="Status"
+                  value={search.status}
+                  options={STATUS_OPTIONS}
+                  onChange={status => go({ ...typed(), status })}
+                />
+                <Select
+                  label="Channel"
+                  value={search.channel}
+                  options={CHANNEL_OPTIONS}
+                  onChange={channel => go({ ...typed(), channel })}
+                />
+                <Select
+                  label="Country"
+                  value={search.country}
+                  options={COUNTRY_OPTIONS}
+                  onChange={country => go({ ...typed(), country })}
+                />
+              </>
+            )}
+            <TextField label="Since" type="datetime-local" value={since} onInput={setSince} />
+            {!isRefusals && <TextField label="Until" type="datetime-local" value={until} onInput={setUntil} />}
+            {isFiltered(search) && (
+              <Button
+                look="quiet"
+                onClick={() => route(addressOf({ ...EMPTY_SEARCH, tab: search.tab, allApps: search.allApps }))}
+              >
+                Clear filters
+              </Button>
+            )}
+          </div>
+        </details>
+      </form>
+    </search>
+  )
+}

@@ -1,0 +1,103 @@
+// What the lists of verifications and refusals are searched for. In: the query of the page's address, which can be shared. Out: the search,
+// and the address of a search. Times are in UTC in the address, and in the viewer's zone in fields. Pure.
+import { CHANNELS, type Channel } from '../../../../../machines/channels.ts'
+import { isCountry } from '../../../../domain/tenancy/countries.ts'
+import type { components } from '../../api/schema.ts'
+import { isRefusalType, type RefusalType } from './refusal-words.ts'
+
+export type Status = components['schemas']['OtpStatus']
+
+export type Tab = 'verifications' | 'refusals'
+
+/** An empty text is no filter. */
+export interface Search {
+  tab: Tab
+  recipient: string
+  allApps: boolean
+  status: Status | ''
+  channel: Channel | ''
+  country: string
+  type: RefusalType | ''
+  /** ISO 8601, UTC. */
+  since: string
+  until: string
+}
+
+export const STATUSES: readonly Status[] = ['pending', 'approved', 'failed', 'expired', 'canceled']
+
+export const EMPTY_SEARCH: Search = {
+  tab: 'verifications',
+  recipient: '',
+  allApps: false,
+  status: '',
+  channel: '',
+  country: '',
+  type: '',
+  since: '',
+  until: '',
+}
+
+export const LIST_PATH = '/verifications'
+
+/** A value that the API would refuse is left out. */
+export function readSearch(query: Readonly<Record<string, string | undefined>>): Search {
+  const { status = '', channel = '', country = '', type = '' } = query
+  return {
+    tab: query.tab === 'refusals' ? 'refusals' : 'verifications',
+    recipient: (query.recipient ?? '').trim(),
+    allApps: query.apps === 'all',
+    status: STATUSES.find(one => one === status) ?? '',
+    channel: CHANNELS.find(one => one === channel) ?? '',
+    country: isCountry(country.toUpperCase()) ? country.toUpperCase() : '',
+    type: isRefusalType(type) ? type : '',
+    since: readTime(query.since),
+    until: readTime(query.until),
+  }
+}
+
+const readTime = (text: string | undefined): string => {
+  const at = Date.parse(text ?? '')
+  return Number.isNaN(at) ? '' : new Date(at).toISOString()
+}
+
+/** Each list has its own filters in its address. */
+export function addressOf(search: Search): string {
+  const { tab, recipient, allApps, status, channel, country, type, since, until } = search
+  const isRefusals = tab === 'refusals'
+  const query = new URLSearchParams()
+  const add = (name: string, value: string): void => {
+    if (value !== '') query.set(name, value)
+  }
+  add('tab', isRefusals ? tab : '')
+  add('recipient', recipient.trim())
+  add('apps', allApps ? 'all' : '')
+  add('status', isRefusals ? '' : status)
+  add('channel', isRefusals ? '' : channel)
+  add('country', isRefusals ? '' : country)
+  add('type', isRefusals ? type : '')
+  add('since', since)
+  add('until', isRefusals ? '' : until)
+  const text = query.toString()
+  return text === '' ? LIST_PATH : `${LIST_PATH}?${text}`
+}
+
+/** The id of a verification in what was typed; null for a recipient. */
+export const otpIdIn = (text: string): string | null => /^otp_[0-9A-Za-z]+$/.exec(text.trim())?.[0] ?? null
+
+export const verificationPath = (otp_id: string): string => `${LIST_PATH}/${encodeURIComponent(otp_id)}`
+
+/** Whether anything but the choice of apps narrows the list. */
+export const isFiltered = (search: Search): boolean =>
+  addressOf({ ...search, allApps: false }) !== addressOf({ ...EMPTY_SEARCH, tab: search.tab })
+
+/** The value of a `datetime-local` field for a time of the address. */
+export function toLocalField(iso: string): string {
+  const at = new Date(iso)
+  if (Number.isNaN(at.getTime())) return ''
+  const two = (number: number): string => String(number).padStart(2, '0')
+  const day = `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+  return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`
+}
+
+/** A `datetime-local` field means the viewer's zone. Empty where it is not complete. */
+export const fromLocalField = (text: string): string => readTime(text === '' ? undefined : text)

@@ -1,0 +1,143 @@
+// The verifications that a search finds, newest first, one page at a time.
+import { useLocation } from 'preact-iso'
+import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { countryName } from '../../data/country-names.ts'
+import { useApp, useTenant } from '../../data/tenant.tsx'
+import { usePages } from '../../data/use-pages.ts'
+import { useQuery } from '../../data/use-query.ts'
+import { Badge, Status } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { PagedTable } from '../../ui/paged-table.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { channelTitle, deliveryState } from './delivery-words.ts'
+import { fillPage } from './fill-page.ts'
+import { addressOf, EMPTY_SEARCH, isFiltered, type Search, verificationPath } from './search.ts'
+
+type Verification = Schemas['VerificationRecord']
+
+export function VerificationList({ search }: { search: Search }) {
+  const app = useApp()
+  const { apps, companies } = useTenant()
+  const { recipient, allApps, status, channel, country, since, until } = search
+  const filters = {
+    ...(allApps ? {} : { app_id: app.id }),
+    ...(recipient === '' ? {} : { recipient }),
+    ...(status === '' ? {} : { status }),
+    ...(channel === '' ? {} : { channel }),
+    ...(country === '' ? {} : { country }),
+    ...(since === '' ? {} : { since }),
+    ...(until === '' ? {} : { until }),
+  }
+  const pages = usePages(`verifications ${JSON.stringify(filters)}`, ({ cursor, limit }, signal) =>
+    fillPage(
+      at =>
+        bodyOf(
+          api.GET('/admin/v1/verifications', {
+            params: { query: { ...filters, limit, ...(at === undefined ? {} : { cursor: at }) } },
+            signal,
+          }),
+        ),
+      cursor,
+    ),
+  )
+  /** The names of other companies' apps are not read; an operator sees the company's. */
+  const nameOfApp = ({ app_id, company_id }: Verification): string =>
+    apps.find(({ id }) => id === app_id)?.name ?? companies.find(({ id }) => id === company_id)?.name ?? app_id
+  const mayHaveMore = pages.data?.items.length === 0 && pages.next !== undefined
+  return (
+    <>
+      {recipient !== '' && <RefusalsOfRecipient search={search} appId={allApps ? null : app.id} />}
+      {mayHaveMore && <Notice>Nothing on this page yet, there may be more. Go on with “Next page”.</Notice>}
+      <div class="verifications-results">
+        <PagedTable
+          caption="Verifications"
+          columns={allApps ? [...COLUMNS, appColumn(nameOfApp)] : COLUMNS}
+          pages={pages}
+          keyOf={({ otp_id }) => otp_id}
+          empty={<NothingFound search={search} appName={app.name} />}
+        />
+      </div>
+    </>
+  )
+}
+
+const COLUMNS: readonly Column<Verification>[] = [
+  {
+    name: 'Recipient',
+    show: ({ otp_id, masked_recipient, mode }) => (
+      <span class="verifications-recipient">
+        <a href={verificationPath(otp_id)}>{masked_recipient}</a>
+        {mode === 'test' && <Badge>test</Badge>}
+      </span>
+    ),
+  },
+  { name: 'Started', show: ({ created_at }) => <Time at={created_at} /> },
+  { name: 'Status', show: ({ status }) => <Status of={status} /> },
+  { name: 'Channel', show: ({ channel }) => channelTitle(channel) },
+  { name: 'Last message', show: verification => <LastMessage {...verification} /> },
+  { name: 'Country', show: ({ country }) => (country ? <abbr title={countryName(country)}>{country}</abbr> : '–') },
+]
+
+const appColumn = (nameOf: (verification: Verification) => string): Column<Verification> => ({
+  name: 'App',
+  show: nameOf,
+})
+
+function LastMessage({ deliveries }: Verification) {
+  const last = deliveries.at(-1)
+  if (!last) return <span class="soft">None: the user writes first</span>
+  return <span class={last.status === 'failed' ? 'verifications-bad' : ''}>{deliveryState(last)}</span>
+}
+
+/** A code that never came may never have been sent. */
+function RefusalsOfRecipient({ search, appId }: { search: Search; appId: string | null }) {
+  const { recipient } = search
+  const query = useQuery(`refusals of ${appId} ${recipient}`, signal =>
+    bodyOf(
+      api.GET('/admin/v1/refusals', {
+        params: { query: { recipient, limit: 1, ...(appId === null ? {} : { app_id: appId }) } },
+        signal,
+      }),
+    ),
+  )
+  if (!query.data?.items[0]) return null
+  return (
+    <Notice tone="warning">
+      <p>
+        Sends to this recipient were refused in the last days, the newest on <Time at={query.data.items[0].at} />.{' '}
+        <a href={addressOf({ ...search, tab: 'refusals', since: '' })}>See why</a>
+      </p>
+    </Notice>
+  )
+}
+
+function NothingFound({ search, appName }: { search: Search; appName: string }) {
+  const { route } = useLocation()
+  if (!isFiltered(search) && !search.allApps)
+    return (
+      <Empty title={`${appName} has sent no code yet.`}>
+        Send the first one in a minute, without writing code: <a href="/try">open the sandbox</a>.
+      </Empty>
+    )
+  const isRecipient = search.recipient !== ''
+  return (
+    <Empty
+      title={isRecipient ? 'No verification of this recipient was found.' : 'No verification matches the filters.'}
+    >
+      {isRecipient && (
+        <p>Write a number with its country code, such as +44 7911 123456. Old verifications are erased.</p>
+      )}
+      <div class="actions verifications-centered">
+        {!search.allApps && (
+          <Button onClick={() => route(addressOf({ ...search, allApps: true }))}>Search all apps</Button>
+        )}
+        <Button onClick={() => route(addressOf({ ...EMPTY_SEARCH, allApps: search.allApps }))}>
+          Show all verifications
+        </Button>
+      </div>
+    </Empty>
+  )
+}

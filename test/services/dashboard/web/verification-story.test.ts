@@ -1,0 +1,567 @@
+// Why a code did or did not arrive, in sentences, for every way in which a message can end.
+import { expect } from 'chai'
+import {
+  type Arrival,
+  type Delivery,
+  deliveryState,
+  type FailureReason,
+  type History,
+  reasonText,
+} from '../../../../services/dashboard/web/screens/verifications/delivery-words.ts'
+import type { TimelineEntry } from '../../../../services/dashboard/web/screens/verifications/provider-calls.ts'
+import { tellStory } from '../../../../services/dashboard/web/screens/verifications/story.ts'
+import { failureReason } from '../../../../services/domain/openapi/shared-schemas.ts'
+
+const START = Date.parse('2030-01-01T12:00:00.000Z')
+const at = (ms: number): string => new Date(START + ms).toISOString()
+const SERVER = { key_id: 'key_a', kind: 'server' } as const
+const DEVICE = { key_id: 'key_b', kind: 'publishable' } as const
+
+const delivery = (members: Partial<Delivery> = {}): Delivery => ({
+  delivery_id: 'dlv_1',
+  channel: 'sms',
+  generation: 1,
+  status: 'queued',
+  created_at: at(0),
+  updated_at: at(0),
+  micros: 0,
+  ...members,
+})
+
+const call = (ms: number, members: Partial<TimelineEntry> = {}): TimelineEntry => ({
+  at: at(ms),
+  happened: 'provider.called',
+  delivery_id: 'dlv_1',
+  provider: 'main',
+  round: 1,
+  call: 1,
+  result: 'accepted',
+  reference: null,
+  http_status: null,
+  vendor_code: null,
+  vendor_text: null,
+  ms: 100,
+  ...members,
+})
+
+const exhausted = (ms: number, round = 1): TimelineEntry => ({
+  at: at(ms),
+  happened: 'providers.exhausted',
+  delivery_id: 'dlv_1',
+  round,
+})
+
+const receipt = (ms: number, members: Partial<TimelineEntry> = {}): TimelineEntry => ({
+  at: at(ms),
+  happened: 'delivery.failed',
+  delivery_id: 'dlv_1',
+  provider: 'main',
+  channel: 'sms',
+  ...members,
+})
+
+const history = (members: Partial<History> = {}): History => ({
+  otp_id: 'otp_1',
+  status: 'pending',
+  channel: 'sms',
+  masked_recipient: '+1****01',
+  completion: 'code',
+  created_at: at(0),
+  expires_at: at(600_000),
+  verified_at: null,
+  attempts_left: 5,
+  resend_at: null,
+  deliveries: [delivery()],
+  action_url: null,
+  company_id: 'cmp_1',
+  app_id: 'app_1',
+  mode: 'live',
+  started_by: SERVER,
+  country: 'US',
+  locale: 'en',
+  order: ['sms', 'telegram'],
+  sends: 1,
+  generation: 1,
+  wrong_codes: 0,
+  approved_by: null,
+  exchange: null,
+  timeline: [],
+  ...members,
+})
+
+/** A verification with one failed message. */
+const failed = (
+  reason: FailureReason | undefined,
+  timeline: TimelineEntry[],
+  members: Partial<History> = {},
+): History =>
+  history({
+    deliveries: [delivery({ status: 'failed', updated_at: at(5_000), ...(reason ? { reason } : {}) })],
+    timeline,
+    ...members,
+  })
+
+const NOW = START + 10_000
+const LATER = START + 300_000
+
+function expectStory(told: History, arrival: Arrival, reason: string, now = NOW): void {
+  const story = tellStory(told, now)
+  expect(story.reason).to.equal(reason)
+  expect(story.arrival).to.equal(arrival)
+}
+
+describe('why a code arrived', () => {
+  it('a provider took it, and it was delivered', () => {
+    const deliveries = [delivery({ status: 'delivered', updated_at: at(4_200), provider: 'main' })]
+    expectStory(
+      history({ deliveries, timeline: [call(100, { http_status: 201 })] }),
+      'arrived',
+      'The provider main took it after 100 ms; delivered 4 s later.',
+    )
+  })
+
+  it('a provider failed, and the next took it', () => {
+    const deliveries = [delivery({ status: 'delivered', updated_at: at(5_010), provider: 'backup' })]
+    const busy = { result: 'failed', http_status: 429, ms: 812 } as const
+    expectStory(
+      history({ deliveries, timeline: [call(10, busy), call(830, { provider: 'backup', ms: 180 })] }),
+      'arrived',
+      'The provider main answered 429 after 812 ms; the provider backup took it after 180 ms; delivered 4 s later.',
+    )
+  })
+
+  it('a provider failed in several rounds before it took it', () => {
+    const deliveries = [delivery({ status: 'delivered', updated_at: at(7_200), provider: 'main' })]
+    const broken = { result: 'failed', http_status: 503, vendor_text: 'Down.' } as const
+    const timeline = [call(0, broken), exhausted(1), call(1_000, { ...broken, round: 2 }), call(6_100, { round: 3 })]
+    expectStory(
+      history({ deliveries, timeline }),
+      'arrived',
+      'The provider main answered 503 twice, saying “Down”; the provider main took it after 100 ms; delivered 1 s later.',
+    )
+  })
+
+  it('the receipt overtook the answer', () => {
+    const deliveries = [delivery({ status: 'delivered', updated_at: at(50), provider: 'main' })]
+    expectStory(
+      history({ deliveries, timeline: [call(10)] }),
+      'arrived',
+      'The provider main took it after 100 ms; delivered at once.',
+    )
+  })
+
+  it('the receipt of a provider without a clear answer came after the next provider was called', () => {
+    const deliveries = [delivery({ status: 'delivered', updated_at: at(20_000), provider: 'main' })]
+    const lost = { result: 'unknown', vendor_text: 'it did not answer in time', ms: 2_000 } as const
+    expectStory(
+      history({ deliveries, timeline: [call(0, lost), call(17_000, { provider: 'backup' })] }),
+      'arrived',
+      'The provider main gave no clear answer after 2 s: it did not answer in time; the provider backup took it after 100 ms; delivered by the provider main.',
+    )
+  })
+
+  it('no call is recorded, and a receipt came', () => {
+    const deliveries = [delivery({ status: 'delivered', updated_at: at(4_000) })]
+    expectStory(history({ deliveries }), 'arrived', 'Delivered 4 s after it was accepted.')
+  })
+
+  it('the right code was entered, whatever the receipts say', () => {
+    for (const status of ['queued', 'sent', 'delivered', 'failed'] as const)
+      expectStory(
+        history({
+          status: 'approved',
+          verified_at: at(12_000),
+          approved_by: SERVER,
+          deliveries: [delivery({ status })],
+        }),
+        'arrived',
+        'The right code was entered 12 s after the send.',
+      )
+  })
+
+  it("the user's WhatsApp message approved it, without a code", () => {
+    const told = history({ status: 'approved', verified_at: at(9_000), channel: 'whatsapp', deliveries: [] })
+    expectStory(told, 'arrived', 'The user approved by sending the WhatsApp message 9 s after the send.')
+    expect(tellStory(told, NOW).verdict).to.equal('Approved without a code')
+  })
+})
+
+describe('why it is not known yet whether a code arrived', () => {
+  const sent = delivery({ status: 'sent', updated_at: at(200), provider: 'main' })
+
+  it('it is queued, and no provider was called', () => {
+    expectStory(history(), 'under way', 'The message is on its way to a provider.')
+    expectStory(history(), 'under way', 'The message has waited for 5 min, and no provider was called.', LATER)
+    expect(tellStory(history(), LATER).remedies[0]?.screen).to.equal('/queues')
+  })
+
+  it('it is queued, and providers failed so far', () => {
+    const told = history({ timeline: [call(0, { result: 'failed', http_status: 500 }), exhausted(1)] })
+    expectStory(
+      told,
+      'under way',
+      'The provider main answered 500 after 100 ms; no provider has taken it yet, and it is tried again.',
+    )
+  })
+
+  it('a provider is being called', () => {
+    const told = history({ timeline: [call(0, { result: null, ms: null })] })
+    expectStory(
+      told,
+      'under way',
+      'The provider main is being called; no provider has taken it yet, and it is tried again.',
+    )
+  })
+
+  it('it is queued, and the verification has ended', () => {
+    expectStory(
+      history({ status: 'canceled' }),
+      'unknown',
+      'The verification has ended, and no call of a provider is recorded.',
+    )
+    expectStory(
+      history({ status: 'expired', timeline: [call(0, { result: 'failed', http_status: 500 })] }),
+      'unknown',
+      'The provider main answered 500 after 100 ms; the verification has ended, and no provider is recorded to have taken it.',
+    )
+  })
+
+  it('a provider took it, and there is no receipt', () => {
+    const told = history({ deliveries: [sent], timeline: [call(100)] })
+    expectStory(told, 'under way', 'The provider main took it after 100 ms; no receipt has come yet.')
+    expectStory(
+      told,
+      'unknown',
+      'The provider main took it after 100 ms; no receipt has come for 5 min, so it is not known whether it arrived.',
+      LATER,
+    )
+  })
+
+  it('a provider took it, and its call is not recorded', () => {
+    expectStory(history({ deliveries: [sent] }), 'under way', 'The provider main took it; no receipt has come yet.')
+    const { provider: _, ...unnamed } = sent
+    expectStory(history({ deliveries: [unnamed] }), 'under way', 'A provider took it; no receipt has come yet.')
+  })
+
+  it('a link of WhatsApp waits for the user', () => {
+    const link: Partial<History> = { deliveries: [], channel: 'whatsapp', action_url: 'https://wa.me/1' }
+    expectStory(
+      history({ ...link, completion: 'inbound' }),
+      'under way',
+      'It is approved by a WhatsApp message that the user sends with the link; none with its reference has come from this number.',
+    )
+    expectStory(
+      history({ ...link, status: 'expired' }),
+      'not arrived',
+      'The code is the answer to a WhatsApp message that the user sends with the link; none with its reference has come from this number.',
+    )
+  })
+
+  it('no message is recorded', () => {
+    expectStory(history({ deliveries: [] }), 'unknown', 'No message of this code is recorded.')
+  })
+})
+
+describe('why a code did not arrive', () => {
+  it('recipient_unreachable: the provider refused the number', () => {
+    const refused = call(0, {
+      result: 'refused',
+      http_status: 400,
+      vendor_code: '21211',
+      vendor_text: "The 'To' number [phone] is not valid.",
+      ms: 231,
+    })
+    const told = failed('recipient_unreachable', [refused, receipt(240, { provider: null })])
+    expectStory(
+      told,
+      'not arrived',
+      "The number cannot be reached: the provider main answered 400 after 231 ms, saying “The 'To' number [phone] is not valid” (code 21211).",
+    )
+    expect(tellStory(told, NOW).remedies.map(({ screen }) => screen)).to.deep.equal([undefined, '/routing'])
+  })
+
+  it('recipient_unreachable: the mail server does not know the mailbox', () => {
+    const refused = call(0, {
+      provider: 'mail',
+      result: 'refused',
+      vendor_code: '550 5.1.1',
+      vendor_text: 'is unknown',
+    })
+    const deliveries = [delivery({ channel: 'email', status: 'failed', reason: 'recipient_unreachable' })]
+    expectStory(
+      history({ channel: 'email', deliveries, timeline: [refused] }),
+      'not arrived',
+      'The address cannot be reached: the provider mail refused the recipient after 100 ms, saying “is unknown” (code 550 5.1.1).',
+    )
+  })
+
+  it('recipient_unreachable: the receipt says so', () => {
+    const said = { vendor_code: '30003', vendor_text: 'Unreachable destination handset' }
+    expectStory(
+      failed('recipient_unreachable', [call(0, { http_status: 201 }), receipt(3_100, said)]),
+      'not arrived',
+      'The number cannot be reached: the provider main took it after 100 ms; 3 s later it reported a failure, saying “Unreachable destination handset” (code 30003).',
+    )
+  })
+
+  it('recipient_unreachable: a receipt of few words', () => {
+    expectStory(
+      failed('recipient_unreachable', [call(0), receipt(100, { vendor_code: 'expired' })]),
+      'not arrived',
+      'The number cannot be reached: the provider main took it after 100 ms; it reported a failure, with the vendor’s code “expired”.',
+    )
+    expectStory(
+      failed('recipient_unreachable', []),
+      'not arrived',
+      'The number cannot be reached: what the provider said is not recorded.',
+    )
+  })
+
+  it('recipient_unreachable: another provider may have sent it before', () => {
+    const timeline = [
+      call(0, { result: 'unknown', ms: 2_000 }),
+      call(9_000, { provider: 'backup', result: 'refused', http_status: 400 }),
+    ]
+    expectStory(
+      failed('recipient_unreachable', timeline),
+      'unknown',
+      'The number cannot be reached: the provider main gave no clear answer after 2 s; the provider backup answered 400 after 100 ms.',
+    )
+  })
+
+  it('provider_failed: every provider failed in every round', () => {
+    const rounds = [1, 2, 3].flatMap(round => [
+      call(round * 1_000, {
+        round,
+        result: 'failed',
+        http_status: 503,
+        vendor_code: '20500',
+        vendor_text: 'Internal Server Error',
+      }),
+      call(round * 1_000 + 200, {
+        round,
+        provider: 'backup',
+        result: 'failed',
+        http_status: 401,
+        vendor_text: 'Authenticate',
+      }),
+      exhausted(round * 1_000 + 400, round),
+    ])
+    const told = failed('provider_failed', rounds)
+    expectStory(
+      told,
+      'not arrived',
+      'The provider main answered 503 three times, saying “Internal Server Error” (code 20500); the provider backup answered 401 three times, saying “Authenticate”; no other provider took it.',
+    )
+    const { remedies } = tellStory(told, NOW)
+    expect(remedies[0]?.says).to.match(/^HTTP 401 and 403 usually mean/)
+    expect(remedies.at(-1)).to.deep.equal({ says: 'Check the providers of the app.', screen: '/providers' })
+  })
+
+  for (const [title, outcome, words] of [
+    ['cannot be reached', { vendor_text: 'it cannot be reached', ms: 5 }, 'failed after 5 ms: it cannot be reached'],
+    ['says nothing', { ms: null }, 'failed'],
+    [
+      'speaks SMTP',
+      { vendor_code: '421 4.3.2', vendor_text: 'Try later' },
+      'failed after 100 ms, saying “Try later” (code 421 4.3.2)',
+    ],
+    ['wants fewer messages', { http_status: 429 }, 'answered 429 after 100 ms'],
+    [
+      'refuses in a success',
+      { http_status: 200, vendor_text: 'FLOOD_WAIT' },
+      'did not take it, with HTTP 200 after 100 ms, saying “FLOOD_WAIT”',
+    ],
+  ] as const)
+    it(`provider_failed: the one provider ${title}`, () => {
+      expectStory(
+        failed('provider_failed', [call(0, { result: 'failed', ...outcome })]),
+        'not arrived',
+        `The provider main ${words}; no other provider took it.`,
+      )
+    })
+
+  it('provider_failed: the receipt gives no other reason', () => {
+    const timeline = [call(0), receipt(1_100)]
+    expectStory(
+      failed('provider_failed', timeline),
+      'not arrived',
+      'The provider main took it after 100 ms; 1 s later it reported a failure, without saying why.',
+    )
+  })
+
+  it('provider_failed: no provider was called, because all were paused', () => {
+    expectStory(
+      failed('provider_failed', [exhausted(0), exhausted(1_000, 2)]),
+      'not arrived',
+      'No provider was called: all of them were paused after earlier failures, or had asked for a pause.',
+    )
+    expectStory(failed('provider_failed', []), 'not arrived', 'No provider could send it, and no call is recorded.')
+  })
+
+  it('no_answer: the provider hangs, and hangs again', () => {
+    const hung = { result: 'unknown', vendor_text: 'it did not answer in time', ms: 8_000 } as const
+    expectStory(
+      failed('no_answer', [call(0, hung), call(8_100, { ...hung, call: 2 })]),
+      'unknown',
+      'The provider main gave no clear answer twice: it did not answer in time; it is not known whether the message went out.',
+    )
+    expectStory(
+      failed('no_answer', []),
+      'unknown',
+      'The provider gave no clear answer; it is not known whether the message went out.',
+    )
+  })
+
+  it('no_answer: an answer that says nothing, and a call whose end is not recorded', () => {
+    const timeline = [call(0, { result: 'unknown', http_status: 504 }), call(200, { call: 2, result: null, ms: null })]
+    expectStory(
+      failed('no_answer', timeline),
+      'unknown',
+      'The provider main gave no clear answer, HTTP 504, after 100 ms; the provider main was called, and how that ended is not recorded; it is not known whether the message went out.',
+      LATER,
+    )
+  })
+
+  for (const [title, members, why] of [
+    ['a newer code was made', { generation: 2 }, 'a newer code had been made'],
+    ['it was approved', { status: 'approved' }, 'it was approved before'],
+    ['it was canceled', { status: 'canceled' }, 'the verification was canceled before'],
+    ['it expired', { status: 'expired' }, 'the code had expired before'],
+    ['too many wrong codes', { status: 'failed' }, 'too many wrong codes had ended the verification before'],
+    ['for a reason that is not recorded', {}, 'it was no longer wanted'],
+  ] as const)
+    it(`superseded: ${title}`, () => {
+      const told = failed('superseded', [], members)
+      const { reason, more } = tellStory(told, NOW)
+      expect([reason, ...more].join(' ')).to.include(`The message was not sent, because ${why}.`)
+    })
+
+  it('superseded: the call before gave no clear answer', () => {
+    expectStory(
+      failed('superseded', [call(0, { result: 'unknown', ms: 2_000 })], { status: 'canceled' }),
+      'unknown',
+      'The provider main gave no clear answer after 2 s; it is not known whether the message went out; it was not tried again, because the verification was canceled before.',
+    )
+  })
+
+  it('no_provider: there was none for the channel', () => {
+    const told = failed('no_provider', [])
+    expectStory(told, 'not arrived', 'The app had no usable provider for SMS when the message was due.')
+    expect(tellStory(told, NOW).remedies).to.deep.equal([{ says: 'Add a provider for SMS.', screen: '/providers' }])
+  })
+
+  it('insufficient_funds: it could not be paid', () => {
+    const told = failed('insufficient_funds', [])
+    expectStory(
+      told,
+      'not arrived',
+      'The balance of the company was not enough for a message by SMS, so it was not sent.',
+    )
+    expect(tellStory(told, NOW).remedies[0]?.screen).to.equal('/money')
+  })
+
+  it('no reason is recorded', () => {
+    expectStory(failed(undefined, []), 'not arrived', 'It failed, and the reason is not recorded.')
+    expectStory(
+      failed(undefined, [call(0), receipt(1_100)]),
+      'not arrived',
+      'The provider main took it after 100 ms; 1 s later it reported a failure; it failed, and the reason is not recorded.',
+    )
+    expectStory(
+      failed(undefined, [call(0, { result: 'unknown' })]),
+      'unknown',
+      'The provider main gave no clear answer after 100 ms; it failed, and the reason is not recorded.',
+    )
+  })
+
+  for (const reason of failureReason.options)
+    it(`${reason} has a sentence, a few words for lists, and never claims an arrival`, () => {
+      const story = tellStory(failed(reason, []), NOW)
+      expect(story.reason).to.match(/^[A-Z].*\.$/)
+      expect(story.arrival).to.be.oneOf(['not arrived', 'unknown'])
+      expect(reasonText(reason)).to.match(/^[a-z ]+$/)
+      expect(deliveryState({ status: 'failed', reason })).to.equal(`Failed: ${reasonText(reason)}`)
+    })
+})
+
+describe('why a code did not arrive, with several messages', () => {
+  const first = delivery({ status: 'failed', reason: 'no_provider' })
+  const second = delivery({ delivery_id: 'dlv_2', channel: 'telegram', status: 'delivered', updated_at: at(3_000) })
+
+  it('the one that arrived decides, and the others follow', () => {
+    const story = tellStory(history({ deliveries: [first, second] }), NOW)
+    expect(story.arrival).to.equal('arrived')
+    expect(story.reason).to.equal('Message 2, by Telegram: Delivered 3 s after it was accepted.')
+    expect(story.more).to.deep.equal([
+      'Message 1, by SMS: The app had no usable provider for SMS when the message was due.',
+    ])
+  })
+
+  it('one that may have arrived weighs more than a later failure', () => {
+    const sent = delivery({ status: 'sent', updated_at: at(0), provider: 'main' })
+    const unpaid = delivery({
+      delivery_id: 'dlv_2',
+      channel: 'telegram',
+      status: 'failed',
+      reason: 'insufficient_funds',
+    })
+    const story = tellStory(history({ deliveries: [sent, unpaid] }), LATER)
+    expect(story.arrival).to.equal('unknown')
+    expect(story.reason).to.match(/^Message 1, by SMS: The provider main took it; no receipt has come for 5 min/)
+    expect(story.more[0]).to.match(/^Message 2, by Telegram: The balance/)
+  })
+
+  it('of two failures the newer is told first', () => {
+    const other = delivery({ delivery_id: 'dlv_2', channel: 'telegram', status: 'failed', reason: 'no_provider' })
+    expect(tellStory(history({ deliveries: [first, other] }), NOW).reason).to.match(/^Message 2/)
+  })
+
+  it('an older code that arrived does not count: it is no longer valid', () => {
+    const old = delivery({ status: 'delivered', updated_at: at(3_000) })
+    const fresh = delivery({ delivery_id: 'dlv_2', generation: 2, status: 'failed', reason: 'no_provider' })
+    const story = tellStory(history({ deliveries: [old, fresh], generation: 2 }), NOW)
+    expect(story.arrival).to.equal('not arrived')
+    expect(story.reason).to.match(/^Message 2, by SMS: The app had no usable provider/)
+  })
+})
+
+describe('how a verification ended', () => {
+  const moreOf = (members: Partial<History>): string[] =>
+    tellStory(history({ deliveries: [], action_url: 'https://wa.me/1', ...members }), NOW).more
+
+  it('is said after the reason', () => {
+    expect(moreOf({})).to.deep.equal([])
+    expect(moreOf({ wrong_codes: 1, attempts_left: 1 })).to.deep.equal([
+      'One wrong code was entered; one attempt is left.',
+    ])
+    expect(moreOf({ wrong_codes: 2, attempts_left: 3 })).to.deep.equal([
+      '2 wrong codes were entered; 3 attempts are left.',
+    ])
+    expect(moreOf({ status: 'failed', wrong_codes: 5 })).to.deep.equal([
+      '5 wrong codes were entered, so no attempts are left and the verification has failed.',
+    ])
+    expect(moreOf({ status: 'expired' })).to.deep.equal(['It expired, and no code was entered.'])
+    expect(moreOf({ status: 'expired', wrong_codes: 1 })).to.deep.equal([
+      'One wrong code was entered, then it expired.',
+    ])
+    expect(moreOf({ status: 'canceled' })).to.deep.equal(['It was canceled.'])
+  })
+
+  it('names the exchange that a device still needs', () => {
+    const approved = { status: 'approved', verified_at: at(1), approved_by: DEVICE } as const
+    expect(moreOf(approved)).to.deep.equal([
+      'A device approved it, and the backend has not exchanged the verification token.',
+    ])
+    expect(moreOf({ ...approved, exchange: { key_id: 'key_a', at: at(2) } })).to.deep.equal([
+      'The backend has exchanged the verification token.',
+    ])
+    expect(moreOf({ ...approved, approved_by: SERVER })).to.deep.equal([])
+  })
+
+  it('says that a test reaches no phone', () => {
+    expect(moreOf({ mode: 'test' })).to.deep.equal([
+      'This verification is in test mode: no message leaves Countersign, the sandbox keeps it and plays the receipts.',
+    ])
+  })
+})

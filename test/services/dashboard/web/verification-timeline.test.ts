@@ -1,0 +1,136 @@
+// The timeline of a verification as rows for people: every kind of entry that the API documents.
+import { expect } from 'chai'
+import { timelineEntry } from '../../../../services/dashboard/verifications/schemas.ts'
+import type { History } from '../../../../services/dashboard/web/screens/verifications/delivery-words.ts'
+import type { TimelineEntry } from '../../../../services/dashboard/web/screens/verifications/provider-calls.ts'
+import { type TimelineRow, timelineRows } from '../../../../services/dashboard/web/screens/verifications/timeline.ts'
+
+const AT = '2030-01-01T12:00:00.000Z'
+const delivery = { delivery_id: 'dlv_1' }
+const deliveries = [{ delivery_id: 'dlv_0' }, delivery] as unknown as History['deliveries']
+
+const rowsOf = (...timeline: TimelineEntry[]): TimelineRow[] =>
+  timelineRows({ deliveries, timeline } as unknown as History, Date.parse(AT))
+
+const rowOf = (entry: Omit<TimelineEntry, 'at'>): TimelineRow => {
+  const [row] = rowsOf({ at: AT, ...entry })
+  if (!row) throw new Error('there is no row')
+  return row
+}
+
+describe('a row of the timeline', () => {
+  for (const [entry, title, details] of [
+    [{ happened: 'otp.started', by: { key_id: 'key_a', kind: 'server' } }, 'Started by a server key', []],
+    [{ happened: 'otp.approved', by: { key_id: 'key_a', kind: 'server' } }, 'Approved: the right code was entered', []],
+    [{ happened: 'otp.approved', by: null }, "Approved by the user's WhatsApp message", []],
+    [{ happened: 'otp.expired' }, 'Expired: the code is no longer valid', []],
+    [{ happened: 'token.exchanged', key_id: 'key_a' }, 'The backend exchanged the verification token', []],
+    [{ happened: 'delivery.queued', ...delivery, channel: 'sms', generation: 1 }, 'Message 2 accepted, by SMS', []],
+    [
+      { happened: 'delivery.queued', ...delivery, channel: 'email', generation: 2 },
+      'Message 2 accepted, by email',
+      ['It carries code number 2 of this verification.'],
+    ],
+    [
+      { happened: 'delivery.sent', ...delivery, provider: 'main' },
+      'Message 2 was taken by main; no receipt so far',
+      [],
+    ],
+    [
+      { happened: 'delivery.delivered', ...delivery, provider: 'main' },
+      'Message 2 was delivered',
+      ['Reported by main.'],
+    ],
+    [
+      {
+        happened: 'delivery.failed',
+        ...delivery,
+        provider: 'main',
+        reason: 'recipient_unreachable',
+        vendor_code: '30003',
+        vendor_text: 'Unreachable',
+      },
+      'Message 2 failed: the recipient cannot be reached',
+      ['Reported by main.', 'Code 30003: Unreachable'],
+    ],
+    [{ happened: 'delivery.failed', ...delivery, reason: null }, 'Message 2 failed: the reason is not recorded', []],
+    [
+      {
+        happened: 'provider.called',
+        ...delivery,
+        provider: 'main',
+        round: 1,
+        call: 1,
+        result: 'accepted',
+        http_status: 201,
+        ms: 90,
+      },
+      'Message 2: main took it after 90 ms',
+      ['HTTP 201'],
+    ],
+    [
+      {
+        happened: 'provider.called',
+        ...delivery,
+        provider: 'main',
+        round: 2,
+        call: 2,
+        result: 'failed',
+        http_status: 503,
+        vendor_code: '20500',
+        ms: 812,
+      },
+      'Message 2: main answered 503 after 812 ms',
+      ['Code 20500', 'Round 2, call 2'],
+    ],
+    [
+      {
+        happened: 'provider.called',
+        ...delivery,
+        provider: 'main',
+        result: 'unknown',
+        vendor_text: 'it did not answer in time',
+        ms: 8_000,
+      },
+      'Message 2: main gave no clear answer after 8 s',
+      ['it did not answer in time'],
+    ],
+    [{ happened: 'providers.exhausted', ...delivery, round: 3 }, 'Message 2: no provider took it in round 3', []],
+    [
+      { happened: 'event.recorded', event_id: 'evt_1', type: 'otp.approved', status: 'held' },
+      'Webhook event otp.approved made',
+      ['The endpoint is paused, so it waits.'],
+    ],
+    [
+      { happened: 'event.sent', type: 'otp.approved', status: 500, error: null, ms: 20, attempt: 2 },
+      'Webhook event otp.approved: the endpoint answered 500 after 20 ms',
+      ['Attempt 2'],
+    ],
+    [
+      { happened: 'event.sent', type: 'otp.approved', status: null, error: 'timed out', ms: 10_000, attempt: 1 },
+      'Webhook event otp.approved: the endpoint gave no answer after 10 s',
+      ['timed out'],
+    ],
+    [{ happened: 'something.new' }, 'something.new', []],
+  ] as const)
+    it(`says "${title}"`, () => expect(rowOf(entry as Omit<TimelineEntry, 'at'>)).to.deep.include({ title, details }))
+
+  it('has words for everything that the API documents', () => {
+    const documented = timelineEntry.shape.happened.meta()?.description ?? ''
+    const names = [...documented.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
+    expect(names).to.have.length(12)
+    for (const happened of names) expect(rowOf({ happened }).title).to.not.equal(happened)
+  })
+
+  it('has the ids to copy', () => {
+    expect(rowOf({ happened: 'provider.called', provider: 'main', reference: 'SM1' }).ids).to.deep.equal([
+      { name: "Vendor's id", id: 'SM1' },
+    ])
+  })
+
+  it('has the time since the row before', () => {
+    const later = '2030-01-01T12:00:00.812Z'
+    const rows = rowsOf({ at: AT, happened: 'otp.started' }, { at: later, happened: 'otp.expired' })
+    expect(rows.map(row => row.later)).to.deep.equal([undefined, '812 ms later'])
+  })
+})
