@@ -1,0 +1,47 @@
+// Every change of the balance, newest first, one page at a time.
+import type { Pages } from '../../data/use-pages.ts'
+import { Card } from '../../ui/card.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { PagedTable } from '../../ui/paged-table.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { formatChange, formatMicros } from './amounts.ts'
+import { entryText, type LedgerEntry } from './ledger-words.ts'
+
+export function LedgerCard({ ledger, hasPrices }: { ledger: Pages<LedgerEntry>; hasPrices: boolean }) {
+  return (
+    <Card title="Ledger" lead="Every change of the balance.">
+      <div class="money-ledger">
+        <PagedTable
+          caption="Ledger"
+          columns={COLUMNS}
+          pages={ledger}
+          keyOf={({ id }) => id}
+          empty={
+            <Empty title="The ledger is empty.">
+              {hasPrices
+                ? 'A credit, and each message that has a price, is entered here.'
+                : 'Nothing has a price, so nothing is entered. Set a price and credit the company to use money at all.'}
+            </Empty>
+          }
+        />
+      </div>
+    </Card>
+  )
+}
+
+const COLUMNS: readonly Column<LedgerEntry>[] = [
+  { name: 'Time', show: ({ at }) => <Time at={at} /> },
+  { name: 'What', show: entryText },
+  { name: 'Amount', align: 'right', show: ({ micros }) => <Change micros={micros} /> },
+  { name: 'Balance after', align: 'right', show: ({ balance_after }) => formatMicros(balance_after) },
+  {
+    name: 'For',
+    show: ({ otp_id, note }) =>
+      otp_id ? <a href={`/verifications/${encodeURIComponent(otp_id)}`}>Verification</a> : (note ?? '–'),
+  },
+]
+
+const Change = ({ micros }: { micros: number }) => (
+  <span class={micros > 0 ? 'money-plus' : ''}>{formatChange(micros)}</span>
+)

@@ -1,0 +1,17 @@
+// The kinds of ledger entries, in words.
+import type { components } from '../../api/schema.ts'
+
+export type LedgerEntry = components['schemas']['LedgerEntry']
+type EntryKind = components['schemas']['EntryKind']
+
+const KINDS: Readonly<Record<EntryKind, string>> = {
+  credit: 'Credit',
+  hold: 'Charged for a message',
+  refund: 'Given back: the message failed',
+  void: 'Given back: the message was never made',
+}
+
+export const ENTRY_KINDS = Object.keys(KINDS) as EntryKind[]
+
+export const entryText = ({ kind, micros }: Pick<LedgerEntry, 'kind' | 'micros'>): string =>
+  kind === 'credit' && micros < 0 ? 'Credit taken back' : (KINDS[kind] ?? kind)

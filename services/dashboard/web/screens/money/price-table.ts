@@ -1,0 +1,80 @@
+// Prices as a table of countries and channels, to be read and edited. In: the list of the API. Out: rows, what an edit changes, and the
+// list again. Pure.
+import type { Channel } from '../../../../../machines/channels.ts'
+import type { components } from '../../api/schema.ts'
+import { editableMicros, parseAmount } from './amounts.ts'
+
+export type Price = components['schemas']['Price']
+
+/** Every country without a price of its own. */
+export const ANY_COUNTRY = '*'
+
+export type CellKey = `${Channel}:${string}`
+
+export const cellKey = (channel: Channel, country: string): CellKey => `${channel}:${country}`
+
+/** Micro-units by channel and country. */
+export type Prices = ReadonlyMap<CellKey, number>
+
+export const pricesOf = (list: readonly Price[]): Prices =>
+  new Map(list.map(({ channel, country, micros }) => [cellKey(channel, country), micros]))
+
+export const listOf = (prices: Prices): Price[] =>
+  [...prices].map(([key, micros]) => {
+    const [channel, country] = key.split(':') as [Channel, string]
+    return { channel, country, micros }
+  })
+
+/** The countries with a price of their own, in the order of their codes; the default first. */
+export const countriesOf = (prices: Prices): string[] => [
+  ANY_COUNTRY,
+  ...[...new Set([...prices.keys()].map(key => key.slice(key.indexOf(':') + 1)))]
+    .filter(country => country !== ANY_COUNTRY)
+    .sort(),
+]
+
+/** What a message costs there: a price of its own, else the channel's default, else nothing. */
+export const priceIn = (prices: Prices, channel: Channel, country: string): number =>
+  prices.get(cellKey(channel, country)) ?? prices.get(cellKey(channel, ANY_COUNTRY)) ?? 0
+
+/** What is in the fields, as typed. An empty field has no price of its own. */
+export type Draft = ReadonlyMap<CellKey, string>
+
+export const draftOf = (prices: Prices): Draft =>
+  new Map([...prices].map(([key, micros]) => [key, editableMicros(micros)]))
+
+export interface CheckedDraft {
+  prices: Prices
+  errors: ReadonlyMap<CellKey, string>
+}
+
+export function checkDraft(draft: Draft): CheckedDraft {
+  const prices = new Map<CellKey, number>()
+  const errors = new Map<CellKey, string>()
+  for (const [key, text] of draft) {
+    if (text.trim() === '') continue
+    const parsed = parseAmount(text)
+    if ('error' in parsed) errors.set(key, parsed.error)
+    else if (parsed.micros < 0) errors.set(key, 'A price is not below zero.')
+    else prices.set(key, parsed.micros)
+  }
+  return { prices, errors }
+}
+
+/** The cells that differ. */
+export const changedCells = (before: Prices, after: Prices): CellKey[] =>
+  [...new Set([...before.keys(), ...after.keys()])].filter(key => before.get(key) !== after.get(key))
+
+export const samePrices = (one: Prices, other: Prices): boolean => changedCells(one, other).length === 0
+
+/** The prices were changed by another operator since the edit began: the own changes go on top of theirs. */
+export function rebase(draft: Draft, base: Prices, fresh: Prices): Draft {
+  const original = draftOf(base)
+  const next = new Map(draftOf(fresh))
+  for (const key of new Set([...original.keys(), ...draft.keys()])) {
+    const text = draft.get(key) ?? ''
+    if (text.trim() === (original.get(key) ?? '')) continue
+    next.set(key, text)
+  }
+  return next
+}

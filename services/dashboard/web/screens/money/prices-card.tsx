@@ -1,0 +1,83 @@
+// What a message costs by country and channel. Operators edit the whole table and save it at once: the API replaces all prices.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { CHANNELS } from '../../../../../machines/channels.ts'
+import { COUNTRY_CODES } from '../../data/country-names.ts'
+import { useMay } from '../../data/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { formatMicros } from './amounts.ts'
+import { CHANNEL_NAMES, countryLabel } from './price-labels.ts'
+import { cellKey, countriesOf, type Prices, priceIn } from './price-table.ts'
+import { PricesForm } from './prices-form.tsx'
+
+export interface PricesCardProps {
+  prices: Prices
+  onSaved(prices: Prices): void
+  reload(): Promise<void>
+}
+
+export function PricesCard({ prices, onSaved, reload }: PricesCardProps) {
+  const mayEdit = useMay('operator')
+  const [editing, setEditing] = useState(false)
+  const editButton = useRef<HTMLSpanElement>(null)
+  const wasEditing = useRef(false)
+  // The fields that had the focus are gone.
+  useEffect(() => {
+    if (wasEditing.current && !editing) editButton.current?.querySelector('button')?.focus()
+    wasEditing.current = editing
+  }, [editing])
+  return (
+    <Card
+      title="Prices"
+      lead="Of one message, for every company. A country without a price of its own has that of every other country."
+      actions={
+        mayEdit &&
+        !editing && (
+          <span ref={editButton}>
+            <Button onClick={() => setEditing(true)}>Edit prices</Button>
+          </span>
+        )
+      }
+    >
+      {editing ? (
+        <PricesForm
+          saved={prices}
+          countries={COUNTRY_CODES}
+          onSaved={saved => {
+            onSaved(saved)
+            setEditing(false)
+          }}
+          onCancel={() => {
+            setEditing(false)
+            void reload()
+          }}
+        />
+      ) : prices.size === 0 ? (
+        <Empty title="Every message is free.">
+          {mayEdit
+            ? 'That is the normal state of a system of your own. Set prices if you charge companies for messages.'
+            : 'No price is set. Operators set prices where companies are charged for messages.'}
+        </Empty>
+      ) : (
+        <Table caption="Prices" columns={columns(prices)} rows={countriesOf(prices)} keyOf={country => country} />
+      )}
+      {!mayEdit && prices.size > 0 && <p class="hint">Operators set the prices.</p>}
+    </Card>
+  )
+}
+
+const columns = (prices: Prices): Column<string>[] => [
+  { name: 'Country', show: countryLabel },
+  ...CHANNELS.map(
+    (channel): Column<string> => ({
+      name: CHANNEL_NAMES[channel],
+      align: 'right',
+      show: country => {
+        const text = formatMicros(priceIn(prices, channel, country))
+        return prices.has(cellKey(channel, country)) ? text : <span class="soft">{text}</span>
+      },
+    }),
+  ),
+]

@@ -1,0 +1,217 @@
+// The table of prices as fields. In: the saved prices. Out: all prices in one PUT. Prices that another operator has saved meanwhile are
+// not overwritten: they are shown, with the own edits on top, to be saved again.
+import { useEffect, useState } from 'preact/hooks'
+import { CHANNELS, type Channel } from '../../../../../machines/channels.ts'
+import { api, bodyOf } from '../../api/client.ts'
+import { useChange } from '../../data/use-change.ts'
+import { Button } from '../../ui/button.tsx'
+import { Actions } from '../../ui/dialog.tsx'
+import { Select } from '../../ui/field.tsx'
+import { Notice, ProblemNotice } from '../../ui/notice.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import { formatMicros } from './amounts.ts'
+import { CHANNEL_NAMES, countryLabel } from './price-labels.ts'
+import {
+  ANY_COUNTRY,
+  type CellKey,
+  cellKey,
+  changedCells,
+  checkDraft,
+  countriesOf,
+  type Draft,
+  draftOf,
+  listOf,
+  type Prices,
+  priceIn,
+  pricesOf,
+  rebase,
+  samePrices,
+} from './price-table.ts'
+import { readAllPrices } from './read-prices.ts'
+
+export interface PricesFormProps {
+  saved: Prices
+  /** Those that a row can be added for. */
+  countries: readonly string[]
+  onSaved(prices: Prices): void
+  onCancel(): void
+}
+
+export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormProps) {
+  const [base, setBase] = useState(saved)
+  const [draft, setDraft] = useState<Draft>(() => draftOf(saved))
+  const [rows, setRows] = useState(() => countriesOf(saved))
+  const [showErrors, setShowErrors] = useState(false)
+  const [wasChanged, setWasChanged] = useState(false)
+  const change = useChange()
+  const say = useToast()
+  const { prices, errors } = checkDraft(draft)
+  const changed = changedCells(base, prices).length
+
+  const setCell = (key: CellKey, text: string): void => setDraft(old => new Map(old).set(key, text))
+  function remove(country: string): void {
+    setRows(old => old.filter(one => one !== country))
+    setDraft(old => new Map([...old].filter(([key]) => !CHANNELS.some(channel => key === cellKey(channel, country)))))
+  }
+  async function save(): Promise<void> {
+    setShowErrors(true)
+    setWasChanged(false)
+    if (errors.size > 0) return
+    await change.run(async () => {
+      const fresh = await readAllPrices()
+      if (!samePrices(fresh, base)) {
+        const next = rebase(draft, base, fresh)
+        setBase(fresh)
+        setDraft(next)
+        setRows(old => [...new Set([...countriesOf(fresh), ...old])])
+        setWasChanged(true)
+        return
+      }
+      const { items } = await bodyOf(api.PUT('/admin/v1/prices', { body: { prices: listOf(prices) } }))
+      onSaved(pricesOf(items))
+      say('The prices were saved. They apply within five seconds.')
+    })
+  }
+  const [added, setAdded] = useState<string | null>(null)
+  useEffect(() => {
+    if (added !== null) document.getElementById(fieldId('sms', added))?.focus()
+  }, [added])
+  function add(country: string): void {
+    setRows(old => [...old, country])
+    setAdded(country)
+  }
+  const addable = countries.filter(country => !rows.includes(country))
+  return (
+    <form
+      class="money-prices"
+      aria-label="Prices"
+      noValidate
+      onSubmit={event => {
+        event.preventDefault()
+        void save()
+      }}
+    >
+      <div class="table-frame">
+        <table>
+          <caption class="unseen">Prices</caption>
+          <thead>
+            <tr>
+              <th scope="col">Country</th>
+              {CHANNELS.map(channel => (
+                <th key={channel} scope="col">
+                  {CHANNEL_NAMES[channel]}
+                </th>
+              ))}
+              <th scope="col">
+                <span class="unseen">Remove</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(country => (
+              <tr key={country}>
+                <td data-label="Country">{countryLabel(country)}</td>
+                {CHANNELS.map(channel => (
+                  <td key={channel} data-label={CHANNEL_NAMES[channel]}>
+                    <PriceField
+                      channel={channel}
+                      country={country}
+                      text={draft.get(cellKey(channel, country)) ?? ''}
+                      inherited={priceIn(prices, channel, ANY_COUNTRY)}
+                      error={showErrors ? errors.get(cellKey(channel, country)) : undefined}
+                      onInput={text => setCell(cellKey(channel, country), text)}
+                    />
+                  </td>
+                ))}
+                <td>
+                  {country !== ANY_COUNTRY && (
+                    <Button look="quiet" aria-label={`Remove ${countryLabel(country)}`} onClick={() => remove(country)}>
+                      Remove
+                    </Button>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <Select
+        label="Add a country"
+        value=""
+        options={[
+          { value: '', label: 'Choose…' },
+          ...addable.map(country => ({ value: country, label: countryLabel(country) })),
+        ]}
+        onChange={country => country && add(country)}
+      />
+      {wasChanged && (
+        <Notice tone="warning">
+          <p>
+            The prices were changed by another operator since you began, so nothing was saved. Their prices are shown
+            now, with your edits on top. Check them, then save again.
+          </p>
+        </Notice>
+      )}
+      {change.problem?.status === 409 ? (
+        <Notice tone="bad">
+          <p>Another change of the prices is under way, so nothing was saved. Your edits are still here: save again.</p>
+        </Notice>
+      ) : (
+        change.problem && <ProblemNotice problem={change.problem} />
+      )}
+      <Actions>
+        <Button look="primary" type="submit" busy={change.busy} disabled={changed === 0 && errors.size === 0}>
+          Save
+        </Button>
+        <Button onClick={onCancel}>Cancel</Button>
+        <span class="soft" role="status">
+          {changesText(changed, errors.size)}
+        </span>
+      </Actions>
+    </form>
+  )
+}
+
+function changesText(changed: number, errors: number): string {
+  if (errors > 0) return errors === 1 ? 'One field is not an amount' : `${errors} fields are not amounts`
+  if (changed === 0) return 'Nothing changed yet'
+  return changed === 1 ? '1 price changes' : `${changed} prices change`
+}
+
+interface PriceFieldProps {
+  channel: Channel
+  country: string
+  text: string
+  inherited: number
+  error: string | undefined
+  onInput(text: string): void
+}
+
+const fieldId = (channel: Channel, country: string): string =>
+  `price-${channel}-${country === ANY_COUNTRY ? 'any' : country}`
+
+/** An empty field shows the price that holds instead. */
+function PriceField({ channel, country, text, inherited, error, onInput }: PriceFieldProps) {
+  const id = fieldId(channel, country)
+  return (
+    <div class={error ? 'money-cell wrong' : 'money-cell'}>
+      <input
+        id={id}
+        type="text"
+        inputMode="decimal"
+        autocomplete="off"
+        aria-label={`${CHANNEL_NAMES[channel]}, ${countryLabel(country)}`}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={error ? `${id}-error` : undefined}
+        placeholder={country === ANY_COUNTRY ? 'free' : formatMicros(inherited)}
+        value={text}
+        onInput={event => onInput(event.currentTarget.value)}
+      />
+      {error && (
+        <p class="error" id={`${id}-error`}>
+          {error}
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,228 @@
+// Money in a real browser: credit, ledger, prices and reconciliation.
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { createCaller } from '../support/api-caller.ts'
+import { describeInBrowser, describeInBrowserOnce, expectAccessible } from '../support/browser.ts'
+import type { Countersign, StartCountersign } from '../support/countersign.ts'
+import { eventually } from '../support/eventually.ts'
+
+const LIVE_KEY = 'sk_live_0123456789abcdef'
+
+/** The sandbox is a provider of live mode here, so that sends cost money and reach no phone. */
+const startShop = (start: StartCountersign, bootstrap: object = {}): Promise<Countersign> =>
+  start({
+    bootstrap: {
+      companies: [
+        {
+          id: 'cmp_acme',
+          name: 'Acme',
+          apps: [
+            {
+              id: 'app_shop',
+              name: 'Shop',
+              settings: { routing: { default: ['sms'] } },
+              keys: [{ id: 'key_live', key: LIVE_KEY }],
+              providers: [{ name: 'box', channel: 'sms', type: 'sandbox', config: {} }],
+            },
+          ],
+        },
+      ],
+      ...bootstrap,
+    },
+  })
+
+async function openMoney(page: Page): Promise<void> {
+  await page.goto('/money')
+  await page.getByRole('region', { name: 'Balance' }).waitFor()
+}
+
+const ledgerRows = (page: Page) => page.getByRole('table', { name: 'Ledger' }).locator('tbody tr')
+const plain = (text: string): string => text.replaceAll('\u202f', ' ')
+
+async function credit(page: Page, amount: string, note = ''): Promise<void> {
+  await page.getByRole('button', { name: 'Credit', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Credit Acme' })
+  await dialog.getByLabel('Amount').fill(amount)
+  await dialog.getByLabel('Note').fill(note)
+  await dialog.getByRole('button', { name: 'Continue' }).click()
+}
+
+describeInBrowser('the money of a company', (open, start) => {
+  it('says that free messages and a balance of zero are as they should be', async () => {
+    const { page } = await open.operator(await startShop(start))
+    await openMoney(page)
+    await page.getByText('Messages are free here').waitFor()
+    await page.getByText('Every message is free.').waitFor()
+    await page.getByText('The ledger is empty.').waitFor()
+  })
+
+  it('is credited after a look at the new balance, and stands in the ledger', async () => {
+    const { page } = await open.operator(await startShop(start))
+    await openMoney(page)
+    await credit(page, '1,5')
+    const dialog = page.getByRole('dialog', { name: 'Credit Acme' })
+    await dialog.getByText('Use a point for decimals and no commas').waitFor()
+    await dialog.getByLabel('Amount').fill('1250.5')
+    await dialog.getByLabel('Note').fill('Invoice 17')
+    await dialog.getByLabel('Note').press('Enter')
+    await dialog.getByText('New balance').waitFor()
+    expect(plain(await dialog.locator('strong').innerText())).to.equal('1 250.50')
+    await dialog.getByRole('button', { name: 'Enter credit' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const balance = page.getByRole('region', { name: 'Balance' })
+    await eventually(async () => expect(plain(await balance.innerText())).to.include('1 250.50'))
+    await eventually(async () => expect(plain(await ledgerRows(page).innerText())).to.match(/Credit\s+\+1 250\.50\s/))
+    await ledgerRows(page).getByText('Invoice 17').waitFor()
+
+    await credit(page, '-0.5')
+    await dialog.getByRole('button', { name: 'Enter credit' }).click()
+    await page.getByRole('cell', { name: 'Credit taken back' }).waitFor()
+    await credit(page, '-2000')
+    await dialog.getByText('That is more than there is to take back.').waitFor()
+  })
+
+  it('is charged by prices that an operator has just set, and the books agree', async () => {
+    const countersign = await startShop(start)
+    const { page, admin } = await open.operator(countersign)
+    await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: null })
+    await openMoney(page)
+    await page.getByRole('button', { name: 'Edit prices' }).click()
+    await page.getByLabel('SMS, Every other country').fill('zero')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Enter an amount in digits').waitFor()
+    await page.getByLabel('SMS, Every other country').fill('0.09')
+    await page.getByLabel('Add a country').selectOption('US')
+    await page.getByLabel('SMS, United States (US)').fill('0.0405')
+    await page.getByText('2 prices change').waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The prices were saved.').waitFor()
+    await page.getByRole('row', { name: /^United States \(US\)\s+0\.0405/ }).waitFor()
+    await page.getByRole('button', { name: 'Edit prices' }).waitFor()
+
+    const { status, body, text } = await createCaller(countersign.url, LIVE_KEY).send('+14155560001')
+    expect(status, text).to.equal(200)
+    await page.reload()
+    const charged = ledgerRows(page).filter({ hasText: 'Charged for a message' })
+    await charged.getByText('−0.0405').waitFor()
+    await charged.getByText('0.9595').waitFor()
+    await page.getByRole('button', { name: 'Check the books' }).click()
+    await page
+      .getByText('All agrees: 2 entries come to 0.9595, which is the balance, and 1 paid message has the right charge.')
+      .waitFor()
+    await charged.getByRole('link', { name: 'Verification' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Verification', exact: true }).waitFor()
+    expect(new URL(page.url()).pathname).to.equal(`/verifications/${body.otp_id}`)
+  })
+
+  it('names what differs when the books do not agree', async () => {
+    const countersign = await startShop(start)
+    const { page, admin } = await open.operator(countersign)
+    await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: null })
+    await countersign.engines.store
+      .docs('companies')
+      .update([{ ids: ['cmp_acme'], update: { $set: { balance: 2_500_000 } } }])
+    await openMoney(page)
+    await page.getByRole('button', { name: 'Check the books' }).click()
+    await page.getByText('1 contradiction was found.').waitFor()
+    await page.getByText('The balance is 2.50, and its entries come to 1.00.').waitFor()
+  })
+
+  it('does not overwrite prices that another operator has saved meanwhile', async () => {
+    const prices = [
+      { channel: 'sms', country: '*', micros: 90_000 },
+      { channel: 'sms', country: 'GB', micros: 40_000 },
+    ]
+    const { page, admin } = await open.operator(await startShop(start, { prices }))
+    await openMoney(page)
+    await page.getByRole('button', { name: 'Edit prices' }).click()
+    await page.getByLabel('SMS, United Kingdom (GB)').fill('0.05')
+    const theirs = [
+      { channel: 'sms', country: '*', micros: 80_000 },
+      { channel: 'email', country: '*', micros: 1_000 },
+    ]
+    await admin('PUT', '/prices', { prices: theirs })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The prices were changed by another operator since you began').waitFor()
+    expect((await admin('GET', '/prices')).body.items).to.have.deep.members(theirs)
+    expect(await page.getByLabel('SMS, Every other country').inputValue()).to.equal('0.08')
+    expect(await page.getByLabel('SMS, United Kingdom (GB)').inputValue()).to.equal('0.05')
+
+    // Another PUT is under way.
+    await page.route('**/admin/v1/prices', (route, request) =>
+      request.method() === 'PUT'
+        ? route.fulfill({ status: 409, json: { type: 'HTTPException', title: 'Conflict', status: 409 } })
+        : route.continue(),
+    )
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Another change of the prices is under way, so nothing was saved.').waitFor()
+    await page.unrouteAll()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The prices were saved.').waitFor()
+    expect((await admin('GET', '/prices')).body.items).to.have.deep.members([
+      ...theirs,
+      { channel: 'sms', country: 'GB', micros: 50_000 },
+    ])
+  })
+
+  it('is paged: the ledger has no end', async () => {
+    const countersign = await startShop(start)
+    const { page, admin } = await open.operator(countersign)
+    for (let nth = 1; nth <= 55; nth += 1)
+      await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: `Credit ${nth}` })
+    await openMoney(page)
+    await eventually(async () => expect(await ledgerRows(page).count()).to.equal(50))
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await eventually(async () => expect(await ledgerRows(page).count()).to.equal(5))
+    await page.getByRole('cell', { name: 'Credit 1', exact: true }).waitFor()
+  })
+
+  it('is shown to a viewer, who may change nothing, and checked by an owner', async () => {
+    const prices = [{ channel: 'sms', country: '*', micros: 90_000 }]
+    const countersign = await startShop(start, { prices })
+    const viewer = await open.user(countersign, 'cmp_acme', 'viewer')
+    await openMoney(viewer.page)
+    await viewer.page.getByText('The balance is used up').waitFor()
+    await viewer.page.getByText('An operator credits the company.').waitFor()
+    await viewer.page.getByText('Operators set the prices.').waitFor()
+    await viewer.page.getByText('An owner of the company runs it').waitFor()
+    const main = viewer.page.getByRole('main')
+    expect(await main.getByRole('button').count()).to.equal(0)
+
+    const owner = await open.user(countersign, 'cmp_acme', 'owner')
+    await openMoney(owner.page)
+    await owner.page.getByRole('button', { name: 'Check the books' }).click()
+    await owner.page.getByText('All agrees: nothing was ever charged or credited.').waitFor()
+  })
+})
+
+describeInBrowserOnce('the money of a company, as it looks', (open, start) => {
+  for (const theme of ['light', 'dark'] as const)
+    it(`is accessible in ${theme}, and fits a phone`, async () => {
+      const prices = [
+        { channel: 'sms', country: '*', micros: 90_000 },
+        { channel: 'sms', country: 'GB', micros: 40_000 },
+      ]
+      const countersign = await startShop(start, { prices })
+      for (const size of ['desktop', 'phone'] as const) {
+        const { page, admin } = await open.operator(countersign, { theme, size })
+        await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: 'Invoice 17' })
+        await openMoney(page)
+        await page.getByText('Invoice 17').first().waitFor()
+        await page.getByRole('button', { name: 'Check the books' }).click()
+        await page.getByText('All agrees').waitFor()
+        await expectAccessible(page)
+        await page.getByRole('button', { name: 'Edit prices' }).click()
+        await page.getByLabel('SMS, United Kingdom (GB)').fill('x')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('Enter an amount in digits').waitFor()
+        await expectAccessible(page)
+        const overflow = await page.evaluate(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        )
+        expect(overflow, `on a ${size}`).to.be.at.most(0)
+        await credit(page, '5')
+        await page.getByText('New balance').waitFor()
+        await expectAccessible(page)
+      }
+    })
+})

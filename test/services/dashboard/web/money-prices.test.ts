@@ -1,0 +1,84 @@
+// Prices as a table of countries and channels.
+import { expect } from 'chai'
+import {
+  cellKey,
+  changedCells,
+  checkDraft,
+  countriesOf,
+  draftOf,
+  listOf,
+  type Price,
+  priceIn,
+  pricesOf,
+  rebase,
+  samePrices,
+} from '../../../../services/dashboard/web/screens/money/price-table.ts'
+
+const LIST: Price[] = [
+  { channel: 'sms', country: '*', micros: 90_000 },
+  { channel: 'sms', country: 'US', micros: 7_500 },
+  { channel: 'sms', country: 'GB', micros: 40_000 },
+  { channel: 'whatsapp', country: 'US', micros: 0 },
+]
+const PRICES = pricesOf(LIST)
+
+describe('the table of prices', () => {
+  it('has a row for each country with a price, the default first', () => {
+    expect(countriesOf(PRICES)).to.deep.equal(['*', 'GB', 'US'])
+    expect(countriesOf(new Map())).to.deep.equal(['*'])
+  })
+
+  it('shows what a message costs: its own price, the default, or nothing', () => {
+    expect(priceIn(PRICES, 'sms', 'GB')).to.equal(40_000)
+    expect(priceIn(PRICES, 'sms', 'DE')).to.equal(90_000)
+    expect(priceIn(PRICES, 'whatsapp', 'US')).to.equal(0)
+    expect(priceIn(PRICES, 'email', 'US')).to.equal(0)
+  })
+
+  it('is the same list again', () => {
+    expect(listOf(PRICES)).to.deep.equal(LIST)
+    expect(samePrices(PRICES, checkDraft(draftOf(PRICES)).prices)).to.equal(true)
+  })
+
+  it('knows a price of zero from no price', () => {
+    const draft = new Map([
+      [cellKey('sms', 'GB'), '0'],
+      [cellKey('sms', 'US'), ' '],
+    ])
+    expect([...checkDraft(draft).prices]).to.deep.equal([['sms:GB', 0]])
+  })
+
+  it('says beside a field what is wrong with it', () => {
+    const draft = new Map([
+      [cellKey('sms', 'GB'), '1,5'],
+      [cellKey('sms', 'US'), '-1'],
+      [cellKey('sms', '*'), '0.09'],
+    ])
+    const { prices, errors } = checkDraft(draft)
+    expect([...prices]).to.deep.equal([['sms:*', 90_000]])
+    expect([...errors.keys()]).to.deep.equal(['sms:GB', 'sms:US'])
+  })
+
+  it('counts what changes', () => {
+    const after = pricesOf([...LIST.slice(0, 2), { channel: 'sms', country: 'GB', micros: 1 }])
+    expect(changedCells(PRICES, after).sort()).to.deep.equal(['sms:GB', 'whatsapp:US'])
+  })
+
+  it("puts own edits on top of another operator's, and keeps theirs elsewhere", () => {
+    const draft = new Map(draftOf(PRICES)).set(cellKey('sms', 'GB'), '0.05').set(cellKey('telegram', '*'), '0.01')
+    draft.delete(cellKey('whatsapp', 'US'))
+    const theirs = pricesOf([
+      { channel: 'sms', country: '*', micros: 80_000 },
+      { channel: 'sms', country: 'GB', micros: 30_000 },
+      { channel: 'whatsapp', country: 'US', micros: 0 },
+      { channel: 'email', country: '*', micros: 5 },
+    ])
+    const { prices } = checkDraft(rebase(draft, PRICES, theirs))
+    expect(Object.fromEntries(prices)).to.deep.equal({
+      'sms:*': 80_000,
+      'sms:GB': 50_000,
+      'telegram:*': 10_000,
+      'email:*': 5,
+    })
+  })
+})
