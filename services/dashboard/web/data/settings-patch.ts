@@ -1,0 +1,72 @@
+// Compares settings. In: the saved settings, and a draft of them. Out: the change that makes the one the other, as PATCH /apps/{id} takes
+// it: objects member by member, lists and values as a whole, null for a member that the draft does not have. Pure.
+import type { components } from '../api/schema.ts'
+
+export type Settings = components['schemas']['AppSettings']
+
+/** Settings while they are edited. In place of a number there may be a text that is no number yet: the server refuses it by its path. */
+export type Drafted<T> = T extends number
+  ? number | string
+  : T extends number[]
+    ? number[] | string
+    : T extends (infer Item)[]
+      ? Drafted<Item>[]
+      : T extends object
+        ? { [Name in keyof T]: Drafted<T[Name]> }
+        : T
+
+export type DraftedSettings = Drafted<Settings>
+
+type JsonObject = Record<string, unknown>
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Whether two values are the same as JSON. The order of an object's members makes no difference. */
+export function sameValue(one: unknown, other: unknown): boolean {
+  if (isObject(one) && isObject(other)) {
+    const names = new Set([...Object.keys(one), ...Object.keys(other)])
+    return [...names].every(name => sameValue(one[name], other[name]))
+  }
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length && one.every((item, at) => sameValue(item, other[at]))
+  return one === other
+}
+
+/** Null when nothing differs. */
+export function patchOf(saved: object, draft: object): JsonObject | null {
+  const [before, after] = [saved as JsonObject, draft as JsonObject]
+  const patch: JsonObject = {}
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [old, now] = [before[name], after[name]]
+    if (sameValue(old, now)) continue
+    patch[name] = isObject(old) && isObject(now) ? patchOf(old, now) : (now ?? null)
+  }
+  return Object.keys(patch).length === 0 ? null : patch
+}
+
+/** The draft on fresh settings: what was edited stays, and everything else is as in `fresh`. `base`: what the draft was made of. */
+export function rebase<T extends object>(base: object, draft: T, fresh: object): T {
+  const [before, edited, now] = [base as JsonObject, draft as JsonObject, fresh as JsonObject]
+  const names = new Set([...Object.keys(edited), ...Object.keys(now)])
+  const members = [...names].flatMap(name => {
+    const [old, mine, theirs] = [before[name], edited[name], now[name]]
+    const value = sameValue(old, mine)
+      ? theirs
+      : isObject(mine) && isObject(theirs)
+        ? rebase(isObject(old) ? old : {}, mine, theirs)
+        : mine
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries(members) as T
+}
+
+/** The value at a dotted path; undefined where there is none. */
+export function valueAt(value: unknown, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>(
+      (at, name) => (typeof at === 'object' && at !== null ? (at as JsonObject)[name] : undefined),
+      value,
+    )
+}

@@ -1,0 +1,154 @@
+// The settings of the app while a screen edits them. In: the saved settings and the edits. Out: the draft; whether it differs; saving it as
+// the smallest change; and why the last save was refused, by path. What others have changed meanwhile is kept. A draft outlives its
+// screen in this tab, so that neither a session that ended nor a look at another app costs what was typed.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { api, bodyOf } from '../api/client.ts'
+import type { Problem } from '../api/problem.ts'
+import type { components } from '../api/schema.ts'
+import { type DraftedSettings, patchOf, rebase, type Settings, sameValue, valueAt } from './settings-patch.ts'
+import { useApp, useTenant } from './tenant.tsx'
+import { useChange } from './use-change.ts'
+import { useQuery } from './use-query.ts'
+
+export interface FieldProblem {
+  /** In the settings: `code.length`. */
+  path: string
+  /** Words that follow the name of the setting. */
+  message: string
+}
+
+export interface SettingsDraft {
+  /** As the server has them. */
+  saved: Settings
+  /** As they are on the screen. */
+  settings: DraftedSettings
+  isDirty: boolean
+  busy: boolean
+  /** Why the last save was refused; null once everything that was refused has been edited. */
+  problem: Problem | null
+  /** Refusals of settings that another screen shows: a short code may need lower limits. */
+  elsewhere: FieldProblem[]
+  set<Name extends keyof DraftedSettings>(name: Name, value: DraftedSettings[Name]): void
+  /** The words beside a field, by its path in the settings, until it is edited. */
+  errorOf(path: string): string | undefined
+  /** The same for a field that shows a whole list: the words of its first refused item. */
+  errorUnder(path: string): string | undefined
+  /** Resolves to whether it was saved. */
+  save(): Promise<boolean>
+  discard(): void
+}
+
+interface State {
+  /** The settings that the draft was made of. */
+  base: Settings
+  draft: DraftedSettings
+}
+
+const PATH_OF_SETTINGS = 'settings.'
+
+/** `screen` names the draft; `shown`: the settings that the screen has fields for. */
+export function useSettingsDraft(screen: string, shown: readonly (keyof Settings)[]): SettingsDraft {
+  const app = useApp()
+  const { replaceApp } = useTenant()
+  const change = useChange()
+  const storageKey = `draft ${screen} ${app.id}`
+  const [state, setState] = useState<State>(
+    () => readDraft(storageKey) ?? { base: app.settings, draft: app.settings as DraftedSettings },
+  )
+  /** The draft that was refused: a field that differs from it has been edited since. */
+  const refused = useRef<DraftedSettings | null>(null)
+
+  // The list of apps was read when the page was opened.
+  const fresh = useQuery(`settings of ${app.id}`, () =>
+    bodyOf(api.GET('/admin/v1/apps/{id}', { params: { path: { id: app.id } } })),
+  )
+  /** What was read before a save is older than its answer. */
+  const hasSaved = useRef(false)
+  useEffect(() => {
+    if (fresh.data && !hasSaved.current) replaceApp(fresh.data)
+  }, [fresh.data])
+
+  const { base, draft } = useMemo<State>(
+    () => (state.base === app.settings ? state : rebased(state, app.settings)),
+    [state, app.settings],
+  )
+  const patch = useMemo(() => patchOf(base, draft), [base, draft])
+
+  useEffect(() => storeDraft(storageKey, patch === null ? null : { base, draft }), [storageKey, patch, base, draft])
+
+  const problems = fieldProblems(change.problem).filter(({ path }) =>
+    sameValue(valueAt(refused.current, path), valueAt(draft, path)),
+  )
+  const isEdited = change.problem !== null && change.problem.fields.size > 0 && problems.length === 0
+
+  return {
+    saved: app.settings,
+    settings: draft,
+    isDirty: patch !== null,
+    busy: change.busy,
+    problem: isEdited ? null : change.problem,
+    elsewhere: problems.filter(({ path }) => !shown.some(name => path === name || path.startsWith(`${name}.`))),
+    set: (name, value) =>
+      setState(now => {
+        const current = now.base === app.settings ? now : rebased(now, app.settings)
+        return { base: app.settings, draft: { ...current.draft, [name]: value } }
+      }),
+    errorOf: path => asSentence(problems.find(problem => problem.path === path)?.message),
+    errorUnder: path =>
+      asSentence(problems.find(problem => problem.path === path || problem.path.startsWith(`${path}.`))?.message),
+    save: () =>
+      change.run(async () => {
+        if (patch === null) return
+        refused.current = draft
+        const answer = await bodyOf(
+          api.PATCH('/admin/v1/apps/{id}', {
+            params: { path: { id: app.id } },
+            // It may hold texts in place of numbers, which the server refuses, and null for a country that is removed.
+            body: { settings: patch as components['schemas']['AppSettingsPatch'] },
+          }),
+        )
+        hasSaved.current = true
+        // What was typed while the call was under way is still unsaved.
+        setState(now => ({ base: answer.settings, draft: rebase(draft, now.draft, answer.settings) }))
+        replaceApp(answer)
+      }),
+    discard() {
+      change.reset()
+      storeDraft(storageKey, null)
+      setState({ base: app.settings, draft: app.settings as DraftedSettings })
+    },
+  }
+}
+
+const rebased = ({ base, draft }: State, fresh: Settings): State => ({
+  base: fresh,
+  draft: rebase(base, draft, fresh),
+})
+
+const fieldProblems = (problem: Problem | null): FieldProblem[] =>
+  [...(problem?.fields ?? [])].flatMap(([path, message]) =>
+    path.startsWith(PATH_OF_SETTINGS) ? [{ path: path.slice(PATH_OF_SETTINGS.length), message }] : [],
+  )
+
+/** The server's words follow the name of a member; beside a field they stand alone. */
+const asSentence = (words: string | undefined): string | undefined =>
+  words && `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? '' : '.'}`
+
+/** sessionStorage belongs to the tab, and signing out clears it. */
+function readDraft(key: string): State | null {
+  try {
+    const stored = sessionStorage.getItem(key)
+    return stored === null ? null : JSON.parse(stored)
+  } catch {
+    return null
+  }
+}
+
+function storeDraft(key: string, state: State | null): void {
+  try {
+    if (state === null) sessionStorage.removeItem(key)
+    else sessionStorage.setItem(key, JSON.stringify(state))
+  } catch {
+    // Then a draft lasts as long as its screen.
+  }
+}

@@ -1,0 +1,116 @@
+// Says that a screen has unsaved changes, saves or discards them, and asks before they are lost. It lies above the end of the window and has
+// its place there from the start, so that the page does not move when it comes.
+import { useEffect, useRef } from 'preact/hooks'
+import { useLeaveWarning } from '../data/use-leave-warning.ts'
+import type { SettingsDraft } from '../data/use-settings-draft.ts'
+import { Button } from './button.tsx'
+import { Actions, Dialog } from './dialog.tsx'
+import { ProblemNotice } from './notice.tsx'
+import './save-bar.css'
+import { useToast } from './toasts.tsx'
+
+export interface SaveBarProps {
+  draft: SettingsDraft
+  /** What settings of other screens are called, by path. */
+  names?: Readonly<Record<string, string>>
+}
+
+export function SaveBar({ draft, names = {} }: SaveBarProps) {
+  const { isDirty, busy, problem } = draft
+  const say = useToast()
+  const warning = useLeaveWarning(isDirty)
+
+  async function save(): Promise<boolean> {
+    if (!isDirty) return true
+    const isSaved = await draft.save()
+    if (isSaved) say('Saved. Every process uses it within 5 seconds.')
+    return isSaved
+  }
+
+  useEffect(() => {
+    // The first field that was refused.
+    if (problem) document.querySelector<HTMLElement>('main [aria-invalid="true"]')?.focus()
+  }, [problem])
+
+  const latestSave = useRef(save)
+  latestSave.current = save
+  useEffect(() => {
+    function onKey(event: KeyboardEvent): void {
+      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 's') return
+      event.preventDefault()
+      void latestSave.current()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [])
+
+  return (
+    <div class="save-bar-place">
+      {isDirty && (
+        <section class="save-bar" aria-label="Unsaved changes">
+          {problem && <Refusal draft={draft} names={names} />}
+          <div class="save-bar-row">
+            <p role="status">Unsaved changes</p>
+            <div class="actions">
+              <Button look="primary" busy={busy} aria-keyshortcuts="Control+S" onClick={save}>
+                Save
+              </Button>
+              <Button disabled={busy} onClick={draft.discard}>
+                Discard
+              </Button>
+            </div>
+          </div>
+        </section>
+      )}
+      {warning.wanted !== null && (
+        <Dialog title="Leave without saving?" onClose={warning.stay}>
+          <p>What you changed on this screen is not saved yet.</p>
+          <Actions>
+            <Button
+              look="primary"
+              busy={busy}
+              onClick={async () => {
+                if (await save()) warning.leave()
+                else warning.stay()
+              }}
+            >
+              Save and leave
+            </Button>
+            <Button
+              look="danger"
+              onClick={() => {
+                draft.discard()
+                warning.leave()
+              }}
+            >
+              Leave without saving
+            </Button>
+            <Button onClick={warning.stay}>Stay</Button>
+          </Actions>
+        </Dialog>
+      )}
+    </div>
+  )
+}
+
+/** Refusals stand beside their fields. Those of fields on another screen stand here. */
+function Refusal({ draft: { problem, elsewhere }, names }: Required<SaveBarProps>) {
+  if (problem === null) return null
+  if (problem.fields.size === 0) return <ProblemNotice problem={problem} />
+  return (
+    <div class="save-bar-refusal" role="alert">
+      <p>Nothing was saved.</p>
+      {elsewhere.length === 0 ? (
+        <p>What is wrong is said beside the marked fields.</p>
+      ) : (
+        <ul>
+          {elsewhere.map(({ path, message }) => (
+            <li key={path}>
+              {names[path] ?? path} {message}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}

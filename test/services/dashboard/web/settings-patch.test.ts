@@ -1,0 +1,73 @@
+import { expect } from 'chai'
+import { patchOf, rebase, sameValue, valueAt } from '../../../../services/dashboard/web/data/settings-patch.ts'
+
+const saved = {
+  locale: 'en',
+  code: { length: 6, ttl_seconds: 600 },
+  routing: { default: ['sms', 'email'], countries: { BR: ['whatsapp'], IN: ['sms'] } },
+  spend_caps: { GB: 5 },
+  allowed_countries: ['GB'],
+}
+
+describe('a draft of settings', () => {
+  it('is no change when it is the same, in whatever order its members stand', () => {
+    expect(patchOf(saved, { ...structuredClone(saved), code: { ttl_seconds: 600, length: 6 } })).to.equal(null)
+  })
+
+  it('is the smallest change: members, whole lists, and null for what is gone', () => {
+    const draft = {
+      ...saved,
+      code: { length: 8, ttl_seconds: 600 },
+      routing: { default: ['email', 'sms'], countries: { BR: ['whatsapp'], MX: [] } },
+      spend_caps: {},
+      allowed_countries: null,
+    }
+    expect(patchOf(saved, draft)).to.deep.equal({
+      code: { length: 8 },
+      routing: { default: ['email', 'sms'], countries: { IN: null, MX: [] } },
+      spend_caps: { GB: null },
+      allowed_countries: null,
+    })
+  })
+
+  it('keeps a text that is no number, for the server to refuse', () => {
+    expect(patchOf(saved, { ...saved, code: { length: 'six', ttl_seconds: 600 } })).to.deep.equal({
+      code: { length: 'six' },
+    })
+  })
+
+  it('keeps its edits on settings that were changed elsewhere, and takes the rest of them', () => {
+    const draft = {
+      ...saved,
+      code: { length: 8, ttl_seconds: 600 },
+      routing: { default: ['sms', 'email'], countries: { BR: ['sms'] } },
+    }
+    const fresh = {
+      ...saved,
+      locale: 'de',
+      code: { length: 6, ttl_seconds: 300 },
+      routing: { default: ['email'], countries: { BR: ['whatsapp'], IN: ['sms'], GB: ['sms'] } },
+      spend_caps: {},
+    }
+    expect(rebase(saved, draft, fresh)).to.deep.equal({
+      locale: 'de',
+      code: { length: 8, ttl_seconds: 300 },
+      routing: { default: ['email'], countries: { BR: ['sms'], GB: ['sms'] } },
+      spend_caps: {},
+      allowed_countries: ['GB'],
+    })
+  })
+
+  it('has values at dotted paths', () => {
+    expect(valueAt(saved, 'code.length')).to.equal(6)
+    expect(valueAt(saved, 'routing.default.1')).to.equal('email')
+    expect(valueAt(saved, 'code.length.more')).to.equal(undefined)
+  })
+
+  it('compares lists by place', () => {
+    expect(sameValue([1, 2], [2, 1])).to.equal(false)
+    expect(sameValue([{ a: 1 }], [{ a: 1 }])).to.equal(true)
+    expect(sameValue({ a: undefined }, {})).to.equal(true)
+    expect(sameValue([], {})).to.equal(false)
+  })
+})
