@@ -1,0 +1,268 @@
+// The routing screen, in a real browser, and what a saved change does to the next send.
+import { expect } from 'chai'
+import type { Locator, Page } from 'playwright-core'
+import { createCaller } from '../support/api-caller.ts'
+import { describeInBrowser, describeInBrowserOnce, expectAccessible, SIZES, type Viewer } from '../support/browser.ts'
+import type { TestClock } from '../support/clock.ts'
+import { eventually } from '../support/eventually.ts'
+import { CACHE_TTL_MS } from '../support/flow.ts'
+import { createRunningClock } from '../support/running-clock.ts'
+
+const [COMPANY, APP] = ['cmp_demo', 'app_demo']
+const BRAZILIAN = '+5511987654321'
+const AMERICAN = '+14155552671'
+
+const orderOf = (list: Locator): Promise<string[]> => list.locator('b').allTextContents()
+
+const rowOf = (list: Locator, channel: string): Locator => list.getByRole('listitem').filter({ hasText: channel })
+
+const defaultOrder = (page: Page): Locator => page.getByRole('list', { name: 'Default order', exact: true })
+
+async function save(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('Saved. Every process uses it within 5 seconds.').last().waitFor()
+  await page.getByRole('region', { name: 'Unsaved changes' }).waitFor({ state: 'detached' })
+}
+
+/** The channel of a send with a new test key, once every process has the saved settings. */
+async function channelOfSend({ admin, countersign }: Viewer, clock: TestClock, recipient: string): Promise<string> {
+  await clock.advance(CACHE_TTL_MS)
+  const { body } = await admin('POST', `/apps/${APP}/keys`, { kind: 'server', mode: 'test' })
+  const answer = await createCaller(countersign.url, body.key).send(recipient)
+  expect(answer.status, answer.text).to.equal(200)
+  return answer.body.channel
+}
+
+describeInBrowser('the routing screen', (open, start) => {
+  it('lets a newcomer put WhatsApp first in Brazil, and the next send there takes it', async () => {
+    const clock = createRunningClock()
+    const viewer = await open.operator(await start({ clock }))
+    const { page } = viewer
+    await page.goto('/overview')
+    await page.getByRole('link', { name: 'Routing' }).click()
+    await page.getByRole('combobox', { name: 'Country', exact: true }).fill('brazil')
+    await page.getByRole('button', { name: 'Add country' }).click()
+    const list = page.getByRole('list', { name: 'Order for Brazil' })
+    await rowOf(list, 'WhatsApp').getByRole('button', { name: 'Move up' }).click()
+    await save(page)
+    expect(await orderOf(list)).to.deep.equal(['WhatsApp', 'SMS', 'Telegram', 'Email'])
+    expect(await channelOfSend(viewer, clock, BRAZILIAN)).to.equal('whatsapp')
+    expect(await channelOfSend(viewer, clock, AMERICAN)).to.equal('sms')
+  })
+
+  it('moves a channel by keyboard alone, keeps the focus on it, and announces its place', async () => {
+    const clock = createRunningClock()
+    const viewer = await open.operator(await start({ clock }))
+    const { page } = viewer
+    await page.goto('/routing')
+    const list = defaultOrder(page)
+    const row = rowOf(list, 'Telegram')
+    await row.getByRole('button', { name: 'Move up' }).focus()
+    await page.keyboard.press('Enter')
+    expect(await row.getByRole('button', { name: 'Move up' }).evaluate(isFocused)).to.equal(true)
+    await page.getByText('Telegram is now 2 of 4.').waitFor({ state: 'attached' })
+    await page.keyboard.press('Enter')
+    await page.getByText('Telegram is now 1 of 4.').waitFor({ state: 'attached' })
+    // There is nothing above it, so its other button has the focus.
+    expect(await row.getByRole('button', { name: 'Move down' }).evaluate(isFocused)).to.equal(true)
+    expect(await row.getByRole('button', { name: 'Move up' }).isDisabled()).to.equal(true)
+    await page.keyboard.press('Control+s')
+    await page.getByText('Saved. Every process uses it within 5 seconds.').waitFor()
+    expect(await orderOf(list)).to.deep.equal(['Telegram', 'SMS', 'WhatsApp', 'Email'])
+    expect(await channelOfSend(viewer, clock, AMERICAN)).to.equal('telegram')
+    await page.reload()
+    await rowOf(list, 'Telegram').waitFor()
+    expect(await orderOf(list)).to.deep.equal(['Telegram', 'SMS', 'WhatsApp', 'Email'])
+  })
+
+  it('tells the buttons of the rows apart by their descriptions', async () => {
+    const { page } = await open.operator(await start())
+    await page.goto('/routing')
+    const buttons = defaultOrder(page).getByRole('button', { name: 'Move up', exact: true })
+    await buttons.first().waitFor()
+    const described = await buttons.evaluateAll(all => all.map(button => button.getAttribute('aria-describedby')))
+    const texts = await Promise.all(described.map(id => page.locator(`[id="${id}"]`).textContent()))
+    expect(texts).to.deep.equal(['SMS', 'WhatsApp', 'Telegram', 'Email'])
+  })
+
+  it('moves a channel by dragging, leaves one out, and takes it in again', async () => {
+    const { page, admin } = await open.operator(await start())
+    await page.goto('/routing')
+    const list = defaultOrder(page)
+    await drag(page, rowOf(list, 'Email'), rowOf(list, 'SMS'))
+    expect(await orderOf(list)).to.deep.equal(['Email', 'SMS', 'WhatsApp', 'Telegram'])
+    await rowOf(list, 'SMS').getByRole('button', { name: 'Leave out' }).click()
+    await page.getByRole('button', { name: 'Add SMS' }).press('Enter')
+    expect(await orderOf(list)).to.deep.equal(['Email', 'WhatsApp', 'Telegram', 'SMS'])
+    await save(page)
+    const { body } = await admin('GET', `/apps/${APP}`)
+    expect(body.settings.routing.default).to.deep.equal(['email', 'whatsapp', 'telegram', 'sms'])
+  })
+
+  it('explains the saved routing: the channel, the provider, and why not the others', async () => {
+    const { page, admin } = await open.operator(await start())
+    const config = { url: 'https://sms.example/send' }
+    await admin('PUT', `/apps/${APP}/providers/own-gateway`, { channel: 'sms', type: 'http', config })
+    await page.goto('/routing')
+    await page.getByLabel('Recipient').fill('+1 415-555-2671')
+    await page.getByRole('button', { name: 'Explain' }).click()
+    await page.getByText('The code goes by SMS.').waitFor()
+    await page.getByText('Provider: own-gateway').waitFor()
+    await page.getByText('It is a number of United States. The default order holds').waitFor()
+    await page.getByText('The app has no provider for it.').first().waitFor()
+    await page.getByText('Email reaches addresses, the other channels phone numbers.').waitFor()
+
+    await page.getByRole('switch', { name: 'SMS' }).click()
+    await page.getByText('This explains the saved routing.').waitFor()
+    await page.getByText('The code goes by SMS.').waitFor()
+    await save(page)
+    await page.getByText('A send is refused: no channel of the order').waitFor()
+    await page.getByText("It is switched off in the app's settings.").waitFor()
+  })
+
+  it('says a refusal beside its field, and loses nothing else', async () => {
+    const { page, admin } = await open.operator(await start())
+    await page.goto('/routing')
+    const digits = page.getByLabel('Digits of a code')
+    await digits.fill('12')
+    await page.getByLabel('A code is valid for').fill('5 minutes')
+    await page.getByLabel('Link, then the code').check()
+    await page.getByLabel('Business number').fill('555 0001111')
+    await page.getByLabel('Allowed origins').fill('https://shop.example\nhttps://*.example')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Must be a whole number from 4 to 8.').waitFor()
+    await page.getByText('This is no phone number with its country code, such as +15550001111.').waitFor()
+    await page.getByText('Has no wildcards: list every origin by itself').waitFor()
+    expect((await admin('GET', `/apps/${APP}`)).body.settings.code).to.deep.equal({ length: 6, ttl_seconds: 600 })
+    // The first refused field has the focus.
+    expect(await page.getByLabel('Business number').evaluate(isFocused)).to.equal(true)
+    expect(await page.getByLabel('A code is valid for').inputValue()).to.equal('5 minutes')
+
+    await digits.fill('8')
+    await page.getByText('Must be a whole number from 4 to 8.').waitFor({ state: 'detached' })
+    await page.getByLabel('Business number').fill('+15550001111')
+    await page.getByLabel('Allowed origins').fill('https://shop.example\n')
+    await save(page)
+    const { settings } = (await admin('GET', `/apps/${APP}`)).body
+    expect(settings.code).to.deep.equal({ length: 8, ttl_seconds: 300 })
+    expect(settings.allowed_origins).to.deep.equal(['https://shop.example'])
+    expect(settings.channels.whatsapp).to.deep.include({ mode: 'link_code', business_number: '+15550001111' })
+  })
+
+  it('says what another screen must allow first', async () => {
+    const { page } = await open.operator(await start())
+    await page.goto('/routing')
+    await page.getByLabel('Digits of a code').fill('4')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('“Wrong codes for one recipient”, under Limits and fraud allows 100 guesses').waitFor()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    expect(await page.getByLabel('Digits of a code').inputValue()).to.equal('6')
+    await page.getByText('Unsaved changes', { exact: true }).waitFor({ state: 'detached' })
+  })
+
+  it('warns before unsaved changes are left, by a link, the back button and closing', async () => {
+    const { page, admin } = await open.operator(await start())
+    await page.goto('/overview')
+    await page.getByRole('link', { name: 'Routing' }).click()
+    await page.getByRole('switch', { name: 'Automatic fallback' }).click()
+    await page.getByRole('link', { name: 'Money' }).click()
+    await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor()
+    await page.getByRole('button', { name: 'Stay' }).click()
+    // `goBack` would wait until the page has left.
+    await page.evaluate('history.back()')
+    await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor()
+    expect(new URL(page.url()).pathname).to.equal('/routing')
+    await page.keyboard.press('Escape')
+    const asked = new Promise<string>(resolve =>
+      page.once('dialog', dialog => {
+        resolve(dialog.type())
+        void dialog.accept()
+      }),
+    )
+    await page.reload()
+    expect(await asked).to.equal('beforeunload')
+    // What was typed is still there.
+    await page.getByText('Unsaved changes', { exact: true }).waitFor()
+    expect(await page.getByRole('switch', { name: 'Automatic fallback' }).isChecked()).to.equal(true)
+    await page.getByRole('link', { name: 'Money' }).click()
+    await page.getByRole('button', { name: 'Leave without saving' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Money' }).waitFor()
+    await page.getByRole('link', { name: 'Routing' }).click()
+    await defaultOrder(page).waitFor()
+    expect(await page.getByRole('switch', { name: 'Automatic fallback' }).isChecked()).to.equal(false)
+    expect((await admin('GET', `/apps/${APP}`)).body.settings.auto_fallback).to.equal(false)
+
+    await page.getByRole('switch', { name: 'Automatic fallback' }).click()
+    await page.getByRole('link', { name: 'Money' }).click()
+    await page.getByRole('button', { name: 'Save and leave' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Money' }).waitFor()
+    expect((await admin('GET', `/apps/${APP}`)).body.settings.auto_fallback).to.equal(true)
+  })
+
+  it('keeps what another user has saved meanwhile', async () => {
+    const { page, admin } = await open.operator(await start())
+    await page.goto('/overview')
+    await page.getByRole('link', { name: 'Overview' }).waitFor()
+    await admin('PATCH', `/apps/${APP}`, { settings: { send_attempts: 7 } })
+    await page.getByRole('link', { name: 'Routing' }).click()
+    const attempts = page.getByLabel('Messages per verification')
+    await eventually(async () => expect(await attempts.inputValue()).to.equal('7'))
+    await page.getByLabel('Digits of a code').fill('7')
+    await admin('PATCH', `/apps/${APP}`, { settings: { locale: 'de' } })
+    await save(page)
+    const { settings } = (await admin('GET', `/apps/${APP}`)).body
+    expect([settings.code.length, settings.send_attempts, settings.locale]).to.deep.equal([7, 7, 'de'])
+    expect(await page.getByLabel('Default language').inputValue()).to.equal('de')
+  })
+
+  it('shows a viewer everything and lets a viewer change nothing', async () => {
+    const { page } = await open.user(await start(), COMPANY, 'viewer')
+    await page.goto('/routing')
+    await page.getByText('Developers and owners of your company can change it.').waitFor()
+    const list = defaultOrder(page)
+    for (const button of await list.getByRole('button').all()) expect(await button.isDisabled()).to.equal(true)
+    await drag(page, rowOf(list, 'Email'), rowOf(list, 'SMS'))
+    expect(await orderOf(list)).to.deep.equal(['SMS', 'WhatsApp', 'Telegram', 'Email'])
+    expect(await page.getByLabel('Digits of a code').isDisabled()).to.equal(true)
+    expect(await page.getByRole('switch', { name: 'WhatsApp' }).isDisabled()).to.equal(true)
+    await page.getByLabel('Recipient').fill('ada@example.com')
+    await page.getByLabel('Sent with').selectOption('Test server key')
+    await page.getByRole('button', { name: 'Explain' }).click()
+    await page.getByText('The code goes by Email.').waitFor()
+  })
+})
+
+const isFocused = (element: { matches(selector: string): boolean }): boolean => element.matches(':focus')
+
+async function drag(page: Page, from: Locator, to: Locator): Promise<void> {
+  await from.scrollIntoViewIfNeeded()
+  const [start, end] = [await from.boundingBox(), await to.boundingBox()]
+  if (!start || !end) throw new Error('a row is not visible')
+  await page.mouse.move(start.x + 20, start.y + start.height / 2)
+  await page.mouse.down()
+  await page.mouse.move(end.x + 20, end.y + end.height / 2 - 10, { steps: 8 })
+  await page.mouse.move(end.x + 20, end.y + 2)
+  await page.mouse.up()
+}
+
+describeInBrowserOnce('the looks of the routing screen', (open, start) => {
+  for (const theme of ['light', 'dark'] as const)
+    for (const size of ['desktop', 'phone'] as const)
+      it(`are accessible with data, ${theme}, on a ${size}, without sideways scrolling`, async () => {
+        const { page, admin } = await open.operator(await start(), { theme, size })
+        await admin('PATCH', `/apps/${APP}`, {
+          settings: { routing: { countries: { BR: ['whatsapp', 'sms'] } }, channels: { telegram: { enabled: false } } },
+        })
+        await page.goto('/routing')
+        await page.getByLabel('Recipient').fill(BRAZILIAN)
+        await page.getByLabel('Sent with').selectOption('Test server key')
+        await page.getByRole('button', { name: 'Explain' }).click()
+        await page.getByText('The code goes by WhatsApp.').waitFor()
+        await page.getByLabel('Digits of a code').fill('12')
+        await page.getByRole('button', { name: 'Save', exact: true }).click()
+        await page.getByText('Nothing was saved.').waitFor()
+        await expectAccessible(page)
+        const width = await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)
+        expect(width).to.be.at.most(SIZES[size].width)
+      })
+})

@@ -1,0 +1,99 @@
+import { expect } from 'chai'
+import { moveTo, placeAt } from '../../../../services/dashboard/web/screens/routing/order.ts'
+import {
+  byPlace,
+  orderWords,
+  outcomeOf,
+  providerWords,
+  type RoutePreview,
+  recipientOf,
+  verdictOf,
+} from '../../../../services/dashboard/web/screens/routing/route-words.ts'
+
+const BRAZIL: RoutePreview = {
+  channel: 'whatsapp',
+  refusal: null,
+  why: 'It is the first usable channel in the order of BR.',
+  recipient_type: 'phone',
+  country: 'BR',
+  order: ['whatsapp', 'sms'],
+  whatsapp_mode: 'template',
+  channels: [
+    { channel: 'sms', place: 2, usable: true, obstacle: null, reason: null },
+    { channel: 'whatsapp', place: 1, usable: true, obstacle: null, reason: null },
+    { channel: 'telegram', place: null, usable: false, obstacle: 'disabled', reason: 'It is switched off.' },
+    { channel: 'email', place: null, usable: false, obstacle: 'cannot_reach_recipient', reason: 'It cannot.' },
+  ],
+}
+const REFUSED: RoutePreview = { ...BRAZIL, channel: null, refusal: 'NoEnabledChannelError' }
+const SERVER = { mode: 'live', kind: 'server', publishableSend: false } as const
+const DEVICE = { mode: 'live', kind: 'publishable', publishableSend: false } as const
+
+describe('the order of channels', () => {
+  it('moves an item to a place, and no further than an end', () => {
+    expect(moveTo(['a', 'b', 'c'], 'c', 0)).to.deep.equal(['c', 'a', 'b'])
+    expect(moveTo(['a', 'b', 'c'], 'a', 1)).to.deep.equal(['b', 'a', 'c'])
+    expect(moveTo(['a', 'b', 'c'], 'a', -1)).to.deep.equal(['a', 'b', 'c'])
+    expect(moveTo(['a', 'b', 'c'], 'b', 9)).to.deep.equal(['a', 'c', 'b'])
+  })
+
+  it('finds the place of a dragged row by the middles of the others', () => {
+    expect([5, 25, 35, 99].map(y => placeAt(y, [20, 30, 40]))).to.deep.equal([0, 1, 2, 3])
+  })
+})
+
+describe('the explanation of a route, in words', () => {
+  it('says the channel, or why a send is refused', () => {
+    expect(outcomeOf(BRAZIL, SERVER)).to.equal('The code goes by WhatsApp.')
+    expect(outcomeOf({ ...BRAZIL, whatsapp_mode: 'link_code' }, SERVER)).to.match(/^The user gets a link/)
+    expect(outcomeOf(REFUSED, SERVER)).to.match(/^A send is refused: no channel of the order/)
+    expect(outcomeOf({ ...REFUSED, refusal: 'HTTPException', why: 'So it is.' }, SERVER)).to.equal(
+      'A send is refused: So it is.',
+    )
+  })
+
+  it('says that publishable keys may not send, before anything else', () => {
+    expect(outcomeOf(BRAZIL, DEVICE)).to.match(/publishable keys may not send/)
+    expect(outcomeOf(BRAZIL, { ...DEVICE, mode: 'test' })).to.equal('The code goes by WhatsApp.')
+    expect(outcomeOf(BRAZIL, { ...DEVICE, publishableSend: true })).to.equal('The code goes by WhatsApp.')
+  })
+
+  it('says whose order holds', () => {
+    expect(orderWords(BRAZIL, ['BR'])).to.equal('It is a number of Brazil. Brazil has its own order: WhatsApp, SMS.')
+    expect(orderWords(BRAZIL, [])).to.match(/The default order holds/)
+    expect(orderWords({ ...BRAZIL, country: null, order: [] }, [])).to.match(/of no country.*: empty\.$/)
+    expect(orderWords({ ...BRAZIL, recipient_type: 'email' }, [])).to.match(/email address/)
+    expect(orderWords({ ...BRAZIL, recipient_type: null }, [])).to.equal(null)
+  })
+
+  it('says of every channel why, in the order of places', () => {
+    const said = byPlace(BRAZIL.channels).map(choice => `${choice.channel}: ${verdictOf(choice, BRAZIL)}`)
+    expect(said).to.deep.equal([
+      'whatsapp: Used: the first of the order that can be used.',
+      'sms: It could be used, but WhatsApp comes first. A resend may take it.',
+      'telegram: It is switched off.',
+      'email: It cannot.',
+    ])
+    expect(verdictOf({ channel: 'sms', place: 2, usable: true, obstacle: null, reason: null }, REFUSED)).to.equal(
+      'It could be used.',
+    )
+  })
+
+  it('names the providers of the channel in the order in which they are tried', () => {
+    const providers = [
+      { name: 'b', channel: 'sms', position: 1 },
+      { name: 'a', channel: 'sms', position: 1 },
+      { name: 'c', channel: 'sms', position: 0 },
+      { name: 'mail', channel: 'email', position: 0 },
+    ] as const
+    expect(providerWords('sms', SERVER, providers)).to.equal('c; if it fails a, then b')
+    expect(providerWords('email', SERVER, providers)).to.equal('mail')
+    expect(providerWords('telegram', SERVER, providers)).to.equal('no provider')
+    expect(providerWords('sms', { mode: 'test' }, providers)).to.match(/^the sandbox/)
+  })
+
+  it('takes numbers as people write them', () => {
+    expect(recipientOf(' +55 (11) 98765-4321 ')).to.equal('+5511987654321')
+    expect(recipientOf(' a.b-c@example.com ')).to.equal('a.b-c@example.com')
+  })
+})
