@@ -1,9 +1,38 @@
+// The screen of limits and fraud: the guard and what it saw, limits, countries, caps, and the lists of client addresses.
+import { useMay } from '../../data/session.tsx'
+import { useSettingsDraft } from '../../data/use-settings-draft.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { SaveBar } from '../../ui/save-bar.tsx'
 import { Screen } from '../../ui/screen.tsx'
+import { AddressLists } from './address-lists.tsx'
+import { CountriesCard } from './countries-card.tsx'
+import { Decisions } from './decisions.tsx'
+import { FraudGuard } from './fraud-guard.tsx'
+import { Prefixes } from './prefixes.tsx'
+import { RulesCard } from './rules-card.tsx'
+import { SpendCaps } from './spend-caps.tsx'
+import './limits.css'
+
+/** The settings that this screen has fields for. */
+const SHOWN = ['limits', 'allowed_countries', 'blocked_countries', 'spend_caps'] as const
 
 export default function Limits() {
+  const may = useMay('developer')
+  const draft = useSettingsDraft('limits', SHOWN)
   return (
-    <Screen title="Limits and fraud">
-      <p>Not built yet.</p>
+    <Screen
+      title="Limits and fraud"
+      lead="What keeps attackers from spending your money and guessing codes. What you change here is used by every process within 5 seconds."
+    >
+      {!may && <Notice>You can look at the limits. Developers and owners of your company can change them.</Notice>}
+      <FraudGuard may={may} />
+      <Decisions />
+      <Prefixes />
+      <RulesCard draft={draft} may={may} />
+      <CountriesCard draft={draft} may={may} />
+      <SpendCaps draft={draft} may={may} />
+      <AddressLists />
+      <SaveBar draft={draft} />
     </Screen>
   )
 }

@@ -1,0 +1,116 @@
+// The guard against SMS pumping: whether it refuses or only records, and what it does about a suspicious message. Unlike the rest of the
+// screen its switches take effect at once: turning it on asks first, and shows what it would have refused.
+import { useState } from 'preact/hooks'
+import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { useApp, useTenant } from '../../data/tenant.tsx'
+import { useChange } from '../../data/use-change.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Editable } from '../../ui/editable.tsx'
+import { Switch } from '../../ui/field.tsx'
+import { ProblemNotice } from '../../ui/notice.tsx'
+import { RadioGroup } from '../../ui/radio-group.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import { TurnOnGuard } from './turn-on-guard.tsx'
+
+type Guard = Schemas['FraudGuardSettings']
+
+const MODE_WORDS: Readonly<Record<Guard['mode'], string>> = {
+  on: 'It refuses messages that look like SMS pumping, and records each with its reasons.',
+  record: 'It refuses nothing. It records what it would refuse, so that you can look before you turn it on.',
+  off: 'It looks at nothing and records nothing.',
+}
+
+const ACTIONS: readonly { value: Guard['action']; label: string; hint: string }[] = [
+  { value: 'refuse', label: 'Refuse the message', hint: 'The send is answered with 429 and the scope fraud_guard.' },
+  {
+    value: 'free_channel',
+    label: 'Move it to a free channel',
+    hint: 'The first other channel of the order that has no price. Where there is none, the message is refused.',
+  },
+]
+
+export function FraudGuard({ may }: { may: boolean }) {
+  const app = useApp()
+  const { replaceApp } = useTenant()
+  const { mode, action } = app.settings.fraud_guard
+  const [asking, setAsking] = useState(false)
+  const change = useChange()
+  const say = useToast()
+
+  const patch = async (fraud_guard: Partial<Guard>): Promise<void> =>
+    replaceApp(
+      await bodyOf(
+        api.PATCH('/admin/v1/apps/{id}', { params: { path: { id: app.id } }, body: { settings: { fraud_guard } } }),
+      ),
+    )
+  async function apply(fraud_guard: Partial<Guard>, sentence: string): Promise<void> {
+    if (await change.run(() => patch(fraud_guard))) say(`${sentence} Every process knows within 5 seconds.`)
+  }
+
+  return (
+    <Card
+      title="Fraud guard"
+      lead="In SMS pumping an attacker earns money from text messages that your app is made to send. The guard finds ranges of numbers that are sent to and hardly ever verified."
+      actions={mode === 'on' ? <Badge tone="good">Refusing</Badge> : <Badge tone="warning">Not refusing</Badge>}
+    >
+      <Editable may={may}>
+        <div class="limits-guard">
+          <div class="limits-part">
+            <Switch
+              label="Fraud guard"
+              hint={MODE_WORDS[mode]}
+              checked={mode === 'on'}
+              disabled={change.busy}
+              onChange={on => {
+                if (on) setAsking(true)
+                else void apply({ mode: 'record' }, 'The fraud guard refuses nothing and goes on recording.')
+              }}
+            />
+            <Switch
+              label="Record what it would refuse"
+              hint={
+                mode === 'on'
+                  ? 'While the guard refuses it records too.'
+                  : 'Leave this on where codes are verified here. An app that only sends codes and verifies them elsewhere should turn it off.'
+              }
+              checked={mode !== 'off'}
+              disabled={mode === 'on' || change.busy}
+              onChange={on =>
+                apply(
+                  { mode: on ? 'record' : 'off' },
+                  on ? 'The fraud guard records.' : 'The fraud guard is off, and records nothing.',
+                )
+              }
+            />
+          </div>
+          <RadioGroup
+            label="What happens to a suspicious message"
+            value={action}
+            options={ACTIONS}
+            disabled={change.busy}
+            onChange={chosen =>
+              apply(
+                { action: chosen },
+                chosen === 'refuse'
+                  ? 'Suspicious messages are refused.'
+                  : 'Suspicious messages move to a free channel.',
+              )
+            }
+          />
+        </div>
+      </Editable>
+      <p class="hint">These switches take effect at once, without saving.</p>
+      {change.problem && <ProblemNotice problem={change.problem} />}
+      {asking && (
+        <TurnOnGuard
+          turnOn={async () => {
+            await patch({ mode: 'on' })
+            say('The fraud guard refuses. Every process knows within 5 seconds.')
+          }}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,288 @@
+// The screen of limits and fraud, in a real browser, and what its changes do to the next send.
+import { Buffer } from 'node:buffer'
+import { expect } from 'chai'
+import type { Locator, Page } from 'playwright-core'
+import { type Caller, createCaller, refusal } from '../support/api-caller.ts'
+import { describeInBrowser, describeInBrowserOnce, expectAccessible, SIZES, type Viewer } from '../support/browser.ts'
+import { eventually } from '../support/eventually.ts'
+import { CACHE_TTL_MS } from '../support/flow.ts'
+import { createRunningClock } from '../support/running-clock.ts'
+
+const [COMPANY, APP] = ['cmp_demo', 'app_demo']
+
+async function createTestKey({ admin, countersign }: Viewer): Promise<Caller> {
+  const { body } = await admin('POST', `/apps/${APP}/keys`, { kind: 'server', mode: 'test' })
+  return createCaller(countersign.url, body.key)
+}
+
+/** Neighbours that are sent to and never verified, from an address each. */
+async function pump(caller: Caller, count: number): Promise<void> {
+  for (let nth = 0; nth < count; nth += 1) {
+    const answer = await caller.send(`+4474001230${10 + nth}`, { client_ip: `93.184.216.${nth}` })
+    expect(answer.status, answer.text).to.equal(200)
+  }
+}
+
+/** Those of the last two minutes count half: from twenty on the guard would refuse. */
+const PUMPED = 24
+
+async function save(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('Saved. Every process uses it within 5 seconds.').last().waitFor()
+  await page.getByRole('region', { name: 'Unsaved changes' }).waitFor({ state: 'detached' })
+}
+
+const limit = (page: Page, name: string): Locator => page.getByRole('group', { name, exact: true })
+
+/** A list of this many ranges without a gap between any two that could be joined. */
+const manyRanges = (count: number): string =>
+  Array.from({ length: count }, (_, at) => `23.${(at >> 14) & 255}.${(at >> 6) & 255}.${(at & 63) * 4}`).join('\n')
+
+const chooseFile = (page: Page, text: string): Promise<void> =>
+  page
+    .getByLabel('File', { exact: true })
+    .setInputFiles({ name: 'ours.txt', mimeType: 'text/plain', buffer: Buffer.from(text) })
+
+describeInBrowser('the screen of limits and fraud', (open, start) => {
+  it('lets a newcomer turn on the fraud guard, and says first what it would have refused', async () => {
+    const clock = createRunningClock()
+    const viewer = await open.operator(await start({ clock }))
+    const { page, admin } = viewer
+    const caller = await createTestKey(viewer)
+    await pump(caller, PUMPED)
+    const recorded = await eventually(async () => {
+      const { items } = (await admin('GET', `/apps/${APP}/fraud`)).body
+      expect(items).to.have.length.greaterThan(0)
+      return items.length
+    })
+    await page.goto('/overview')
+    await page.getByRole('link', { name: 'Limits and fraud' }).click()
+    const decisions = page.getByRole('table', { name: 'Decisions of the fraud guard' })
+    await decisions.getByText('Would be refused').first().waitFor()
+    await decisions.getByText('Neighbouring numbers.').first().waitFor()
+
+    const guard = page.getByRole('switch', { name: 'Fraud guard', exact: true })
+    await guard.click()
+    const dialog = page.getByRole('dialog', { name: 'Turn on the fraud guard?' })
+    await dialog.getByText(`Of its latest ${recorded} decisions it would have refused ${recorded}`).waitFor()
+    await dialog.getByRole('button', { name: 'Not now' }).click()
+    expect(await guard.isChecked()).to.equal(false)
+    expect((await admin('GET', `/apps/${APP}`)).body.settings.fraud_guard.mode).to.equal('record')
+
+    await guard.click()
+    await dialog.getByRole('button', { name: 'Turn on' }).click()
+    await page.getByText('The fraud guard refuses. Every process knows within 5 seconds.').waitFor()
+    expect(await guard.isChecked()).to.equal(true)
+    await clock.advance(CACHE_TTL_MS)
+    const answer = await caller.send('+447400123099', { client_ip: '93.184.216.99' })
+    expect(refusal(answer)).to.deep.include({ status: 429, scope: 'fraud_guard' })
+    await page.reload()
+    await decisions.getByText('Refused', { exact: true }).first().waitFor()
+
+    await guard.click()
+    await page.getByText('The fraud guard refuses nothing and goes on recording.').waitFor()
+    expect((await admin('GET', `/apps/${APP}`)).body.settings.fraud_guard.mode).to.equal('record')
+  })
+
+  it('shows conversion by country and range of numbers', async () => {
+    const viewer = await open.operator(await start())
+    const { page } = viewer
+    await pump(await createTestKey(viewer), 3)
+    await page.goto('/limits')
+    await page.getByText('No text message has been counted yet.').waitFor()
+    const table = page.getByRole('table', { name: 'Conversion by range of numbers' })
+    // Counts are written within seconds; the screen reads them again by itself, and at once on a visit.
+    await eventually(async () => {
+      await page.reload()
+      await table.getByText('United Kingdom').waitFor({ timeout: 1_000 })
+    }, 30_000)
+    await table.getByText('+447400…').waitFor()
+    await table.getByText('0 of 3, 0 %').first().waitFor()
+  })
+
+  it('changes a limit in words, refuses a bad one beside its field, and the limit holds', async () => {
+    const clock = createRunningClock()
+    const viewer = await open.operator(await start({ clock }))
+    const { page, admin } = viewer
+    await page.goto('/limits')
+    const sends = limit(page, 'Sends to one recipient')
+    expect(await sends.getByLabel('in', { exact: true }).first().inputValue()).to.equal('10 minutes')
+    await sends.getByRole('button', { name: 'Remove rule' }).last().click()
+    await sends.getByLabel('At most').fill('0')
+    await sends.getByLabel('in', { exact: true }).fill('90')
+    await page.getByLabel('Share for suspicious addresses').fill('12.5')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await sends.getByText('Must be a whole number from 1 on.').waitFor()
+    await sends.getByText('Must be from 1 second to 7 days, such as “10 minutes”.').waitFor()
+    await sends.getByLabel('At most').fill('1')
+    await sends.getByLabel('in', { exact: true }).fill('1h 30 min')
+    await save(page)
+    expect(await sends.getByLabel('in', { exact: true }).inputValue()).to.equal('1h 30 min')
+    const { limits } = (await admin('GET', `/apps/${APP}`)).body.settings
+    expect(limits.recipient).to.deep.equal([{ max: 1, seconds: 5_400 }])
+    expect(limits.client_ip_reputation_factor).to.equal(0.125)
+
+    await clock.advance(CACHE_TTL_MS)
+    const caller = await createTestKey(viewer)
+    expect((await caller.send('+14155552671')).status).to.equal(200)
+    expect(refusal(await caller.send('+14155552671'))).to.deep.include({ status: 429, scope: 'recipient' })
+  })
+
+  it('says which limit is too weak for the code', async () => {
+    const { page } = await open.operator(await start())
+    await page.goto('/limits')
+    const wrong = limit(page, 'Wrong codes for one recipient')
+    await wrong.getByRole('button', { name: 'Remove rule' }).click()
+    await wrong.getByText('No limit.').waitFor()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await wrong.getByText('Needs at least one rule').waitFor()
+    await wrong.getByRole('button', { name: 'Add rule' }).click()
+    await save(page)
+    expect(await wrong.getByLabel('in', { exact: true }).inputValue()).to.equal('1 day')
+  })
+
+  it('chooses countries by name, and caps what they may cost', async () => {
+    const clock = createRunningClock()
+    const viewer = await open.operator(await start({ clock }))
+    const { page, admin } = viewer
+    await page.goto('/limits')
+    await page.getByLabel('Block a country').fill('Atlantis')
+    await page.getByRole('button', { name: 'Block', exact: true }).click()
+    await page.getByText('“Atlantis” is the name or code of no country').waitFor()
+    await page.getByLabel('Block a country').fill('br')
+    await page.keyboard.press('Enter')
+    await page.getByRole('list', { name: 'Blocked countries' }).getByText('Brazil').waitFor()
+    await page.getByLabel('Only these countries').check()
+    await page.getByText('No country is listed yet').waitFor()
+    for (const country of ['United States', 'Brazil']) {
+      await page.getByLabel('Allow a country').fill(country)
+      await page.keyboard.press('Enter')
+    }
+    await page.getByLabel('Cap a country').fill('United States')
+    await page.getByRole('button', { name: 'Add cap' }).click()
+    await page.getByRole('button', { name: 'Cap each other country' }).click()
+    await page.getByLabel('Each other country, a day').fill('0.5')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Must be an amount, such as 25 or 0.50.').waitFor()
+    await page.getByLabel('United States, a day').fill('25')
+    await save(page)
+    const { settings } = (await admin('GET', `/apps/${APP}`)).body
+    expect(settings.spend_caps).to.deep.equal({ US: 25_000_000, '*': 500_000 })
+    expect(settings.allowed_countries).to.deep.equal(['US', 'BR'])
+
+    await clock.advance(CACHE_TTL_MS)
+    const caller = await createTestKey(viewer)
+    for (const [recipient, type] of [
+      ['+5511987654321', 'GeoBlockedError'],
+      ['+4915123456789', 'GeoBlockedError'],
+    ] as const)
+      expect((await caller.send(recipient)).body.type).to.equal(type)
+    expect((await caller.send('+14155552671')).status).to.equal(200)
+
+    await page.getByRole('button', { name: 'Remove the cap of United States' }).click()
+    await page.getByRole('list', { name: 'Blocked countries' }).getByRole('button', { name: 'Remove Brazil' }).click()
+    await page.getByLabel('Every country').check()
+    await save(page)
+    const after = (await admin('GET', `/apps/${APP}`)).body.settings
+    expect(after.spend_caps).to.deep.equal({ '*': 500_000 })
+    expect([after.allowed_countries, after.blocked_countries]).to.deep.equal([null, []])
+  })
+
+  it('imports an address list from a file with its progress, and removes it', async () => {
+    const { page, admin } = await open.operator(await start())
+    await page.goto('/limits')
+    await page.getByText('There is no list yet.').waitFor()
+    await page.getByRole('button', { name: 'Import list' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Import an address list' })
+    await dialog.getByRole('button', { name: 'Import', exact: true }).click()
+    await dialog.getByText('Choose a file.').waitFor()
+    await dialog.getByLabel('Class').selectOption('VPN')
+    await dialog.getByLabel('Name').fill('ours')
+    await chooseFile(page, `# ours\n10.0.0.1\nnonsense\n${manyRanges(120_000)}`)
+    await dialog.getByRole('button', { name: 'Import', exact: true }).click()
+    await page.getByRole('progressbar', { name: 'Import of VPN ours' }).waitFor({ timeout: 45_000 })
+    const row = page.getByRole('row').filter({ hasText: 'VPN' })
+    await row.getByText('ready', { exact: true }).waitFor({ timeout: 45_000 })
+    await row.getByText('120,000 ranges; 1 private or reserved left out; 1 bad line left out (3)').waitFor()
+
+    await row.getByRole('button', { name: 'Remove VPN ours' }).click()
+    await page.getByRole('button', { name: 'Remove list' }).click()
+    await page.getByText('There is no list yet.').waitFor()
+    expect((await admin('GET', '/ip-lists')).body.items).to.deep.equal([])
+  })
+
+  it('asks once more before a list holds most addresses, and keeps the other lists', async () => {
+    const { page, admin } = await open.operator(await start())
+    await admin('PUT', '/ip-lists', { lists: [{ class: 'tor', name: 'exits', cidrs: ['45.95.147.0/24'] }] })
+    await page.goto('/limits')
+    await page.getByRole('button', { name: 'Import list' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Ours!')
+    await dialog.getByLabel('Pasted addresses').check()
+    await dialog.getByLabel('Addresses', { exact: true }).fill('0.0.0.0/0')
+    await dialog.getByRole('button', { name: 'Import', exact: true }).click()
+    await dialog.getByText('must be 1 to 63 of a–z').first().waitFor()
+    await dialog.getByLabel('Name').fill('ours')
+    await dialog.getByRole('button', { name: 'Import', exact: true }).click()
+    await dialog.getByText('Most of your users would be refused.').waitFor()
+    expect((await admin('GET', '/ip-lists')).body.items).to.have.length(1)
+    // Another text is another question.
+    await dialog.getByLabel('Addresses', { exact: true }).fill('0.0.0.0/0\n8.8.8.8')
+    await dialog.getByRole('button', { name: 'Import', exact: true }).click()
+    await dialog.getByRole('button', { name: 'Import it all the same' }).click()
+    await page.getByRole('row').filter({ hasText: 'Abusive' }).getByText('ready', { exact: true }).waitFor()
+    const { items } = (await admin('GET', '/ip-lists')).body
+    expect(items.map((list: { name: string }) => list.name)).to.have.members(['ours', 'exits'])
+  })
+
+  it('shows a viewer everything of the company and lets a viewer change nothing', async () => {
+    const { page } = await open.user(await start(), COMPANY, 'viewer')
+    await page.goto('/limits')
+    await page.getByText('Developers and owners of your company can change them.').waitFor()
+    expect(await page.getByRole('switch', { name: 'Fraud guard', exact: true }).isDisabled()).to.equal(true)
+    expect(await page.getByRole('button', { name: 'Add rule' }).first().isDisabled()).to.equal(true)
+    expect(await page.getByLabel('Block a country').isDisabled()).to.equal(true)
+    await page.getByText('The operator of this Countersign keeps these lists.').waitFor()
+    expect(await page.getByRole('button', { name: 'Import list' }).count()).to.equal(0)
+  })
+})
+
+describeInBrowserOnce('the looks of the screen of limits and fraud', (open, start) => {
+  for (const theme of ['light', 'dark'] as const)
+    for (const size of ['desktop', 'phone'] as const)
+      it(`are accessible with data, ${theme}, on a ${size}, without sideways scrolling`, async () => {
+        const viewer = await open.operator(await start(), { theme, size })
+        const { page, admin } = viewer
+        await pump(await createTestKey(viewer), PUMPED)
+        await admin('PATCH', `/apps/${APP}`, {
+          settings: {
+            blocked_countries: ['KP', 'CU'],
+            allowed_countries: ['GB'],
+            spend_caps: { GB: 5_000_000, '*': 1 },
+          },
+        })
+        await admin('PUT', '/ip-lists', {
+          lists: [
+            { class: 'abusive', name: 'ours', text: '45.95.147.0/24\nnonsense\n1.2.3.4\n8.8.8.8' },
+            { class: 'vpn', name: 'bad', text: 'nonsense\nnonsense' },
+          ],
+        })
+        await page.goto('/limits')
+        await page.getByRole('table', { name: 'Decisions of the fraud guard' }).waitFor()
+        await page.getByText('failed', { exact: true }).waitFor()
+        await limit(page, 'Sends to one recipient').getByLabel('At most').first().fill('none')
+        await page.getByRole('button', { name: 'Save', exact: true }).click()
+        await page.getByText('Nothing was saved.').waitFor()
+        await expectAccessible(page)
+        const width = await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)
+        expect(width).to.be.at.most(SIZES[size].width)
+        await page.getByRole('button', { name: 'Discard' }).click()
+        await page.getByRole('switch', { name: 'Fraud guard', exact: true }).click()
+        await page.getByText('it would have refused').waitFor()
+        await expectAccessible(page)
+        await page.getByRole('button', { name: 'Not now' }).click()
+        await page.getByRole('button', { name: 'Import list' }).click()
+        await page.getByRole('dialog').waitFor()
+        await expectAccessible(page)
+      })
+})
