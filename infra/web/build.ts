@@ -28,6 +28,7 @@ const SHARED_SOURCES = [
   'services/dashboard/screens.ts',
   'machines/magic-recipients.ts',
   'machines/masking.ts',
+  'services/domain/tenancy/countries.ts',
   'infra/web/build.ts',
 ]
 

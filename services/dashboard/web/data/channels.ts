@@ -1,4 +1,4 @@
-// The channels as people call them.
+// The channels as people call them, and which of them can reach a recipient.
 import type { components } from '../api/schema.ts'
 
 export type Channel = components['schemas']['Channel']
@@ -11,3 +11,9 @@ export const CHANNEL_NAMES: Readonly<Record<Channel, string>> = {
 }
 
 export const ALL_CHANNELS = Object.keys(CHANNEL_NAMES) as Channel[]
+
+/** Also for a name that is not a channel of today, such as one in old statistics. */
+export const channelName = (channel: string): string => (CHANNEL_NAMES as Record<string, string>)[channel] ?? channel
+
+export const channelsFor = (recipient: string): readonly Channel[] =>
+  recipient.includes('@') ? ['email'] : ['sms', 'whatsapp', 'telegram']

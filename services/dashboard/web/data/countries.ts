@@ -28,6 +28,9 @@ export const COUNTRIES: readonly Country[] = LETTERS.flatMap(first => LETTERS.ma
   .map(code => ({ code, name: countryName(code) }))
   .sort(byName)
 
+/** By name. */
+export const COUNTRY_CODES: readonly string[] = COUNTRIES.map(({ code }) => code)
+
 /** These codes by the names of their countries. */
 export const sortedByName = (codes: readonly string[]): string[] =>
   codes

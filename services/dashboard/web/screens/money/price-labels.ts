@@ -1,7 +1,7 @@
 // The headings of the table of prices.
 
 import type { Channel } from '../../../../../machines/channels.ts'
-import { countryName } from '../../data/country-names.ts'
+import { countryName } from '../../data/countries.ts'
 import { ANY_COUNTRY } from './price-table.ts'
 
 export const CHANNEL_NAMES: Readonly<Record<Channel, string>> = {

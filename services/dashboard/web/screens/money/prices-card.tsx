@@ -1,7 +1,7 @@
 // What a message costs by country and channel. Operators edit the whole table and save it at once: the API replaces all prices.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { CHANNELS } from '../../../../../machines/channels.ts'
-import { COUNTRY_CODES } from '../../data/country-names.ts'
+import { COUNTRY_CODES } from '../../data/countries.ts'
 import { useMay } from '../../data/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'

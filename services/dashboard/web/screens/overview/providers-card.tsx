@@ -1,9 +1,9 @@
 // Whether the app's providers answer. In: GET /apps/{id}/providers with the state of each circuit breaker. Out: those that do not answer.
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { channelName } from '../../data/channels.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
-import { channelName } from '../../ui/channel-name.ts'
 import { Empty } from '../../ui/empty.tsx'
 import { countOf } from '../../ui/figure-format.ts'
 import { Loading } from '../../ui/loading.tsx'

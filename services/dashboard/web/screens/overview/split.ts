@@ -1,7 +1,7 @@
 // Statistics by channel, country or provider. In: rows of the API, which has them where something was counted. Out: for each value its
 // figures in every bucket that is shown, also where nothing was counted, and their sum; the value with most sends comes first.
-import { channelName } from '../../ui/channel-name.ts'
-import { countryName } from '../../ui/country-name.ts'
+import { channelName } from '../../data/channels.ts'
+import { countryName } from '../../data/countries.ts'
 import { type CountedRow, type Figures, sumRows } from './figures.ts'
 import { type Period, partsOf } from './period.ts'
 

@@ -2,6 +2,7 @@
 // WhatsApp, the link that opens a chat, whose message can be played here.
 import { useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { Status } from '../../ui/badge.tsx'
@@ -9,7 +10,6 @@ import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
-import { CHANNEL_NAMES } from './channel-names.ts'
 import { type Progress, textInLink } from './progress.ts'
 
 export interface InboxProps {

@@ -1,6 +1,6 @@
 // What is known of a verification beside its history.
 import type { ComponentChildren } from 'preact'
-import { countryName } from '../../data/country-names.ts'
+import { countryName } from '../../data/countries.ts'
 import { useTenant } from '../../data/tenant.tsx'
 import { Badge, Status } from '../../ui/badge.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'

@@ -1,6 +1,6 @@
 // Sends and resends that were refused, newest first, with what each means and what to do.
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
-import { countryName } from '../../data/country-names.ts'
+import { countryName } from '../../data/countries.ts'
 import { useApp, useTenant } from '../../data/tenant.tsx'
 import { usePages } from '../../data/use-pages.ts'
 import { Empty } from '../../ui/empty.tsx'

@@ -127,6 +127,7 @@ const SCOPES: Readonly<Record<LimitScope, string>> = {
   resend_cooldown: 'The cooldown after the send before was not over.',
   fraud_guard: 'The fraud guard took the send for SMS pumping.',
   spend_cap: "The app's daily spend cap of the country was reached.",
+  provider_test: 'Too many test calls of providers.',
   operator_token: 'Too many wrong operator tokens from this address.',
   sign_in: 'Too many attempts to sign in.',
 }

@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { CHANNELS } from '../../../../../machines/channels.ts'
-import { COUNTRY_CODES, countryName } from '../../data/country-names.ts'
+import { COUNTRY_CODES, countryName } from '../../data/countries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Select, Switch, TextField } from '../../ui/field.tsx'
 import { channelTitle } from './delivery-words.ts'

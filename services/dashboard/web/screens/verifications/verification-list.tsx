@@ -1,7 +1,7 @@
 // The verifications that a search finds, newest first, one page at a time.
 import { useLocation } from 'preact-iso'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
-import { countryName } from '../../data/country-names.ts'
+import { countryName } from '../../data/countries.ts'
 import { useApp, useTenant } from '../../data/tenant.tsx'
 import { usePages } from '../../data/use-pages.ts'
 import { useQuery } from '../../data/use-query.ts'
