@@ -2,22 +2,29 @@
 import type { Context } from 'koa'
 import type { SiteFile } from '../web/built-site.ts'
 
-/** `forever`: the file's name changes with its content, so browsers need not ask again. */
-export type Caching = 'forever' | 'ask each time'
+const CACHE_CONTROL = {
+  /** The file's name changes with its content, so browsers need not ask again. */
+  forever: 'public, max-age=31536000, immutable',
+  'five minutes': 'public, max-age=300',
+  'ask each time': 'no-cache',
+}
+
+export type Caching = keyof typeof CACHE_CONTROL
 
 export function serveSiteFile(ctx: Context, file: SiteFile, caching: Caching): void {
   ctx.status = 200
   ctx.set('ETag', file.etag)
-  ctx.set('Cache-Control', caching === 'forever' ? 'public, max-age=31536000, immutable' : 'no-cache')
+  ctx.set('Cache-Control', CACHE_CONTROL[caching])
   ctx.set('X-Content-Type-Options', 'nosniff')
   ctx.vary('Accept-Encoding')
   if (ctx.fresh) {
     ctx.status = 304
     return
   }
-  const encoding = ctx.acceptsEncodings('br', 'gzip', 'identity')
+  // Browsers name gzip first and mean nothing by it: Brotli is smaller.
+  const encoding = ctx.acceptsEncodings('br') || ctx.acceptsEncodings('gzip') || 'identity'
   const compressed = encoding === 'br' ? file.brotli : encoding === 'gzip' ? file.gzip : null
-  if (compressed !== null) ctx.set('Content-Encoding', encoding || 'identity')
+  if (compressed !== null) ctx.set('Content-Encoding', encoding)
   ctx.body = compressed ?? file.plain
   ctx.set('Content-Type', file.type)
 }
