@@ -29,6 +29,7 @@ const SHARED_SOURCES = [
   'machines/magic-recipients.ts',
   'machines/masking.ts',
   'services/domain/tenancy/countries.ts',
+  'services/dashboard/web/styles/tokens.css',
   'infra/web/build.ts',
 ]
 

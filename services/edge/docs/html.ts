@@ -15,7 +15,10 @@ const render = (part: Part): string => {
 }
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, char => ENTITIES[char] ?? char)
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, char => ENTITIES[char] ?? char)
+
+/** Between tags, where a quote needs no entity: a third of the characters of a sample are quotes. */
+export const escapeText = (text: string): string => text.replace(/[&<>]/g, char => ENTITIES[char] ?? char)
 
 export const EMPTY_HTML: Html = { html: '' }
 
@@ -24,10 +27,18 @@ export const joinHtml = (parts: readonly Html[]): Html => ({
   html: [...new Set(parts.map(one => one.html))].join(' or '),
 })
 
-/** A description: text with `code` in backticks. */
+/** A description: text with `code` in backticks, `**weight**`, and links as `[text](#anchor)`. */
 export const prose = (text: string): Html => ({
   html: text
-    .split(/(`[^`]*`)/)
-    .map(part => (part.startsWith('`') ? `<code>${escapeHtml(part.slice(1, -1))}</code>` : escapeHtml(part)))
+    .split(/(`[^`]*`|\*\*[^*]+\*\*|\[[^\]]*\]\([^)\s]*\))/)
+    .map(part => {
+      if (part.startsWith('`')) return `<code>${escapeText(part.slice(1, -1))}</code>`
+      if (/^\*\*[^*]+\*\*$/.test(part)) return `<b>${prose(part.slice(2, -2)).html}</b>`
+      const link = /^\[([^\]]*)\]\(([^)\s]*)\)$/.exec(part)
+      return link ? `<a href="${escapeHtml(link[2] ?? '')}">${prose(link[1] ?? '').html}</a>` : escapeHtml(part)
+    })
     .join(''),
 })
+
+/** Several paragraphs of prose. */
+export const paragraphs = (...texts: readonly string[]): Html => html`${texts.map(text => html`<p>${prose(text)}</p>`)}`

@@ -1,13 +1,14 @@
-// GET /openapi.json and GET /docs. Both are built at the first request and served from memory, with an ETag for clients that have them
-// already.
-import { createHash } from 'node:crypto'
+// GET /openapi.json, GET /docs and the files of /docs. Both texts are built and compressed at the first request and served from memory.
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import type { Config } from '../../../infra/config/config.ts'
+import { compressText } from '../../../infra/http/compressed-text.ts'
+import { type Caching, serveSiteFile, setPageSecurityHeaders } from '../../../infra/http/site-files.ts'
 import type { ApiPart } from '../../../infra/openapi/operation.ts'
+import { readBuiltSite, type SiteFile } from '../../../infra/web/built-site.ts'
 import { createProductDocument } from '../../domain/openapi/document.ts'
+import { assetTags, createAssetRouter } from './assets.ts'
 import { renderReferencePage } from './page.ts'
-import { STYLE } from './style.ts'
 
 export interface ReferenceDeps {
   http: Pick<Config['http'], 'publicUrl' | 'port'>
@@ -15,22 +16,30 @@ export interface ReferenceDeps {
 }
 
 export function createReferenceRouter({ http: { publicUrl, port }, parts }: ReferenceDeps): Router {
+  const site = readBuiltSite('docs')
   const createDocument = once(() =>
     createProductDocument(parts, { url: publicUrl ?? '/', description: 'This deployment.' }),
   )
+  const base = { url: publicUrl?.replace(/\/$/, '') ?? `http://localhost:${port}`, known: publicUrl !== null }
   const router = new Router({ sensitive: true })
   router.get(
     '/openapi.json',
-    serveText(() => JSON.stringify(createDocument()), 'application/json', allowAnyOrigin),
+    serveText(() => compressText(JSON.stringify(createDocument()), 'application/json'), 'five minutes', allowAnyOrigin),
   )
   router.get(
     '/docs',
     serveText(
-      () => renderReferencePage(createDocument(), publicUrl ?? `http://localhost:${port}`),
-      'text/html; charset=utf-8',
-      setSecurityHeaders,
+      () =>
+        compressText(
+          renderReferencePage({ document: createDocument(), base, assets: assetTags(site) }),
+          'text/html; charset=utf-8',
+        ),
+      // A page that is kept longer would ask for the files of an earlier build.
+      'ask each time',
+      setPageSecurityHeaders,
     ),
   )
+  router.use(createAssetRouter(site).routes())
   return router
 }
 
@@ -42,44 +51,13 @@ const once = <T>(create: () => T): (() => T) => {
   }
 }
 
-const MAX_AGE_SECONDS = 300
-
-function serveText(createText: () => string, type: string, setHeaders: (ctx: Context) => void): Middleware {
-  const content = once(() => {
-    const text = createText()
-    return { text, tag: `"${digest(text)}"` }
-  })
-  return ctx => {
-    const { text, tag } = content()
-    ctx.status = 200
-    ctx.set('ETag', tag)
-    ctx.set('Cache-Control', `public, max-age=${MAX_AGE_SECONDS}`)
-    ctx.set('X-Content-Type-Options', 'nosniff')
+function serveText(create: () => Promise<SiteFile>, caching: Caching, setHeaders: (ctx: Context) => void): Middleware {
+  const file = once(create)
+  return async ctx => {
     setHeaders(ctx)
-    if (ctx.fresh) {
-      ctx.status = 304
-      return
-    }
-    ctx.body = text
-    ctx.set('Content-Type', type)
+    serveSiteFile(ctx, await file(), caching)
   }
 }
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('base64')
-
 /** Tools in web pages read the document too. */
 const allowAnyOrigin = (ctx: Context): void => ctx.set('Access-Control-Allow-Origin', '*')
-
-/** The page may use its one style, which is allowed by its hash, and nothing else. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${digest(STYLE)}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
-
-function setSecurityHeaders(ctx: Context): void {
-  ctx.set('Content-Security-Policy', CONTENT_SECURITY_POLICY)
-  ctx.set('Referrer-Policy', 'no-referrer')
-}

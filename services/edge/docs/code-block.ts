@@ -1,0 +1,38 @@
+// Blocks of code: a sample in all languages, of which the reader sees one, and an example of JSON. The script of the page adds the tabs
+// and the copy buttons; the language can be chosen without it.
+import { highlight } from './highlight.ts'
+import { escapeText, type Html, html } from './html.ts'
+import { writeSamples } from './samples/all-languages.ts'
+import { LANGUAGES, type Language, type SampleRequest } from './samples/request.ts'
+
+/** The address of the server in the samples. */
+export interface Base {
+  url: string
+  /** False: no PUBLIC_URL says it, so the script of the page puts in the address under which the page was opened. */
+  known: boolean
+}
+
+/** `title` says what the sample does: it is the name of the block for assistive technology. */
+export function sampleBlock(title: string, samples: Record<Language, string>, base: Base): Html {
+  return html`<div class="code sample" role="group" aria-label="${title}"><div class="code-head"><span class="code-title">${title}</span></div>
+${LANGUAGES.map(
+  ({ id }) =>
+    html`<pre tabindex="0" data-language="${id}"><code>${markBase(highlight(samples[id], id), base)}</code></pre>`,
+)}</div>`
+}
+
+export const requestSample = (title: string, request: SampleRequest, base: Base): Html =>
+  sampleBlock(title, writeSamples(request, base.url), base)
+
+/** Where no PUBLIC_URL is known, the script finds the address by this mark. */
+const markBase = ({ html: text }: Html, { url, known }: Base): Html =>
+  known ? { html: text } : { html: text.replaceAll(escapeText(url), `<b data-base>${escapeText(url)}</b>`) }
+
+export const jsonBlock = (title: string, value: unknown): Html =>
+  html`<div class="code" role="group" aria-label="${title}"><div class="code-head"><span class="code-title">${title}</span></div>
+<pre tabindex="0"><code>${highlight(JSON.stringify(value, null, 2), 'json')}</code></pre></div>`
+
+/** A text that is no program, such as an HTTP request. */
+export const textBlock = (title: string, text: string): Html =>
+  html`<div class="code" role="group" aria-label="${title}"><div class="code-head"><span class="code-title">${title}</span></div>
+<pre tabindex="0"><code>${text}</code></pre></div>`

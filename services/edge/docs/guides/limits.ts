@@ -1,0 +1,79 @@
+// The limits with their defaults, which come from the settings themselves, and the scopes that a refusal names.
+import type { z } from 'zod'
+import type { limitScope } from '../../../domain/openapi/shared-schemas.ts'
+import { resolveSettings } from '../../../domain/tenancy/settings.ts'
+import { html, paragraphs, prose } from '../html.ts'
+import { heading, table } from '../layout.ts'
+import type { Guide } from './guide.ts'
+
+/** `3600` as "1 h". */
+export function duration(seconds: number): string {
+  const units: [number, string][] = [
+    [86_400, 'day'],
+    [3_600, 'h'],
+    [60, 'min'],
+  ]
+  for (const [size, unit] of units)
+    if (seconds % size === 0)
+      return unit === 'day' && seconds > size ? `${seconds / size} days` : `${seconds / size} ${unit}`
+  return `${seconds} s`
+}
+
+const rules = (all: readonly { max: number; seconds: number }[]): string =>
+  all.map(({ max, seconds }) => `${max.toLocaleString('en')} in ${duration(seconds)}`).join(', ')
+
+const SCOPES: Record<z.output<typeof limitScope>, string> = {
+  recipient: 'Sends or messages to this recipient.',
+  client_ip: 'Sends and resends from this `client_ip`.',
+  client_ip_reputation: 'The same for a VPN, a proxy, Tor or a datacenter, which may do a fifth of it.',
+  app: 'Sends and resends of the whole app, or those of its publishable keys.',
+  app_without_client_ip: 'Sends of the app without a usable `client_ip`. Pass the address of your user.',
+  recipient_verify: 'Wrong codes for this recipient, over all its verifications.',
+  resend_cooldown: 'The wait between two sends of one verification.',
+  fraud_guard: 'The fraud guard: too few codes to this range of numbers are ever entered.',
+  spend_cap: 'The money that the app may spend a day in this country, or in all.',
+  operator_token: 'Wrong operator’s tokens from this address.',
+  sign_in: 'Attempts to sign in.',
+}
+
+export const limits: Guide = {
+  id: 'limits',
+  name: 'Limits',
+  render: () => {
+    const { limits: of, code, ...settings } = resolveSettings({})
+    const rows: [string, string][] = [
+      ['Sends to one recipient', rules(of.recipient)],
+      ['Messages to one recipient, resends included', rules(of.recipient_messages)],
+      ['Sends and resends from one `client_ip` (IPv6: one /64)', rules(of.client_ip)],
+      ['The same from a VPN, a proxy, Tor or a datacenter', `a factor of ${of.client_ip_reputation_factor}`],
+      ['Sends of an app without a usable `client_ip`', rules(of.app_without_client_ip)],
+      ['Sends and resends of an app', rules(of.app)],
+      ['Sends and resends by the publishable keys of an app', rules(of.app_publishable)],
+      ['Wrong codes for one recipient', rules(of.recipient_verify)],
+      ['Attempts to verify, per verification', String(settings.verify_attempts)],
+      ['Sends and resends, per verification', String(settings.send_attempts)],
+      ['Wait before a resend', `${settings.resend_cooldown_seconds.map(duration).join(', then ')}; the last repeats`],
+      ['Life of a code', `${duration(code.ttl_seconds)} from the last send, three times that from the first`],
+      ['Life of a verification token', duration(settings.token_ttl_seconds)],
+      ['Life of an idempotency key', duration(settings.idempotency_ttl_seconds)],
+      ['Body of a request', '16 KiB'],
+    ]
+    return html`${heading(2, 'limits', 'Limits')}
+${paragraphs(
+  'These are the defaults of an app; [its settings](#changeApp) change them. A limit holds in any window of its length. A refused send counts for nothing and costs nothing.',
+)}
+${table(
+  ['Limit', 'Default'],
+  rows.map(([name, value]) => ({ cells: [prose(name), html`${value}`] })),
+)}
+${heading(3, 'limit-scopes', 'Which limit was hit')}
+${paragraphs('A refusal with 429 names the limit as `scope`, and the seconds to wait as `retry_after` and in the header `Retry-After`.')}
+${table(
+  ['Scope', 'What was used up'],
+  Object.entries(SCOPES).map(([scope, meaning]) => ({
+    id: `scope-${scope}`,
+    cells: [html`<code>${scope}</code>`, prose(meaning)],
+  })),
+)}`
+  },
+}

@@ -1,0 +1,41 @@
+// The recipients with a fixed outcome, for tests.
+import type { Magic, SandboxScenario } from '../../../../machines/magic-recipients.ts'
+import { MAGIC_RECIPIENTS } from '../../../../machines/magic-recipients.ts'
+import { type Html, html, paragraphs, prose } from '../html.ts'
+import { heading, table } from '../layout.ts'
+import { errorAnchor } from './errors.ts'
+import type { Guide } from './guide.ts'
+
+const OUTCOMES: Record<SandboxScenario, string> = {
+  delivered: 'Sent, and delivered.',
+  failed: 'Sent, then the delivery fails.',
+  late: 'Sent; the receipt comes after 30 seconds.',
+  twice: 'Sent; the receipt comes twice. You get one event.',
+  disorder: 'Delivered before it was sent, then failed, which changes nothing.',
+  silent: 'Sent; no receipt ever comes.',
+  fallback: 'Fails on the first channel, is delivered on the next: with `auto_fallback`, or after a resend.',
+}
+
+const outcome = (magic: Magic): Html =>
+  'refuses' in magic
+    ? html`Refused with <a href="#${errorAnchor(magic.refuses)}"><code>${magic.refuses}</code></a>.`
+    : prose(OUTCOMES[magic.scenario])
+
+export const magicRecipients: Guide = {
+  id: 'magic',
+  name: 'Magic recipients',
+  render: () => html`${heading(2, 'magic', 'Magic recipients')}
+${paragraphs(
+  'With a test key these recipients have a fixed fate, so that you can try every error and every receipt. Each is a number and an address. They skip the limits per recipient. With a live key they are recipients like any other.',
+)}
+${table(
+  ['Number', 'Address', 'Outcome'],
+  MAGIC_RECIPIENTS.map(([number, name, magic]) => ({
+    id: `magic-${name}`,
+    cells: [html`<code>${number}</code>`, html`<code>${name}@magic.test</code>`, outcome(magic)],
+  })),
+)}
+${paragraphs(
+  'Any other recipient works with a test key too: its message goes to the sandbox, and its receipt follows within a second. To finish a WhatsApp link in the sandbox, [play the message of the user](#playSandboxMessage).',
+)}`,
+}

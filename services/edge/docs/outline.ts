@@ -1,0 +1,72 @@
+// In: the OpenAPI document. Out: its operations in the order and the groups in which the reference shows them.
+import type { OpenApiDocument, Operation } from '../../../infra/openapi/document.ts'
+
+export interface Entry {
+  method: string
+  path: string
+  operation: Operation
+}
+
+export interface Group {
+  name: string
+  /** The anchor of the group. */
+  id: string
+  entries: Entry[]
+}
+
+export const entriesOf = (document: OpenApiDocument, tag: string): Entry[] =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, operation]) => operation.tags.includes(tag))
+      .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  )
+
+/** The subject of each last segment of a path. A segment that is not here, such as `replay`, belongs to the one before it. */
+const SUBJECTS: Record<string, string> = {
+  companies: 'Companies',
+  credit: 'Money',
+  ledger: 'Money',
+  reconciliation: 'Money',
+  prices: 'Money',
+  apps: 'Apps',
+  keys: 'API keys',
+  providers: 'Providers and routing',
+  route: 'Providers and routing',
+  webhook: 'Webhooks and events',
+  events: 'Webhooks and events',
+  verifications: 'Verifications and refusals',
+  refusals: 'Verifications and refusals',
+  stats: 'Statistics',
+  fraud: 'Fraud',
+  'ip-lists': 'Fraud',
+  sandbox: 'Sandbox',
+  erase: 'Privacy',
+  privacy: 'Privacy',
+  audit: 'Audit',
+  queues: 'Queues',
+  'sign-in': 'Sign-in and sessions',
+  'sign-out': 'Sign-in and sessions',
+  me: 'Sign-in and sessions',
+  sessions: 'Sign-in and sessions',
+  users: 'Team',
+}
+
+const OTHER_SUBJECT = 'More'
+
+function subjectOf(path: string): string {
+  const segment = path.split('/').findLast(one => Object.hasOwn(SUBJECTS, one)) ?? ''
+  return SUBJECTS[segment] ?? OTHER_SUBJECT
+}
+
+/** The operations of the admin API by subject, in the order in which the subjects first come. */
+export function adminGroups(document: OpenApiDocument): Group[] {
+  const groups = new Map<string, Group>()
+  for (const entry of entriesOf(document, 'Admin')) {
+    const name = subjectOf(entry.path)
+    const id = `admin-${name.toLowerCase().replaceAll(' ', '-')}`
+    const group = groups.get(name) ?? { name, id, entries: [] }
+    group.entries.push(entry)
+    groups.set(name, group)
+  }
+  return [...groups.values()]
+}

@@ -1,0 +1,103 @@
+// How /docs, its files and /openapi.json are sent: compressed once, not again to a client that has them.
+import { get, type IncomingMessage } from 'node:http'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { expect } from 'chai'
+import { startTestEdge, type TestEdge } from '../../../support/edge.ts'
+
+interface Received {
+  status: number
+  headers: IncomingMessage['headers']
+  body: Buffer
+}
+
+/** Without `fetch`, which decompresses by itself. */
+const ask = (url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Received> =>
+  new Promise((resolve, reject) => {
+    get(url, { headers, method }, async message => {
+      const chunks: Buffer[] = []
+      for await (const chunk of message) chunks.push(chunk as Buffer)
+      resolve({ status: message.statusCode ?? 0, headers: message.headers, body: Buffer.concat(chunks) })
+    }).on('error', reject)
+  })
+
+describe('the reference, as it is served', () => {
+  let edge: TestEdge
+  before(async () => {
+    edge = await startTestEdge()
+  })
+  after(() => edge.close())
+
+  for (const path of ['/docs', '/openapi.json']) {
+    it(`compresses ${path} as the client can read it`, async () => {
+      const url = edge.url + path
+      const plain = await ask(url)
+      expect(plain.headers['content-encoding']).to.equal(undefined)
+      const gzip = await ask(url, { 'Accept-Encoding': 'gzip' })
+      expect(gzip.headers['content-encoding']).to.equal('gzip')
+      expect(gunzipSync(gzip.body).equals(plain.body)).to.equal(true)
+      const brotli = await ask(url, { 'Accept-Encoding': 'gzip, deflate, br' })
+      expect(brotli.headers['content-encoding']).to.equal('br')
+      expect(brotliDecompressSync(brotli.body).equals(plain.body)).to.equal(true)
+      for (const { status, headers, body } of [plain, gzip, brotli]) {
+        expect(status).to.equal(200)
+        expect(headers.vary).to.equal('Accept-Encoding')
+        expect(headers['content-length']).to.equal(String(body.length))
+        expect(headers.etag).to.match(/^W\//)
+      }
+      expect(brotli.body.length).to.be.lessThan(gzip.body.length)
+    })
+
+    it(`answers HEAD ${path} with the same headers and no body`, async () => {
+      const [whole, head] = await Promise.all([
+        ask(edge.url + path, { 'Accept-Encoding': 'br' }),
+        ask(edge.url + path, { 'Accept-Encoding': 'br' }, 'HEAD'),
+      ])
+      expect(head.status).to.equal(200)
+      expect(head.body.length).to.equal(0)
+      for (const name of ['etag', 'content-length', 'content-encoding', 'content-type', 'cache-control'])
+        expect(head.headers[name], name).to.equal(whole.headers[name])
+    })
+
+    it(`does not send ${path} again to a client that has it, in any encoding`, async () => {
+      const { headers } = await ask(edge.url + path, { 'Accept-Encoding': 'gzip' })
+      for (const encoding of ['gzip', 'br', 'identity'])
+        for (const method of ['GET', 'HEAD']) {
+          const sent = { 'Accept-Encoding': encoding, 'If-None-Match': headers.etag ?? '' }
+          const again = await ask(edge.url + path, sent, method)
+          expect(again.status).to.equal(304)
+          expect(again.body.length).to.equal(0)
+          expect(again.headers.etag).to.equal(headers.etag)
+          expect(again.headers).not.to.have.any.keys('content-encoding', 'content-type')
+        }
+      const other = await ask(edge.url + path, { 'If-None-Match': 'W/"other"' })
+      expect(other.status).to.equal(200)
+    })
+  }
+
+  it('lets a browser keep the document for a while, but ask for the page, which names files by their contents', async () => {
+    expect((await ask(`${edge.url}/openapi.json`)).headers['cache-control']).to.equal('public, max-age=300')
+    expect((await ask(`${edge.url}/docs`)).headers['cache-control']).to.equal('no-cache')
+  })
+
+  it('serves the files that the page loads, below 200 KB together', async () => {
+    const { body: page } = await ask(`${edge.url}/docs`)
+    const compressed = await ask(`${edge.url}/docs`, { 'Accept-Encoding': 'gzip' })
+    const files = [...page.toString().matchAll(/ (?:src|href)="(\/docs-assets\/[^"]+)"/g)].map(([, file = '']) => file)
+    // One script, one style, the theme and the icon, which the page shows too.
+    expect(new Set(files).size).to.equal(4)
+    let bytes = compressed.body.length
+    for (const file of new Set(files)) {
+      const answer = await ask(edge.url + file, { 'Accept-Encoding': 'gzip' })
+      expect(answer.status, file).to.equal(200)
+      const isHashed = /-[\w-]{8}\.\w+$/.test(file)
+      expect(answer.headers['cache-control']).to.equal(isHashed ? 'public, max-age=31536000, immutable' : 'no-cache')
+      bytes += answer.body.length
+    }
+    expect(bytes).to.be.lessThan(200_000)
+  })
+
+  it('has no other files', async () => {
+    for (const path of ['/docs-assets/', '/docs-assets/none.js', '/docs-assets/..%2Findex.html', '/docs-assets/%2e%2e'])
+      expect((await ask(edge.url + path)).status, path).to.equal(404)
+  })
+})

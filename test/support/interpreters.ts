@@ -1,0 +1,38 @@
+// Runs programs in other languages, where this machine can. In: a command and its input. Out: what it printed.
+import { execFile, execFileSync } from 'node:child_process'
+import process from 'node:process'
+
+export const hasCommand = (command: string, ...args: string[]): boolean => {
+  try {
+    execFileSync(command, args, { stdio: 'ignore', timeout: 30_000 })
+    return true
+  } catch {
+    return false
+  }
+}
+
+export interface Ran {
+  /** Null when it was killed. */
+  code: number | null
+  output: string
+}
+
+export interface RunOptions {
+  cwd?: string
+  env?: Record<string, string>
+}
+
+export const run = (command: string, args: readonly string[], { cwd, env = {} }: RunOptions = {}): Promise<Ran> =>
+  new Promise(resolve => {
+    const options = { ...(cwd === undefined ? {} : { cwd }), env: { ...process.env, ...env }, timeout: 240_000 }
+    const child = execFile(command, args, options, (_, stdout, stderr) =>
+      resolve({ code: child.exitCode, output: `${stdout}${stderr}` }),
+    )
+  })
+
+export const HAS_PYTHON = hasCommand('python3', '--version')
+export const HAS_PYTHON_REQUESTS = hasCommand('python3', '-c', 'import requests')
+export const HAS_GO = hasCommand('go', 'version')
+export const HAS_PHP = hasCommand('php', '-r', 'exit(extension_loaded("curl") ? 0 : 1);')
+export const HAS_CURL = hasCommand('curl', '--version')
+export const HAS_OPENSSL = hasCommand('openssl', 'version')
