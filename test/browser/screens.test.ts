@@ -49,7 +49,7 @@ describeInBrowserOnce('every screen, with data', (open, start) => {
             await page.goto(path)
             await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
             // Charts and lists are read after the screen is shown.
-            await page.waitForFunction("document.querySelector('.loading') === null")
+            await page.locator('.loading').first().waitFor({ state: 'detached' })
             await expectAccessible(page)
             const width = await page.evaluate<number>('document.documentElement.scrollWidth')
             expect(width, `${path} is too wide`).to.be.at.most(SIZES[size].width)
