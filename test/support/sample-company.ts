@@ -1,13 +1,11 @@
 // A company as it looks after some weeks of use, for tests that look at whole screens. In: a running Countersign on the embedded engines. Out:
 // apps, keys, users, providers, an endpoint, money, verifications that went well and badly, refusals, a dead letter, and statistics of a month.
-import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { DAY_MS, HOUR_MS } from '../../infra/time.ts'
 import { hourId, type StatsDoc } from '../../services/domain/stats/documents.ts'
 import { type Answer, ask, createCaller } from './api-caller.ts'
 import type { Countersign } from './countersign.ts'
 import { eventually } from './eventually.ts'
 import { type AnswerRequest, type Receiver, startReceiver } from './receiver.ts'
-import { addUser } from './users.ts'
 
 export const SAMPLE_ENV = {
   ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
@@ -87,9 +85,14 @@ export async function createSampleCompany(countersign: Countersign): Promise<Sam
     },
   })
   const { store, broker } = countersign.engines
-  const { data, code } = countersign.secrets
-  const keyring = createKeyring({ dataKeys: data, codeSecrets: code })
-  for (const role of ['owner', 'developer', 'viewer'] as const) await addUser(store, COMPANY, role, keyring)
+  for (const [name, role] of [
+    ['Ada Lovelace', 'owner'],
+    ['Grace Hopper', 'developer'],
+    ['Katherine Johnson', 'viewer'],
+  ]) {
+    const email = `${name?.split(' ')[0]?.toLowerCase()}@acme.example`
+    await admin('POST', `/companies/${COMPANY}/users`, { email, name, role })
+  }
   await store.docs('stats_hours').insert(statistics(Date.now()))
   await broker.publish('webhook.deliver', { id: 'sample', body: { event_id: 'evt_gone' } })
 
