@@ -99,7 +99,7 @@ function inBrowser(engines: EngineSet, suite: BrowserSuite): void {
       timezoneId: 'Europe/Berlin',
     })
     contexts.push(context)
-    context.setDefaultTimeout(15_000)
+    context.setDefaultTimeout(30_000)
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     const page = await context.newPage()
     page.on('pageerror', error => errors.push(String(error)))
