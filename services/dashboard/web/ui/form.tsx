@@ -40,7 +40,7 @@ function Refusal({ change }: { change: Change }) {
   if (elsewhere.length === 0)
     return (
       <p class="unseen" role="alert">
-        {[...problem.fields.values()].join(' ')}
+        Something in this form needs another value.
       </p>
     )
   return (
