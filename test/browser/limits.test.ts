@@ -97,7 +97,7 @@ describeInBrowser('the screen of limits and fraud', (open, start) => {
       await table.getByText('United Kingdom').waitFor({ timeout: 1_000 })
     }, 30_000)
     await table.getByText('+447400…').waitFor()
-    await table.getByText('0 of 3, 0 %').first().waitFor()
+    await table.getByText('0 of 3, 0%').first().waitFor()
   })
 
   it('changes a limit in words, refuses a bad one beside its field, and the limit holds', async () => {

@@ -124,7 +124,7 @@ describeInBrowser('the overview', (open, start) => {
     expect((await types.first().innerText()).replace(/\s+/g, ' ')).to.equal(
       "The recipient's country is blocked GeoBlockedError 2",
     )
-    await page.getByRole('region', { name: 'Providers' }).getByText('All providers answer').waitFor()
+    await page.getByRole('region', { name: 'Providers' }).getByText('No provider is paused').waitFor()
     await page.getByRole('region', { name: 'Queues' }).getByText('Nothing waits').waitFor()
   })
 
@@ -290,7 +290,7 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
     )
     await page.goto('/overview')
     const providers = page.getByRole('region', { name: 'Providers' })
-    await providers.getByText('Does not answer').waitFor()
+    await providers.getByText('Paused after failures').waitFor()
     expect(await providers.getByRole('listitem').allInnerTexts()).to.have.length(1)
     await expectAccessible(page)
   })

@@ -83,7 +83,7 @@ describeInBrowser('the screen of providers', (open, start) => {
     await page.getByLabel('Body').fill('{ "to": "{{recipient}}", "text": "{{text}}" }')
     await dialogButton(page, 'Add').click()
     await page.getByText('own was added').waitFor()
-    await item(page, 'own').getByText('Not known').waitFor()
+    await item(page, 'own').getByText('Not used lately', { exact: true }).waitFor()
 
     await test(page, 'own', 'hello')
     await page.getByText('must be a valid phone number').first().waitFor()
@@ -184,7 +184,7 @@ describeInBrowser('the screen of providers', (open, start) => {
     const breaker = async () => (await admin('GET', `${PATH}/own`)).body.breaker?.state
     await eventually(async () => expect(await breaker()).to.equal('closed'))
     await openScreen(page)
-    await item(page, 'own').getByText('Answers').waitFor()
+    await item(page, 'own').getByText('Not paused', { exact: true }).waitFor()
 
     gateway().broken = true
     for (let nth = 0; nth < 12; nth += 1) await send()
@@ -196,7 +196,7 @@ describeInBrowser('the screen of providers', (open, start) => {
 
     await button(page, 'own', 'Delete').click()
     await page.getByText('live keys can no longer send by SMS').waitFor()
-    await dialogButton(page, 'Keep it').click()
+    await dialogButton(page, 'Cancel').click()
     await button(page, 'own', 'Delete').click()
     await dialogButton(page, 'Delete provider').click()
     await page.getByText('own was deleted').waitFor()

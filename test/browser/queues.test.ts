@@ -81,7 +81,7 @@ describeInBrowser('the queues', (open, start, engines) => {
     const letters = page.getByRole('region', { name: `Dead letters of ${QUEUE}` })
     await letters.getByText('evt_1').waitFor()
     await letters.getByRole('button', { name: 'Drop all' }).click()
-    await page.getByRole('button', { name: 'Keep it' }).click()
+    await page.getByRole('button', { name: 'Cancel' }).click()
     expect(await countersign.engines.broker.dead(QUEUE).count()).to.equal(2)
     await letters.getByRole('button', { name: 'Drop all' }).click()
     await page.getByRole('button', { name: 'Drop all letters' }).click()

@@ -186,6 +186,20 @@ describeInBrowserOnce('Try it, as it is used', (open, start) => {
     expect(await field(page, 'Code').isDisabled()).to.equal(true)
   })
 
+  it('finds the messages that a backend sent', async () => {
+    const { page, admin, countersign } = await open.operator(await start())
+    const { body } = await admin('POST', `/apps/app_demo/keys`, { kind: 'server', mode: 'test' })
+    await createCaller(countersign.url, body.key).send('ada@shop.example')
+    await page.goto('/try')
+    const inbox = page.getByRole('region', { name: 'Sandbox messages' })
+    await inbox.getByLabel('Messages to').fill('ada@shop.example')
+    await eventually(async () => {
+      await inbox.getByRole('button', { name: 'Show messages' }).click()
+      expect(await inbox.getByRole('cell', { name: 'ada@shop.example' }).count()).to.equal(1)
+    })
+    await expectAccessible(page)
+  })
+
   it('says beside the buttons why a resend is refused', async () => {
     const { page } = await open.operator(await start())
     await page.goto('/try')
@@ -237,7 +251,7 @@ describeInBrowserOnce('Try it, as it is used', (open, start) => {
     await own.goto('/try')
     await send(own)
     expect(await own.evaluate('sessionStorage.length')).to.equal(1)
-    await own.getByText('Ada Lovelace', { exact: true }).click()
+    await own.getByText('Ada Lovelace', { exact: true }).first().click()
     await press(own, 'Sign out')
     await field(own, 'Operator token').waitFor()
     expect(await own.evaluate('sessionStorage.length')).to.equal(0)

@@ -209,8 +209,8 @@ describeInBrowserOnce('how the webhook looks', (open, start) => {
       expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).to.equal(false)
       for (const [opens, closes] of [
         ['Send a time range again', 'Cancel'],
-        ['New signing secret', 'Keep it'],
-        ['Replace at once', 'Keep it'],
+        ['New signing secret', 'Cancel'],
+        ['Replace at once', 'Cancel'],
       ] as const) {
         await button(page, opens).click()
         await expectAccessible(page)

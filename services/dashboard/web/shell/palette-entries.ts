@@ -10,6 +10,22 @@ export interface PaletteEntry {
   appId?: string
 }
 
+/** Words that lead to a screen and are not in its name. */
+const KEYWORDS: Readonly<Record<string, string>> = {
+  '/overview': 'statistics charts conversion breakers',
+  '/verifications': 'search refusals timeline codes history',
+  '/api-keys': 'webhook endpoint signing secret events replay re-enable',
+  '/routing': 'channels order countries whatsapp mode code length language origins fallback explain',
+  '/providers': 'vendors twilio vonage smtp gateway test breakers',
+  '/limits': 'rate limits countries blocked spend caps ip address lists guard',
+  '/money': 'balance credit ledger prices reconciliation',
+  '/team': 'users invite people roles sessions apps company',
+  '/audit': 'log changes history',
+  '/queues': 'dead letters depth requeue',
+  '/privacy': 'erase person retention data keys gdpr',
+  '/try': 'sandbox inbox test magic send code',
+}
+
 export interface PaletteSource {
   screens: readonly { path: string; name: string }[]
   apps: readonly { id: string; name: string }[]
@@ -30,10 +46,14 @@ export function paletteEntries(typed: string, { screens, apps }: PaletteSource):
         path: `/verifications?recipient=${encodeURIComponent(typed.trim())}`,
       }
   const entries = [
-    ...screens.map(({ path, name }) => ({ id: path, name, hint: 'Screen', path })),
-    { id: '/docs', name: 'API reference', hint: 'Page', path: '/docs' },
-    ...apps.map(({ id, name }) => ({ id, name, hint: 'App', path: null, appId: id })),
-  ].filter(({ name }) => matches(name))
-  if (wanted === '') return entries
-  return LOOKS_LIKE_RECIPIENT.test(wanted) ? [search, ...entries] : [...entries, search]
+    ...screens.map(({ path, name }) => ({ id: path, name, hint: 'Screen', path, keywords: KEYWORDS[path] ?? '' })),
+    { id: '/docs', name: 'API reference', hint: 'Page', path: '/docs', keywords: 'docs samples openapi' },
+    ...apps.map(({ id, name }) => ({ id, name, hint: 'App', path: null, appId: id, keywords: id })),
+  ]
+  const found = [
+    ...entries.filter(({ name }) => matches(name)),
+    ...entries.filter(({ name, keywords }) => !matches(name) && matches(`${name} ${keywords}`)),
+  ].map(({ keywords: _, ...entry }) => entry)
+  if (wanted === '') return found
+  return LOOKS_LIKE_RECIPIENT.test(wanted) ? [search, ...found] : [...found, search]
 }

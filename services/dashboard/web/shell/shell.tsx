@@ -28,8 +28,8 @@ export function Shell() {
       </button>
       <header class="top">
         <a class="brand" href="/overview">
-          <img src="/favicon.svg" alt="" width="24" height="24" />
-          Countersign
+          <img src="/favicon.svg" alt="Countersign" width="24" height="24" />
+          <span aria-hidden="true">Countersign</span>
         </a>
         <TenantPicker />
         <CommandPalette />

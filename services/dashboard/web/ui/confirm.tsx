@@ -28,7 +28,7 @@ export function Confirm({ title, children, action, perform, onClose }: ConfirmPr
         <Button look="danger" busy={change.busy} onClick={confirm}>
           {action}
         </Button>
-        <Button onClick={onClose}>Keep it</Button>
+        <Button onClick={onClose}>Cancel</Button>
       </Actions>
     </Dialog>
   )

@@ -21,6 +21,11 @@ describe('the command palette', () => {
     expect(names('api')[0]).to.equal('API Keys')
   })
 
+  it('finds a screen by what is on it, after screens of that name', () => {
+    expect(names('webhook')[0]).to.equal('API Keys')
+    expect(names('spend cap')[0]).to.equal('Limits and fraud')
+  })
+
   it('searches first for what looks like a recipient', () => {
     for (const typed of ['+44 7911 123456', '447911', 'ada@shop.example'])
       expect(names(typed)[0]).to.equal(`Search verifications for ${typed}`)

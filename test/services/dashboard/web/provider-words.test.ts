@@ -8,7 +8,7 @@ describe('the words about a breaker', () => {
   it('tell each state', () => {
     const words = (state: 'closed' | 'half_open' | 'open', processes = 1) =>
       breakerWords({ state, since: SINCE, processes }, 'twilio', false)
-    expect(words('closed')).to.include({ state: 'Answers', tone: 'good', showsSince: false })
+    expect(words('closed')).to.include({ state: 'Not paused', tone: 'good', showsSince: false })
     expect(words('open')).to.include({ state: 'Paused after failures', tone: 'bad', showsSince: true })
     expect(words('half_open')).to.include({ state: 'Being tested', tone: 'warning' })
     expect(words('open').explanation).not.to.include('processes')
@@ -16,7 +16,7 @@ describe('the words about a breaker', () => {
     const alone = breakerWords({ state: 'open', since: SINCE, processes: 1 }, 'twilio', true)
     expect(alone.explanation).to.include('no other provider')
     expect(words('open', 3).explanation).to.include('In 3 processes.')
-    expect(breakerWords(null, 'twilio', true)).to.include({ state: 'Not known', tone: 'neutral' })
+    expect(breakerWords(null, 'twilio', true)).to.include({ state: 'Not used lately', tone: 'neutral' })
     expect(breakerWords(null, 'sandbox', true)).to.include({ state: 'Sandbox', explanation: null })
   })
 })

@@ -51,8 +51,8 @@ export function prefixWords(prefix: string): string {
   return prefix === 'no country' ? 'Numbers of no country' : countryName(prefix)
 }
 
-/** "80 %", or a dash where nothing was counted. */
-export const shareWords = (share: number | null): string => (share === null ? '–' : `${Math.round(share * 100)} %`)
+/** "80%", or a dash where nothing was counted. */
+export const shareWords = (share: number | null): string => (share === null ? '–' : `${Math.round(share * 100)}%`)
 
 export const shareOf = ({ sent, verified }: Schemas['ConversionCounts']): number | null =>
   sent === 0 ? null : Math.min(1, verified / sent)

@@ -43,7 +43,7 @@ export function ProvidersCard({ appId }: { appId: string }) {
         </Empty>
       ) : data.troubled.length === 0 ? (
         <p class="overview-well">
-          <Badge tone="good">All providers answer</Badge> <span class="soft">{countOf(data.count, 'provider')}</span>
+          <Badge tone="good">No provider is paused</Badge> <span class="soft">{countOf(data.count, 'provider')}</span>
         </p>
       ) : (
         <ul class="overview-list">
@@ -63,7 +63,7 @@ function TroubledProvider({ name, channel, breaker }: Provider) {
         {name} <span class="soft">{channelName(channel)}</span>
       </span>
       {breaker?.state === 'open' ? (
-        <Badge tone="bad">Does not answer</Badge>
+        <Badge tone="bad">Paused after failures</Badge>
       ) : (
         <Badge tone="warning">Being tried again</Badge>
       )}

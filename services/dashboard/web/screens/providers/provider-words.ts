@@ -21,8 +21,8 @@ export function breakerWords(breaker: Breaker | null, type: ProviderType, alone:
   if (breaker === null)
     return {
       tone: 'neutral',
-      state: 'Not known',
-      explanation: 'No message went through it lately. Send a test message to see whether it answers.',
+      state: 'Not used lately',
+      explanation: 'No message went through it lately. Send a test message to see whether it works.',
       showsSince: false,
     }
   const where = breaker.processes > 1 ? ` In ${breaker.processes} processes.` : ''
@@ -40,7 +40,7 @@ export function breakerWords(breaker: Breaker | null, type: ProviderType, alone:
       explanation: `It was paused after failures. One message tests whether it works again.${where}`,
       showsSince: true,
     }
-  return { tone: 'good', state: 'Answers', explanation: null, showsSince: false }
+  return { tone: 'good', state: 'Not paused', explanation: null, showsSince: false }
 }
 
 export interface TestWords {

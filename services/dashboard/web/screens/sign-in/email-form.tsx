@@ -88,7 +88,7 @@ function CodeForm({ email, sent, asking, onAskAgain, onBack }: CodeFormProps) {
         </p>
         {sent.sent_by === 'sandbox' && (
           <p>
-            An operator finds it in the sandbox inbox, under the address <strong>{email}</strong>.
+            An operator finds it on the screen Try it, under Sandbox messages, for the address <strong>{email}</strong>.
           </p>
         )}
       </Notice>

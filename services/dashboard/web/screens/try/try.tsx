@@ -5,6 +5,7 @@ import { Card } from '../../ui/card.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import { MagicList } from './magic-list.tsx'
+import { SandboxSearch } from './sandbox-search.tsx'
 import { Trial } from './trial.tsx'
 import './try.css'
 
@@ -34,6 +35,7 @@ export default function TryIt() {
           </Card>
         </>
       )}
+      <SandboxSearch />
     </Screen>
   )
 }
