@@ -44,6 +44,7 @@ export const STRICT_CONTENT_SECURITY_POLICY = [
 export function setPageSecurityHeaders(ctx: Context): void {
   ctx.set('Content-Security-Policy', STRICT_CONTENT_SECURITY_POLICY)
   ctx.set('Cross-Origin-Opener-Policy', 'same-origin')
-  ctx.set('Referrer-Policy', 'same-origin')
+  // An address may hold a sign-in ticket or a recipient. Changes still have an Origin: fetch in its usual mode (cors) sends it.
+  ctx.set('Referrer-Policy', 'no-referrer')
   ctx.set('X-Content-Type-Options', 'nosniff')
 }

@@ -48,7 +48,8 @@ export function readBuiltSite(site: string): BuiltSite | null {
   return new Map(
     files.map(file => {
       const plain = readFileSync(file)
-      const etag = `"${createHash('sha256').update(plain).digest('base64url')}"`
+      // Weak, because the compressed twins have it too.
+      const etag = `W/"${createHash('sha256').update(plain).digest('base64url')}"`
       const type = TYPES[extname(file)] ?? ''
       const path = `/${relative(folder, file)}`
       return [path, { type, etag, plain, gzip: readOrNull(`${file}.gz`), brotli: readOrNull(`${file}.br`) }]

@@ -75,8 +75,14 @@ describe("the dashboard's pages", () => {
     }
   })
 
+  it('tells no address to the servers that its links and calls lead to', async () => {
+    expect((await server.ask('/')).headers.get('referrer-policy')).to.equal('no-referrer')
+  })
+
   it('is not sent again to a browser that has it', async () => {
     const { headers } = await server.ask('/')
+    // One for all encodings, so it cannot stand for the same bytes.
+    expect(headers.get('etag')).to.match(/^W\/"/)
     // fetch adds `no-cache` to a condition, unless the caller has a word of its own.
     const condition = { 'If-None-Match': headers.get('etag') ?? '', 'Cache-Control': 'max-age=0' }
     const again = await server.ask('/', { headers: condition })
