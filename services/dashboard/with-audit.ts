@@ -12,10 +12,20 @@ import { type AdminRequest, principalOf } from './access.ts'
 
 /** `before` and `after` are shown to operators: they hold fingerprints of secrets, never secrets or keys. */
 export interface Change<T> extends Pick<AuditDoc, 'action' | 'target' | 'company_id' | 'before' | 'after'> {
-  /** Null after a lost race, when nothing was changed. */
+  /** Null after a lost race, when nothing was changed. Throws NotMade when nothing was changed for another reason; after any other error the
+   *  record stays `begun`. */
   perform(): Promise<T | null>
   /** In place of `after`, once the change is made: for what is known only then. */
   recordResult?(result: T): unknown
+}
+
+/** The change is known not to be made. In: the error that the request is answered with. */
+export class NotMade extends Error {
+  readonly answer: Error
+  constructor(answer: Error) {
+    super(answer.message)
+    this.answer = answer
+  }
 }
 
 /** The stored documents are as requested: there is nothing to change and nothing to record. */
@@ -72,7 +82,11 @@ export const createWithAudit =
       }
       const { perform, recordResult, action, target, company_id, before, after } = change
       await begin({ action, target, company_id, before, after })
-      const result = await perform()
+      const result = await perform().catch(async error => {
+        if (!(error instanceof NotMade)) throw error
+        await complete('undone')
+        throw error.answer
+      })
       if (result !== null) {
         await complete('done', recordResult ? { after: recordResult(result) } : {})
         return result

@@ -162,6 +162,14 @@ describeInBrowser('the screen of providers', (open, start) => {
     )
     await test(page, 'three', RECIPIENT)
     await page.getByText('The vendor accepted the message').waitFor()
+    await page.keyboard.press('Escape')
+
+    // A colleague changes a config that this page has loaded before.
+    const config = { url: gateway().url, headers: { authorization: SECRET }, method: 'PUT' }
+    await admin('PUT', `${PATH}/two`, { type: 'http', channel: 'sms', config })
+    await button(page, 'two', 'Move up').click()
+    await eventually(async () => expect(await stored()).to.deep.equal(['three', 'two', 'one']))
+    expect((await admin('GET', `${PATH}/two`)).body.config.method).to.equal('PUT')
   })
 
   it('shows a breaker that answers, one that was opened by failures, and deletes a provider', async () => {

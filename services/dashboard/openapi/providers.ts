@@ -18,7 +18,7 @@ const putRequest = providerBody
   .extend({
     config: jsonObject.optional().meta({
       description:
-        'docs/providers.md lists the members for each type. Secrets that are omitted, or given as their fingerprints, are kept.',
+        'docs/providers.md lists the members for each type. Secrets that are omitted, or given as their fingerprints, are kept. Without a config, a provider of the same type keeps its own as it is.',
     }),
   })
   .meta({ id: 'PutProviderRequest', description: 'A provider.' })
@@ -71,7 +71,7 @@ export const providerOperations = [
     route: ['put', '/apps/{id}/providers/{name}'],
     summary: 'Create or change a provider',
     description:
-      'The config is replaced, except for its secrets: those that are omitted are kept, unless the destination changes. A name has 1 to 63 of a–z, 0–9, `-` and `_`.',
+      'The config is replaced, except for its secrets: those that are omitted are kept, unless the destination changes. When `config` is omitted and the provider exists with the same type, the stored config is kept as it is. A name has 1 to 63 of a–z, 0–9, `-` and `_`.',
     request: { schema: putRequest, example: given },
     answers: [ok(provider, 'It was changed.', example), ok(provider, 'It was created.', example, 201)],
   }),
@@ -87,7 +87,7 @@ export const providerOperations = [
     route: ['post', '/apps/{id}/providers/{name}/test'],
     summary: 'Test a provider with a real call',
     description:
-      "Sends one real message with a made-up code through this provider alone, and answers what the vendor said. There is no verification and no charge by Countersign; the vendor may charge. It does not count for the circuit breaker, and is not stopped by it. A sandbox accepts everything and sends nothing. At most ten per minute and app. 503: no process of the channel answered within the provider's timeout.",
+      "Sends one real message with a made-up code through this provider alone, and answers what the vendor said. There is no verification and no charge by Countersign; the vendor may charge. It does not count for the circuit breaker, and is not stopped by it. A sandbox accepts everything and sends nothing. At most ten per minute and app, twenty per minute and company, three in ten minutes to one recipient, and two of a company at once. 503: no process of the channel runs, or it is busy and did not answer within the provider's timeout.",
     request: { schema: testRequest, example: { recipient: '+14155552671' } },
     answers: [
       {
@@ -99,11 +99,17 @@ export const providerOperations = [
       },
     ],
     refusals: [
-      errorRefusal('RateLimitExceededError', 'The app has used up its ten tests of this minute.', {
-        scope: 'provider_test',
-        retry_after: 42,
-      }),
-      conflict('Its config cannot be unsealed, because its data key is no longer configured.'),
+      errorRefusal(
+        'RateLimitExceededError',
+        'The app, the company or the recipient has had its tests of this time, or two tests of the company are under way.',
+        {
+          scope: 'provider_test',
+          retry_after: 42,
+        },
+      ),
+      conflict(
+        'The app or its company is closed, or the config cannot be unsealed because its data key is no longer configured.',
+      ),
     ],
   }),
   adminOperation({

@@ -1,5 +1,5 @@
 // GET /apps/{id}/providers, GET|PUT|DELETE /apps/{id}/providers/{name}. Secrets are never shown, only their fingerprints. A PUT keeps the
-// secrets that it omits, as long as the provider's address stays the same.
+// secrets that it omits, as long as the provider's address stays the same. Without a config it keeps the stored one as it is.
 import { z } from 'zod'
 import { type TargetInspector, targetProblem } from '../../../infra/outbound/target-inspector.ts'
 import { sameJson } from '../../../infra/store/ensure.ts'
@@ -60,8 +60,10 @@ export const addProviderRoutes: AddRoutes = (router, { store, keyring, clock, in
         throw validationProblem([
           { path: '', message: `cannot be saved: an app has at most ${MAX_PROVIDERS_PER_APP} providers` },
         ])
-      const before = stored?.type === input.type ? unsealConfig(keyring, stored) : null
-      const config = configOf(keyring, input, before)
+      const sameType = stored?.type === input.type ? stored : undefined
+      const kept = input.config === undefined ? sameType?.config : undefined
+      const before = sameType ? unsealConfig(keyring, sameType) : null
+      const config = kept === undefined ? configOf(keyring, input, before) : before?.raw
       const next: Provider = {
         _id,
         app_id,
@@ -70,9 +72,10 @@ export const addProviderRoutes: AddRoutes = (router, { store, keyring, clock, in
         channel: channelOf(input),
         rev: stored ? stored.rev + 1 : 0,
         position: input.position ?? stored?.position ?? (others.at(-1)?.position ?? -1) + 1,
-        config: keyring.seal(JSON.stringify(config), providerContext(_id)),
+        config: kept ?? keyring.seal(JSON.stringify(config), providerContext(_id)),
       }
-      if (stored && before && sameJson(withoutConfig(stored), withoutConfig(next)) && sameJson(before.raw, config))
+      const sameConfig = kept !== undefined || (before !== null && sameJson(before.raw, config))
+      if (stored && sameConfig && sameJson(withoutConfig(stored), withoutConfig(next)))
         return { unchanged: { created: false, provider: stored } }
       return {
         action: stored ? 'provider.change' : 'provider.create',

@@ -9,7 +9,7 @@ import { traceOf } from '../../../infra/http/request-trace.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import { problem } from '../../domain/errors.ts'
-import { type Provider, providerId } from '../../domain/tenancy/documents.ts'
+import { type App, isClosed, type Provider, providerId } from '../../domain/tenancy/documents.ts'
 import {
   channelCallQueue,
   type ProviderTestAnswer,
@@ -19,6 +19,7 @@ import {
 import { maskRecipient, type ParsedRecipient, parseRecipient } from '../../domain/verifications/recipient.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { getOr404, notFound, validationProblem } from '../request-input.ts'
+import { NotMade } from '../with-audit.ts'
 import type { ProviderTestResult } from './schemas.ts'
 import { createTestLimit } from './test-limit.ts'
 import { unsealConfig } from './view.ts'
@@ -43,14 +44,22 @@ const BEYOND_VENDOR_MS = 2_000
 export const createProviderTestRoutes =
   ({ broker, timeoutMs }: ProviderTestDeps): AddRoutes =>
   (router, { store, keyring, clock, readBody, withAudit }) => {
-    const countTest = createTestLimit(clock)
+    const beginTest = createTestLimit(clock)
+
+    /** The keys of what is closed send nothing, so its tests send nothing either. */
+    async function requireOpen(app: App): Promise<void> {
+      if (isClosed(app)) throw httpException(409, 'The app is closed. Nothing was sent.')
+      const companies = await store.docs('companies').get([app.company_id])
+      if (isClosed(companies.get(app.company_id))) throw httpException(409, 'The company is closed. Nothing was sent.')
+    }
 
     /** Without a consumer the answer is known before the time is over. */
     async function requireConsumer(channel: Channel): Promise<void> {
       const depth = await broker.depth(channelCallQueue(channel)).catch(error => {
         throw error instanceof Unavailable ? unavailable('The broker is unavailable. Nothing was sent.') : error
       })
-      if (depth.consumers === 0) throw unavailable(`${channelIsAway(channel)} Nothing was sent.`)
+      if (depth.consumers === 0)
+        throw unavailable(`No process of the channel ${channel} answers: ${checkRole(channel)} Nothing was sent.`)
     }
 
     async function callChannel(
@@ -69,32 +78,38 @@ export const createProviderTestRoutes =
         const message = { id: randomUUID(), body, trace: traceOf(ctx) }
         return (await broker.request(queue, message, timeoutMs + BEYOND_VENDOR_MS)) as ProviderTestAnswer
       } catch (error) {
-        if (error instanceof CallTimeout) throw unavailable(`${channelIsAway(channel)} ${MAY_BE_SENT}`)
+        if (error instanceof CallTimeout) throw unavailable(`${channelIsLate(channel)} ${MAY_BE_SENT}`)
         if (error instanceof Unavailable) throw unavailable(`The broker is unavailable. ${MAY_BE_SENT}`)
         throw error
       }
     }
 
     router.post('/apps/:id/providers/:name/test', async ctx => {
-      const { _id: app_id, company_id } = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
+      const app = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
+      const { _id: app_id, company_id } = app
       const id = providerId(app_id, ctx.params.name ?? '')
       const provider = await getOr404(ctx, store.docs('providers'), id, 'provider')
       const { recipient: text } = await readBody(ctx, providerTestBody)
       const recipient = requireReachable(text, provider.channel)
+      await requireOpen(app)
       if (unsealConfig(keyring, provider) === null)
         throw httpException(409, 'Its config cannot be read: the data key that sealed it is no longer configured.')
       await requireConsumer(provider.channel)
-      countTest(app_id)
       const masked = { recipient: maskRecipient(recipient) }
-      ctx.body = await withAudit(ctx, () => ({
-        action: 'provider.test',
-        target: id,
-        company_id,
-        before: null,
-        after: masked,
-        perform: async () => resultOf(await callChannel(ctx, provider, recipient.value)),
-        recordResult: ({ outcome, http_status, vendor_code }) => ({ ...masked, outcome, http_status, vendor_code }),
-      }))
+      const endTest = beginTest({ app_id, company_id, recipient: recipient.value })
+      try {
+        ctx.body = await withAudit(ctx, () => ({
+          action: 'provider.test',
+          target: id,
+          company_id,
+          before: null,
+          after: masked,
+          perform: async () => resultOf(await callChannel(ctx, provider, recipient.value)),
+          recordResult: ({ outcome, http_status, vendor_code }) => ({ ...masked, outcome, http_status, vendor_code }),
+        }))
+      } finally {
+        endTest()
+      }
     })
   }
 
@@ -109,6 +124,7 @@ function requireReachable(text: string, channel: Channel): ParsedRecipient {
   throw validationProblem([{ path: 'recipient', message }])
 }
 
+/** Throws NotMade where the process of the channel says that it sent nothing. */
 function resultOf(answer: ProviderTestAnswer): ProviderTestResult {
   switch (answer.kind) {
     case 'called': {
@@ -116,19 +132,25 @@ function resultOf(answer: ProviderTestAnswer): ProviderTestResult {
       return result
     }
     case 'no_such_provider':
-      throw notFound('provider')
+      throw new NotMade(notFound('provider'))
     case 'missing_key':
-      throw unavailable('The process of the channel lacks a data key that this process has. Nothing was sent.')
+      throw new NotMade(
+        unavailable('The process of the channel lacks a data key that this process has. Nothing was sent.'),
+      )
     case 'unavailable':
-      throw unavailable('The store is unavailable. Nothing was sent.')
+      throw new NotMade(unavailable('The store is unavailable. Nothing was sent.'))
     case 'not_understood':
-      throw unavailable('The process of the channel has another version, which cannot test. Nothing was sent.')
+      throw new NotMade(
+        unavailable('The process of the channel has another version, which cannot test. Nothing was sent.'),
+      )
   }
 }
 
 const unavailable = (detail: string) => problem('ServiceUnavailableError', { detail })
 
-const channelIsAway = (channel: Channel): string =>
-  `No process of the channel ${channel} answers: check that the role channel:${channel} is running.`
+const checkRole = (channel: Channel): string => `check that the role channel:${channel} is running.`
+
+const channelIsLate = (channel: Channel): string =>
+  `No process of the channel ${channel} answered in time. It may be busy; if it stays so, ${checkRole(channel)}`
 
 const MAY_BE_SENT = 'The message may still be sent.'

@@ -386,7 +386,7 @@ export interface paths {
         get: operations["getProvider"];
         /**
          * Create or change a provider
-         * @description The config is replaced, except for its secrets: those that are omitted are kept, unless the destination changes. A name has 1 to 63 of a–z, 0–9, `-` and `_`. Lowest role: `developer`.
+         * @description The config is replaced, except for its secrets: those that are omitted are kept, unless the destination changes. When `config` is omitted and the provider exists with the same type, the stored config is kept as it is. A name has 1 to 63 of a–z, 0–9, `-` and `_`. Lowest role: `developer`.
          */
         put: operations["putProvider"];
         post?: never;
@@ -411,7 +411,7 @@ export interface paths {
         put?: never;
         /**
          * Test a provider with a real call
-         * @description Sends one real message with a made-up code through this provider alone, and answers what the vendor said. There is no verification and no charge by Countersign; the vendor may charge. It does not count for the circuit breaker, and is not stopped by it. A sandbox accepts everything and sends nothing. At most ten per minute and app. 503: no process of the channel answered within the provider's timeout. Lowest role: `developer`.
+         * @description Sends one real message with a made-up code through this provider alone, and answers what the vendor said. There is no verification and no charge by Countersign; the vendor may charge. It does not count for the circuit breaker, and is not stopped by it. A sandbox accepts everything and sends nothing. At most ten per minute and app, twenty per minute and company, three in ten minutes to one recipient, and two of a company at once. 503: no process of the channel runs, or it is busy and did not answer within the provider's timeout. Lowest role: `developer`.
          */
         post: operations["testProvider"];
         delete?: never;
@@ -2403,7 +2403,7 @@ export interface components {
             type: components["schemas"]["ProviderType"];
             channel?: components["schemas"]["Channel"];
             position?: number;
-            /** @description docs/providers.md lists the members for each type. Secrets that are omitted, or given as their fingerprints, are kept. */
+            /** @description docs/providers.md lists the members for each type. Secrets that are omitted, or given as their fingerprints, are kept. Without a config, a provider of the same type keeps its own as it is. */
             config?: components["schemas"]["JsonObject"];
         };
         /** @description The endpoint of an app. */
@@ -4731,7 +4731,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
-            /** @description `HTTPException`: Its config cannot be unsealed, because its data key is no longer configured. */
+            /** @description `HTTPException`: The app or its company is closed, or the config cannot be unsealed because its data key is no longer configured. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4747,7 +4747,7 @@ export interface operations {
             /**
              * @description `RateLimitExceededError`: Too many wrong tokens or codes came from this address.
              *
-             *     `RateLimitExceededError`: The app has used up its ten tests of this minute.
+             *     `RateLimitExceededError`: The app, the company or the recipient has had its tests of this time, or two tests of the company are under way.
              */
             429: {
                 headers: {

@@ -352,6 +352,23 @@ eachStore('the providers of an app', fresh => {
     expect(await opened('main')).to.include(TWILIO)
   })
 
+  it('keep their config when a PUT has none, also what a colleague has just changed', async () => {
+    const shown = (await put('main', { type: 'twilio', config: TWILIO })).body
+    await put('main', { type: 'twilio', config: { ...TWILIO, from: '+15005550009' } })
+    const { type, channel } = shown
+    const moved = await put('main', { type, channel, position: 7 })
+    expect([moved.status, moved.body.position, moved.body.config.from]).to.deep.equal([200, 7, '+15005550009'])
+    expect(await opened('main')).to.include({ auth_token: TOKEN, from: '+15005550009' })
+    const before = await records('provider.change')
+    expect((await put('main', { type, channel, position: 7 })).status).to.equal(200)
+    expect(await records('provider.change')).to.deep.equal(before)
+    expect(errorPaths(await put('main', { type: 'smtp', position: 7 }))).to.include('config.host')
+    expect(errorPaths(await put('new', { type, position: 7 }))).to.include('config.auth_token')
+    await admin.store.docs('providers').modify({ _id: `${app}:main` }, { $set: { config: 'v1.gone.x' } })
+    expect((await put('main', { type, position: 8 })).body).to.include({ position: 8, config: null })
+    expect((await admin.store.docs('providers').get([`${app}:main`])).get(`${app}:main`)?.config).to.equal('v1.gone.x')
+  })
+
   it('are at most a hundred', async () => {
     const full = Array.from({ length: 100 }, (_, position) => ({
       _id: `${app}:p${position}`,

@@ -15,6 +15,7 @@ import {
   type TestAdmin,
 } from '../../../support/admin-api.ts'
 import { userBrowser } from '../../../support/dashboard-session.ts'
+import { eventually } from '../../../support/eventually.ts'
 import { eachStore } from '../../../support/stores.ts'
 
 const RECIPIENT = '+14155552671'
@@ -61,6 +62,7 @@ eachStore('POST /apps/{id}/providers/{name}/test', fresh => {
 
   const test = (name: string, body: unknown = { recipient: RECIPIENT }, of = app) =>
     admin.ask('POST', `/apps/${of}/providers/${name}/test`, body)
+  const numbered = (nth: number) => ({ recipient: `+1415555${String(3000 + nth)}` })
   const records = async () =>
     (await admin.get('/audit')).body.items.filter(({ action }: { action: string }) => action === 'provider.test')
 
@@ -122,7 +124,7 @@ eachStore('POST /apps/{id}/providers/{name}/test', fresh => {
   })
 
   it('may be made ten times a minute by each app', async () => {
-    for (let nth = 0; nth < 10; nth += 1) expect((await test('main')).status).to.equal(200)
+    for (let nth = 0; nth < 10; nth += 1) expect((await test('main', numbered(nth))).status).to.equal(200)
     await admin.clock.advance(20_000)
     const refused = await test('mail', { recipient: 'ann@shop.example' })
     expect(refused.status).to.equal(429)
@@ -132,6 +134,71 @@ eachStore('POST /apps/{id}/providers/{name}/test', fresh => {
     await admin.ask('PUT', `/apps/${other.app}/providers/main`, TWILIO)
     expect((await test('main', undefined, other.app)).status).to.equal(200)
     await admin.clock.advance(40_000)
+    expect((await test('main')).status).to.equal(200)
+  })
+
+  const anotherApp = async (): Promise<string> => {
+    const made = (await admin.ask('POST', `/companies/${company}/apps`, { name: 'Other' })).body.id
+    await admin.ask('PUT', `/apps/${made}/providers/main`, TWILIO)
+    return made
+  }
+
+  it('may be made twenty times a minute by each company', async () => {
+    const apps = [app, await anotherApp(), await anotherApp()]
+    for (let nth = 0; nth < 20; nth += 1)
+      expect((await test('main', numbered(nth), apps[nth % 3])).status, String(nth)).to.equal(200)
+    const refused = await test('main', numbered(20))
+    expect(refused.status).to.equal(429)
+    expect(refused.body).to.include({ scope: 'provider_test', retry_after: 60 })
+    expect(refused.body.detail).to.include('a company')
+    const other = await createTenant(admin)
+    await admin.ask('PUT', `/apps/${other.app}/providers/main`, TWILIO)
+    expect((await test('main', numbered(20), other.app)).status).to.equal(200)
+  })
+
+  it('reaches a recipient three times in ten minutes, from all companies together', async () => {
+    const other = await createTenant(admin)
+    await admin.ask('PUT', `/apps/${other.app}/providers/main`, TWILIO)
+    for (const of of [app, app, other.app]) expect((await test('main', undefined, of)).status).to.equal(200)
+    for (const of of [app, other.app]) {
+      const refused = await test('main', undefined, of)
+      expect(refused.status).to.equal(429)
+      expect(refused.body).to.include({ scope: 'provider_test', retry_after: 600 })
+    }
+    expect((await test('main', numbered(1))).status).to.equal(200)
+    await admin.clock.advance(600_000)
+    expect((await test('main')).status).to.equal(200)
+  })
+
+  it('is made twice at once by each company', async () => {
+    const ends: (() => void)[] = []
+    answer = () => new Promise(resolve => ends.push(() => resolve({ kind: 'called', ...REFUSED })))
+    const second = await anotherApp()
+    const running = [test('main', numbered(1)), test('main', numbered(2), second)]
+    await eventually(async () => expect(ends).to.have.length(2))
+    const refused = await test('main', numbered(3))
+    expect(refused.status).to.equal(429)
+    expect(refused.body).to.include({ scope: 'provider_test', retry_after: 1 })
+    const other = await createTenant(admin)
+    await admin.ask('PUT', `/apps/${other.app}/providers/main`, TWILIO)
+    running.push(test('main', numbered(3), other.app))
+    await eventually(async () => expect(ends).to.have.length(3))
+    for (const end of ends) end()
+    for (const { status } of await Promise.all(running)) expect(status).to.equal(200)
+    answer = () => Promise.reject(new CallTimeout('late'))
+    for (let nth = 4; nth < 8; nth += 1) expect((await test('main', numbered(nth))).status).to.equal(503)
+  })
+
+  it('is 409 when the app or its company is closed', async () => {
+    for (const path of [`/apps/${app}`, `/companies/${company}`]) {
+      await admin.ask('PATCH', path, { closed: true })
+      const refused = await test('main')
+      expect(refused.status, path).to.equal(409)
+      expect(refused.body.detail).to.include('is closed')
+      await admin.ask('PATCH', path, { closed: false })
+    }
+    expect(requests).to.deep.equal([])
+    expect(await records()).to.deep.equal([])
     expect((await test('main')).status).to.equal(200)
   })
 
@@ -145,21 +212,22 @@ eachStore('POST /apps/{id}/providers/{name}/test', fresh => {
     expect(await records()).to.deep.equal([])
   })
 
-  const FAILURES: [string, () => Promise<ProviderTestAnswer>, number, string][] = [
-    ['no process answers in time', () => Promise.reject(new CallTimeout('late')), 503, 'may still be sent'],
-    ['the broker is away', () => Promise.reject(new Unavailable('away')), 503, 'broker is unavailable'],
-    ['the process cannot read the config', async () => ({ kind: 'missing_key' }), 503, 'data key'],
-    ['the process has no store', async () => ({ kind: 'unavailable' }), 503, 'store is unavailable'],
-    ['the process is older', async () => ({ kind: 'not_understood' }), 503, 'another version'],
-    ['the process has a bug', () => Promise.reject(new CallFailed('TypeError')), 500, ''],
+  const FAILURES: [string, () => Promise<ProviderTestAnswer>, number, string, 'begun' | 'undone'][] = [
+    ['no process answers in time', () => Promise.reject(new CallTimeout('late')), 503, 'It may be busy', 'begun'],
+    ['the broker is away', () => Promise.reject(new Unavailable('away')), 503, 'broker is unavailable', 'begun'],
+    ['the process cannot read the config', async () => ({ kind: 'missing_key' }), 503, 'data key', 'undone'],
+    ['the process has no store', async () => ({ kind: 'unavailable' }), 503, 'store is unavailable', 'undone'],
+    ['the process is older', async () => ({ kind: 'not_understood' }), 503, 'another version', 'undone'],
+    ['the provider is gone', async () => ({ kind: 'no_such_provider' }), 404, '', 'undone'],
+    ['the process has a bug', () => Promise.reject(new CallFailed('TypeError')), 500, '', 'begun'],
   ]
-  for (const [when, given, status, words] of FAILURES)
-    it(`is ${status} when ${when}, and stays in the audit log as begun`, async () => {
+  for (const [when, given, status, words, outcome] of FAILURES)
+    it(`is ${status} when ${when}, and is in the audit log as ${outcome}`, async () => {
       answer = given
       const refused = await test('main')
       expect(refused.status).to.equal(status)
-      expect(refused.body.detail).to.include(words)
-      expect((await records())[0]).to.deep.include({ outcome: 'begun', after: { recipient: '+1****71' } })
+      expect(refused.body.detail ?? '').to.include(words)
+      expect((await records())[0]).to.deep.include({ outcome, after: { recipient: '+1****71' } })
     })
 
   it('is 409 when its config cannot be unsealed', async () => {

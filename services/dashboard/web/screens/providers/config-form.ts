@@ -84,10 +84,6 @@ export const fieldOfRefusal = (type: ProviderType, path: string): ConfigField | 
       path === field.path || ((field.kind === 'headers' || field.kind === 'json') && path.startsWith(`${field.path}.`)),
   )
 
-/** A config as it can be written again without a change. */
-export const configAsStored = (type: ProviderType, config: Members): Members =>
-  configOf(type, formOf(type, config)).config
-
 const trimmed = (form: ConfigForm, path: string): string => (form.texts[path] ?? '').trim()
 
 function headerRows(value: unknown): HeaderRow[] {

@@ -1,6 +1,5 @@
 // The calls of the screen. In: an app, a provider and what is to be done. Out: what the API answers; a refusal is thrown.
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
-import { configAsStored } from './config-form.ts'
 import type { Placed } from './provider-order.ts'
 
 export type Provider = Schemas['Provider']
@@ -19,7 +18,8 @@ export const deleteProvider = (appId: string, name: string): Promise<unknown> =>
 export const testProvider = (appId: string, name: string, recipient: string): Promise<Schemas['ProviderTest']> =>
   bodyOf(api.POST('/admin/v1/apps/{id}/providers/{name}/test', { ...pathOf(appId, name), body: { recipient } }))
 
-/** One after the other: two providers of one app that change at once would race for the audit log's order. */
+/** Without the configs, which the server keeps as they are: a colleague may have changed them since the list was loaded. One after the
+ *  other, so that the audit log has the changes in the order of the list. */
 export async function savePositions(
   appId: string,
   providers: readonly Provider[],
@@ -27,8 +27,8 @@ export async function savePositions(
 ): Promise<void> {
   for (const { name, position } of positions) {
     const provider = providers.find(one => one.name === name)
-    if (!provider?.config) continue
+    if (!provider) continue
     const { type, channel } = provider
-    await putProvider(appId, name, { type, channel, position, config: configAsStored(type, provider.config) })
+    await putProvider(appId, name, { type, channel, position })
   }
 }

@@ -86,9 +86,7 @@ export default function Providers() {
 
   const item = (provider: Provider, at: number, all: readonly Provider[]) => {
     const { name, channel } = provider
-    // A provider whose config cannot be read cannot be written again, so its place is fixed.
-    const isMovable = all.every(({ config }) => config !== null)
-    const mover = (step: Step, isEnd: boolean) => (isMovable && !isEnd ? () => move(name, channel, step) : null)
+    const mover = (step: Step, isEnd: boolean) => (isEnd ? null : () => move(name, channel, step))
     return (
       <ProviderItem
         key={name}
