@@ -151,6 +151,31 @@ describeInBrowserOnce('the screen API Keys', (open, start) => {
     await focused.filter({ has: page.getByRole('table', { name: 'API keys of this app' }) }).waitFor()
   })
 
+  it('keeps the dialog open while a key is created, so that the key is not lost', async () => {
+    const { page } = await open.operator(await start())
+    await openKeys(page)
+    let release = (): void => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    await page.route('**/admin/v1/apps/*/keys', async (route, request) => {
+      if (request.method() === 'POST') await released
+      await route.continue()
+    })
+    await button(page, 'Create key').click()
+    const asked = page.waitForRequest(request => request.method() === 'POST')
+    await button(page, 'Create').click()
+    await asked
+    for (let nth = 1; nth <= 3; nth += 1) await page.keyboard.press('Escape')
+    await button(page, 'Close').click()
+    expect(await button(page, 'Cancel').isDisabled()).to.equal(true)
+    release()
+    expect(await page.getByLabel('New key').inputValue()).to.match(/^sk_test_/)
+    expect(await page.getByLabel('New key').isVisible()).to.equal(true)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+
   it('gives a command that works as it is', async () => {
     const { page, countersign } = await open.operator(await start())
     await openKeys(page)

@@ -1,5 +1,9 @@
 // The screen of limits and fraud, in a real browser, and what its changes do to the next send.
+
 import { Buffer } from 'node:buffer'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
 import { type Caller, createCaller, refusal } from '../support/api-caller.ts'
@@ -209,6 +213,28 @@ describeInBrowser('the screen of limits and fraud', (open, start) => {
     await page.getByRole('button', { name: 'Remove list' }).click()
     await page.getByText('There is no list yet.').waitFor()
     expect((await admin('GET', '/ip-lists')).body.items).to.deep.equal([])
+  })
+
+  it('says that a file was changed after it was chosen, and takes it when it is chosen again', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'list-'))
+    try {
+      const path = join(folder, 'list.txt')
+      await writeFile(path, '45.95.147.0/24\n')
+      const { page } = await open.operator(await start())
+      await page.goto('/limits')
+      await page.getByRole('button', { name: 'Import list' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Import an address list' })
+      await dialog.getByLabel('Name').fill('ours')
+      await dialog.getByLabel('File', { exact: true }).setInputFiles(path)
+      await writeFile(path, '45.95.147.0/24\n45.95.148.0/24\n')
+      await dialog.getByRole('button', { name: 'Import', exact: true }).click()
+      await dialog.getByText('The file cannot be read: it was changed or moved. Choose it again.').waitFor()
+      await dialog.getByLabel('File', { exact: true }).setInputFiles(path)
+      await dialog.getByRole('button', { name: 'Import', exact: true }).click()
+      await page.getByRole('row').filter({ hasText: 'Abusive' }).getByText('ready', { exact: true }).waitFor()
+    } finally {
+      await rm(folder, { recursive: true })
+    }
   })
 
   it('asks once more before a list holds most addresses, and keeps the other lists', async () => {

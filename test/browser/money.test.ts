@@ -81,6 +81,30 @@ describeInBrowser('the money of a company', (open, start) => {
     await dialog.getByText('That is more than there is to take back.').waitFor()
   })
 
+  it('is credited once when the answer was lost and the viewer goes back', async () => {
+    const { page, admin } = await open.operator(await startShop(start))
+    await openMoney(page)
+    await page.route('**/companies/cmp_acme/credit', async route => {
+      await route.fetch()
+      await route.abort()
+    })
+    await credit(page, '10', 'Invoice 17')
+    const dialog = page.getByRole('dialog', { name: 'Credit Acme' })
+    await dialog.getByRole('button', { name: 'Enter credit' }).click()
+    await dialog.getByText('Countersign cannot be reached.').waitFor()
+    await page.unrouteAll()
+    await dialog.getByRole('button', { name: 'Back' }).click()
+    await dialog.getByRole('button', { name: 'Continue' }).click()
+    await dialog.getByRole('button', { name: 'Enter credit' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect((await admin('GET', '/companies/cmp_acme')).body.balance).to.equal(10_000_000)
+
+    await credit(page, '10', 'Invoice 17')
+    await dialog.getByRole('button', { name: 'Enter credit' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect((await admin('GET', '/companies/cmp_acme')).body.balance, 'another credit').to.equal(20_000_000)
+  })
+
   it('is charged by prices that an operator has just set, and the books agree', async () => {
     const countersign = await startShop(start)
     const { page, admin } = await open.operator(countersign)

@@ -28,6 +28,36 @@ async function send(page: Page): Promise<string> {
 const readCode = async (page: Page): Promise<string> =>
   /\d{6}/.exec(await card(page, 'Inbox').getByText('verification code').first().innerText())?.[0] ?? ''
 
+interface HeldRequest {
+  /** Until the page has made it. */
+  asked: Promise<unknown>
+  /** Answers it. Later requests are not held. */
+  letGo(): Promise<void>
+}
+
+async function heldRequest(page: Page, url: string): Promise<HeldRequest> {
+  let release = (): void => {}
+  const released = new Promise<void>(resolve => {
+    release = resolve
+  })
+  await page.route(
+    url,
+    async route => {
+      await released
+      await route.continue()
+    },
+    { times: 1 },
+  )
+  return {
+    asked: page.waitForRequest(url),
+    async letGo() {
+      const answer = page.waitForResponse(url)
+      release()
+      await (await answer).finished()
+    },
+  }
+}
+
 const settings = ({ admin }: Viewer, change: object) => admin('PATCH', `/apps/${DEMO}`, { settings: change })
 
 describeInBrowser('Try it', (open, start) => {
@@ -198,6 +228,58 @@ describeInBrowserOnce('Try it, as it is used', (open, start) => {
       expect(await inbox.getByRole('cell', { name: 'ada@shop.example' }).count()).to.equal(1)
     })
     await expectAccessible(page)
+  })
+
+  it('drops the answer of an earlier verification', async () => {
+    const { page } = await open.operator(await start())
+    await page.goto('/try')
+    await send(page)
+    await press(page, 'Use this code')
+    const verify = await heldRequest(page, '**/api/v1/otp/verify')
+    await press(page, 'Verify')
+    await verify.asked
+    await field(page, 'Recipient').fill('+14155550123')
+    await press(page, 'Send code')
+    await card(page, 'Inbox').getByText('+14155550123').waitFor()
+    await card(page, 'Inbox').getByRole('button', { name: 'Use this code' }).waitFor()
+    await verify.letGo()
+    await page.getByRole('button', { name: 'Verify', disabled: false }).waitFor()
+    expect(await approved(page).count()).to.equal(0)
+    expect(await card(page, 'Request').getByText('/api/v1/otp/verify').count()).to.equal(0)
+    await press(page, 'Use this code')
+    await press(page, 'Verify')
+    await page.getByText('The person controls +14155550123.').waitFor()
+  })
+
+  it('drops a send that was made before the change to a device', async () => {
+    const { page } = await open.operator(await start())
+    await page.goto('/try')
+    const sent = await heldRequest(page, '**/api/v1/otp/send')
+    await press(page, 'Send code')
+    await sent.asked
+    await page.getByRole('switch', { name: 'As a device' }).click()
+    await sent.letGo()
+    await page.getByRole('button', { name: 'Send code', disabled: false }).waitFor()
+    await card(page, 'Inbox').getByText('No messages').waitFor()
+    expect(await field(page, 'Code').isDisabled()).to.equal(true)
+  })
+
+  it('revokes no key that it has not made, also of its name', async () => {
+    const { page, admin } = await open.operator(await start())
+    const { id } = (await admin('POST', `/apps/${DEMO}/keys`, { kind: 'server', mode: 'test', name: 'Try it' })).body
+    const inTwoDays = Date.now() + 48 * 3_600_000
+    await page.clock.setFixedTime(inTwoDays)
+    await page.goto('/try')
+    const listed = page.waitForResponse(response => /\/keys\?limit=100/.test(response.url()))
+    await press(page, 'Send code')
+    await listed
+    // The list has the key that was just made too: by this clock it is as old, and is the browser's own.
+    const keys = async () => (await admin('GET', `/apps/${DEMO}/keys?limit=100`)).body.items
+    await eventually(async () => {
+      const own = (await keys()).find((key: { id: string; name: string }) => key.name === 'Try it' && key.id !== id)
+      expect(own?.revoked_at).to.be.a('string')
+    })
+    expect((await keys()).find((key: { id: string }) => key.id === id).revoked_at).to.equal(null)
   })
 
   it('says beside the buttons why a resend is refused', async () => {

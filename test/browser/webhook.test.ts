@@ -218,6 +218,29 @@ describeInBrowserOnce('how the webhook looks', (open, start) => {
       }
     })
 
+  it('keeps what is typed when another person changes the endpoint, and the focus when it is saved', async () => {
+    const backend = await startBackend()
+    const { page, admin } = await open.operator(await start({ env: ENV }))
+    await setEndpoint(page, backend.url)
+    const field = page.getByLabel('Endpoint URL')
+    await admin('PUT', `/apps/${APP}/webhook`, { url: `${backend.url}/theirs` })
+    await eventually(
+      async () => expect(await field.inputValue(), 'not edited').to.equal(`${backend.url}/theirs`),
+      10_000,
+    )
+    await field.fill(`${backend.url}/mine`)
+    await admin('PUT', `/apps/${APP}/webhook`, { url: `${backend.url}/again` })
+    await page.waitForResponse(
+      async response => response.url().endsWith('/webhook') && (await response.text()).includes('/again'),
+    )
+    await page.waitForResponse(response => response.url().endsWith('/webhook'))
+    expect(await field.inputValue(), 'edited').to.equal(`${backend.url}/mine`)
+    await field.press('Enter')
+    await page.getByText('The endpoint is saved.').last().waitFor()
+    await field.and(page.locator(':focus')).waitFor()
+    expect((await admin('GET', `/apps/${APP}/webhook`)).body.url).to.equal(`${backend.url}/mine`)
+  })
+
   it('can be paused by hand', async () => {
     const backend = await startBackend()
     const { page } = await open.operator(await start({ env: ENV }))

@@ -18,7 +18,8 @@ const key = (changes: Partial<Parameters<typeof findAbandonedKeys>[0][number]>) 
   ...changes,
 })
 
-const isAbandoned = (changes: Parameters<typeof key>[0]): boolean => findAbandonedKeys([key(changes)], NOW).length === 1
+const isAbandoned = (changes: Parameters<typeof key>[0], isOwn = true): boolean =>
+  findAbandonedKeys([key(changes)], () => isOwn, NOW).length === 1
 
 describe('the keys of Try it that are no longer used', () => {
   it('are those made and last used more than a day ago', () => {
@@ -26,6 +27,10 @@ describe('the keys of Try it that are no longer used', () => {
     expect(isAbandoned({ last_used_at: LONG_AGO })).to.equal(true)
     expect(isAbandoned({ last_used_at: RECENT }), 'in use').to.equal(false)
     expect(isAbandoned({ created_at: RECENT }), 'just made').to.equal(false)
+  })
+
+  it('are never those that this browser has not made', () => {
+    expect(isAbandoned({}, false)).to.equal(false)
   })
 
   it('are never those of another name or mode, nor revoked ones', () => {

@@ -1,8 +1,8 @@
 // The dialog that creates a key, and shows it this once.
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { useApp } from '../../data/tenant.tsx'
-import { useChange } from '../../data/use-change.ts'
+import { type Change, useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
@@ -31,25 +31,43 @@ export interface CreateKeyProps {
 
 export function CreateKey({ onCreated, onClose }: CreateKeyProps) {
   const [created, setCreated] = useState<Schemas['NewApiKey'] | null>(null)
+  const change = useChange()
+  // A key that comes into a closed dialog is lost: it is shown this once.
+  const close = () => {
+    if (!change.busy) onClose()
+  }
+  // A browser lets a page keep a dialog open at the first Escape, not at a second one.
+  useEffect(() => {
+    if (!change.busy) return
+    const ignoreEscape = (event: KeyboardEvent) => {
+      if (event.key === 'Escape') event.preventDefault()
+    }
+    addEventListener('keydown', ignoreEscape)
+    return () => removeEventListener('keydown', ignoreEscape)
+  }, [change.busy])
   const finish = (key: Schemas['NewApiKey']) => {
     setCreated(key)
     onCreated()
   }
   return (
-    <Dialog title={created ? 'Copy it now' : 'Create a key'} onClose={onClose}>
-      {created ? <Created created={created} onClose={onClose} /> : <Choices onCreated={finish} onClose={onClose} />}
+    <Dialog title={created ? 'Copy it now' : 'Create a key'} onClose={close}>
+      {created ? (
+        <Created created={created} onClose={close} />
+      ) : (
+        <Choices change={change} onCreated={finish} onClose={close} />
+      )}
     </Dialog>
   )
 }
 
 interface ChoicesProps {
+  change: Change
   onCreated(key: Schemas['NewApiKey']): void
   onClose(): void
 }
 
-function Choices({ onCreated, onClose }: ChoicesProps) {
+function Choices({ change, onCreated, onClose }: ChoicesProps) {
   const app = useApp()
-  const change = useChange()
   const [name, setName] = useState('')
   const [kind, setKind] = useState<KeyKind>('server')
   const [mode, setMode] = useState<KeyMode>('test')
@@ -84,7 +102,9 @@ function Choices({ onCreated, onClose }: ChoicesProps) {
         <Button look="primary" type="submit" busy={change.busy}>
           Create
         </Button>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button disabled={change.busy} onClick={onClose}>
+          Cancel
+        </Button>
       </Actions>
     </Form>
   )

@@ -21,7 +21,10 @@ export function EndpointForm({ endpoint, onSaved }: EndpointFormProps) {
   const app = useApp()
   const mayChange = useMay('developer')
   const say = useToast()
-  const [url, setUrl] = useState(endpoint?.url ?? '')
+  // Null: not edited, so the field shows what is stored, also after another person has changed it.
+  const [typed, setTyped] = useState<string | null>(null)
+  const stored = endpoint?.url ?? ''
+  const url = typed ?? stored
   const change = useChange()
   const save = () =>
     change.run(async () => {
@@ -29,6 +32,8 @@ export function EndpointForm({ endpoint, onSaved }: EndpointFormProps) {
         api.PUT('/admin/v1/apps/{id}/webhook', { params: { path: { id: app.id } }, body: { url: url.trim() } }),
       )
       await onSaved(secret ?? null)
+      // What was typed meanwhile stays.
+      setTyped(latest => (latest === typed ? null : latest))
       say('The endpoint is saved.')
     })
   const refused = change.errorOf('url')
@@ -46,7 +51,7 @@ export function EndpointForm({ endpoint, onSaved }: EndpointFormProps) {
         type="url"
         placeholder="https://shop.example/hooks/countersign"
         value={url}
-        onInput={setUrl}
+        onInput={text => setTyped(text === stored ? null : text)}
         readOnly={!mayChange}
         hint={hintFor(endpoint, mayChange)}
         error={refused && `The address ${refused}.`}

@@ -38,8 +38,6 @@ export function Webhook() {
         {query.data === undefined && !query.problem && <Loading what="the webhook" />}
         {query.data !== undefined && (
           <EndpointForm
-            // The field is filled with what is stored when that changes, not while it is typed into.
-            key={endpoint?.url ?? ''}
             endpoint={endpoint}
             onSaved={async made => {
               if (made !== null) setSecret(made)

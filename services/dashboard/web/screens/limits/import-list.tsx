@@ -2,6 +2,7 @@
 // would refuse or slow down most users.
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { api, bodyOf } from '../../api/client.ts'
+import { Problem } from '../../api/problem.ts'
 import { duration } from '../../data/duration.ts'
 import { useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
@@ -76,16 +77,26 @@ export function ImportList({ choice, onImported, onClose }: ImportListProps) {
 
   async function sourceOf(confirm: boolean): Promise<Partial<AddressListInput>> {
     if (way === 'url') return { url, refresh_seconds: refreshSeconds as number }
-    const content = way === 'file' ? ((await file?.text()) ?? '') : text
+    const content = way === 'file' ? await readFile() : text
     return confirm ? { text: content, confirm } : { text: content }
+  }
+
+  async function readFile(): Promise<string> {
+    try {
+      return (await file?.text()) ?? ''
+    } catch {
+      // Browsers refuse a file that was changed, moved or removed after it was chosen.
+      setFile(null)
+      throw new Problem(0, { detail: 'The file cannot be read: it was changed or moved. Choose it again.' })
+    }
   }
 
   async function put(confirm: boolean): Promise<void> {
     const problem = problemOf(way, file, text)
     setMissing(problem)
     if (problem !== null) return
-    const source = await sourceOf(confirm)
     await change.run(async () => {
+      const source = await sourceOf(confirm)
       // Read just before: a PUT replaces all lists, and another operator may have added one.
       const { items } = await bodyOf(api.GET('/admin/v1/ip-lists'))
       const { body, path } = withList(items, { class: addressClass, name, ...source })
@@ -217,10 +228,16 @@ interface FileFieldProps {
 
 function FileField({ file, onChoose, error }: FileFieldProps) {
   const id = useId()
+  const input = useRef<HTMLInputElement>(null)
+  // A browser reports no change when the file that the field still names is chosen again.
+  useEffect(() => {
+    if (file === null && input.current) input.current.value = ''
+  }, [file])
   return (
     <div class={error ? 'field wrong' : 'field'}>
       <label for={id}>File</label>
       <input
+        ref={input}
         id={id}
         type="file"
         accept=".txt,.csv,.list,.netset,.ipset,text/plain"

@@ -1,5 +1,5 @@
 // Credits a company: an amount and a note, then the new balance to confirm. A negative amount takes an earlier credit back.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
@@ -15,7 +15,13 @@ export interface CreditDialogProps {
   onClose(): void
 }
 
-/** Names one credit, so that a repeated call after a lost answer enters it once. */
+/** The key names one credit, so that a repeated call after a lost answer enters it once. Another amount or note is another credit. */
+interface NamedCredit {
+  key: string
+  micros: number
+  note: string | null
+}
+
 const newKey = (): string => [...crypto.getRandomValues(new Uint32Array(4))].map(part => part.toString(36)).join('-')
 
 export function CreditDialog({ company, onDone, onClose }: CreditDialogProps) {
@@ -25,8 +31,8 @@ export function CreditDialog({ company, onDone, onClose }: CreditDialogProps) {
   const [micros, setMicros] = useState<number | null>(null)
   const change = useChange()
   const say = useToast()
-  // Another amount is another credit.
-  const key = useMemo(newKey, [micros, note])
+  // Also after “Back”: the answer to the first call may be lost, and the credit entered.
+  const last = useRef<NamedCredit | null>(null)
 
   const reviewed = useRef<HTMLDivElement>(null)
   // The button that had the focus is gone.
@@ -44,10 +50,11 @@ export function CreditDialog({ company, onDone, onClose }: CreditDialogProps) {
   }
   async function enter(credit: number): Promise<void> {
     const done = await change.run(async () => {
-      const params = { path: { id: company.id }, header: { 'idempotency-key': key } }
-      const { balance } = await bodyOf(
-        api.POST('/admin/v1/companies/{id}/credit', { params, body: { micros: credit, note: note.trim() || null } }),
-      )
+      const body = { micros: credit, note: note.trim() || null }
+      if (last.current?.micros !== body.micros || last.current.note !== body.note)
+        last.current = { key: newKey(), ...body }
+      const params = { path: { id: company.id }, header: { 'idempotency-key': last.current.key } }
+      const { balance } = await bodyOf(api.POST('/admin/v1/companies/{id}/credit', { params, body }))
       await onDone()
       say(`The balance is now ${formatMicros(balance)}.`)
     })

@@ -1,6 +1,6 @@
 // One verification that is tried: its state and its steps. In: what the viewer types and presses. Out: the calls that were made, newest
 // first, and what became of the verification.
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { Schemas } from '../../api/client.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { type Change, useChange } from '../../data/use-change.ts'
@@ -64,15 +64,26 @@ export function useTrial(kind: KeyKind): Trial {
   const [calls, setCalls] = useState<readonly Call[]>([])
   const [answers, setAnswers] = useState(NO_ANSWERS)
   const [sending, verifying, exchanging] = [useChange(), useChange(), useChange()]
+  // Counts the verifications that were on the screen. A slow answer belongs to the one for which it was asked, and is dropped with it.
+  const round = useRef(0)
   const progress = useProgress(started && { appId, ...started })
 
-  async function call(request: RequestWithKey, by: KeyKind = kind): Promise<Call> {
-    const made = await callApi(appId, by, request)
-    setCalls(old => [made, ...old])
-    return made
+  /** Null: another verification is on the screen by now, so neither the answer nor a failure is shown. */
+  async function call(request: RequestWithKey, by: KeyKind = kind): Promise<Call | null> {
+    const asked = round.current
+    try {
+      const made = await callApi(appId, by, request)
+      if (asked !== round.current) return null
+      setCalls(old => [made, ...old])
+      return made
+    } catch (thrown) {
+      if (asked !== round.current) return null
+      throw thrown
+    }
   }
 
   function startOver(): void {
+    round.current += 1
     setStarted(null)
     setCalls([])
     setAnswers(NO_ANSWERS)
@@ -83,6 +94,7 @@ export function useTrial(kind: KeyKind): Trial {
     await sending.run(async () => {
       if (started === null) return
       const again = await call(request(started.otpId))
+      if (again === null) return
       const verification = acceptedBody<Schemas['Verification']>(again)
       setAnswers(old => ({ ...old, again }))
       if (verification) setStarted({ ...started, verification })
@@ -103,8 +115,10 @@ export function useTrial(kind: KeyKind): Trial {
     async send(recipient) {
       await sending.run(async () => {
         const send = await call(sendRequest(recipient))
+        if (send === null) return
         const verification = acceptedBody<Schemas['Verification']>(send)
         // What was made before belongs to another verification.
+        round.current += 1
         setCalls([send])
         setAnswers({ ...NO_ANSWERS, send })
         setStarted(verification && { otpId: verification.otp_id, recipient, verification })
@@ -118,6 +132,7 @@ export function useTrial(kind: KeyKind): Trial {
       await verifying.run(async () => {
         if (started === null) return
         const verify = await call(verifyRequest(started.otpId, code))
+        if (verify === null) return
         setAnswers(old => ({ ...old, verify }))
         await progress.reload()
       })
@@ -127,6 +142,7 @@ export function useTrial(kind: KeyKind): Trial {
         if (token === null) return
         // A backend does it, so the key is a server's.
         const exchange = await call(exchangeRequest(token), 'server')
+        if (exchange === null) return
         setAnswers(old => ({ ...old, exchange }))
       })
     },
