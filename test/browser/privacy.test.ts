@@ -31,7 +31,7 @@ describeInBrowser('Privacy', (open, start) => {
     await page.goto('/privacy')
     await field(page, 'Recipient').fill(recipient)
     await field(page, 'Recipient').press('Enter')
-    const dialog = page.getByRole('dialog', { name: `Erase ${masked}?` })
+    const dialog = page.getByRole('dialog', { name: `Erase ${recipient}?` })
     await dialog.getByText(`There is 1 verification of ${masked}.`).waitFor()
     await dialog.getByRole('button', { name: 'Erase this person' }).click()
     await page.getByText(`${masked} was erased from the app Demo:`).waitFor()

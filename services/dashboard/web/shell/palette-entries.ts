@@ -38,7 +38,12 @@ export function paletteEntries(typed: string, { screens, apps }: PaletteSource):
   const wanted = typed.trim().toLowerCase()
   const matches = (name: string): boolean => wanted.split(/\s+/).every(word => name.toLowerCase().includes(word))
   const search: PaletteEntry = wanted.startsWith('otp_')
-    ? { id: 'search', name: `Open ${typed.trim()}`, hint: 'Verification', path: `/verifications/${typed.trim()}` }
+    ? {
+        id: 'search',
+        name: `Open ${typed.trim()}`,
+        hint: 'Verification',
+        path: `/verifications/${encodeURIComponent(typed.trim())}`,
+      }
     : {
         id: 'search',
         name: `Search verifications for ${typed.trim()}`,

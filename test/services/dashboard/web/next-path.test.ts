@@ -1,4 +1,4 @@
-// Where the sign-in page sends a viewer: to a path of its own site only.
+// Where the sign-in page sends a viewer: to a screen of its own site only.
 import { expect } from 'chai'
 import { nextPath } from '../../../../services/dashboard/web/screens/sign-in/next-path.ts'
 
@@ -13,6 +13,12 @@ describe('the path after signing in', () => {
     '/sign-in',
     '/sign-in?next=/sign-in',
     'money',
+    '/docs',
+    '/admin/v1/apps',
+    '/moneys',
+    '/money/',
+    '/verifications/',
+    '/verifications/otp_1/more',
     'https://evil.example/money',
     '//evil.example',
     '///evil.example',

@@ -34,6 +34,7 @@ describe('the command palette', () => {
 
   it('opens a verification by its id', () => {
     expect(paletteEntries(' otp_1 ', SOURCE)[0]).to.include({ name: 'Open otp_1', path: '/verifications/otp_1' })
+    expect(paletteEntries('otp_1/../x?a#b', SOURCE)[0]?.path).to.equal('/verifications/otp_1%2F..%2Fx%3Fa%23b')
   })
 
   it('chooses an app', () => {

@@ -76,7 +76,8 @@ export function Erase() {
       <div role="status">{erased && <Report {...erased} appName={app.name} />}</div>
       {found && (
         <Confirm
-          title={`Erase ${found.masked}?`}
+          // In full, so that a mistyped digit is seen.
+          title={`Erase ${found.recipient}?`}
           action="Erase this person"
           perform={() => erase(found)}
           onClose={() => setFound(null)}
