@@ -129,6 +129,61 @@ describeInBrowser('the sign-in page', (open, start) => {
     await heading(page, 'Audit').waitFor()
   })
 
+  it('is not shown when signing out fails, which is said; a session that has ended already is signed out', async () => {
+    const { page, countersign } = await open.operator(await start())
+    await page.goto('/team')
+    await page.getByText('This one').waitFor()
+    await page.route('**/admin/v1/sign-out', route => route.abort())
+    await page.locator('summary').filter({ hasText: 'operator' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('alert').getByText('You are still signed in: Countersign cannot be reached.').waitFor()
+    await page.unroute('**/admin/v1/sign-out')
+    const [session] = await countersign.engines.store.docs('sessions').find({}, { sort: { _id: 1 }, limit: 1 })
+    await countersign.engines.store.docs('sessions').remove({ _id: session?._id ?? '' }, 1)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await heading(page, 'Sign in to Countersign').waitFor()
+  })
+
+  it('gives the tab to another person without what the one before left in it', async () => {
+    const countersign = await start()
+    const { page, context } = await open.operator(countersign)
+    const left = () => page.evaluate(`sessionStorage.getItem('left behind')`)
+    await page.goto('/team')
+    await page.getByText('This one').waitFor()
+    await page.evaluate(`sessionStorage.setItem('left behind', 'a test key')`)
+    await page.reload()
+    await page.getByText('This one').waitFor()
+    expect(await left(), 'of the same person').to.equal('a test key')
+    const other = await open.user(countersign, 'cmp_demo', 'developer')
+    await context.clearCookies()
+    await context.addCookies(await other.context.cookies(`${countersign.url}/admin/v1/me`))
+    await page.reload()
+    await page.getByText('This one').waitFor()
+    expect(await left(), 'of another person').to.equal(null)
+  })
+
+  it('is not needed for a change after signing in again in another tab, except as another person', async () => {
+    const countersign = await start()
+    const { page, context } = await open.operator(countersign)
+    await page.goto('/team')
+    await page.getByText('This one').waitFor()
+    const data = { token: countersign.secrets.adminTokens[0]?.token }
+    expect((await context.request.post('/admin/v1/sign-in', { data })).status()).to.equal(200)
+    const invitation = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Invite person' }).click()
+    await invitation.getByLabel('Email').fill('grace@shop.example')
+    await invitation.getByRole('button', { name: 'Invite', exact: true }).click()
+    await invitation.getByRole('button', { name: 'Done' }).click()
+
+    const other = await open.user(countersign, 'cmp_demo', 'owner')
+    await context.clearCookies()
+    await context.addCookies(await other.context.cookies(`${countersign.url}/admin/v1/me`))
+    await page.getByRole('button', { name: 'Invite person' }).click()
+    await invitation.getByLabel('Email').fill('joan@shop.example')
+    await invitation.getByRole('button', { name: 'Invite', exact: true }).click()
+    await heading(page, 'Sign in to Countersign').waitFor()
+  })
+
   it('is left for own paths only', async () => {
     const { page } = await open.operator(await start())
     for (const next of ['//evil.example', '/\\evil.example', 'https://evil.example']) {

@@ -7,10 +7,11 @@ import type { components, paths } from './schema.ts'
 /** The types of the API's objects, such as `Schemas['ApiKey']`. */
 export type Schemas = components['schemas']
 
-export const api = createClient<paths>({ baseUrl: location.origin, credentials: 'same-origin' })
+export const api = createClient<paths>({ baseUrl: location.origin, credentials: 'same-origin', fetch: fetchOrRepeat })
 
 let csrfToken: string | null = null
 let onSessionEnd: () => void = () => {}
+let renewSession: () => Promise<void> = async () => {}
 
 /** Changes need the token that GET /me shows. */
 export const setCsrfToken = (token: string | null): void => {
@@ -22,12 +23,31 @@ export const whenSessionEnds = (listener: () => void): void => {
   onSessionEnd = listener
 }
 
+/** Called when a change is refused, perhaps because the viewer has signed in again in another tab: sets the token of that session. */
+export const whenChangeIsForbidden = (renew: () => Promise<void>): void => {
+  renewSession = renew
+}
+
+const CSRF_HEADER = 'X-CSRF-Token'
 const SAFE_METHODS = new Set(['GET', 'HEAD'])
+
+/** Repeats a change once if it was made with the token of an older session. */
+async function fetchOrRepeat(request: Request): Promise<Response> {
+  const sent = request.headers.get(CSRF_HEADER)
+  if (sent === null) return fetch(request)
+  const again = request.clone()
+  const response = await fetch(request)
+  if (response.status !== 403) return response
+  await renewSession()
+  if (csrfToken === null || csrfToken === sent) return response
+  again.headers.set(CSRF_HEADER, csrfToken)
+  return fetch(again)
+}
 
 const middleware: Middleware = {
   onRequest({ request }) {
     if (csrfToken !== null && !SAFE_METHODS.has(request.method) && isAdminCall(request.url))
-      request.headers.set('X-CSRF-Token', csrfToken)
+      request.headers.set(CSRF_HEADER, csrfToken)
     return request
   },
   async onResponse({ request, response, schemaPath }) {

@@ -1,8 +1,9 @@
 // Who is signed in. In: GET /me. Out: the caller for every component, and whether the caller's role allows something.
 import { type ComponentChildren, createContext } from 'preact'
-import { useCallback, useContext, useEffect, useState } from 'preact/hooks'
-import { api, bodyOf, type Schemas, setCsrfToken, whenSessionEnds } from '../api/client.ts'
+import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks'
+import { api, bodyOf, type Schemas, setCsrfToken, whenChangeIsForbidden, whenSessionEnds } from '../api/client.ts'
 import { Problem } from '../api/problem.ts'
+import { claimTab, clearTab } from './browser-storage.ts'
 
 export type Me = Schemas['Me']
 export type Role = Me['role']
@@ -17,6 +18,7 @@ export interface SessionControl {
   problem: Problem | null
   /** After signing in. */
   begin(me: Me): void
+  /** Throws a `Problem` when the viewer is still signed in. */
   signOut(): Promise<void>
   /** Asks again who is signed in. */
   check(): Promise<void>
@@ -27,8 +29,11 @@ const SessionContext = createContext<SessionControl | null>(null)
 export function SessionProvider({ children }: { children: ComponentChildren }) {
   const [state, setState] = useState<SessionState>('unknown')
   const [problem, setProblem] = useState<Problem | null>(null)
+  const owner = useRef<string | null>(null)
 
   const begin = useCallback((me: Me) => {
+    owner.current = ownerOf(me)
+    claimTab(owner.current)
     setCsrfToken(me.csrf_token)
     setProblem(null)
     setState(me)
@@ -46,19 +51,35 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
       else setProblem(refused)
     }
   }, [begin, end])
+  /** Another person may have signed in in another tab: this page is not theirs. */
+  const renew = useCallback(async () => {
+    const me = await bodyOf(api.GET('/admin/v1/me')).catch(() => null)
+    if (me === null) return
+    if (ownerOf(me) === owner.current) setCsrfToken(me.csrf_token)
+    else end()
+  }, [end])
   const signOut = useCallback(async () => {
-    await api.POST('/admin/v1/sign-out').catch(() => {})
-    sessionStorage.clear()
+    try {
+      await api.POST('/admin/v1/sign-out')
+    } catch (thrown) {
+      // A session that has ended already is what was asked for.
+      if (Problem.from(thrown).status !== 401) throw thrown
+    }
+    clearTab()
     end()
   }, [end])
 
   useEffect(() => {
     whenSessionEnds(end)
+    whenChangeIsForbidden(renew)
     void check()
-  }, [check, end])
+  }, [check, end, renew])
 
   return <SessionContext.Provider value={{ state, problem, begin, signOut, check }}>{children}</SessionContext.Provider>
 }
+
+/** One person, however often they sign in. */
+const ownerOf = ({ id, name }: Me): string => id ?? `operator:${name}`
 
 export function useSessionControl(): SessionControl {
   const control = useContext(SessionContext)

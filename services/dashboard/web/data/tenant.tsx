@@ -4,7 +4,7 @@ import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../api/client.ts'
 import { Problem } from '../api/problem.ts'
-import { readStored, store } from './local-storage.ts'
+import { readStored, store } from './browser-storage.ts'
 import { useMe } from './session.tsx'
 import { useQuery } from './use-query.ts'
 
@@ -91,8 +91,8 @@ export function TenantProvider({ children }: { children: ComponentChildren }) {
       await Promise.all([companies.reload(), farCompany.reload(), apps.reload(), farApp.reload()])
     },
     replaceApp(changed) {
-      if (farApp.data?.id === changed.id) farApp.replace(changed)
-      apps.replace((apps.data ?? []).map(one => (one.id === changed.id ? changed : one)))
+      farApp.replace(one => (one?.id === changed.id ? changed : one))
+      apps.replace(all => all.map(one => (one.id === changed.id ? changed : one)))
     },
   }
   return <TenantContext.Provider value={tenant}>{children}</TenantContext.Provider>

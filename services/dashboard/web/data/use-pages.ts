@@ -49,7 +49,8 @@ export function usePages<T>(
   }
   return {
     ...query,
-    data,
+    // The rows of another page are not shown for a page that cannot be read.
+    data: query.problem && query.data === undefined ? undefined : data,
     number: cursors.length + 1,
     next: nextCursor === null ? undefined : () => goTo([...cursors, nextCursor]),
     previous: cursors.length === 0 ? undefined : () => goTo(cursors.slice(0, -1)),

@@ -12,8 +12,8 @@ export interface Query<T> {
   loading: boolean
   /** Reads again. */
   reload(): Promise<void>
-  /** Shows what a change answered, without reading again. */
-  replace(data: T): void
+  /** Shows what a change answered, without reading again; a function is given the data as they are now, once there are any. */
+  replace(data: T | ((now: T) => T)): void
 }
 
 export interface QueryOptions {
@@ -38,9 +38,12 @@ export function useQuery<T>(
   const latestLoad = useRef(load)
   latestLoad.current = load
   const call = useRef<AbortController | null>(null)
+  // A change that was begun under an older key may end under this one: its `reload` and `replace` then do nothing.
+  const currentKey = useRef(key)
+  currentKey.current = key
 
   const reload = useCallback(async (): Promise<void> => {
-    if (key === null) return
+    if (key === null || key !== currentKey.current) return
     call.current?.abort()
     const own = new AbortController()
     call.current = own
@@ -56,7 +59,16 @@ export function useQuery<T>(
     }
   }, [key])
 
-  const replace = useCallback((data: T) => setState({ key, data, problem: null, loading: false }), [key])
+  const replace = useCallback(
+    (data: T | ((now: T) => T)) =>
+      setState(old => {
+        if (key !== currentKey.current) return old
+        if (!isUpdater(data)) return { key, data, problem: null, loading: false }
+        if (old.key !== key || old.data === undefined) return old
+        return { key, data: data(old.data), problem: null, loading: false }
+      }),
+    [key],
+  )
 
   useEffect(() => {
     void reload()
@@ -69,3 +81,5 @@ export function useQuery<T>(
   const current = state.key === key ? state : { data: undefined, problem: null, loading: key !== null }
   return { data: current.data, problem: current.problem, loading: current.loading, reload, replace }
 }
+
+const isUpdater = <T>(data: T | ((now: T) => T)): data is (now: T) => T => typeof data === 'function'

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { api, bodyOf } from '../api/client.ts'
 import type { Problem } from '../api/problem.ts'
 import type { components } from '../api/schema.ts'
+import { readInTab, storeInTab } from './browser-storage.ts'
 import { type DraftedSettings, patchOf, rebase, type Settings, sameValue, valueAt } from './settings-patch.ts'
 import { useApp, useTenant } from './tenant.tsx'
 import { useChange } from './use-change.ts'
@@ -134,21 +135,14 @@ const fieldProblems = (problem: Problem | null): FieldProblem[] =>
 const asSentence = (words: string | undefined): string | undefined =>
   words && `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? '' : '.'}`
 
-/** sessionStorage belongs to the tab, and signing out clears it. */
+/** It belongs to the tab, and signing out clears it. Without storage, a draft lasts as long as its screen. */
 function readDraft(key: string): State | null {
   try {
-    const stored = sessionStorage.getItem(key)
-    return stored === null ? null : JSON.parse(stored)
+    return JSON.parse(readInTab(key) ?? 'null')
   } catch {
     return null
   }
 }
 
-function storeDraft(key: string, state: State | null): void {
-  try {
-    if (state === null) sessionStorage.removeItem(key)
-    else sessionStorage.setItem(key, JSON.stringify(state))
-  } catch {
-    // Then a draft lasts as long as its screen.
-  }
-}
+const storeDraft = (key: string, state: State | null): void =>
+  storeInTab(key, state === null ? null : JSON.stringify(state))

@@ -1,9 +1,11 @@
 // Who is signed in, light or dark, and the way out. Escape, a click elsewhere and leaving it by keyboard close it.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { readStored, store } from '../data/local-storage.ts'
+import { readStored, store } from '../data/browser-storage.ts'
 import { useMe, useSessionControl } from '../data/session.tsx'
 import { useTenant } from '../data/tenant.tsx'
+import { useChange } from '../data/use-change.ts'
 import { Button } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
 import './account-menu.css'
 
 const THEMES = [
@@ -21,6 +23,7 @@ const storedTheme = (): Theme => THEMES.find(({ value }) => value === readStored
 export function AccountMenu() {
   const me = useMe()
   const { signOut } = useSessionControl()
+  const leaving = useChange()
   const { company } = useTenant()
   const menu = useRef<HTMLDetailsElement>(null)
   const name = me.name ?? me.email ?? 'Account'
@@ -40,7 +43,10 @@ export function AccountMenu() {
           <p class="soft">{me.role === 'operator' ? ROLES.operator : `${ROLES[me.role]} of ${company?.name ?? '…'}`}</p>
         </div>
         <ThemeChoice />
-        <Button onClick={signOut}>Sign out</Button>
+        <Button busy={leaving.busy} onClick={() => leaving.run(signOut)}>
+          Sign out
+        </Button>
+        {leaving.problem && <Notice tone="bad">You are still signed in: {leaving.problem.detail}</Notice>}
       </div>
     </details>
   )

@@ -1,21 +1,22 @@
 // Which component shows which path. Each screen is a file of its own that is loaded when it is first opened.
-import { ErrorBoundary, lazy, Route, Router } from 'preact-iso'
+import { ErrorBoundary, Route, Router } from 'preact-iso'
 import { VERIFICATION_PATH } from '../../screens.ts'
+import { loadedScreen } from './loaded-screen.tsx'
 import { NotFound } from './not-found.tsx'
 
-const Overview = lazy(() => import('../screens/overview/overview.tsx'))
-const Verifications = lazy(() => import('../screens/verifications/verifications.tsx'))
-const Verification = lazy(() => import('../screens/verifications/verification.tsx'))
-const ApiKeys = lazy(() => import('../screens/api-keys/api-keys.tsx'))
-const Routing = lazy(() => import('../screens/routing/routing.tsx'))
-const Providers = lazy(() => import('../screens/providers/providers.tsx'))
-const Limits = lazy(() => import('../screens/limits/limits.tsx'))
-const Money = lazy(() => import('../screens/money/money.tsx'))
-const Team = lazy(() => import('../screens/team/team.tsx'))
-const Audit = lazy(() => import('../screens/audit/audit.tsx'))
-const Queues = lazy(() => import('../screens/queues/queues.tsx'))
-const Privacy = lazy(() => import('../screens/privacy/privacy.tsx'))
-const TryIt = lazy(() => import('../screens/try/try.tsx'))
+const Overview = loadedScreen(() => import('../screens/overview/overview.tsx'))
+const Verifications = loadedScreen(() => import('../screens/verifications/verifications.tsx'))
+const Verification = loadedScreen(() => import('../screens/verifications/verification.tsx'))
+const ApiKeys = loadedScreen(() => import('../screens/api-keys/api-keys.tsx'))
+const Routing = loadedScreen(() => import('../screens/routing/routing.tsx'))
+const Providers = loadedScreen(() => import('../screens/providers/providers.tsx'))
+const Limits = loadedScreen(() => import('../screens/limits/limits.tsx'))
+const Money = loadedScreen(() => import('../screens/money/money.tsx'))
+const Team = loadedScreen(() => import('../screens/team/team.tsx'))
+const Audit = loadedScreen(() => import('../screens/audit/audit.tsx'))
+const Queues = loadedScreen(() => import('../screens/queues/queues.tsx'))
+const Privacy = loadedScreen(() => import('../screens/privacy/privacy.tsx'))
+const TryIt = loadedScreen(() => import('../screens/try/try.tsx'))
 
 export function Routes() {
   return (

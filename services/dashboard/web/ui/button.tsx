@@ -1,4 +1,4 @@
-// Buttons. A busy button keeps its size and its name, and cannot be pressed again.
+// Buttons. A busy button keeps its size, its name and the focus, and cannot be pressed again.
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
 
 export interface ButtonProps extends Omit<ButtonHTMLAttributes, 'class' | 'disabled' | 'icon'> {
@@ -14,11 +14,25 @@ export function Button({
   busy = false,
   disabled = false,
   type = 'button',
+  onClick,
   children,
   ...rest
 }: ButtonProps) {
   return (
-    <button {...rest} type={type} class={`button ${look}`} disabled={disabled || busy} aria-busy={busy}>
+    <button
+      {...rest}
+      type={type}
+      class={`button ${look}`}
+      disabled={disabled}
+      // A disabled button would lose the focus.
+      aria-disabled={busy ? true : undefined}
+      aria-busy={busy}
+      onClick={event => {
+        // Enter in a field of the form presses its button, too.
+        if (busy) event.preventDefault()
+        else onClick?.(event)
+      }}
+    >
       {children}
     </button>
   )

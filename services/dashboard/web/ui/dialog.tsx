@@ -1,4 +1,5 @@
-// A modal dialog, by the browser's own element: it traps the focus, Escape closes it, and the focus returns to where it was.
+// A modal dialog, by the browser's own element: it traps the focus, Escape closes it, and the focus returns to where it
+// was, or to the content of the page when that is gone.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { Button } from './button.tsx'
@@ -17,9 +18,16 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
   const titleId = useId()
   useEffect(() => {
     const before = document.activeElement
-    element.current?.showModal()
+    const dialog = element.current
+    dialog?.showModal()
     return () => {
+      // As long as it is open, nothing outside it takes the focus.
+      dialog?.close()
       if (before instanceof HTMLElement) before.focus()
+      // What closes the dialog may remove or disable that element in the same rendering.
+      queueMicrotask(() => {
+        if (document.activeElement === document.body) document.querySelector('main')?.focus()
+      })
     }
   }, [])
   return (

@@ -17,12 +17,13 @@ export interface PagedTableProps<T> {
 
 export function PagedTable<T>({ caption, columns, pages, keyOf, empty }: PagedTableProps<T>) {
   const { data, problem, loading, next, previous, number, reload } = pages
-  if (problem) return <ProblemNotice problem={problem} onRetry={reload} />
-  if (data === undefined) return <Loading what={caption} />
+  const notice = problem && <ProblemNotice problem={problem} onRetry={reload} />
+  if (data === undefined) return notice ?? <Loading what={caption} />
   // A filter that no index serves may answer a short page, even an empty one, before the end of the list.
   const isEmpty = data.items.length === 0 && number === 1 && next === undefined
   return (
     <>
+      {notice}
       {isEmpty ? empty : <Table caption={caption} columns={columns} rows={data.items} keyOf={keyOf} busy={loading} />}
       {(next || previous) && (
         <nav class="pager" aria-label={`Pages of ${caption}`}>

@@ -2,6 +2,7 @@
 // the session storage of this tab alone, which signing out clears; only the server's hash of it lasts longer. The browser remembers the ids of
 // its keys, so that it revokes no key of another.
 import { api, bodyOf } from '../../api/client.ts'
+import { readInTab, storeInTab } from '../../data/browser-storage.ts'
 import { findAbandonedKeys, TRY_IT_KEY_NAME } from './abandoned-keys.ts'
 import type { KeyKind } from './api-request.ts'
 
@@ -17,7 +18,7 @@ const underWay = new Map<string, Promise<string>>()
 
 export async function testKey(appId: string, kind: KeyKind): Promise<string> {
   const name = storageName(appId, kind)
-  const stored = sessionStorage.getItem(name)
+  const stored = readInTab(name)
   if (stored !== null) return stored
   const creation = underWay.get(name) ?? createKey(appId, kind).finally(() => underWay.delete(name))
   underWay.set(name, creation)
@@ -25,12 +26,12 @@ export async function testKey(appId: string, kind: KeyKind): Promise<string> {
 }
 
 /** After the key was refused. */
-export const forgetTestKey = (appId: string, kind: KeyKind): void => sessionStorage.removeItem(storageName(appId, kind))
+export const forgetTestKey = (appId: string, kind: KeyKind): void => storeInTab(storageName(appId, kind), null)
 
 async function createKey(appId: string, kind: KeyKind): Promise<string> {
   const body = { kind, mode: 'test', name: TRY_IT_KEY_NAME } as const
   const { id, key } = await bodyOf(api.POST('/admin/v1/apps/{id}/keys', { params: { path: { id: appId } }, body }))
-  sessionStorage.setItem(storageName(appId, kind), key)
+  storeInTab(storageName(appId, kind), key)
   // Nothing waits for it, and what fails is tried again with the next key.
   void rememberKey(appId, id).catch(() => {})
   return key

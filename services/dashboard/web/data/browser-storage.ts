@@ -1,0 +1,48 @@
+// What the browser remembers: between visits, and in this tab until the viewer signs out. Without storage, as in some private windows,
+// nothing is remembered, and nothing breaks.
+
+type Remembered = 'theme' | 'company' | 'app'
+
+export const readStored = (name: Remembered): string | null => read(() => localStorage, name)
+
+export const store = (name: Remembered, value: string | null): void => write(() => localStorage, name, value)
+
+/** Of this tab alone. */
+export const readInTab = (name: string): string | null => read(() => sessionStorage, name)
+
+export const storeInTab = (name: string, value: string | null): void => write(() => sessionStorage, name, value)
+
+const OWNER = 'owner'
+
+/** Forgets what the tab remembers of another person: drafts and test keys are the owner's alone. */
+export function claimTab(owner: string): void {
+  if (readInTab(OWNER) === owner) return
+  clearTab()
+  storeInTab(OWNER, owner)
+}
+
+export function clearTab(): void {
+  try {
+    sessionStorage.clear()
+  } catch {
+    // Then nothing was remembered.
+  }
+}
+
+// Even to name a blocked storage throws.
+function read(storage: () => Storage, name: string): string | null {
+  try {
+    return storage().getItem(name)
+  } catch {
+    return null
+  }
+}
+
+function write(storage: () => Storage, name: string, value: string | null): void {
+  try {
+    if (value === null) storage().removeItem(name)
+    else storage().setItem(name, value)
+  } catch {
+    // Then it holds as long as the page.
+  }
+}
