@@ -43,7 +43,8 @@ function Palette({ onClose }: { onClose(): void }) {
   const [chosen, setChosen] = useState(0)
   const listId = useId()
   const screens = SCREENS.filter(screen => screen.role === 'viewer' || role === 'operator')
-  const entries = paletteEntries(typed, { screens, apps })
+  const source = { screens, apps }
+  const entries = paletteEntries(typed, source)
 
   function go(entry: PaletteEntry | undefined): void {
     if (!entry) return
@@ -53,14 +54,15 @@ function Palette({ onClose }: { onClose(): void }) {
     else if (entry.path === '/docs') location.assign('/docs')
     else if (entry.path) route(entry.path)
   }
-  function onKeyDown(event: KeyboardEvent): void {
+  function onKeyDown(event: KeyboardEvent & { currentTarget: HTMLInputElement }): void {
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 }
     const step = steps[event.key]
     if (step !== undefined) {
       event.preventDefault()
       setChosen((chosen + step + entries.length) % Math.max(entries.length, 1))
     }
-    if (event.key === 'Enter') go(entries[chosen])
+    // What is in the field, which may be newer than what was last rendered.
+    if (event.key === 'Enter') go(paletteEntries(event.currentTarget.value, source)[chosen])
   }
   return (
     <Dialog title="Go to" onClose={onClose}>

@@ -1,7 +1,7 @@
 // A modal dialog, by the browser's own element: it traps the focus, Escape closes it, and the focus returns to where it
 // was, or to the content of the page when that is gone.
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from './button.tsx'
 
 export interface DialogProps {
@@ -16,7 +16,7 @@ export interface DialogProps {
 export function Dialog({ title, onClose, children, wide = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement
     const dialog = element.current
     dialog?.showModal()
