@@ -98,7 +98,8 @@ export function useTrial(kind: KeyKind): Trial {
       const verification = acceptedBody<Schemas['Verification']>(again)
       setAnswers(old => ({ ...old, again }))
       if (verification) setStarted({ ...started, verification })
-      await progress.reload()
+      // Nothing waits for it: the answer is on the screen, and the next step may be taken.
+      void progress.reload()
     })
   }
 
@@ -134,7 +135,8 @@ export function useTrial(kind: KeyKind): Trial {
         const verify = await call(verifyRequest(started.otpId, code))
         if (verify === null) return
         setAnswers(old => ({ ...old, verify }))
-        await progress.reload()
+        // Nothing waits for it: the answer is on the screen, and the next step may be taken.
+        void progress.reload()
       })
     },
     async exchange() {
