@@ -78,7 +78,9 @@ async function meaning(store: CountersignStore) {
 class Crash extends Error {}
 
 eachStore('an interrupted bootstrap', fresh => {
-  it('is completed by the next start after a crash at any write', async () => {
+  it('is completed by the next start after a crash at any write', async function () {
+    // Dozens of starts, each with its own indexes: slow on MongoDB beside other tests.
+    this.timeout(180_000)
     const store = await fresh()
     await apply(store, earlierFile())
     let writes = 0
