@@ -19,6 +19,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'provider.create': 'Added a provider',
   'provider.change': 'Changed a provider',
   'provider.delete': 'Removed a provider',
+  'provider.test': 'Tested a provider',
   'recipient.erase': 'Erased a person',
   'sandbox.play_message': 'Played a sandbox message',
   'session.create': 'Signed in',
