@@ -12,7 +12,8 @@ import { Time } from '../../ui/time.tsx'
 import { testResult } from './webhook-text.ts'
 
 /** Until the first attempt, then until the last. */
-const [FIRST_POLL_MS, RETRY_POLL_MS] = [400, 3_000]
+const FIRST_POLL_MS = 400
+const RETRY_POLL_MS = 3_000
 
 export function TestEvent() {
   const app = useApp()

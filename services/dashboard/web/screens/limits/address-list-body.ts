@@ -18,7 +18,7 @@ export const CLASS_WORDS: Readonly<Record<AddressClass, { name: string; meaning:
 }
 
 /** As the API: at most so many bytes of text. */
-export const MOST_BYTES = 32 * 1024 * 1024
+export const MAX_LIST_BYTES = 32 * 1024 * 1024
 
 const isSame = (one: ListName, other: ListName): boolean => one.class === other.class && one.name === other.name
 

@@ -25,7 +25,8 @@ import {
 import { ImportList, type ListChoice } from './import-list.tsx'
 
 /** Often while an import runs, so that its progress is seen. */
-const [REFRESH_MS, REFRESH_WHILE_IMPORTING_MS] = [30_000, 700]
+const REFRESH_MS = 30_000
+const REFRESH_WHILE_IMPORTING_MS = 700
 
 const TITLE = 'Address lists'
 const LEAD =

@@ -16,7 +16,7 @@ import {
   type AddressList,
   type AddressListInput,
   CLASS_WORDS,
-  MOST_BYTES,
+  MAX_LIST_BYTES,
   withList,
 } from './address-list-body.ts'
 
@@ -217,7 +217,7 @@ function problemOf(way: Way, file: File | null, text: string): string | null {
   const size = way === 'file' ? (file?.size ?? null) : new Blob([text]).size
   if (size === null) return 'Choose a file.'
   if (size === 0) return way === 'file' ? 'The file is empty.' : 'Paste at least one address.'
-  return size > MOST_BYTES ? 'It has more than 32 MiB. Split it into several lists.' : null
+  return size > MAX_LIST_BYTES ? 'It has more than 32 MiB. Split it into several lists.' : null
 }
 
 interface FileFieldProps {

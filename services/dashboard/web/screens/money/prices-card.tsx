@@ -1,6 +1,7 @@
 // What a message costs by country and channel. Operators edit the whole table and save it at once: the API replaces all prices.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { CHANNELS } from '../../../../../machines/channels.ts'
+import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { COUNTRY_CODES } from '../../data/countries.ts'
 import { useMay } from '../../data/session.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -8,7 +9,7 @@ import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { formatMicros } from './amounts.ts'
-import { CHANNEL_NAMES, countryLabel } from './price-labels.ts'
+import { countryLabel } from './price-labels.ts'
 import { cellKey, countriesOf, type Prices, priceIn } from './price-table.ts'
 import { PricesForm } from './prices-form.tsx'
 

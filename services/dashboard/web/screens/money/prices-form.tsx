@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { CHANNELS, type Channel } from '../../../../../machines/channels.ts'
 import { api, bodyOf } from '../../api/client.ts'
+import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions } from '../../ui/dialog.tsx'
@@ -10,7 +11,7 @@ import { Select } from '../../ui/field.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { formatMicros } from './amounts.ts'
-import { CHANNEL_NAMES, countryLabel } from './price-labels.ts'
+import { countryLabel } from './price-labels.ts'
 import {
   ANY_COUNTRY,
   type CellKey,

@@ -1,6 +1,8 @@
 // The types of providers as the screen offers them: what each is, where its values are found at the vendor, and a field for every member of
 // its config. A test keeps this table in step with the server's schemas.
+
 import type { components } from '../../api/schema.ts'
+import { ALL_CHANNELS, CHANNEL_NAMES, channelName } from '../../data/channels.ts'
 
 export type ProviderType = components['schemas']['ProviderType']
 export type Channel = components['schemas']['Channel']
@@ -41,8 +43,6 @@ export interface TypeInfo {
   callback: { entered: boolean; words: string } | null
   fields: readonly ConfigField[]
 }
-
-const ALL_CHANNELS: readonly Channel[] = ['sms', 'whatsapp', 'telegram', 'email']
 
 const baseUrl = (address: string): ConfigField => ({
   path: 'base_url',
@@ -305,15 +305,12 @@ export const PLACEHOLDERS: readonly { name: string; meaning: string }[] = [
   { name: '{{delivery_id}}', meaning: 'our id of the message, for receipts' },
 ]
 
-export const CHANNELS: readonly { value: Channel; label: string }[] = [
-  { value: 'sms', label: 'SMS' },
-  { value: 'whatsapp', label: 'WhatsApp' },
-  { value: 'telegram', label: 'Telegram' },
-  { value: 'email', label: 'Email' },
-]
+export const CHANNELS: readonly { value: Channel; label: string }[] = ALL_CHANNELS.map(value => ({
+  value,
+  label: CHANNEL_NAMES[value],
+}))
 
-export const channelLabel = (channel: Channel): string =>
-  CHANNELS.find(({ value }) => value === channel)?.label ?? channel
+export const channelLabel = (channel: Channel): string => channelName(channel)
 
 /** The types that serve a channel; all of them without one. */
 export const typesFor = (channel: Channel | null): ProviderType[] =>

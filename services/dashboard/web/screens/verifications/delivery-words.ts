@@ -2,6 +2,7 @@
 // that says what became of it, how sure that is, and what can be done. It never guesses: what the records do not show is said to be
 // unknown.
 import type { components } from '../../api/schema.ts'
+import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { durationText, msBetween } from './duration.ts'
 import {
   callClauses,
@@ -33,18 +34,11 @@ export interface DeliveryStory {
   remedies: Remedy[]
 }
 
-const CHANNEL_NAMES: Readonly<Record<Channel, string>> = {
-  sms: 'SMS',
-  whatsapp: 'WhatsApp',
-  telegram: 'Telegram',
-  email: 'email',
-}
-
 /** Within a sentence. */
-export const channelName = (channel: Channel): string => CHANNEL_NAMES[channel]
+export const channelName = (channel: Channel): string => (channel === 'email' ? 'email' : CHANNEL_NAMES[channel])
 
 /** By itself, in a table or a field. */
-export const channelTitle = (channel: Channel): string => capitalized(channelName(channel))
+export const channelTitle = (channel: Channel): string => CHANNEL_NAMES[channel]
 
 const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
