@@ -146,8 +146,9 @@ onRealEngines('the broker on RabbitMQ and its engine', { AMQP_URL, ENGINES_DIR }
       })
       expect(found.get(names.dead(WEBHOOK_QUEUE))).to.include({ type: 'quorum', durable: true })
       expect(found.get(names.queue(CALLS_QUEUE))).to.include({ type: 'classic', durable: false })
-      // One for calls, and for each of the six work queues itself, its dead letters and its delays: 3 + 4 × 1 + 2.
-      expect(found.size).to.equal(1 + 6 * 2 + 9)
+      // Five for calls (the OTP actor's and each channel's), and for each of the six work queues itself, its dead letters and
+      // its delays: 3 + 4 × 1 + 2.
+      expect(found.size).to.equal(5 + 6 * 2 + 9)
     })
 
     it('and keep a retry that falls due while its queue is missing until the queue is back', async () => {
