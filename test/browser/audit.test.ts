@@ -1,7 +1,7 @@
 // The audit log, in a real browser.
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { describeInBrowser, describeInBrowserOnce, expectAccessible, type Viewer } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
 
 const openRecord = async (page: Page, name: string): Promise<void> =>
   page.getByRole('button', { name, exact: true }).first().click()
@@ -23,7 +23,7 @@ const changeSettings = async ({ admin }: Viewer): Promise<void> => {
   expect((await admin('PATCH', '/apps/app_demo', { settings: again })).status).to.equal(200)
 }
 
-describeInBrowser('the Audit screen', (open, start) => {
+describeInBrowserOnce('the Audit screen', (open, start) => {
   it('shows who changed what, newest first, and opens a record with the old and the new values', async () => {
     const viewer = await open.operator(await start())
     const { page } = viewer
@@ -84,17 +84,16 @@ describeInBrowser('the Audit screen', (open, start) => {
 })
 
 describeInBrowserOnce('the look of the Audit screen', (open, start) => {
-  for (const theme of ['light', 'dark'] as const)
-    for (const size of ['desktop', 'phone'] as const)
-      it(`is accessible with an opened record, ${theme}, on a ${size}`, async () => {
-        const viewer = await open.operator(await start(), { theme, size })
-        const { page } = viewer
-        await changeSettings(viewer)
-        await page.goto('/audit')
-        await page.getByRole('button', { name: 'Changed an app' }).first().waitFor()
-        await expectAccessible(page)
-        expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), 'sideways').to.equal(false)
-        await openRecord(page, 'Changed an app')
-        await expectAccessible(page)
-      })
+  for (const { theme, size } of LOOKS)
+    it(`is accessible with an opened record, ${theme}, on a ${size}`, async () => {
+      const viewer = await open.operator(await start(), { theme, size })
+      const { page } = viewer
+      await changeSettings(viewer)
+      await page.goto('/audit')
+      await page.getByRole('button', { name: 'Changed an app' }).first().waitFor()
+      await expectAccessible(page)
+      expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), 'sideways').to.equal(false)
+      await openRecord(page, 'Changed an app')
+      await expectAccessible(page)
+    })
 })

@@ -1,13 +1,7 @@
 // The API reference in a real browser.
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import {
-  describeInBrowser,
-  describeInBrowserOnce,
-  expectAccessible,
-  type OpenDashboard,
-  SIZES,
-} from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, type OpenDashboard, SIZES } from '../support/browser.ts'
 import type { Countersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -49,7 +43,7 @@ async function openForm(page: Page, name: string) {
   return section
 }
 
-describeInBrowser('trying a call in the reference', (open, start) => {
+describeInBrowserOnce('trying a call in the reference', (open, start) => {
   async function openReference() {
     const countersign = await start({ bootstrap })
     const viewer = await open.stranger(countersign)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
 import { type Caller, createCaller, refusal } from '../support/api-caller.ts'
-import { describeInBrowser, describeInBrowserOnce, expectAccessible, SIZES, type Viewer } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, LOOKS, SIZES, type Viewer } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { CACHE_TTL_MS } from '../support/flow.ts'
 import { createRunningClock } from '../support/running-clock.ts'
@@ -47,7 +47,7 @@ const chooseFile = (page: Page, text: string): Promise<void> =>
     .getByLabel('File', { exact: true })
     .setInputFiles({ name: 'ours.txt', mimeType: 'text/plain', buffer: Buffer.from(text) })
 
-describeInBrowser('the screen of limits and fraud', (open, start) => {
+describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
   it('lets a newcomer turn on the fraud guard, and says first what it would have refused', async () => {
     const clock = createRunningClock()
     const viewer = await open.operator(await start({ clock }))
@@ -274,41 +274,40 @@ describeInBrowser('the screen of limits and fraud', (open, start) => {
 })
 
 describeInBrowserOnce('the looks of the screen of limits and fraud', (open, start) => {
-  for (const theme of ['light', 'dark'] as const)
-    for (const size of ['desktop', 'phone'] as const)
-      it(`are accessible with data, ${theme}, on a ${size}, without sideways scrolling`, async () => {
-        const viewer = await open.operator(await start(), { theme, size })
-        const { page, admin } = viewer
-        await pump(await createTestKey(viewer), PUMPED)
-        await admin('PATCH', `/apps/${APP}`, {
-          settings: {
-            blocked_countries: ['KP', 'CU'],
-            allowed_countries: ['GB'],
-            spend_caps: { GB: 5_000_000, '*': 1 },
-          },
-        })
-        await admin('PUT', '/ip-lists', {
-          lists: [
-            { class: 'abusive', name: 'ours', text: '45.95.147.0/24\nnonsense\n1.2.3.4\n8.8.8.8' },
-            { class: 'vpn', name: 'bad', text: 'nonsense\nnonsense' },
-          ],
-        })
-        await page.goto('/limits')
-        await page.getByRole('table', { name: 'Decisions of the fraud guard' }).waitFor()
-        await page.getByText('failed', { exact: true }).waitFor()
-        await limit(page, 'Sends to one recipient').getByLabel('At most').first().fill('none')
-        await page.getByRole('button', { name: 'Save', exact: true }).click()
-        await page.getByText('Nothing was saved.').waitFor()
-        await expectAccessible(page)
-        const width = await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)
-        expect(width).to.be.at.most(SIZES[size].width)
-        await page.getByRole('button', { name: 'Discard' }).click()
-        await page.getByRole('switch', { name: 'Fraud guard', exact: true }).click()
-        await page.getByText('it would have refused').waitFor()
-        await expectAccessible(page)
-        await page.getByRole('button', { name: 'Not now' }).click()
-        await page.getByRole('button', { name: 'Import list' }).click()
-        await page.getByRole('dialog').waitFor()
-        await expectAccessible(page)
+  for (const { theme, size } of LOOKS)
+    it(`are accessible with data, ${theme}, on a ${size}, without sideways scrolling`, async () => {
+      const viewer = await open.operator(await start(), { theme, size })
+      const { page, admin } = viewer
+      await pump(await createTestKey(viewer), PUMPED)
+      await admin('PATCH', `/apps/${APP}`, {
+        settings: {
+          blocked_countries: ['KP', 'CU'],
+          allowed_countries: ['GB'],
+          spend_caps: { GB: 5_000_000, '*': 1 },
+        },
       })
+      await admin('PUT', '/ip-lists', {
+        lists: [
+          { class: 'abusive', name: 'ours', text: '45.95.147.0/24\nnonsense\n1.2.3.4\n8.8.8.8' },
+          { class: 'vpn', name: 'bad', text: 'nonsense\nnonsense' },
+        ],
+      })
+      await page.goto('/limits')
+      await page.getByRole('table', { name: 'Decisions of the fraud guard' }).waitFor()
+      await page.getByText('failed', { exact: true }).waitFor()
+      await limit(page, 'Sends to one recipient').getByLabel('At most').first().fill('none')
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('Nothing was saved.').waitFor()
+      await expectAccessible(page)
+      const width = await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)
+      expect(width).to.be.at.most(SIZES[size].width)
+      await page.getByRole('button', { name: 'Discard' }).click()
+      await page.getByRole('switch', { name: 'Fraud guard', exact: true }).click()
+      await page.getByText('it would have refused').waitFor()
+      await expectAccessible(page)
+      await page.getByRole('button', { name: 'Not now' }).click()
+      await page.getByRole('button', { name: 'Import list' }).click()
+      await page.getByRole('dialog').waitFor()
+      await expectAccessible(page)
+    })
 })

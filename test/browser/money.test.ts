@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { createCaller } from '../support/api-caller.ts'
-import { describeInBrowser, describeInBrowserOnce, expectAccessible } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible } from '../support/browser.ts'
 import type { Countersign, StartCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -47,7 +47,7 @@ async function credit(page: Page, amount: string, note = ''): Promise<void> {
   await dialog.getByRole('button', { name: 'Continue' }).click()
 }
 
-describeInBrowser('the money of a company', (open, start) => {
+describeInBrowserOnce('the money of a company', (open, start) => {
   it('says that free messages and a balance of zero are as they should be', async () => {
     const { page } = await open.operator(await startShop(start))
     await openMoney(page)

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { createCaller } from '../support/api-caller.ts'
-import { describeInBrowser, describeInBrowserOnce, expectAccessible, type Viewer } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, type Viewer } from '../support/browser.ts'
 import type { Countersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 import { freshNumber, wrongCode } from '../support/flow.ts'
@@ -74,7 +74,7 @@ async function addHistory({ engines: { store } }: Countersign): Promise<void> {
   await addStatsHistory(store, { ...own, mode: 'test', traffic: (_, ago) => (ago < 10 ? [email] : []) })
 }
 
-describeInBrowser('the overview', (open, start) => {
+describeInBrowserOnce('the overview', (open, start) => {
   it('leads a new app to its first steps, and shows the first send by itself', async () => {
     const viewer = await open.operator(await start({ bootstrap: BOOTSTRAP }))
     const { page } = viewer

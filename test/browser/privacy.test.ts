@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { createCaller } from '../support/api-caller.ts'
-import { describeInBrowser, describeInBrowserOnce, expectAccessible, type Viewer } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { freshNumber } from '../support/flow.ts'
 
@@ -22,7 +22,7 @@ async function person({ admin, countersign }: Viewer): Promise<string> {
   return recipient
 }
 
-describeInBrowser('Privacy', (open, start) => {
+describeInBrowserOnce('Privacy', (open, start) => {
   it('erases a person after a confirmation, and reports what was erased', async () => {
     const viewer = await open.operator(await start())
     const { page, admin } = viewer
@@ -103,22 +103,21 @@ describeInBrowserOnce('Privacy, as it is used', (open, start) => {
     await expectAccessible(page)
   })
 
-  for (const theme of ['light', 'dark'] as const)
-    for (const size of ['desktop', 'phone'] as const)
-      it(`is accessible in ${theme} on a ${size}`, async () => {
-        const viewer = await open.operator(await start(), { theme, size })
-        const { page } = viewer
-        const recipient = await person(viewer)
-        await page.goto('/privacy')
-        await page.getByRole('region', { name: 'Data keys' }).getByText('current').waitFor()
-        await field(page, 'Recipient').fill(recipient)
-        await press(page, 'Erase')
-        await page.getByRole('dialog').waitFor()
-        await expectAccessible(page)
-        await press(page, 'Erase this person')
-        await page.getByText(/was erased from the app/).waitFor()
-        await expectAccessible(page)
-        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-        expect(overflow, 'no sideways scrolling').to.be.at.most(0)
-      })
+  for (const { theme, size } of LOOKS)
+    it(`is accessible in ${theme} on a ${size}`, async () => {
+      const viewer = await open.operator(await start(), { theme, size })
+      const { page } = viewer
+      const recipient = await person(viewer)
+      await page.goto('/privacy')
+      await page.getByRole('region', { name: 'Data keys' }).getByText('current').waitFor()
+      await field(page, 'Recipient').fill(recipient)
+      await press(page, 'Erase')
+      await page.getByRole('dialog').waitFor()
+      await expectAccessible(page)
+      await press(page, 'Erase this person')
+      await page.getByText(/was erased from the app/).waitFor()
+      await expectAccessible(page)
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+      expect(overflow, 'no sideways scrolling').to.be.at.most(0)
+    })
 })

@@ -1,7 +1,7 @@
 // The screen Providers in a real browser, with a gateway on loopback in place of a vendor.
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { describeInBrowser, describeInBrowserOnce, expectAccessible, type Viewer } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
 import type { StartCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -57,7 +57,7 @@ function withGateway(): () => Gateway {
   return () => gateway
 }
 
-describeInBrowser('the screen of providers', (open, start) => {
+describeInBrowserOnce('the screen of providers', (open, start) => {
   const gateway = withGateway()
   const operator = async (begin: StartCountersign = start) => open.operator(await begin({ env: ENV }))
 
@@ -262,42 +262,41 @@ describeInBrowser('the screen of providers', (open, start) => {
 
 describeInBrowserOnce('the look of the screen of providers', (open, start) => {
   const gateway = withGateway()
-  for (const theme of ['light', 'dark'] as const)
-    for (const size of ['desktop', 'phone'] as const)
-      it(`is accessible on a ${size} in ${theme}, and does not scroll sideways`, async () => {
-        const viewer = await open.operator(await start({ env: ENV }), { theme, size })
-        const { page, admin } = viewer
-        await openScreen(page)
-        await page.getByText('Test keys need no provider').waitFor()
-        await expectAccessible(page)
-        for (const name of ['own', 'spare']) await addGateway(viewer, name, gateway())
-        await admin('PUT', `${PATH}/meta`, {
-          type: 'whatsapp_cloud',
-          config: { phone_number_id: '1', access_token: 'token', app_secret: 'secret' },
-        })
-        await openScreen(page)
-        await item(page, 'own').getByText('Settings').click()
-        await expectAccessible(page)
-        const isWide = await page.locator('html').evaluate(root => root.scrollWidth > root.clientWidth)
-        expect(isWide).to.equal(false)
-        await button(page, 'meta', 'Edit').click()
-        await page.getByText('Its fingerprint').first().waitFor()
-        await expectAccessible(page)
-        await dialogButton(page, 'Remove App secret').click()
-        await page.getByText('It is removed when you save').waitFor()
-        await dialogButton(page, 'Keep App secret').click()
-        await page.keyboard.press('Escape')
-        await button(page, 'own', 'Edit').click()
-        await page.getByLabel('URL', { exact: true }).fill('not an address')
-        await dialogButton(page, 'Save').click()
-        await page.getByText('URL would not be called: not a URL').waitFor()
-        await expectAccessible(page)
-        await page.keyboard.press('Escape')
-        await test(page, 'own', RECIPIENT)
-        await page.getByText('The vendor accepted the message').waitFor()
-        await expectAccessible(page)
-        await page.keyboard.press('Escape')
-        await button(page, 'own', 'Delete').click()
-        await expectAccessible(page)
+  for (const { theme, size } of LOOKS)
+    it(`is accessible on a ${size} in ${theme}, and does not scroll sideways`, async () => {
+      const viewer = await open.operator(await start({ env: ENV }), { theme, size })
+      const { page, admin } = viewer
+      await openScreen(page)
+      await page.getByText('Test keys need no provider').waitFor()
+      await expectAccessible(page)
+      for (const name of ['own', 'spare']) await addGateway(viewer, name, gateway())
+      await admin('PUT', `${PATH}/meta`, {
+        type: 'whatsapp_cloud',
+        config: { phone_number_id: '1', access_token: 'token', app_secret: 'secret' },
       })
+      await openScreen(page)
+      await item(page, 'own').getByText('Settings').click()
+      await expectAccessible(page)
+      const isWide = await page.locator('html').evaluate(root => root.scrollWidth > root.clientWidth)
+      expect(isWide).to.equal(false)
+      await button(page, 'meta', 'Edit').click()
+      await page.getByText('Its fingerprint').first().waitFor()
+      await expectAccessible(page)
+      await dialogButton(page, 'Remove App secret').click()
+      await page.getByText('It is removed when you save').waitFor()
+      await dialogButton(page, 'Keep App secret').click()
+      await page.keyboard.press('Escape')
+      await button(page, 'own', 'Edit').click()
+      await page.getByLabel('URL', { exact: true }).fill('not an address')
+      await dialogButton(page, 'Save').click()
+      await page.getByText('URL would not be called: not a URL').waitFor()
+      await expectAccessible(page)
+      await page.keyboard.press('Escape')
+      await test(page, 'own', RECIPIENT)
+      await page.getByText('The vendor accepted the message').waitFor()
+      await expectAccessible(page)
+      await page.keyboard.press('Escape')
+      await button(page, 'own', 'Delete').click()
+      await expectAccessible(page)
+    })
 })

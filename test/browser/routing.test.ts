@@ -2,7 +2,14 @@
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
 import { createCaller } from '../support/api-caller.ts'
-import { describeInBrowser, describeInBrowserOnce, expectAccessible, SIZES, type Viewer } from '../support/browser.ts'
+import {
+  describeInBrowser,
+  describeInBrowserOnce,
+  expectAccessible,
+  LOOKS,
+  SIZES,
+  type Viewer,
+} from '../support/browser.ts'
 import type { TestClock } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { CACHE_TTL_MS } from '../support/flow.ts'
@@ -49,7 +56,9 @@ describeInBrowser('the routing screen', (open, start) => {
     expect(await channelOfSend(viewer, clock, BRAZILIAN)).to.equal('whatsapp')
     expect(await channelOfSend(viewer, clock, AMERICAN)).to.equal('sms')
   })
+})
 
+describeInBrowserOnce('the routing screen, as it is used', (open, start) => {
   it('moves a channel by keyboard alone, keeps the focus on it, and announces its place', async () => {
     const clock = createRunningClock()
     const viewer = await open.operator(await start({ clock }))
@@ -246,23 +255,22 @@ async function drag(page: Page, from: Locator, to: Locator): Promise<void> {
 }
 
 describeInBrowserOnce('the looks of the routing screen', (open, start) => {
-  for (const theme of ['light', 'dark'] as const)
-    for (const size of ['desktop', 'phone'] as const)
-      it(`are accessible with data, ${theme}, on a ${size}, without sideways scrolling`, async () => {
-        const { page, admin } = await open.operator(await start(), { theme, size })
-        await admin('PATCH', `/apps/${APP}`, {
-          settings: { routing: { countries: { BR: ['whatsapp', 'sms'] } }, channels: { telegram: { enabled: false } } },
-        })
-        await page.goto('/routing')
-        await page.getByLabel('Recipient').fill(BRAZILIAN)
-        await page.getByLabel('Sent with').selectOption('Test server key')
-        await page.getByRole('button', { name: 'Explain' }).click()
-        await page.getByText('The code goes by WhatsApp.').waitFor()
-        await page.getByLabel('Digits of a code').fill('12')
-        await page.getByRole('button', { name: 'Save', exact: true }).click()
-        await page.getByText('Nothing was saved.').waitFor()
-        await expectAccessible(page)
-        const width = await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)
-        expect(width).to.be.at.most(SIZES[size].width)
+  for (const { theme, size } of LOOKS)
+    it(`are accessible with data, ${theme}, on a ${size}, without sideways scrolling`, async () => {
+      const { page, admin } = await open.operator(await start(), { theme, size })
+      await admin('PATCH', `/apps/${APP}`, {
+        settings: { routing: { countries: { BR: ['whatsapp', 'sms'] } }, channels: { telegram: { enabled: false } } },
       })
+      await page.goto('/routing')
+      await page.getByLabel('Recipient').fill(BRAZILIAN)
+      await page.getByLabel('Sent with').selectOption('Test server key')
+      await page.getByRole('button', { name: 'Explain' }).click()
+      await page.getByText('The code goes by WhatsApp.').waitFor()
+      await page.getByLabel('Digits of a code').fill('12')
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('Nothing was saved.').waitFor()
+      await expectAccessible(page)
+      const width = await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)
+      expect(width).to.be.at.most(SIZES[size].width)
+    })
 })

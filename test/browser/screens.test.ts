@@ -1,5 +1,5 @@
-// Every screen with data on it: axe finds no serious violation, light and dark, on a desktop and on a phone, and a phone never scrolls sideways.
-// With SCREENSHOTS=<folder> the pictures are written there: `npm run screenshots` makes those in docs/screens.
+// Every screen with data on it: axe finds no serious violation, light and dark, and neither a desktop nor a phone scrolls sideways. With
+// SCREENSHOTS=<folder> the pictures are written there, of both sizes in both themes: `npm run screenshots` makes those in docs/screens.
 import { Buffer } from 'node:buffer'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,10 +7,11 @@ import process from 'node:process'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { SCREENS } from '../../services/dashboard/screens.ts'
-import { describeInBrowserOnce, expectAccessible, SIZES } from '../support/browser.ts'
+import { describeInBrowserOnce, EVERY_LOOK, expectAccessible, LOOKS, SIZES } from '../support/browser.ts'
 import { createSampleCompany, SAMPLE_BOOTSTRAP, SAMPLE_ENV } from '../support/sample-company.ts'
 
 const FOLDER = process.env.SCREENSHOTS
+const SHOWN = FOLDER ? EVERY_LOOK : LOOKS
 /** Of what a reader needs to see, and small. */
 const WEBP_QUALITY = 60
 const MAX_HEIGHT = 2_400
@@ -31,44 +32,42 @@ async function photograph(page: Page, name: string): Promise<void> {
 }
 
 describeInBrowserOnce('every screen, with data', (open, start) => {
-  for (const size of ['desktop', 'phone'] as const)
-    for (const theme of ['light', 'dark'] as const)
-      it(`is accessible and fits: ${size}, ${theme}`, async function () {
-        this.timeout(180_000)
-        const countersign = await start({ env: SAMPLE_ENV, bootstrap: SAMPLE_BOOTSTRAP })
-        const sample = await createSampleCompany(countersign)
-        try {
-          const { page } = await open.operator(countersign, { theme, size })
-          const chosen = `localStorage.setItem('company', '${sample.company}'); localStorage.setItem('app', '${sample.app}')`
-          await page.addInitScript({ content: chosen })
-          const pages = [
-            ...SCREENS.map(({ path, name }) => ({ path, name, file: path.slice(1) })),
-            { path: `/verifications/${sample.failedOtp}`, name: 'Verification', file: 'verification' },
-          ]
-          for (const { path, name, file } of pages) {
-            await page.goto(path)
-            await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
-            // Charts and lists are read after the screen is shown.
-            await page.locator('.loading').first().waitFor({ state: 'detached' })
-            await expectAccessible(page)
-            const width = await page.evaluate<number>('document.documentElement.scrollWidth')
-            expect(width, `${path} is too wide`).to.be.at.most(SIZES[size].width)
-            await photograph(page, `${file}-${size}-${theme}`)
-          }
-        } finally {
-          await sample.close()
+  for (const { size, theme } of SHOWN)
+    it(`is accessible and fits: ${size}, ${theme}`, async function () {
+      this.timeout(180_000)
+      const countersign = await start({ env: SAMPLE_ENV, bootstrap: SAMPLE_BOOTSTRAP })
+      const sample = await createSampleCompany(countersign)
+      try {
+        const { page } = await open.operator(countersign, { theme, size })
+        const chosen = `localStorage.setItem('company', '${sample.company}'); localStorage.setItem('app', '${sample.app}')`
+        await page.addInitScript({ content: chosen })
+        const pages = [
+          ...SCREENS.map(({ path, name }) => ({ path, name, file: path.slice(1) })),
+          { path: `/verifications/${sample.failedOtp}`, name: 'Verification', file: 'verification' },
+        ]
+        for (const { path, name, file } of pages) {
+          await page.goto(path)
+          await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+          // Charts and lists are read after the screen is shown.
+          await page.locator('.loading').first().waitFor({ state: 'detached' })
+          await expectAccessible(page)
+          const width = await page.evaluate<number>('document.documentElement.scrollWidth')
+          expect(width, `${path} is too wide`).to.be.at.most(SIZES[size].width)
+          await photograph(page, `${file}-${size}-${theme}`)
         }
-      })
+      } finally {
+        await sample.close()
+      }
+    })
 })
 
 describeInBrowserOnce('the sign-in page', (open, start) => {
-  for (const size of ['desktop', 'phone'] as const)
-    for (const theme of ['light', 'dark'] as const)
-      it(`is accessible and fits: ${size}, ${theme}`, async () => {
-        const { page } = await open.stranger(await start(), { theme, size })
-        await page.goto('/sign-in')
-        await page.getByLabel('Operator token').waitFor()
-        await expectAccessible(page)
-        await photograph(page, `sign-in-${size}-${theme}`)
-      })
+  for (const { size, theme } of SHOWN)
+    it(`is accessible and fits: ${size}, ${theme}`, async () => {
+      const { page } = await open.stranger(await start(), { theme, size })
+      await page.goto('/sign-in')
+      await page.getByLabel('Operator token').waitFor()
+      await expectAccessible(page)
+      await photograph(page, `sign-in-${size}-${theme}`)
+    })
 })

@@ -1,10 +1,10 @@
 // The frame around the screens, in a real browser.
 import { expect } from 'chai'
 import { SCREENS } from '../../services/dashboard/screens.ts'
-import { describeInBrowser, describeInBrowserOnce, expectAccessible } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 
-describeInBrowser('the shell of the dashboard', (open, start) => {
+describeInBrowserOnce('the shell of the dashboard', (open, start) => {
   it('opens every screen by its link, and again by its address', async () => {
     const { page } = await open.operator(await start())
     await page.goto('/')

@@ -1,7 +1,7 @@
 // The front door, in a real browser: the link of a start, the operator's token, an address and its code, and what ends a session.
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { describeInBrowser, describeInBrowserOnce, expectAccessible, type Viewer } from '../support/browser.ts'
+import { describeInBrowser, describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
 import type { Countersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -48,15 +48,6 @@ describeInBrowser('the sign-in page', (open, start) => {
     await heading(other, 'Try it').waitFor()
   })
 
-  it('sends on a signed-in viewer who opens a used link', async () => {
-    const countersign = await start()
-    const { page } = await open.stranger(countersign)
-    await page.goto(linkOf(countersign))
-    await heading(page, 'Try it').waitFor()
-    await page.goto(linkOf(countersign))
-    await heading(page, 'Try it').waitFor()
-  })
-
   it('refuses a wrong token in words beside the field, and takes the right one', async () => {
     const { page, countersign } = await open.stranger(await start())
     await page.goto('/sign-in')
@@ -96,6 +87,32 @@ describeInBrowser('the sign-in page', (open, start) => {
     await page.getByRole('row').filter({ hasText: email }).getByText('You').waitFor()
   })
 
+  it('is where a page goes whose session was ended elsewhere, and it leads back', async () => {
+    const viewer = await open.operator(await start())
+    const { page, countersign } = viewer
+    await page.goto('/team')
+    await page.getByText('This one').waitFor()
+    const [session] = await countersign.engines.store.docs('sessions').find({}, { sort: { _id: 1 }, limit: 1 })
+    await countersign.engines.store.docs('sessions').remove({ _id: session?._id ?? '' }, 1)
+    await page.getByRole('link', { name: 'Audit' }).click()
+    await heading(page, 'Sign in to Countersign').waitFor()
+    expect(pathOf(page)).to.equal('/sign-in?next=%2Faudit')
+    await page.getByLabel('Operator token').fill(countersign.secrets.adminTokens[0]?.token ?? '')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await heading(page, 'Audit').waitFor()
+  })
+})
+
+describeInBrowserOnce('the sign-in page, as it is used', (open, start) => {
+  it('sends on a signed-in viewer who opens a used link', async () => {
+    const countersign = await start()
+    const { page } = await open.stranger(countersign)
+    await page.goto(linkOf(countersign))
+    await heading(page, 'Try it').waitFor()
+    await page.goto(linkOf(countersign))
+    await heading(page, 'Try it').waitFor()
+  })
+
   it('goes back from the code to the address, and to the token', async () => {
     const { page } = await open.stranger(await start())
     await page.goto('/sign-in')
@@ -113,21 +130,6 @@ describeInBrowser('the sign-in page', (open, start) => {
     await page.getByLabel('Operator token').and(page.locator(':focus')).waitFor()
     await page.keyboard.type('typed into the focused field')
     expect(await page.getByLabel('Operator token').inputValue()).to.equal('typed into the focused field')
-  })
-
-  it('is where a page goes whose session was ended elsewhere, and it leads back', async () => {
-    const viewer = await open.operator(await start())
-    const { page, countersign } = viewer
-    await page.goto('/team')
-    await page.getByText('This one').waitFor()
-    const [session] = await countersign.engines.store.docs('sessions').find({}, { sort: { _id: 1 }, limit: 1 })
-    await countersign.engines.store.docs('sessions').remove({ _id: session?._id ?? '' }, 1)
-    await page.getByRole('link', { name: 'Audit' }).click()
-    await heading(page, 'Sign in to Countersign').waitFor()
-    expect(pathOf(page)).to.equal('/sign-in?next=%2Faudit')
-    await page.getByLabel('Operator token').fill(countersign.secrets.adminTokens[0]?.token ?? '')
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await heading(page, 'Audit').waitFor()
   })
 
   it('is not shown when signing out fails, which is said; a session that has ended already is signed out', async () => {
@@ -217,19 +219,18 @@ describeInBrowser('the sign-in page', (open, start) => {
 })
 
 describeInBrowserOnce('the look of the sign-in page', (open, start) => {
-  for (const theme of ['light', 'dark'] as const)
-    for (const size of ['desktop', 'phone'] as const)
-      it(`is accessible in every step, ${theme}, on a ${size}`, async () => {
-        const { page } = await open.stranger(await start(), { theme, size })
-        await page.goto('/sign-in?ticket=wrong')
-        await page.getByRole('alert').waitFor()
-        await expectAccessible(page)
-        await page.getByLabel('Email').fill('stranger@shop.example')
-        await page.getByRole('button', { name: 'Send code' }).click()
-        await page.getByRole('button', { name: 'Sign in' }).click()
-        await page.getByText('Enter the code from the message.').waitFor()
-        await expectAccessible(page)
-        const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
-        expect(isWide, 'the page scrolls sideways').to.equal(false)
-      })
+  for (const { theme, size } of LOOKS)
+    it(`is accessible in every step, ${theme}, on a ${size}`, async () => {
+      const { page } = await open.stranger(await start(), { theme, size })
+      await page.goto('/sign-in?ticket=wrong')
+      await page.getByRole('alert').waitFor()
+      await expectAccessible(page)
+      await page.getByLabel('Email').fill('stranger@shop.example')
+      await page.getByRole('button', { name: 'Send code' }).click()
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByText('Enter the code from the message.').waitFor()
+      await expectAccessible(page)
+      const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
+      expect(isWide, 'the page scrolls sideways').to.equal(false)
+    })
 })

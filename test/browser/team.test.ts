@@ -1,7 +1,7 @@
 // Team, in a real browser: people, their roles, sessions, apps and companies.
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
-import { describeInBrowser, describeInBrowserOnce, expectAccessible, type Viewer } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 
 const card = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true })
@@ -17,7 +17,7 @@ async function openTeam(viewer: Viewer): Promise<void> {
   await card(viewer.page, 'Your sessions').getByText('This one').waitFor()
 }
 
-describeInBrowser('the Team screen', (open, start) => {
+describeInBrowserOnce('the Team screen', (open, start) => {
   it('invites a person, who then signs in with a code', async () => {
     const countersign = await start()
     const owner = await open.user(countersign, 'cmp_demo', 'owner')
@@ -219,19 +219,18 @@ describeInBrowser('the Team screen', (open, start) => {
 })
 
 describeInBrowserOnce('the look of the Team screen', (open, start) => {
-  for (const theme of ['light', 'dark'] as const)
-    for (const size of ['desktop', 'phone'] as const)
-      it(`is accessible with its dialogs, ${theme}, on a ${size}`, async () => {
-        const owner = await open.user(await start(), 'cmp_demo', 'owner', { theme, size })
-        const { page } = owner
-        await inviteByApi(owner, 'grace.hopper@a-long-subsidiary-name.shop.example', 'developer', 'Grace Hopper')
-        await openTeam(owner)
-        await expectAccessible(page)
-        expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), 'sideways').to.equal(false)
-        await button(page, 'Invite person').click()
-        await expectAccessible(page)
-        await page.keyboard.press('Escape')
-        await button(row(page, 'Grace'), 'Remove').click()
-        await expectAccessible(page)
-      })
+  for (const { theme, size } of LOOKS)
+    it(`is accessible with its dialogs, ${theme}, on a ${size}`, async () => {
+      const owner = await open.user(await start(), 'cmp_demo', 'owner', { theme, size })
+      const { page } = owner
+      await inviteByApi(owner, 'grace.hopper@a-long-subsidiary-name.shop.example', 'developer', 'Grace Hopper')
+      await openTeam(owner)
+      await expectAccessible(page)
+      expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), 'sideways').to.equal(false)
+      await button(page, 'Invite person').click()
+      await expectAccessible(page)
+      await page.keyboard.press('Escape')
+      await button(row(page, 'Grace'), 'Remove').click()
+      await expectAccessible(page)
+    })
 })

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
 import { MAGIC_RECIPIENTS } from '../../machines/magic-recipients.ts'
 import { createCaller } from '../support/api-caller.ts'
-import { describeInBrowser, describeInBrowserOnce, expectAccessible, type Viewer } from '../support/browser.ts'
+import { describeInBrowser, describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { wrongCode } from '../support/flow.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -339,22 +339,21 @@ describeInBrowserOnce('Try it, as it is used', (open, start) => {
     expect(await own.evaluate('sessionStorage.length')).to.equal(0)
   })
 
-  for (const theme of ['light', 'dark'] as const)
-    for (const size of ['desktop', 'phone'] as const)
-      it(`is accessible in ${theme} on a ${size}, with everything it shows`, async () => {
-        const { page } = await open.operator(await start(), { theme, size })
-        await page.goto('/try')
-        await page.getByRole('switch', { name: 'As a device' }).click()
-        await expectAccessible(page)
-        await send(page)
-        await press(page, 'Use this code')
-        await press(page, 'Verify')
-        await approved(page).waitFor()
-        await press(page, 'Exchange')
-        await page.getByText(/^Proved: /).waitFor()
-        await card(page, 'Webhook').getByText('otp.approved', { exact: true }).waitFor()
-        await expectAccessible(page)
-        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-        expect(overflow, 'no sideways scrolling').to.be.at.most(0)
-      })
+  for (const { theme, size } of LOOKS)
+    it(`is accessible in ${theme} on a ${size}, with everything it shows`, async () => {
+      const { page } = await open.operator(await start(), { theme, size })
+      await page.goto('/try')
+      await page.getByRole('switch', { name: 'As a device' }).click()
+      await expectAccessible(page)
+      await send(page)
+      await press(page, 'Use this code')
+      await press(page, 'Verify')
+      await approved(page).waitFor()
+      await press(page, 'Exchange')
+      await page.getByText(/^Proved: /).waitFor()
+      await card(page, 'Webhook').getByText('otp.approved', { exact: true }).waitFor()
+      await expectAccessible(page)
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+      expect(overflow, 'no sideways scrolling').to.be.at.most(0)
+    })
 })

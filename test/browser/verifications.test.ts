@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { type Caller, createCaller } from '../support/api-caller.ts'
-import { describeInBrowser, describeInBrowserOnce, expectAccessible, type OpenDashboard } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, type OpenDashboard } from '../support/browser.ts'
 import type { Countersign, StartCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTwilio, type Twilio, twilioError } from '../support/vendors/twilio.ts'
@@ -104,7 +104,7 @@ async function openList(page: Page, address = '/verifications'): Promise<void> {
   await page.getByRole('heading', { level: 1, name: 'Verifications' }).waitFor()
 }
 
-describeInBrowser('the verifications', (open, start) => {
+describeInBrowserOnce('the verifications', (open, start) => {
   const startShop = useShop(start)
 
   it('tell a newcomer why a code did not arrive, by the recipient typed with spaces', async () => {

@@ -61,9 +61,23 @@ export interface OpenDashboard {
 
 export const SIZES = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } }
 
+type Look = Required<PageOptions>
+
+const SIZE_NAMES = ['desktop', 'phone'] as const
+const THEMES = ['light', 'dark'] as const
+
+export const EVERY_LOOK: readonly Look[] = SIZE_NAMES.flatMap(size => THEMES.map(theme => ({ theme, size })))
+
+/** Both themes and both sizes in two runs: colours do not depend on the size, and places not on the theme. */
+export const LOOKS: readonly Look[] = [
+  { theme: 'light', size: 'desktop' },
+  { theme: 'dark', size: 'phone' },
+]
+
 type BrowserSuite = (open: OpenDashboard, start: StartCountersign, engines: EngineSet) => void
 
-/** Runs a suite in a browser on every engine set of this run. */
+/** Runs a suite in a browser on every engine set of this run: what a page does with the client API, the queues, sessions and webhooks. The
+ *  admin API beneath the other screens runs on every engine set in test/services/dashboard. */
 export const describeInBrowser = (title: string, suite: BrowserSuite): void =>
   onEachEngineSet(title, engines => inBrowser(engines, suite))
 
