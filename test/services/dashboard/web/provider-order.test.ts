@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { callbackAddress, suggestName } from '../../../../services/dashboard/web/screens/providers/provider-names.ts'
 import {
-  moved,
   type Placed,
   positionsAfterMove,
   type Step,
+  withPositions,
 } from '../../../../services/dashboard/web/screens/providers/provider-order.ts'
 
 const at = (...placed: [string, number][]): Placed[] => placed.map(([name, position]) => ({ name, position }))
@@ -40,8 +40,14 @@ describe('the order of providers', () => {
       ['x', 'up'],
     ] as const) {
       expect(positionsAfterMove(all, name, step)).to.deep.equal([])
-      expect(moved(all, name, step)).to.deep.equal(all)
     }
+  })
+
+  it('is the base of the next move, before the server has answered', () => {
+    const all = at(['a', 3], ['b', 3], ['c', 3])
+    const first = withPositions(all, positionsAfterMove(all, 'c', 'up'))
+    expect(first).to.deep.equal(at(['a', 0], ['c', 1], ['b', 2]))
+    expect(withPositions(first, positionsAfterMove(first, 'c', 'up'))).to.deep.equal(at(['c', 0], ['a', 1], ['b', 2]))
   })
 })
 

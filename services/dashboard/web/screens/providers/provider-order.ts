@@ -9,7 +9,7 @@ export interface Placed {
 export type Step = 'up' | 'down'
 
 /** The list after the step; the same list where there is no room for it. */
-export function moved<T extends { name: string }>(all: readonly T[], name: string, step: Step): T[] {
+function moved<T extends { name: string }>(all: readonly T[], name: string, step: Step): T[] {
   const from = all.findIndex(one => one.name === name)
   const to = from + (step === 'up' ? -1 : 1)
   const next = [...all]
@@ -28,4 +28,12 @@ export function positionsAfterMove(all: readonly Placed[], name: string, step: S
     .map((provider, at) => ({ provider, position: isStrict ? (used[at] ?? at) : at }))
     .filter(({ provider, position }) => provider.position !== position)
     .map(({ provider, position }) => ({ name: provider.name, position }))
+}
+
+/** The list with these positions, in the order that they give. */
+export const withPositions = <T extends Placed>(all: readonly T[], positions: readonly Placed[]): T[] => {
+  const changed = new Map(positions.map(({ name, position }) => [name, position]))
+  return all
+    .map(one => ({ ...one, position: changed.get(one.name) ?? one.position }))
+    .sort((one, other) => one.position - other.position)
 }

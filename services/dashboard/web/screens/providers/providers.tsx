@@ -1,6 +1,6 @@
 // The providers of an app, by channel in the order they are tried. In: the app. Out: providers added, tested, ordered, changed and deleted,
 // and the state of each one's circuit breaker, live.
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
@@ -16,7 +16,7 @@ import { useToast } from '../../ui/toasts.tsx'
 import { deleteProvider, listProviders, type Provider, savePositions } from './provider-calls.ts'
 import { ProviderDialog } from './provider-dialog.tsx'
 import { moveButtonId, ProviderItem } from './provider-item.tsx'
-import { moved, positionsAfterMove, type Step } from './provider-order.ts'
+import { positionsAfterMove, type Step, withPositions } from './provider-order.ts'
 import { CHANNELS, type Channel, channelLabel } from './provider-types.ts'
 import './providers.css'
 import { TestDialog } from './test-dialog.tsx'
@@ -31,6 +31,12 @@ type Open =
   | { dialog: 'add'; channel: Channel | null }
   | { dialog: 'edit' | 'test' | 'delete'; provider: Provider }
   | null
+
+interface Move {
+  name: string
+  channel: Channel
+  step: Step
+}
 
 export default function Providers() {
   const app = useApp()
@@ -55,20 +61,37 @@ export default function Providers() {
     setFocusOn([])
   }, [focusOn, open])
 
-  const move = (name: string, channel: Channel, step: Step) =>
-    ordering.run(async () => {
-      const before = ofChannel(channel)
-      const after = moved(before, name, step)
-      list.replace([...providers.filter(one => one.channel !== channel), ...after])
-      setFocusOn([moveButtonId(name, step), moveButtonId(name, step === 'up' ? 'down' : 'up')])
-      const place = after.findIndex(one => one.name === name) + 1
-      setAnnouncement(`${name} is now number ${place} of ${after.length} for ${channelLabel(channel)}.`)
+  // A second press may come while the first move is saved: it waits, and moves what the first one left.
+  const waitingMoves = useRef<Move[]>([])
+  const move = (next: Move) => {
+    waitingMoves.current.push(next)
+    return ordering.run(async () => {
+      let all = providers
       try {
-        await savePositions(app.id, before, positionsAfterMove(before, name, step))
-      } finally {
+        while (waitingMoves.current.length > 0) {
+          for (const one of waitingMoves.current.splice(0)) all = await makeMove(all, one)
+          await list.reload()
+        }
+      } catch (thrown) {
+        waitingMoves.current = []
         await list.reload()
+        throw thrown
       }
     })
+  }
+
+  async function makeMove(all: readonly Provider[], { name, channel, step }: Move): Promise<Provider[]> {
+    const before = all.filter(provider => provider.channel === channel)
+    const positions = positionsAfterMove(before, name, step)
+    const after = withPositions(all, positions)
+    list.replace(after)
+    setFocusOn([moveButtonId(name, step), moveButtonId(name, step === 'up' ? 'down' : 'up')])
+    const inChannel = after.filter(provider => provider.channel === channel)
+    const place = inChannel.findIndex(provider => provider.name === name) + 1
+    setAnnouncement(`${name} is now number ${place} of ${inChannel.length} for ${channelLabel(channel)}.`)
+    await savePositions(app.id, before, positions)
+    return after
+  }
 
   const close = () => setOpen(null)
   const saved = async (provider: Provider) => {
@@ -86,7 +109,7 @@ export default function Providers() {
 
   const item = (provider: Provider, at: number, all: readonly Provider[]) => {
     const { name, channel } = provider
-    const mover = (step: Step, isEnd: boolean) => (isEnd ? null : () => move(name, channel, step))
+    const mover = (step: Step, isEnd: boolean) => (isEnd ? null : () => move({ name, channel, step }))
     return (
       <ProviderItem
         key={name}
