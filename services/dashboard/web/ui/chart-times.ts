@@ -1,8 +1,6 @@
 // The times of a chart in words. In: buckets of an hour or a day. Out: words for the axis, and for one bucket. Hours are in the viewer's
 // zone. Days are counted in UTC by the server, so they are shown in UTC.
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../../infra/time.ts'
 
 export interface ChartTimes {
   /** When each bucket begins, oldest first. */
@@ -20,7 +18,7 @@ export const timeZoneOf = (times: ChartTimes): 'UTC' | undefined => (isByDay(tim
 
 /** The steps between two names on the axis, in seconds. */
 export function axisSteps(times: ChartTimes): number[] {
-  const [hour, day] = [HOUR_MS / 1_000, DAY_MS / 1_000]
+  const [hour, day] = [HOUR_MS / SECOND_MS, DAY_MS / SECOND_MS]
   if (isByDay(times)) return [1, 2, 5, 7, 10, 15].map(days => days * day)
   if (isLong(times)) return [1, 2, 4, 7].map(days => days * day)
   return [1, 2, 3, 4, 6, 8, 12, 24].map(hours => hours * hour)

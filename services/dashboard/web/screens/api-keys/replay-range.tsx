@@ -1,5 +1,6 @@
 // The dialog that sends the events of a time again.
 import { useState } from 'preact/hooks'
+import { HOUR_MS } from '../../../../../infra/time.ts'
 import { api, bodyOf } from '../../api/client.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
@@ -15,8 +16,6 @@ export interface ReplayRangeProps {
   onReplayed(): Promise<void>
   onClose(): void
 }
-
-const HOUR_MS = 3_600_000
 
 export function ReplayRange({ onReplayed, onClose }: ReplayRangeProps) {
   const app = useApp()

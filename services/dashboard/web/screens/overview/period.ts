@@ -1,5 +1,6 @@
 // The times that the overview asks for and draws. In: the chosen range and the time. Out: the buckets that are shown, and the time from
 // which the period before them is read.
+import { DAY_MS, HOUR_MS } from '../../../../../infra/time.ts'
 
 export const RANGES = ['24h', '7d', '30d'] as const
 export type Range = (typeof RANGES)[number]
@@ -19,9 +20,6 @@ export interface Period {
   /** When the last bucket ends. */
   until: number
 }
-
-export const HOUR_MS = 3_600_000
-export const DAY_MS = 24 * HOUR_MS
 
 const BUCKETS: Readonly<Record<Range, Pick<Period, 'bucket' | 'bucketMs' | 'count'>>> = {
   '24h': { bucket: 'hour', bucketMs: HOUR_MS, count: 24 },

@@ -1,5 +1,6 @@
 // Which of the keys that this screen has made are no longer used. In: the keys of an app, and which of them this browser has made. Out: those
 // to revoke. Another tab's key stays as long as it was made or used within a day; a page whose key is revoked nevertheless makes a new one.
+import { DAY_MS } from '../../../../../infra/time.ts'
 import type { components } from '../../api/schema.ts'
 
 type ApiKey = components['schemas']['ApiKey']
@@ -7,7 +8,7 @@ type ApiKey = components['schemas']['ApiKey']
 /** The name of every key that the screen makes. A person may use it too, and a key that was renamed is in other use. */
 export const TRY_IT_KEY_NAME = 'Try it'
 
-const ABANDONED_AFTER_MS = 24 * 3_600_000
+const ABANDONED_AFTER_MS = DAY_MS
 
 export const findAbandonedKeys = (keys: readonly ApiKey[], isOwn: (id: string) => boolean, now: number): ApiKey[] =>
   keys.filter(
