@@ -1,4 +1,5 @@
 // Figures in words. In: a count, a share or a time. Out: a text in the viewer's notation.
+import { shortDuration } from '../data/duration.ts'
 
 /** What stands where there is no figure. */
 export const NO_FIGURE = '–'
@@ -22,21 +23,7 @@ export const formatShare = (share: number | null): string => (share === null ? N
 
 export const formatWholeShare = (share: number): string => wholePercent.format(share)
 
-/** `5 s`, `2 min 10 s`, `3 h 5 min`, `2 d 4 h`: the two largest units. */
-export function formatSeconds(seconds: number | null): string {
-  if (seconds === null) return NO_FIGURE
-  const all = Math.round(seconds)
-  const parts: [amount: number, unit: string][] = [
-    [Math.floor(all / 86_400), 'd'],
-    [Math.floor(all / 3_600) % 24, 'h'],
-    [Math.floor(all / 60) % 60, 'min'],
-    [all % 60, 's'],
-  ]
-  const first = parts.findIndex(([amount]) => amount > 0)
-  if (first === -1) return '0 s'
-  const shown = parts.slice(first, first + 2).filter(([amount]) => amount > 0)
-  return shown.map(([amount, unit]) => `${amount} ${unit}`).join(' ')
-}
+export const formatSeconds = (seconds: number | null): string => (seconds === null ? NO_FIGURE : shortDuration(seconds))
 
 /** `1 dead letter`, `2 dead letters`. */
 export const countOf = (count: number, one: string, many = `${one}s`): string =>

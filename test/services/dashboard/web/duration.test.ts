@@ -1,5 +1,12 @@
 import { expect } from 'chai'
-import { durations, formatDuration, parseDuration } from '../../../../services/dashboard/web/data/duration.ts'
+import {
+  durations,
+  formatDuration,
+  msBetween,
+  parseDuration,
+  shortDuration,
+  shortDurationOfMs,
+} from '../../../../services/dashboard/web/data/duration.ts'
 
 describe('a span of time in a field', () => {
   const spans: [number, string][] = [
@@ -51,5 +58,48 @@ describe('a span of time in a field', () => {
     expect(durations.parse('30 s, 1 min, 0')).to.deep.equal([30, 60, 0])
     expect(durations.parse('30 s, soon')).to.equal(null)
     expect(durations.parse('')).to.equal(null)
+  })
+})
+
+describe('a span of time in a figure', () => {
+  const spans: [number, string][] = [
+    [0, '0 s'],
+    [0.4, '0 s'],
+    [59.6, '1 min'],
+    [130, '2 min 10 s'],
+    [3_599.6, '1 h'],
+    [3_905, '1 h 5 min'],
+    // Rounded, not cut off.
+    [3_959, '1 h 6 min'],
+    [86_399, '1 d'],
+    [187_200, '2 d 4 h'],
+  ]
+  for (const [seconds, text] of spans)
+    it(`of ${seconds} s is "${text}"`, () => expect(shortDuration(seconds)).to.equal(text))
+})
+
+describe('what a machine took', () => {
+  for (const [ms, text] of [
+    [-5, '0 ms'],
+    [0, '0 ms'],
+    [812, '812 ms'],
+    [999.6, '1 s'],
+    [4_000, '4 s'],
+    [4_230, '4.2 s'],
+    [9_949, '9.9 s'],
+    [9_950, '10 s'],
+    [59_499, '59 s'],
+    [59_500, '1 min'],
+    [65_000, '1 min 5 s'],
+    [3_599_499, '59 min 59 s'],
+    [3_599_600, '1 h'],
+    [7_800_000, '2 h 10 min'],
+    [86_399_000, '1 d'],
+    [273_600_000, '3 d 4 h'],
+  ] as const)
+    it(`${ms} ms is "${text}"`, () => expect(shortDurationOfMs(ms)).to.equal(text))
+
+  it('is counted between two times of the API', () => {
+    expect(msBetween('2030-01-01T00:00:00.000Z', '2030-01-01T00:00:00.812Z')).to.equal(812)
   })
 })

@@ -3,7 +3,7 @@
 // unknown.
 import type { components } from '../../api/schema.ts'
 import { CHANNEL_NAMES } from '../../data/channels.ts'
-import { durationText, msBetween } from './duration.ts'
+import { msBetween, shortDurationOfMs } from '../../data/duration.ts'
 import {
   callClauses,
   endOfCall,
@@ -87,12 +87,12 @@ function tellDelivered(delivery: Delivery, calls: TimelineEntry[], now: number):
     remedies: [],
   })
   const last = calls.at(-1)
-  if (!last) return told(`delivered ${durationText(msBetween(created_at, updated_at))} after it was accepted`)
+  if (!last) return told(`delivered ${shortDurationOfMs(msBetween(created_at, updated_at))} after it was accepted`)
   // After a call without a clear answer another provider is called, and then the receipt of the first may come.
   const call = calls.findLast(one => one.provider === provider) ?? last
   const waited = Date.parse(updated_at) - endOfCall(call)
   // A receipt may overtake the answer to the call.
-  const when = waited <= 0 ? 'at once' : `${durationText(waited)} later`
+  const when = waited <= 0 ? 'at once' : `${shortDurationOfMs(waited)} later`
   return told(call.provider === last.provider ? `delivered ${when}` : `delivered by the provider ${provider}`)
 }
 
@@ -104,7 +104,7 @@ function tellSent({ provider, updated_at }: Delivery, calls: TimelineEntry[], no
   const end =
     waited < LONG_WAIT_MS
       ? 'no receipt has come yet'
-      : `no receipt has come for ${durationText(waited)}, so it is not known whether it arrived`
+      : `no receipt has come for ${shortDurationOfMs(waited)}, so it is not known whether it arrived`
   return {
     arrival: waited < LONG_WAIT_MS ? 'under way' : 'unknown',
     sentence: sentence([...clauses, end]),
@@ -126,7 +126,7 @@ function tellQueued(history: History, { created_at }: Delivery, calls: TimelineE
         : 'the verification has ended, and no provider is recorded to have taken it',
     )
   else if (calls.length > 0) clauses.push('no provider has taken it yet, and it is tried again')
-  else if (isLate) clauses.push(`the message has waited for ${durationText(waited)}, and no provider was called`)
+  else if (isLate) clauses.push(`the message has waited for ${shortDurationOfMs(waited)}, and no provider was called`)
   else clauses.push('the message is on its way to a provider')
   return {
     arrival: history.status === 'pending' ? 'under way' : 'unknown',
@@ -203,7 +203,7 @@ const asVendor = (entry: TimelineEntry): TimelineEntry => ({ ...entry, http_stat
 const receiptClause = ({ provider, at }: TimelineEntry, calls: readonly TimelineEntry[]): string => {
   const last = calls.at(-1)
   const later =
-    last && Date.parse(at) > endOfCall(last) ? `${durationText(Date.parse(at) - endOfCall(last))} later ` : ''
+    last && Date.parse(at) > endOfCall(last) ? `${shortDurationOfMs(Date.parse(at) - endOfCall(last))} later ` : ''
   return `${later}${last?.provider === provider ? 'it' : `the provider ${provider}`} reported a failure`
 }
 

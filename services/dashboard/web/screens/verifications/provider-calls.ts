@@ -1,7 +1,7 @@
 // What providers answered, in words. In: entries of a verification's timeline. Out: parts of sentences, such as "the provider main answered
 // 503 after 812 ms". Only what the entries say is said.
 import type { components } from '../../api/schema.ts'
-import { durationText } from './duration.ts'
+import { shortDurationOfMs } from '../../data/duration.ts'
 
 export type TimelineEntry = components['schemas']['TimelineEntry']
 
@@ -30,7 +30,7 @@ const trimmed = (text: string): string => text.trim().replace(/\.+$/, '')
 export function callOutcome(call: TimelineEntry, times: number, now: number): string {
   const { result, http_status, ms } = call
   const status = http_status ?? null
-  const often = times > 1 ? ` ${timesText(times)}` : typeof ms === 'number' ? ` after ${durationText(ms)}` : ''
+  const often = times > 1 ? ` ${timesText(times)}` : typeof ms === 'number' ? ` after ${shortDurationOfMs(ms)}` : ''
   const words = vendorWords(call)
   switch (result) {
     case 'accepted':

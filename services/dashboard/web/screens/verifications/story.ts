@@ -1,5 +1,7 @@
 // Why a code did or did not arrive. In: a verification with its timeline, and the time. Out: sentences for a support person; the first one
 // answers the question. Pure.
+
+import { msBetween, shortDurationOfMs } from '../../data/duration.ts'
 import {
   type Arrival,
   channelName,
@@ -9,7 +11,6 @@ import {
   type Remedy,
   tellDelivery,
 } from './delivery-words.ts'
-import { durationText, msBetween } from './duration.ts'
 
 export interface Story {
   arrival: Arrival
@@ -63,7 +64,7 @@ export const messageName = ({ deliveries }: History, delivery: Delivery): string
     : `Message ${deliveries.indexOf(delivery) + 1}, by ${channelName(delivery.channel)}`
 
 function tellApproved({ created_at, verified_at, approved_by }: History): Base {
-  const after = verified_at === null ? '' : ` ${durationText(msBetween(created_at, verified_at))} after the send`
+  const after = verified_at === null ? '' : ` ${shortDurationOfMs(msBetween(created_at, verified_at))} after the send`
   if (approved_by === null)
     return {
       arrival: 'arrived',

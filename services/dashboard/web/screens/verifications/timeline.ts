@@ -1,8 +1,8 @@
 // The timeline of a verification as rows for people. In: its history, and the time. Out: one row for each entry, in order: what happened,
 // the details, the ids, and how long after the row before. Pure.
 import type { components } from '../../api/schema.ts'
+import { msBetween, shortDurationOfMs } from '../../data/duration.ts'
 import { channelName, type History, reasonText } from './delivery-words.ts'
-import { durationText, msBetween } from './duration.ts'
 import { callOutcome, type TimelineEntry } from './provider-calls.ts'
 
 export interface TimelineRow {
@@ -22,7 +22,7 @@ export const timelineRows = (history: History, now: number): TimelineRow[] =>
     const before = history.timeline[nth - 1]
     return {
       at: entry.at,
-      later: before ? `${durationText(msBetween(before.at, entry.at))} later` : undefined,
+      later: before ? `${shortDurationOfMs(msBetween(before.at, entry.at))} later` : undefined,
       ...tellEntry(history, entry, now),
     }
   })
@@ -143,7 +143,7 @@ const eventState = (status: TimelineEntry['status']): string[] =>
   typeof status === 'string' ? [EVENT_STATES[status] ?? `Its state is ${status}.`] : []
 
 function tellEventSent({ type, status, error, ms, attempt }: TimelineEntry): Told {
-  const took = typeof ms === 'number' ? ` after ${durationText(ms)}` : ''
+  const took = typeof ms === 'number' ? ` after ${shortDurationOfMs(ms)}` : ''
   const isGood = typeof status === 'number' && status >= 200 && status < 300
   const answer =
     typeof status === 'number' ? `the endpoint answered ${status}${took}` : `the endpoint gave no answer${took}`
