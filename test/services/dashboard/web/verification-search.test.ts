@@ -5,13 +5,11 @@ import { REFUSAL_TYPES } from '../../../../services/dashboard/web/screens/verifi
 import {
   addressOf,
   EMPTY_SEARCH,
-  fromLocalField,
   isFiltered,
   otpIdIn,
   readSearch,
   type Search,
   STATUSES,
-  toLocalField,
   verificationPath,
 } from '../../../../services/dashboard/web/screens/verifications/search.ts'
 
@@ -83,23 +81,5 @@ describe('the search in the address of the verifications', () => {
     for (const text of ['', '+44 7911 123456', 'otp_@example.com', 'otp_', 'ada@otp_1'])
       expect(otpIdIn(text)).to.equal(null)
     expect(verificationPath('otp_1')).to.equal('/verifications/otp_1')
-  })
-})
-
-describe('a time in a field of the search', () => {
-  it('is the same minute in the address, in any time zone', () => {
-    fc.assert(
-      fc.property(time, iso => {
-        const minute = new Date(Math.floor(Date.parse(iso) / 60_000) * 60_000).toISOString()
-        // An hour that the clocks repeat in autumn has two meanings.
-        const back = fromLocalField(toLocalField(iso))
-        expect(Math.abs(Date.parse(back) - Date.parse(minute))).to.be.oneOf([0, 3_600_000])
-      }),
-    )
-  })
-
-  it('is empty while it is not complete', () => {
-    expect(fromLocalField('')).to.equal('')
-    expect(toLocalField('')).to.equal('')
   })
 })

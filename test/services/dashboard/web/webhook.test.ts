@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
-import { fromLocalField, toLocalField } from '../../../../services/dashboard/web/screens/api-keys/local-time.ts'
 import { VERIFY_SAMPLE } from '../../../../services/dashboard/web/screens/api-keys/verify-sample.ts'
 import {
   type Attempt,
@@ -64,18 +63,6 @@ describe('a webhook in words', () => {
     })
     const delivered = event('evt_1', [attempt(0), attempt(1, { status: 200 })], { status: 'delivered' })
     expect(testResult(delivered)?.tone).to.equal('good')
-  })
-})
-
-describe('a time in a field without a zone', () => {
-  it('is read in the zone in which it was shown, to the minute', () => {
-    const at = new Date(2030, 0, 31, 9, 5, 59)
-    expect(toLocalField(at)).to.equal('2030-01-31T09:05')
-    expect(fromLocalField(toLocalField(at))).to.equal(new Date(2030, 0, 31, 9, 5).toISOString())
-  })
-
-  it('is null while it is not filled', () => {
-    expect([fromLocalField(''), fromLocalField('soon')]).to.deep.equal([null, null])
   })
 })
 

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { HOUR_MS } from '../../../../../infra/time.ts'
 import { api, bodyOf } from '../../api/client.ts'
+import { fromLocalField, toLocalField } from '../../data/local-field.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
@@ -10,7 +11,6 @@ import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { fromLocalField, toLocalField } from './local-time.ts'
 
 export interface ReplayRangeProps {
   onReplayed(): Promise<void>
@@ -21,7 +21,7 @@ export function ReplayRange({ onReplayed, onClose }: ReplayRangeProps) {
   const app = useApp()
   const say = useToast()
   const change = useChange()
-  const [since, setSince] = useState(() => toLocalField(new Date(Date.now() - HOUR_MS)))
+  const [since, setSince] = useState(() => toLocalField(new Date(Date.now() - HOUR_MS).toISOString()))
   const [until, setUntil] = useState('')
   const [foundNone, setFoundNone] = useState(false)
 
@@ -31,7 +31,7 @@ export function ReplayRange({ onReplayed, onClose }: ReplayRangeProps) {
     const done = await change.run(async () => {
       const end = fromLocalField(until)
       // The server says in words what is wrong with an empty time.
-      const body = { since: fromLocalField(since) ?? '', ...(end === null ? {} : { until: end }) }
+      const body = { since: fromLocalField(since), ...(end === '' ? {} : { until: end }) }
       const { replayed } = await bodyOf(
         api.POST('/admin/v1/apps/{id}/events/replay', { params: { path: { id: app.id } }, body }),
       )

@@ -1,5 +1,5 @@
 // What the lists of verifications and refusals are searched for. In: the query of the page's address, which can be shared. Out: the search,
-// and the address of a search. Times are in UTC in the address, and in the viewer's zone in fields. Pure.
+// and the address of a search. Times are in UTC in the address, and in the viewer's zone in fields (see data/local-field.ts). Pure.
 import { CHANNELS, type Channel } from '../../../../../machines/channels.ts'
 import { isCountry } from '../../../../domain/tenancy/countries.ts'
 import type { components } from '../../api/schema.ts'
@@ -89,15 +89,3 @@ export const verificationPath = (otp_id: string): string => `${LIST_PATH}/${enco
 /** Whether anything but the choice of apps narrows the list. */
 export const isFiltered = (search: Search): boolean =>
   addressOf({ ...search, allApps: false }) !== addressOf({ ...EMPTY_SEARCH, tab: search.tab })
-
-/** The value of a `datetime-local` field for a time of the address. */
-export function toLocalField(iso: string): string {
-  const at = new Date(iso)
-  if (Number.isNaN(at.getTime())) return ''
-  const two = (number: number): string => String(number).padStart(2, '0')
-  const day = `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
-  return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`
-}
-
-/** A `datetime-local` field means the viewer's zone. Empty where it is not complete. */
-export const fromLocalField = (text: string): string => readTime(text === '' ? undefined : text)
