@@ -1,4 +1,4 @@
-// Asks before something that cannot be undone.
+// Asks before something that has consequences; most often it cannot be undone.
 import type { ComponentChildren } from 'preact'
 import { useChange } from '../data/use-change.ts'
 import { Button } from './button.tsx'
@@ -11,11 +11,15 @@ export interface ConfirmProps {
   children: ComponentChildren
   /** The button's name says what it does, such as "Revoke key". */
   action: string
+  /** `primary` where nothing is lost. */
+  look?: 'danger' | 'primary'
+  cancel?: string
   perform(): Promise<void>
   onClose(): void
 }
 
-export function Confirm({ title, children, action, perform, onClose }: ConfirmProps) {
+export function Confirm(props: ConfirmProps) {
+  const { title, children, action, look = 'danger', cancel = 'Cancel', perform, onClose } = props
   const change = useChange()
   const confirm = async () => {
     if (await change.run(perform)) onClose()
@@ -25,10 +29,10 @@ export function Confirm({ title, children, action, perform, onClose }: ConfirmPr
       <div class="prose">{children}</div>
       {change.problem && <ProblemNotice problem={change.problem} />}
       <Actions>
-        <Button look="danger" busy={change.busy} onClick={confirm}>
+        <Button look={look} busy={change.busy} onClick={confirm}>
           {action}
         </Button>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{cancel}</Button>
       </Actions>
     </Dialog>
   )

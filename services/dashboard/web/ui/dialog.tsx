@@ -55,3 +55,23 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
 export function Actions({ children }: { children: ComponentChildren }) {
   return <div class="actions">{children}</div>
 }
+
+export interface SubmitActionsProps {
+  /** The button's name says what it does, such as "Create app". */
+  action: string
+  busy?: boolean
+  disabled?: boolean
+  onCancel(): void
+}
+
+/** The end of a form in a dialog: the button that submits it, and the way out. */
+export function SubmitActions({ action, busy = false, disabled = false, onCancel }: SubmitActionsProps) {
+  return (
+    <Actions>
+      <Button look="primary" type="submit" busy={busy} disabled={disabled}>
+        {action}
+      </Button>
+      <Button onClick={onCancel}>Cancel</Button>
+    </Actions>
+  )
+}

@@ -2,8 +2,7 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../data/use-change.ts'
-import { Button } from '../../ui/button.tsx'
-import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { Dialog, SubmitActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { type ApiKey, maskedKey } from './key-text.ts'
@@ -42,12 +41,7 @@ export function RenameKey({ of: key, onRenamed, onClose }: RenameKeyProps) {
           error={change.errorOf('name')}
           autofocus
         />
-        <Actions>
-          <Button look="primary" type="submit" busy={change.busy}>
-            Save name
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </Actions>
+        <SubmitActions action="Save name" busy={change.busy} onCancel={onClose} />
       </Form>
     </Dialog>
   )

@@ -5,8 +5,7 @@ import { api, bodyOf } from '../../api/client.ts'
 import { fromLocalField, toLocalField } from '../../data/local-field.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
-import { Button } from '../../ui/button.tsx'
-import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { Dialog, SubmitActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -68,12 +67,7 @@ export function ReplayRange({ onReplayed, onClose }: ReplayRangeProps) {
           error={change.errorOf('until')}
         />
         {foundNone && <Notice>Nothing happened in that time.</Notice>}
-        <Actions>
-          <Button look="primary" type="submit" busy={change.busy}>
-            Send again
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </Actions>
+        <SubmitActions action="Send again" busy={change.busy} onCancel={onClose} />
       </Form>
     </Dialog>
   )

@@ -2,10 +2,8 @@
 // refused, and the decision of the viewer.
 import { api, bodyOf } from '../../api/client.ts'
 import { useApp } from '../../data/tenant.tsx'
-import { useChange } from '../../data/use-change.ts'
 import { useQuery } from '../../data/use-query.ts'
-import { Button } from '../../ui/button.tsx'
-import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
 import { Loading } from '../../ui/loading.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -14,27 +12,19 @@ import { foresee } from './fraud-words.ts'
 /** As many as one page of the API has. */
 const LATEST = 100
 
-export function TurnOnGuard({ turnOn, onClose }: { turnOn(): Promise<void>; onClose(): void }) {
-  const change = useChange()
-  const confirm = async () => {
-    if (await change.run(turnOn)) onClose()
-  }
-  return (
-    <Dialog title="Turn on the fraud guard?" onClose={onClose}>
-      <div class="prose">
-        <p>From then on messages that look like SMS pumping are not sent. The user’s send is answered with 429.</p>
-        <WouldHaveRefused />
-      </div>
-      {change.problem && <ProblemNotice problem={change.problem} />}
-      <Actions>
-        <Button look="primary" busy={change.busy} onClick={confirm}>
-          Turn on
-        </Button>
-        <Button onClick={onClose}>Not now</Button>
-      </Actions>
-    </Dialog>
-  )
-}
+export const TurnOnGuard = ({ turnOn, onClose }: { turnOn(): Promise<void>; onClose(): void }) => (
+  <Confirm
+    title="Turn on the fraud guard?"
+    action="Turn on"
+    look="primary"
+    cancel="Not now"
+    perform={turnOn}
+    onClose={onClose}
+  >
+    <p>From then on messages that look like SMS pumping are not sent. The user’s send is answered with 429.</p>
+    <WouldHaveRefused />
+  </Confirm>
+)
 
 function WouldHaveRefused() {
   const app = useApp()

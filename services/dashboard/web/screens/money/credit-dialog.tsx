@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
-import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { Actions, Dialog, SubmitActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { useToast } from '../../ui/toasts.tsx'
@@ -85,12 +85,7 @@ export function CreditDialog({ company, onDone, onClose }: CreditDialogProps) {
             error={change.errorOf('note')}
             onInput={setNote}
           />
-          <Actions>
-            <Button look="primary" type="submit">
-              Continue
-            </Button>
-            <Button onClick={onClose}>Cancel</Button>
-          </Actions>
+          <SubmitActions action="Continue" onCancel={onClose} />
         </Form>
       ) : (
         <Form change={change} onSubmit={() => void enter(micros)}>

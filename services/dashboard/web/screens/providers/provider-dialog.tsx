@@ -2,8 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
-import { Button } from '../../ui/button.tsx'
-import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { Dialog, SubmitActions } from '../../ui/dialog.tsx'
 import { Select, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -124,12 +123,7 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
           )}
           <ConfigFields type={type} form={form} before={before} onChange={setForm} refusals={refusals} />
           {info.callback?.entered && <CallbackAddress type={type} appId={app.id} name={name.trim()} />}
-          <Actions>
-            <Button look="primary" type="submit" busy={change.busy}>
-              {provider === null ? 'Add' : 'Save'}
-            </Button>
-            <Button onClick={onClose}>Cancel</Button>
-          </Actions>
+          <SubmitActions action={provider === null ? 'Add' : 'Save'} busy={change.busy} onCancel={onClose} />
         </Form>
       </div>
     </Dialog>

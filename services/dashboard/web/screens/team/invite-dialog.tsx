@@ -6,7 +6,7 @@ import { useCompany } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
-import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { Actions, Dialog, SubmitActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { RoleChoice } from './role-choice.tsx'
@@ -59,12 +59,7 @@ export function InviteDialog({ isFirst, onInvited, onClose }: InviteDialogProps)
           autocomplete="off"
         />
         <RoleChoice value={role} onChange={setRole} />
-        <Actions>
-          <Button look="primary" type="submit" busy={change.busy}>
-            Invite
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </Actions>
+        <SubmitActions action="Invite" busy={change.busy} onCancel={onClose} />
       </Form>
     </Dialog>
   )

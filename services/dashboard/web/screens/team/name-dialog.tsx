@@ -1,8 +1,7 @@
 // Asks for the name of a new or a renamed app or company.
 import { useState } from 'preact/hooks'
 import { useChange } from '../../data/use-change.ts'
-import { Button } from '../../ui/button.tsx'
-import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { Dialog, SubmitActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 
@@ -27,12 +26,7 @@ export function NameDialog({ title, hint, name: before = '', action, perform, on
     <Dialog title={title} onClose={onClose}>
       <Form change={change} onSubmit={save}>
         <TextField label="Name" hint={hint} value={name} onInput={setName} error={change.errorOf('name')} autofocus />
-        <Actions>
-          <Button look="primary" type="submit" busy={change.busy}>
-            {action}
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </Actions>
+        <SubmitActions action={action} busy={change.busy} onCancel={onClose} />
       </Form>
     </Dialog>
   )

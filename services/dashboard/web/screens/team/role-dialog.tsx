@@ -3,8 +3,7 @@ import { useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { useMe } from '../../data/session.tsx'
 import { useChange } from '../../data/use-change.ts'
-import { Button } from '../../ui/button.tsx'
-import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { Dialog, SubmitActions } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { useToast } from '../../ui/toasts.tsx'
@@ -42,12 +41,7 @@ export function RoleDialog({ user, onChanged, onClose }: RoleDialogProps) {
         {user.id === me.id && role !== 'owner' && (
           <Notice tone="warning">This is you: afterwards only another owner can make you an owner again.</Notice>
         )}
-        <Actions>
-          <Button look="primary" type="submit" busy={change.busy} disabled={role === user.role}>
-            Save
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </Actions>
+        <SubmitActions action="Save" busy={change.busy} disabled={role === user.role} onCancel={onClose} />
       </Form>
     </Dialog>
   )
