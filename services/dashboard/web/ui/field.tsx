@@ -14,10 +14,12 @@ interface FrameProps extends FieldProps {
   children: ComponentChildren
 }
 
-const describedBy = (id: string, { hint, error }: FieldProps): string | undefined =>
+/** What is read out after the name of the field. */
+export const describedBy = (id: string, { hint, error }: Pick<FieldProps, 'hint' | 'error'>): string | undefined =>
   [hint ? `${id}-hint` : '', error ? `${id}-error` : ''].filter(Boolean).join(' ') || undefined
 
-function Frame({ id, label, hint, error, children }: FrameProps) {
+/** The label above a field, and the words below it. */
+export function Frame({ id, label, hint, error, children }: FrameProps) {
   return (
     <div class={error ? 'field wrong' : 'field'}>
       <label for={id}>{label}</label>

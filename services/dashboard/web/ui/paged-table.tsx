@@ -16,7 +16,7 @@ export interface PagedTableProps<T> {
 }
 
 export function PagedTable<T>({ caption, columns, pages, keyOf, empty }: PagedTableProps<T>) {
-  const { data, problem, loading, next, previous, number, reload } = pages
+  const { data, problem, loading, next, number, reload } = pages
   const notice = problem && <ProblemNotice problem={problem} onRetry={reload} />
   if (data === undefined) return notice ?? <Loading what={caption} />
   // A filter that no index serves may answer a short page, even an empty one, before the end of the list.
@@ -25,17 +25,23 @@ export function PagedTable<T>({ caption, columns, pages, keyOf, empty }: PagedTa
     <>
       {notice}
       {isEmpty ? empty : <Table caption={caption} columns={columns} rows={data.items} keyOf={keyOf} busy={loading} />}
-      {(next || previous) && (
-        <nav class="pager" aria-label={`Pages of ${caption}`}>
-          <Button disabled={!previous} onClick={() => previous?.()}>
-            Previous page
-          </Button>
-          <span>Page {number}</span>
-          <Button disabled={!next} onClick={() => next?.()}>
-            Next page
-          </Button>
-        </nav>
-      )}
+      <Pager pages={pages} of={caption} />
     </>
+  )
+}
+
+/** Nothing where there is one page. */
+export function Pager<T>({ pages: { next, previous, number }, of }: { pages: Pages<T>; of: string }) {
+  if (!next && !previous) return null
+  return (
+    <nav class="pager" aria-label={`Pages of ${of}`}>
+      <Button disabled={!previous} onClick={() => previous?.()}>
+        Previous page
+      </Button>
+      <span>Page {number}</span>
+      <Button disabled={!next} onClick={() => next?.()}>
+        Next page
+      </Button>
+    </nav>
   )
 }

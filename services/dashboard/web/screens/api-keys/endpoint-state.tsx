@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { EndpointAnswer } from './endpoint-answer.tsx'
 import { attemptResult, type Endpoint, type Failure, latestFailures, PAUSE_REASONS } from './webhook-text.ts'
 
 export interface EndpointStateProps {
@@ -125,12 +126,7 @@ function FailureItem({ of: { event, attempt } }: { of: Failure }) {
           to {event.type}, <Time at={attempt.at} />
         </span>
       </p>
-      {attempt.response && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a long answer scrolls, also by keyboard
-        <pre class="api-keys-answer" tabIndex={0}>
-          {attempt.response}
-        </pre>
-      )}
+      <EndpointAnswer text={attempt.response} />
     </li>
   )
 }

@@ -1,6 +1,7 @@
 // One event in full: what its status means, every attempt with the endpoint's answer, and the body.
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { Time } from '../../ui/time.tsx'
+import { EndpointAnswer } from './endpoint-answer.tsx'
 import { type Attempt, attemptResult, bodyText, EVENT_STATUSES, isSuccess, type WebhookEvent } from './webhook-text.ts'
 
 export function EventDetails({ of: event }: { of: WebhookEvent }) {
@@ -53,12 +54,7 @@ function AttemptItem({ of: attempt }: { of: Attempt }) {
           {attempt.round > 1 && `, replay ${attempt.round - 1}`}
         </span>
       </p>
-      {attempt.response && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a long answer scrolls, also by keyboard
-        <pre class="api-keys-answer" tabIndex={0}>
-          {attempt.response}
-        </pre>
-      )}
+      <EndpointAnswer text={attempt.response} />
     </li>
   )
 }

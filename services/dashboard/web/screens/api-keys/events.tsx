@@ -12,6 +12,7 @@ import { Empty } from '../../ui/empty.tsx'
 import { Select } from '../../ui/field.tsx'
 import { Loading } from '../../ui/loading.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
+import { Pager } from '../../ui/paged-table.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { EventsTable } from './events-table.tsx'
 import { ReplayRange } from './replay-range.tsx'
@@ -46,7 +47,7 @@ export function Events({ hasEndpoint }: { hasEndpoint: boolean }) {
       await pages.reload()
       say('The event is sent again.')
     })
-  const { data, problem, next, previous, number, reload } = pages
+  const { data, problem, reload } = pages
   const mayReplay = mayChange && hasEndpoint
 
   return (
@@ -67,17 +68,7 @@ export function Events({ hasEndpoint }: { hasEndpoint: boolean }) {
         <EventsTable events={data.items} {...(mayReplay ? { onReplay: replay, replaying: change.busy } : {})} />
       )}
       {data && data.items.length === 0 && <NoEvents filter={filter} hasEndpoint={hasEndpoint} />}
-      {(next || previous) && (
-        <nav class="pager" aria-label="Pages of events">
-          <Button disabled={!previous} onClick={() => previous?.()}>
-            Previous page
-          </Button>
-          <span>Page {number}</span>
-          <Button disabled={!next} onClick={() => next?.()}>
-            Next page
-          </Button>
-        </nav>
-      )}
+      <Pager pages={pages} of="events" />
       {choosingRange && <ReplayRange onReplayed={reload} onClose={() => setChoosingRange(false)} />}
     </Card>
   )

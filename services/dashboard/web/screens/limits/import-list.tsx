@@ -7,7 +7,7 @@ import { duration } from '../../data/duration.ts'
 import { useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Select, TextArea, TextField } from '../../ui/field.tsx'
+import { describedBy, Frame, Select, TextArea, TextField } from '../../ui/field.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { RadioGroup } from '../../ui/radio-group.tsx'
 import { TypedField } from '../../ui/typed-field.tsx'
@@ -233,28 +233,20 @@ function FileField({ file, onChoose, error }: FileFieldProps) {
   useEffect(() => {
     if (file === null && input.current) input.current.value = ''
   }, [file])
+  const hint = file
+    ? `${file.name}, ${Math.ceil(file.size / 1024).toLocaleString('en')} KiB`
+    : 'One address or range per line. Comments follow # or ;.'
   return (
-    <div class={error ? 'field wrong' : 'field'}>
-      <label for={id}>File</label>
+    <Frame id={id} label="File" hint={hint} error={error}>
       <input
         ref={input}
         id={id}
         type="file"
         accept=".txt,.csv,.list,.netset,.ipset,text/plain"
         aria-invalid={error ? true : undefined}
-        aria-describedby={`${id}-hint${error ? ` ${id}-error` : ''}`}
+        aria-describedby={describedBy(id, { hint, error })}
         onChange={event => onChoose(event.currentTarget.files?.[0] ?? null)}
       />
-      <p class="hint" id={`${id}-hint`}>
-        {file
-          ? `${file.name}, ${Math.ceil(file.size / 1024).toLocaleString('en')} KiB`
-          : 'One address or range per line. Comments follow # or ;.'}
-      </p>
-      {error && (
-        <p class="error" id={`${id}-error`}>
-          {error}
-        </p>
-      )}
-    </div>
+    </Frame>
   )
 }
