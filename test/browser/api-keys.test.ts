@@ -80,7 +80,7 @@ describeInBrowser('API keys in the dashboard', (open, start) => {
     await openKeys(page)
     await rowOf(page, 'sk_test_').waitFor()
     expect(await button(page, 'Create key').isDisabled()).to.equal(true)
-    await page.getByText('Your role, viewer, sees keys').waitFor()
+    await page.getByText('Only developers and owners of your company can create and revoke keys.').waitFor()
     for (const name of ['Revoke', 'Rename', 'Save', 'Send test event', 'New signing secret'])
       expect(await button(page, name).count(), name).to.equal(0)
     expect(await page.getByLabel('Endpoint URL').getAttribute('readonly')).not.to.equal(null)

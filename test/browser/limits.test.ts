@@ -264,11 +264,11 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
   it('shows a viewer everything of the company and lets a viewer change nothing', async () => {
     const { page } = await open.user(await start(), COMPANY, 'viewer')
     await page.goto('/limits')
-    await page.getByText('Developers and owners of your company can change them.').waitFor()
+    await page.getByText('Only developers and owners of your company can change the limits.').waitFor()
     expect(await page.getByRole('switch', { name: 'Fraud guard', exact: true }).isDisabled()).to.equal(true)
     expect(await page.getByRole('button', { name: 'Add rule' }).first().isDisabled()).to.equal(true)
     expect(await page.getByLabel('Block a country').isDisabled()).to.equal(true)
-    await page.getByText('The operator of this Countersign keeps these lists.').waitFor()
+    await page.getByText('Only operators of this deployment can see and change these lists.').waitFor()
     expect(await page.getByRole('button', { name: 'Import list' }).count()).to.equal(0)
   })
 })

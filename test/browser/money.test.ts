@@ -206,9 +206,9 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     const viewer = await open.user(countersign, 'cmp_acme', 'viewer')
     await openMoney(viewer.page)
     await viewer.page.getByText('The balance is used up').waitFor()
-    await viewer.page.getByText('An operator credits the company.').waitFor()
-    await viewer.page.getByText('Operators set the prices.').waitFor()
-    await viewer.page.getByText('An owner of the company runs it').waitFor()
+    await viewer.page.getByText('Only operators of this deployment can credit the company.').waitFor()
+    await viewer.page.getByText('Only operators of this deployment can set prices.').waitFor()
+    await viewer.page.getByText('Only owners of your company can run it').waitFor()
     const main = viewer.page.getByRole('main')
     expect(await main.getByRole('button').count()).to.equal(0)
 

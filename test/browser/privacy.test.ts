@@ -96,7 +96,7 @@ describeInBrowserOnce('Privacy, as it is used', (open, start) => {
   it('lets a viewer read, and says which role may change', async () => {
     const { page } = await open.user(await start(), 'cmp_demo', 'viewer')
     await page.goto('/privacy')
-    await page.getByText('Erasing a person needs the role developer.').waitFor()
+    await page.getByText('Only developers and owners of your company can erase a person.').waitFor()
     expect(await field(page, 'Recipient').isDisabled()).to.equal(true)
     expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).to.equal(true)
     expect(await page.getByRole('region', { name: 'Data keys' }).count()).to.equal(0)

@@ -248,7 +248,7 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     const { page } = viewer
     await addGateway(viewer, 'own', gateway())
     await openScreen(page)
-    await page.getByText('A developer or an owner of your company changes and tests them').waitFor()
+    await page.getByText('Only developers and owners of your company can change and test providers.').waitFor()
     await item(page, 'own').getByText('Settings').click()
     await item(page, 'own').getByText('authorization: hmac:').waitFor()
     for (const name of ['Add provider', 'Test', 'Edit', 'Delete', 'Move up'])

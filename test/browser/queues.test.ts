@@ -119,7 +119,7 @@ describeInBrowserOnce('the looks of the queues', (open, start) => {
     const countersign = await start({ bootstrap: BOOTSTRAP })
     const { page } = await open.user(countersign, 'cmp_shop', 'viewer')
     await page.goto('/queues')
-    await page.getByText('only operators of this deployment see them').waitFor()
+    await page.getByText('Only operators of this deployment can see them.').waitFor()
     expect(await page.getByRole('table').count()).to.equal(0)
     await expectAccessible(page)
   })

@@ -227,7 +227,7 @@ describeInBrowserOnce('the routing screen, as it is used', (open, start) => {
   it('shows a viewer everything and lets a viewer change nothing', async () => {
     const { page } = await open.user(await start(), COMPANY, 'viewer')
     await page.goto('/routing')
-    await page.getByText('Developers and owners of your company can change it.').waitFor()
+    await page.getByText('Only developers and owners of your company can change the routing.').waitFor()
     const list = defaultOrder(page)
     for (const button of await list.getByRole('button').all()) expect(await button.isDisabled()).to.equal(true)
     await drag(page, rowOf(list, 'Email'), rowOf(list, 'SMS'))

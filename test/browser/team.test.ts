@@ -98,7 +98,7 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     await page.getByRole('radio', { name: 'Viewer' }).check()
     await button(page, 'Save').click()
     await button(page, 'Invite person').waitFor({ state: 'detached' })
-    await card(page, 'People').getByText('Owners of the company invite people').waitFor()
+    await card(page, 'People').getByText('Only owners of your company can invite people').waitFor()
   })
 
   it('ends another session, all others, and all', async () => {
@@ -184,7 +184,7 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     const names = ['Invite person', 'Change role', 'Remove', 'Create app', 'Rename', 'Close app', 'Rename company']
     for (const name of [...names, 'Create company', 'Close company'])
       expect(await button(viewer.page, name).count(), name).to.equal(0)
-    await card(viewer.page, 'People').getByText('Owners of the company invite people').waitFor()
+    await card(viewer.page, 'People').getByText('Only owners of your company can invite people').waitFor()
 
     const developer = await open.user(countersign, 'cmp_demo', 'developer')
     await openTeam(developer)

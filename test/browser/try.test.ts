@@ -325,7 +325,9 @@ describeInBrowserOnce('Try it, as it is used', (open, start) => {
     const countersign = await start()
     const { page } = await open.user(countersign, 'cmp_demo', 'viewer')
     await page.goto('/try')
-    await page.getByText('which needs the role developer. Yours is viewer.').waitFor()
+    await page
+      .getByText('Only developers and owners of your company can try it, because it creates test keys.')
+      .waitFor()
     expect(await field(page, 'Recipient').count()).to.equal(0)
     await expectAccessible(page)
 

@@ -1,6 +1,7 @@
 // A company without an app: the first thing to do.
 import { useState } from 'preact/hooks'
 import { api, bodyOf } from '../api/client.ts'
+import { onlyRole } from '../data/role-words.ts'
 import { useMay } from '../data/session.tsx'
 import { useTenant } from '../data/tenant.tsx'
 import { useChange } from '../data/use-change.ts'
@@ -15,8 +16,8 @@ export function FirstApp() {
   const mayCreate = useMay('developer')
   const [name, setName] = useState('')
   const change = useChange()
-  if (company === null) return <Empty title="There is no company yet.">An operator creates one.</Empty>
-  if (!mayCreate) return <Empty title="There is no app yet.">A developer of your company creates one.</Empty>
+  if (company === null) return <Empty title="There is no company yet.">{onlyRole('operator', 'create one')}</Empty>
+  if (!mayCreate) return <Empty title="There is no app yet.">{onlyRole('developer', 'create one')}</Empty>
   const create = () =>
     change.run(async () => {
       await bodyOf(api.POST('/admin/v1/companies/{id}/apps', { params: { path: { id: company.id } }, body: { name } }))

@@ -1,6 +1,7 @@
 // The address that events are sent to. The first one that is saved gets a signing secret.
 import { useState } from 'preact/hooks'
 import { api, bodyOf } from '../../api/client.ts'
+import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
@@ -69,7 +70,7 @@ export function EndpointForm({ endpoint, onSaved }: EndpointFormProps) {
 
 function hintFor(endpoint: Endpoint | null, mayChange: boolean): string {
   if (!mayChange)
-    return endpoint ? 'A developer of your company changes it.' : 'There is none yet. A developer sets it.'
+    return endpoint ? onlyRole('developer', 'change it') : `There is none yet. ${onlyRole('developer', 'set it')}`
   if (endpoint) return 'https, at a public address.'
   return 'https, at a public address. Until there is one, events are kept and not sent.'
 }

@@ -1,7 +1,8 @@
 // The keys of the app: the list, and what can be done with each.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { api, bodyOf } from '../../api/client.ts'
-import { useMay, useMe } from '../../data/session.tsx'
+import { onlyRole } from '../../data/role-words.ts'
+import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
 import { usePages } from '../../data/use-pages.ts'
 import { usePolling } from '../../data/use-polling.ts'
@@ -39,7 +40,6 @@ const nameId = (key: ApiKey): string => `name-of-${key.id}`
 
 export function Keys() {
   const app = useApp()
-  const { role } = useMe()
   const mayChange = useMay('developer')
   const say = useToast()
   const [dialog, setDialog] = useState<OpenDialog>(null)
@@ -92,7 +92,7 @@ export function Keys() {
       lead={
         mayChange
           ? 'Every call of the API carries a key. A key belongs to this app, and is shown once, when it is created.'
-          : `Every call of the API carries a key. Your role, ${role}, sees keys; a developer of your company creates and revokes them.`
+          : `Every call of the API carries a key. ${onlyRole('developer', 'create and revoke keys')}`
       }
       actions={
         <Button look="primary" disabled={!mayChange} onClick={() => setDialog({ create: true })}>
@@ -113,7 +113,7 @@ export function Keys() {
           keyOf={key => key.id}
           empty={
             <Empty title={all.length > 0 ? 'Every key of this app is revoked.' : 'This app has no keys yet.'}>
-              {mayChange ? 'Create a test key to try the API: it costs nothing.' : 'A developer creates one.'}
+              {mayChange ? 'Create a test key to try the API: it costs nothing.' : onlyRole('developer', 'create one')}
             </Empty>
           }
         />

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { api, bodyOf } from '../../api/client.ts'
 import { formatDuration } from '../../data/duration.ts'
+import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { useQuery } from '../../data/use-query.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -37,7 +38,7 @@ export function AddressLists() {
   if (mayChange) return <OperatorsLists />
   return (
     <Card title={TITLE} lead={LEAD}>
-      <p class="soft">The operator of this Countersign keeps these lists.</p>
+      <p class="soft">{onlyRole('operator', 'see and change these lists')}</p>
     </Card>
   )
 }

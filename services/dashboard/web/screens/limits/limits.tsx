@@ -1,4 +1,5 @@
 // The screen of limits and fraud: the guard and what it saw, limits, countries, caps, and the lists of client addresses.
+import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { useSettingsDraft } from '../../data/use-settings-draft.ts'
 import { Notice } from '../../ui/notice.tsx'
@@ -24,7 +25,7 @@ export default function Limits() {
       title="Limits and fraud"
       lead="What keeps attackers from spending your money and guessing codes. What you change here is used by every process within 5 seconds."
     >
-      {!may && <Notice>You can look at the limits. Developers and owners of your company can change them.</Notice>}
+      {!may && <Notice>{onlyRole('developer', 'change the limits')}</Notice>}
       <FraudGuard may={may} />
       <Decisions />
       <Prefixes />

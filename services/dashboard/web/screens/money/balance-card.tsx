@@ -1,6 +1,7 @@
 // The balance of the company, and what it means: without prices nothing is charged, and a balance of zero is as it should be.
 import { useState } from 'preact/hooks'
 import type { Schemas } from '../../api/client.ts'
+import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -29,7 +30,7 @@ export function BalanceCard({ company, prices, onCredit }: BalanceCardProps) {
           </Button>
         </div>
       ) : (
-        <p class="hint">An operator credits the company.</p>
+        <p class="hint">{onlyRole('operator', 'credit the company')}</p>
       )}
       {open && <CreditDialog company={company} onDone={onCredit} onClose={() => setOpen(false)} />}
     </Card>

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { CHANNELS } from '../../../../../machines/channels.ts'
 import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { COUNTRY_CODES } from '../../data/countries.ts'
+import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -59,12 +60,12 @@ export function PricesCard({ prices, onSaved, reload }: PricesCardProps) {
         <Empty title="Every message is free.">
           {mayEdit
             ? 'That is the normal state of a system of your own. Set prices if you charge companies for messages.'
-            : 'No price is set. Operators set prices where companies are charged for messages.'}
+            : `No price is set. ${onlyRole('operator', 'set prices')}`}
         </Empty>
       ) : (
         <Table caption="Prices" columns={columns(prices)} rows={countriesOf(prices)} keyOf={country => country} />
       )}
-      {!mayEdit && prices.size > 0 && <p class="hint">Operators set the prices.</p>}
+      {!mayEdit && prices.size > 0 && <p class="hint">{onlyRole('operator', 'set prices')}</p>}
     </Card>
   )
 }

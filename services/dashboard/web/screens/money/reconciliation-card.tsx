@@ -1,6 +1,7 @@
 // Checks all of the company's money: every entry, charge and refund. The result is in words.
 import { useState } from 'preact/hooks'
 import { api, bodyOf } from '../../api/client.ts'
+import { onlyRole } from '../../data/role-words.ts'
 import { useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -25,7 +26,7 @@ export function ReconciliationCard({ companyId, mayRun }: { companyId: string; m
           </Button>
         </div>
       ) : (
-        <p class="hint">An owner of the company runs it: it reads every entry and every message.</p>
+        <p class="hint">{onlyRole('owner', 'run it, because it reads every entry and every message')}</p>
       )}
       {change.problem && <ProblemNotice problem={change.problem} onRetry={run} />}
       {result && <Result result={result} />}

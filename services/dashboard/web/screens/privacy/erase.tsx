@@ -1,6 +1,7 @@
 // Erases a person from an app. In: a number or an address. Out: after a confirmation that says what is there, a report of what was erased.
 import { useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
@@ -71,7 +72,7 @@ export function Erase() {
             Erase
           </Button>
         </div>
-        {!mayErase && <p class="soft">Erasing a person needs the role developer.</p>}
+        {!mayErase && <p class="soft">{onlyRole('developer', 'erase a person')}</p>}
       </Form>
       <div role="status">{erased && <Report {...erased} appName={app.name} />}</div>
       {found && (

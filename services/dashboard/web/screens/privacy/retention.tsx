@@ -1,6 +1,7 @@
 // How long the app keeps verifications.
 import { useState } from 'preact/hooks'
 import { api, bodyOf } from '../../api/client.ts'
+import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { useApp, useTenant } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
@@ -51,7 +52,7 @@ export function Retention() {
             Save
           </Button>
         </div>
-        {!mayChange && <p class="soft">Changing it needs the role developer.</p>}
+        {!mayChange && <p class="soft">{onlyRole('developer', 'change it')}</p>}
       </Form>
     </Card>
   )

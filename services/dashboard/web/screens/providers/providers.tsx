@@ -1,6 +1,7 @@
 // The providers of an app, by channel in the order they are tried. In: the app. Out: providers added, tested, ordered, changed and deleted,
 // and the state of each one's circuit breaker, live.
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
@@ -149,9 +150,7 @@ export default function Providers() {
       actions={mayChange && !isEmpty && list.data !== undefined ? addButton : undefined}
     >
       {isConsole && <ConsoleNotice hasEmail={ofChannel('email').length > 0} loaded={list.data !== undefined} />}
-      {!mayChange && (
-        <Notice>You can look at providers. A developer or an owner of your company changes and tests them.</Notice>
-      )}
+      {!mayChange && <Notice>{onlyRole('developer', 'change and test providers')}</Notice>}
       {list.problem && <ProblemNotice problem={list.problem} onRetry={list.reload} />}
       {ordering.problem && <ProblemNotice problem={ordering.problem} />}
       {list.data === undefined && !list.problem && <Loading what="providers" />}

@@ -3,6 +3,7 @@
 import { useRef } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { api, bodyOf } from '../../api/client.ts'
+import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { useQuery } from '../../data/use-query.ts'
 import { Card } from '../../ui/card.tsx'
@@ -21,7 +22,7 @@ export default function Queues() {
   if (!useMay('operator'))
     return (
       <Screen title="Queues">
-        <Notice>Queues carry the messages of all companies, so only operators of this deployment see them.</Notice>
+        <Notice>Queues carry the messages of all companies. {onlyRole('operator', 'see them')}</Notice>
       </Screen>
     )
   return <OperatorQueues />

@@ -1,6 +1,7 @@
 // The routing screen: in which order channels are tried, for whom another order holds, and what a message and its code are like.
 import { api, bodyOf } from '../../api/client.ts'
 import type { Channel } from '../../data/channels.ts'
+import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
 import { useQuery } from '../../data/use-query.ts'
@@ -60,7 +61,7 @@ export default function Routing() {
       title="Routing"
       lead="A send takes the first channel of the order that is switched on, can reach the recipient and has a provider. What you save here is used by every process within 5 seconds."
     >
-      {!may && <Notice>You can look at the routing. Developers and owners of your company can change it.</Notice>}
+      {!may && <Notice>{onlyRole('developer', 'change the routing')}</Notice>}
       <div class="columns">
         <Card title="Channels in order" lead="The default order. Drag the channels, or use the arrows.">
           <Editable may={may}>

@@ -1,6 +1,7 @@
 // The apps of the company. Developers create, rename, close and reopen them.
 import { useState } from 'preact/hooks'
 import { api, bodyOf } from '../../api/client.ts'
+import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { type App, useCompany, useTenant } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
@@ -104,7 +105,7 @@ export function AppsCard() {
       lead={
         mayChange
           ? 'Each app has its own keys, routing, providers and webhook.'
-          : 'Each app has its own keys, routing, providers and webhook. Developers create and change them.'
+          : `Each app has its own keys, routing, providers and webhook. ${onlyRole('developer', 'create and change apps')}`
       }
       actions={mayChange && <Button onClick={() => setOpen({ what: 'create' })}>Create app</Button>}
     >
@@ -114,7 +115,7 @@ export function AppsCard() {
         columns={columns}
         pages={apps}
         keyOf={({ id }) => id}
-        empty={<Empty title="There is no app yet.">Create one to get its keys.</Empty>}
+        empty={<Empty title="There is no app yet.">{mayChange && 'Create one to get its keys.'}</Empty>}
       />
       {open?.what === 'create' && (
         <NameDialog title="Create an app" hint={NAME_HINT} action="Create" perform={create} onClose={close} />

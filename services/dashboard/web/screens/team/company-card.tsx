@@ -1,6 +1,7 @@
 // The company itself. Owners rename it; operators close and reopen it, and create others.
 import { useState } from 'preact/hooks'
 import { api, bodyOf } from '../../api/client.ts'
+import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { CONSOLE_COMPANY_ID, useCompany, useTenant } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
@@ -127,5 +128,6 @@ export function CompanyCard() {
 function wordsOf(may: { mayRename: boolean; isOperator: boolean; isConsole: boolean }): string | undefined {
   if (may.isConsole) return 'It sends the codes with which people sign in to this dashboard, so it stays open.'
   if (may.isOperator) return undefined
-  return may.mayRename ? 'Operators close and reopen a company.' : 'Owners rename it. Operators close and reopen it.'
+  const closing = onlyRole('operator', 'close and reopen a company')
+  return may.mayRename ? closing : `${onlyRole('owner', 'rename it')} ${closing}`
 }

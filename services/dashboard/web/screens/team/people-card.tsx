@@ -1,6 +1,7 @@
 // The users of the company. Owners invite them, change their roles and remove them; the others see them.
 import { useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { onlyRole } from '../../data/role-words.ts'
 import { useMay, useMe, useSessionControl } from '../../data/session.tsx'
 import { CONSOLE_COMPANY_ID, useCompany } from '../../data/tenant.tsx'
 import { usePages } from '../../data/use-pages.ts'
@@ -83,7 +84,7 @@ export function PeopleCard() {
   return (
     <Card
       title="People"
-      lead={isConsole ? CONSOLE_WORDS : mayChange ? undefined : 'Owners of the company invite people and change roles.'}
+      lead={isConsole ? CONSOLE_WORDS : mayChange ? undefined : onlyRole('owner', 'invite people and change roles')}
       actions={
         mayChange && (
           <Button look="primary" onClick={() => setOpen({ what: 'invite' })}>
@@ -99,9 +100,7 @@ export function PeopleCard() {
         keyOf={({ id }) => id}
         empty={
           <Empty title="No one has been invited yet.">
-            {mayChange
-              ? 'Invite the first owner: an owner can invite the others.'
-              : 'An owner or an operator does that.'}
+            {mayChange && 'Invite the first owner: an owner can invite the others.'}
           </Empty>
         }
       />

@@ -1,5 +1,6 @@
 // Try it: sends a code to the sandbox and checks it, through the real client API, without a key copied by hand.
-import { useMay, useMe } from '../../data/session.tsx'
+import { onlyRole } from '../../data/role-words.ts'
+import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -11,7 +12,6 @@ import './try.css'
 
 export default function TryIt() {
   const app = useApp()
-  const { role } = useMe()
   const mayTry = useMay('developer')
   const isClosed = app.closed_at !== null
   return (
@@ -27,7 +27,7 @@ export default function TryIt() {
             <p>
               {isClosed
                 ? `The app ${app.name} is closed: its keys are refused. Choose another app above.`
-                : `Trying it creates test keys, which needs the role developer. Yours is ${role}.`}
+                : onlyRole('developer', 'try it, because it creates test keys')}
             </p>
           </Notice>
           <Card title="Magic numbers and addresses" lead="With a test key, each has a fixed outcome.">
