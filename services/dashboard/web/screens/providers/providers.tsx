@@ -155,7 +155,7 @@ export default function Providers() {
       {ordering.problem && <ProblemNotice problem={ordering.problem} />}
       {list.data === undefined && !list.problem && <Loading what="providers" />}
       {isEmpty && (
-        <Empty title="Test keys need no provider; live keys do">
+        <Empty title="Test keys need no provider; live keys do.">
           <p>
             {isConsole
               ? 'First, add the mail server that sends the sign-in codes. Then send yourself a test message.'

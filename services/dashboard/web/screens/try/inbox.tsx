@@ -26,7 +26,7 @@ export interface InboxProps {
 export function Inbox({ recipient, refused, actionUrl, progress, onUseCode, onPlayed }: InboxProps) {
   if (recipient === null)
     return (
-      <Empty title="No messages">
+      <Empty title="No messages yet.">
         {refused
           ? 'The send was refused, so nothing arrives.'
           : 'Press “Send code”, and the message arrives here instead of on a phone.'}

@@ -9,7 +9,7 @@ import { eventDelivery } from './progress.ts'
 export function WebhookEvents({ events }: { events: Schemas['WebhookEvent'][] }) {
   if (events.length === 0)
     return (
-      <Empty title="No events yet">One comes when the message is delivered, and one when the person is proved.</Empty>
+      <Empty title="No events yet.">One comes when the message is delivered, and one when the person is proved.</Empty>
     )
   return (
     <>
