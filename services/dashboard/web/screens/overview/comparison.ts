@@ -4,12 +4,13 @@ import { formatCount, formatDecimal, formatSeconds, formatWholeShare } from '../
 export interface Comparison {
   /** Null where there is nothing to compare with. */
   direction: 'up' | 'down' | 'same' | null
+  /** Empty where there is nothing to compare with. */
   words: string
   /** Too little to be called good or bad. */
   isSlight?: boolean
 }
 
-const NOTHING: Comparison = { direction: null, words: 'Nothing to compare with yet' }
+const NOTHING: Comparison = { direction: null, words: '' }
 const SAME: Comparison = { direction: 'same', words: 'As before' }
 /** From this factor on, a percentage says less than the factor. */
 const MIN_FACTOR = 10

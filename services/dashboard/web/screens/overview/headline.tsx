@@ -1,4 +1,4 @@
-// The figures of the period in large letters, each with its change against the period before.
+// The figures of the period in large letters, each with its change against the period before, if that has any.
 import { useId } from 'preact/hooks'
 import { countOf, formatCount, formatSeconds, formatShare } from '../../ui/figure-format.ts'
 import { type Comparison, compareCounts, compareSeconds, compareShares } from './comparison.ts'
@@ -82,11 +82,13 @@ function Figure({ name, value, detail, change: { direction, words, isSlight = fa
       <h2 id={id}>{name}</h2>
       <p class="overview-value">{value}</p>
       <p class="soft">{detail}</p>
-      <p class={`overview-change ${tone}`}>
-        {direction && <span aria-hidden="true">{ARROWS[direction]} </span>}
-        {words}
-        {direction && <span class="unseen"> against the {range} before</span>}
-      </p>
+      {direction && (
+        <p class={`overview-change ${tone}`}>
+          <span aria-hidden="true">{ARROWS[direction]} </span>
+          {words}
+          <span class="unseen"> against the {range} before</span>
+        </p>
+      )}
     </div>
   )
 }
