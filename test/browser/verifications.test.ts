@@ -263,6 +263,27 @@ describeInBrowserOnce('the verifications', (open, start) => {
     await page.getByText('There is no verification with this id.').waitFor()
   })
 
+  it('give way to the list when another company or app is chosen on the page of one', async () => {
+    const { countersign, test, rival } = await startShop()
+    const [own, theirs] = [await send(test, '+14155560006'), await send(rival, '+14155560006')]
+    const { page } = await open.operator(countersign)
+    const openOne = async (): Promise<void> => {
+      await page.goto(`/verifications/${own}`)
+      await page.getByText('The code arrived').waitFor()
+    }
+    await openOne()
+    await page.getByLabel('Company').selectOption('cmp_rival')
+    await page.locator(`a[href="/verifications/${theirs}"]`).waitFor()
+    await expectRows(page, 1)
+    await page.getByLabel('Company').selectOption('cmp_acme')
+    await page.locator(`a[href="/verifications/${own}"]`).waitFor()
+
+    await openOne()
+    await page.getByLabel('App', { exact: true }).selectOption('app_warehouse')
+    await page.getByText('Warehouse has sent no code yet.').waitFor()
+    expect(new URL(page.url()).pathname).to.equal('/verifications')
+  })
+
   it('that were refused say why, and what to do', async () => {
     const { countersign, test } = await startShop()
     expect((await test.send('+15005550003')).body.type).to.equal('GeoBlockedError')

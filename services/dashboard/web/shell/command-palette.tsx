@@ -9,6 +9,7 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { type PaletteEntry, paletteEntries } from './palette-entries.ts'
 import './command-palette.css'
+import { useTenantChoice } from './use-tenant-choice.ts'
 
 /** The button that opens it, and the palette while it is open. */
 export function CommandPalette() {
@@ -38,7 +39,8 @@ export function CommandPalette() {
 function Palette({ onClose }: { onClose(): void }) {
   const { route } = useLocation()
   const { role } = useMe()
-  const { apps, chooseApp } = useTenant()
+  const { apps } = useTenant()
+  const { chooseApp } = useTenantChoice()
   const [typed, setTyped] = useState('')
   const [chosen, setChosen] = useState(0)
   const listId = useId()

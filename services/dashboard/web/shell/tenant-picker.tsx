@@ -4,13 +4,15 @@ import { useMe } from '../data/session.tsx'
 import { useTenant } from '../data/tenant.tsx'
 import { type Choice, SearchableChoice } from './searchable-choice.tsx'
 import './tenant-picker.css'
+import { useTenantChoice } from './use-tenant-choice.ts'
 
 /** More are tiresome to scroll through. */
 const MAX_IN_A_SELECT = 30
 
 export function TenantPicker() {
   const { role } = useMe()
-  const { companies, company, apps, app, chooseCompany, chooseApp } = useTenant()
+  const { companies, company, apps, app } = useTenant()
+  const { chooseCompany, chooseApp } = useTenantChoice()
   return (
     <div class="tenant">
       {role === 'operator' && company && (
