@@ -2,8 +2,8 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
 
 export interface ButtonProps extends Omit<ButtonHTMLAttributes, 'class' | 'disabled' | 'icon'> {
-  /** `primary`: the one thing to do here. `danger`: cannot be undone. `quiet`: in rows and toolbars. */
-  look?: 'primary' | 'plain' | 'danger' | 'quiet'
+  /** `primary`: the one thing to do here. `danger`: takes something away, also where it asks first. `quiet`: in rows and toolbars. */
+  look?: 'primary' | 'plain' | 'danger' | 'quiet' | 'quiet danger'
   busy?: boolean
   disabled?: boolean
   children: ComponentChildren

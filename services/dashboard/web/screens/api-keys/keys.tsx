@@ -166,7 +166,7 @@ function RowActions({ of: key, onRename, onRevoke }: { of: ApiKey; onRename(): v
         Rename
       </Button>
       {key.revoked_at === null && (
-        <Button look="quiet" aria-describedby={nameId(key)} onClick={onRevoke}>
+        <Button look="quiet danger" aria-describedby={nameId(key)} onClick={onRevoke}>
           Revoke
         </Button>
       )}

@@ -92,7 +92,7 @@ function OperatorsLists() {
               Replace
             </Button>
             <Button
-              look="quiet"
+              look="quiet danger"
               aria-label={`Remove ${CLASS_WORDS[list.class].name} ${list.name}`}
               onClick={() => setRemoving(list)}
             >

@@ -97,7 +97,7 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
           <Button look="quiet" onClick={actions.edit}>
             Edit
           </Button>
-          <Button look="quiet" onClick={actions.remove}>
+          <Button look="quiet danger" onClick={actions.remove}>
             Delete
           </Button>
         </div>

@@ -83,7 +83,7 @@ export function AppsCard() {
             </Button>
           )}
           {mayChange && !app.closed_at && (
-            <Button look="quiet" onClick={() => setOpen({ what: 'close', app })}>
+            <Button look="quiet danger" onClick={() => setOpen({ what: 'close', app })}>
               Close app
             </Button>
           )}

@@ -63,7 +63,7 @@ export function PeopleCard() {
           <Button look="quiet" onClick={() => setOpen({ what: 'role', user })}>
             Change role
           </Button>
-          <Button look="quiet" onClick={() => setOpen({ what: 'remove', user })}>
+          <Button look="quiet danger" onClick={() => setOpen({ what: 'remove', user })}>
             Remove
           </Button>
         </div>

@@ -67,7 +67,7 @@ export function SessionsCard() {
       align: 'right',
       show: session =>
         !session.current && (
-          <Button look="quiet" onClick={() => end(session)}>
+          <Button look="quiet danger" onClick={() => end(session)}>
             End
           </Button>
         ),
@@ -79,10 +79,12 @@ export function SessionsCard() {
       lead="A session ends by itself after twelve hours. End those that you do not recognise."
       actions={
         <>
-          <Button disabled={!hasOthers} onClick={() => setOpen('others')}>
+          <Button look="danger" disabled={!hasOthers} onClick={() => setOpen('others')}>
             End all others
           </Button>
-          <Button onClick={() => setOpen('all')}>End all</Button>
+          <Button look="danger" onClick={() => setOpen('all')}>
+            End all
+          </Button>
         </>
       }
     >
