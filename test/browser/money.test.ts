@@ -105,6 +105,41 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     expect((await admin('GET', '/companies/cmp_acme')).body.balance, 'another credit').to.equal(20_000_000)
   })
 
+  it('is credited once when the answer was lost and the dialog is opened anew, also in a page that was loaded again', async () => {
+    const { page, admin } = await open.operator(await startShop(start))
+    const balance = async () => (await admin('GET', '/companies/cmp_acme')).body.balance
+    const dialog = page.getByRole('dialog', { name: 'Credit Acme' })
+    const loseAnswer = async (): Promise<void> => {
+      await dialog.getByRole('button', { name: 'Enter credit' }).click()
+      await dialog.getByText('Countersign cannot be reached.').waitFor()
+      await dialog.getByRole('button', { name: 'Close' }).click()
+    }
+    await openMoney(page)
+    await page.route('**/companies/cmp_acme/credit', async route => {
+      await route.fetch()
+      await route.abort()
+    })
+    await credit(page, '10', 'Invoice 17')
+    await loseAnswer()
+    await credit(page, '10', 'Invoice 17')
+    await loseAnswer()
+    expect(await balance()).to.equal(10_000_000)
+
+    await page.reload()
+    await page.unrouteAll()
+    await page.getByRole('button', { name: 'Credit', exact: true }).click()
+    await dialog.getByText('its answer did not come').waitFor()
+    expect(await dialog.getByLabel('Amount').inputValue()).to.equal('10.00')
+    expect(await dialog.getByLabel('Note').inputValue()).to.equal('Invoice 17')
+    await dialog.getByRole('button', { name: 'Continue' }).click()
+    await dialog.getByRole('button', { name: 'Enter credit' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(await balance()).to.equal(10_000_000)
+
+    await page.getByRole('button', { name: 'Credit', exact: true }).click()
+    expect(await dialog.getByLabel('Amount').inputValue(), 'the answer is known').to.equal('')
+  })
+
   it('is charged by prices that an operator has just set, and the books agree', async () => {
     const countersign = await startShop(start)
     const { page, admin } = await open.operator(countersign)

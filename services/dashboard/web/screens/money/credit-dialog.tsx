@@ -6,8 +6,10 @@ import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog, SubmitActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { formatChange, formatMicros, parseAmount } from './amounts.ts'
+import { editableMicros, formatChange, formatMicros, parseAmount } from './amounts.ts'
+import { isRefusal, type NamedCredit, nameCredit, readUnanswered, storeUnanswered } from './unanswered-credit.ts'
 
 export interface CreditDialogProps {
   company: Schemas['Company'] & { balance: number }
@@ -15,31 +17,24 @@ export interface CreditDialogProps {
   onClose(): void
 }
 
-/** The key names one credit, so that a repeated call after a lost answer enters it once. Another amount or note is another credit. */
-interface NamedCredit {
-  key: string
-  micros: number
-  note: string | null
-}
-
-const newKey = (): string => [...crypto.getRandomValues(new Uint32Array(4))].map(part => part.toString(36)).join('-')
-
 export function CreditDialog({ company, onDone, onClose }: CreditDialogProps) {
-  const [amount, setAmount] = useState('')
-  const [note, setNote] = useState('')
+  const [unanswered, setUnanswered] = useState(() => readUnanswered(company.id))
+  const [amount, setAmount] = useState(unanswered ? editableMicros(unanswered.micros) : '')
+  const [note, setNote] = useState(unanswered?.note ?? '')
   const [wrong, setWrong] = useState<string | undefined>()
   const [micros, setMicros] = useState<number | null>(null)
   const change = useChange()
   const say = useToast()
-  // Also after “Back”: the answer to the first call may be lost, and the credit entered.
-  const last = useRef<NamedCredit | null>(null)
-
   const reviewed = useRef<HTMLDivElement>(null)
   // The button that had the focus is gone.
   useEffect(() => {
     if (micros !== null) reviewed.current?.focus()
   }, [micros])
 
+  function keep(credit: NamedCredit | null): void {
+    setUnanswered(credit)
+    storeUnanswered(company.id, credit)
+  }
   function review(): void {
     const parsed = parseAmount(amount)
     change.reset()
@@ -48,13 +43,21 @@ export function CreditDialog({ company, onDone, onClose }: CreditDialogProps) {
     else if (company.balance + parsed.micros < 0) setWrong('That is more than there is to take back.')
     else setMicros(parsed.micros)
   }
+  function back(): void {
+    change.reset()
+    setMicros(null)
+  }
   async function enter(credit: number): Promise<void> {
     const done = await change.run(async () => {
       const body = { micros: credit, note: note.trim() || null }
-      if (last.current?.micros !== body.micros || last.current.note !== body.note)
-        last.current = { key: newKey(), ...body }
-      const params = { path: { id: company.id }, header: { 'idempotency-key': last.current.key } }
-      const { balance } = await bodyOf(api.POST('/admin/v1/companies/{id}/credit', { params, body }))
+      const named = nameCredit(body, unanswered)
+      keep(named)
+      const params = { path: { id: company.id }, header: { 'idempotency-key': named.key } }
+      const { balance } = await bodyOf(api.POST('/admin/v1/companies/{id}/credit', { params, body })).catch(thrown => {
+        if (isRefusal(thrown)) keep(null)
+        throw thrown
+      })
+      keep(null)
       await onDone()
       say(`The balance is now ${formatMicros(balance)}.`)
     })
@@ -64,6 +67,12 @@ export function CreditDialog({ company, onDone, onClose }: CreditDialogProps) {
     <Dialog title={`Credit ${company.name}`} onClose={onClose}>
       {micros === null ? (
         <Form change={change} onSubmit={review}>
+          {unanswered && (
+            <Notice tone="warning">
+              It is not known whether the credit of {formatMicros(unanswered.micros)} was entered: its answer did not
+              come. With the same amount and note it is entered once, however often you try.
+            </Notice>
+          )}
           <TextField
             label="Amount"
             value={amount}
@@ -106,7 +115,7 @@ export function CreditDialog({ company, onDone, onClose }: CreditDialogProps) {
             <Button look="primary" type="submit" busy={change.busy}>
               Enter credit
             </Button>
-            <Button onClick={() => setMicros(null)}>Back</Button>
+            <Button onClick={back}>Back</Button>
           </Actions>
         </Form>
       )}

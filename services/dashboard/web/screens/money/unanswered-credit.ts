@@ -1,0 +1,33 @@
+// The credit whose answer has not come. In: a company, and what is credited. Out: the key that names the credit, so that a call after a lost
+// answer enters it once, also when the dialog was closed or the page was loaded again meanwhile. Another amount or note is another credit.
+import { Problem } from '../../api/problem.ts'
+import { readInTab, storeInTab } from '../../data/browser-storage.ts'
+
+export interface Credit {
+  micros: number
+  note: string | null
+}
+
+export interface NamedCredit extends Credit {
+  key: string
+}
+
+const placeOf = (companyId: string): string => `credit ${companyId}`
+
+export function readUnanswered(companyId: string): NamedCredit | null {
+  const stored = readInTab(placeOf(companyId))
+  return stored === null ? null : JSON.parse(stored)
+}
+
+export const storeUnanswered = (companyId: string, credit: NamedCredit | null): void =>
+  storeInTab(placeOf(companyId), credit && JSON.stringify(credit))
+
+/** The same credit again, or a new one with a new key. */
+export const nameCredit = (credit: Credit, unanswered: NamedCredit | null): NamedCredit =>
+  unanswered?.micros === credit.micros && unanswered.note === credit.note ? unanswered : { ...credit, key: newKey() }
+
+const newKey = (): string => [...crypto.getRandomValues(new Uint32Array(4))].map(part => part.toString(36)).join('-')
+
+/** Whether the server has decided: a call that failed in any other way may have entered the credit. */
+export const isRefusal = (thrown: unknown): boolean =>
+  thrown instanceof Problem && thrown.status >= 400 && thrown.status < 500
