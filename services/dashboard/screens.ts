@@ -28,5 +28,14 @@ export type ScreenPath = (typeof SCREENS)[number]['path']
 
 export const SIGN_IN_PATH = '/sign-in'
 
-/** Of one verification. */
-export const VERIFICATION_PATH = '/verifications/:id'
+/** The list of verifications. */
+export const VERIFICATIONS_PATH: ScreenPath = '/verifications'
+
+/** Of one verification, for a router. */
+export const VERIFICATION_PATH = `${VERIFICATIONS_PATH}/:id`
+
+/** Of this verification. */
+export const verificationPath = (otp_id: string): string => `${VERIFICATIONS_PATH}/${encodeURIComponent(otp_id)}`
+
+/** The name of the link to a screen, in a sentence that sends the viewer there. */
+export const linkToScreen = (path: ScreenPath): string => `Open ${SCREENS.find(screen => screen.path === path)?.name}`

@@ -1,4 +1,5 @@
 // What the command palette offers. In: what was typed, the screens and the apps. Out: entries, the best first.
+import { verificationPath } from '../../screens.ts'
 
 export interface PaletteEntry {
   id: string
@@ -42,7 +43,7 @@ export function paletteEntries(typed: string, { screens, apps }: PaletteSource):
         id: 'search',
         name: `Open ${typed.trim()}`,
         hint: 'Verification',
-        path: `/verifications/${encodeURIComponent(typed.trim())}`,
+        path: verificationPath(typed.trim()),
       }
     : {
         id: 'search',

@@ -1,6 +1,7 @@
 // The search of the lists of verifications and refusals, as it stands in the address.
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { verificationPath } from '../../../../services/dashboard/screens.ts'
 import { REFUSAL_TYPES } from '../../../../services/dashboard/web/screens/verifications/refusal-words.ts'
 import {
   addressOf,
@@ -10,7 +11,6 @@ import {
   readSearch,
   type Search,
   STATUSES,
-  verificationPath,
 } from '../../../../services/dashboard/web/screens/verifications/search.ts'
 
 /** As the router reads it. */

@@ -1,4 +1,5 @@
 // One event in full: what its status means, every attempt with the endpoint's answer, and the body.
+import { verificationPath } from '../../../screens.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { Time } from '../../ui/time.tsx'
 import { EndpointAnswer } from './endpoint-answer.tsx'
@@ -34,7 +35,7 @@ export function EventDetails({ of: event }: { of: WebhookEvent }) {
           {payload.otp_id && (
             <>
               {' · '}
-              <a href={`/verifications/${payload.otp_id}`}>See the verification</a>
+              <a href={verificationPath(payload.otp_id)}>See the verification</a>
             </>
           )}
         </p>

@@ -1,4 +1,5 @@
 // What the guard refused, or would have refused, newest first, with its reasons.
+import { verificationPath } from '../../../screens.ts'
 import { api, bodyOf } from '../../api/client.ts'
 import { countryName } from '../../data/countries.ts'
 import { useApp } from '../../data/tenant.tsx'
@@ -55,7 +56,7 @@ const COLUMNS: readonly Column<Decision>[] = [
     // A verification whose first message was refused does not exist.
     show: ({ otp_id, enforced, outcome, masked_recipient }) =>
       enforced && outcome === 'refused' ? null : (
-        <a href={`/verifications/${otp_id}`} aria-label={`Show the verification of ${masked_recipient}`}>
+        <a href={verificationPath(otp_id)} aria-label={`Show the verification of ${masked_recipient}`}>
           Show
         </a>
       ),

@@ -1,4 +1,5 @@
 // Every change of the balance, newest first, one page at a time.
+import { verificationPath } from '../../../screens.ts'
 import type { Pages } from '../../data/use-pages.ts'
 import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
@@ -37,8 +38,7 @@ const COLUMNS: readonly Column<LedgerEntry>[] = [
   { name: 'Balance after', align: 'right', show: ({ balance_after }) => formatMicros(balance_after) },
   {
     name: 'For',
-    show: ({ otp_id, note }) =>
-      otp_id ? <a href={`/verifications/${encodeURIComponent(otp_id)}`}>Verification</a> : (note ?? '–'),
+    show: ({ otp_id, note }) => (otp_id ? <a href={verificationPath(otp_id)}>Verification</a> : (note ?? '–')),
   },
 ]
 

@@ -1,4 +1,5 @@
 // Sends and resends that were refused, newest first, with what each means and what to do.
+import { linkToScreen } from '../../../screens.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { countryName } from '../../data/countries.ts'
 import { useApp, useTenant } from '../../data/tenant.tsx'
@@ -93,7 +94,7 @@ function Why({ type, scope }: Refusal) {
         <strong>{title}.</strong> {means}
       </p>
       <p class="soft">
-        {todo} {screen && <a href={screen}>{SCREEN_LINKS[screen]}</a>}
+        {todo} {screen && <a href={screen}>{linkToScreen(screen)}</a>}
       </p>
       <p class="hint">
         <code>{type}</code>
@@ -106,12 +107,3 @@ function Why({ type, scope }: Refusal) {
     </div>
   )
 }
-
-const SCREEN_LINKS = {
-  '/routing': 'Open Routing',
-  '/providers': 'Open Providers',
-  '/limits': 'Open Limits and fraud',
-  '/money': 'Open Money',
-  '/api-keys': 'Open API Keys',
-  '/queues': 'Open Queues',
-} as const

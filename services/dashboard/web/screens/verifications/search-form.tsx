@@ -3,13 +3,14 @@
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { CHANNELS } from '../../../../../machines/channels.ts'
+import { verificationPath } from '../../../screens.ts'
 import { COUNTRY_CODES, countryName } from '../../data/countries.ts'
 import { fromLocalField, toLocalField } from '../../data/local-field.ts'
 import { Button } from '../../ui/button.tsx'
 import { Select, Switch, TextField } from '../../ui/field.tsx'
 import { channelTitle } from './delivery-words.ts'
 import { REFUSAL_TYPES, refusalWords } from './refusal-words.ts'
-import { addressOf, EMPTY_SEARCH, isFiltered, otpIdIn, type Search, STATUSES, verificationPath } from './search.ts'
+import { addressOf, EMPTY_SEARCH, isFiltered, otpIdIn, type Search, STATUSES } from './search.ts'
 
 const ANY = { value: '' as const, label: 'Any' }
 const STATUS_OPTIONS = [ANY, ...STATUSES.map(value => ({ value, label: value }))]

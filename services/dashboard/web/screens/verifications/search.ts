@@ -2,6 +2,7 @@
 // and the address of a search. Times are in UTC in the address, and in the viewer's zone in fields (see data/local-field.ts). Pure.
 import { CHANNELS, type Channel } from '../../../../../machines/channels.ts'
 import { isCountry } from '../../../../domain/tenancy/countries.ts'
+import { VERIFICATIONS_PATH } from '../../../screens.ts'
 import type { components } from '../../api/schema.ts'
 import { isRefusalType, type RefusalType } from './refusal-words.ts'
 
@@ -36,8 +37,6 @@ export const EMPTY_SEARCH: Search = {
   since: '',
   until: '',
 }
-
-export const LIST_PATH = '/verifications'
 
 /** A value that the API would refuse is left out. */
 export function readSearch(query: Readonly<Record<string, string | undefined>>): Search {
@@ -78,13 +77,11 @@ export function addressOf(search: Search): string {
   add('since', since)
   add('until', isRefusals ? '' : until)
   const text = query.toString()
-  return text === '' ? LIST_PATH : `${LIST_PATH}?${text}`
+  return text === '' ? VERIFICATIONS_PATH : `${VERIFICATIONS_PATH}?${text}`
 }
 
 /** The id of a verification in what was typed; null for a recipient. */
 export const otpIdIn = (text: string): string | null => /^otp_[0-9A-Za-z]+$/.exec(text.trim())?.[0] ?? null
-
-export const verificationPath = (otp_id: string): string => `${LIST_PATH}/${encodeURIComponent(otp_id)}`
 
 /** Whether anything but the choice of apps narrows the list. */
 export const isFiltered = (search: Search): boolean =>

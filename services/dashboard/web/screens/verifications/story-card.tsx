@@ -1,4 +1,5 @@
 // The answer to "why did the code not arrive?", before everything else.
+import { linkToScreen } from '../../../screens.ts'
 import { useMe } from '../../data/session.tsx'
 import { useTenant } from '../../data/tenant.tsx'
 import type { History, Remedy } from './delivery-words.ts'
@@ -29,14 +30,6 @@ export function StoryCard({ history }: { history: History }) {
   )
 }
 
-const LINKS = {
-  '/providers': 'Open Providers',
-  '/routing': 'Open Routing',
-  '/money': 'Open Money',
-  '/queues': 'Open Queues',
-  '/try': 'Open Try it',
-} as const
-
 function Remedies({ history, remedies }: { history: History; remedies: readonly Remedy[] }) {
   const { role } = useMe()
   const { company, app, chooseCompany, chooseApp } = useTenant()
@@ -56,7 +49,7 @@ function Remedies({ history, remedies }: { history: History; remedies: readonly 
             {says}{' '}
             {screen && (screen !== '/queues' || role === 'operator') && (
               <a href={screen} onClick={choose}>
-                {LINKS[screen]}
+                {linkToScreen(screen)}
               </a>
             )}
           </li>

@@ -1,5 +1,6 @@
 // The verifications that a search finds, newest first, one page at a time.
 import { useLocation } from 'preact-iso'
+import { verificationPath } from '../../../screens.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { countryName } from '../../data/countries.ts'
 import { useApp, useTenant } from '../../data/tenant.tsx'
@@ -14,7 +15,7 @@ import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { channelTitle, deliveryState } from './delivery-words.ts'
 import { fillPage } from './fill-page.ts'
-import { addressOf, EMPTY_SEARCH, isFiltered, type Search, verificationPath } from './search.ts'
+import { addressOf, EMPTY_SEARCH, isFiltered, type Search } from './search.ts'
 
 type Verification = Schemas['VerificationRecord']
 

@@ -1,6 +1,7 @@
 // One verification: first why its code did or did not arrive, then its whole history.
 import { useEffect, useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso'
+import { VERIFICATIONS_PATH } from '../../../screens.ts'
 import { api, bodyOf } from '../../api/client.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { Card } from '../../ui/card.tsx'
@@ -11,7 +12,6 @@ import { ProblemNotice } from '../../ui/notice.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import type { History } from './delivery-words.ts'
 import { Facts } from './facts.tsx'
-import { LIST_PATH } from './search.ts'
 import { StoryCard } from './story-card.tsx'
 import { TimelineList } from './timeline-list.tsx'
 import './verifications.css'
@@ -36,7 +36,7 @@ export default function Verification() {
       actions={
         <>
           {data && <CopyButton label="Copy link" text={location.href} />}
-          <a href={LIST_PATH}>Back to the list</a>
+          <a href={VERIFICATIONS_PATH}>Back to the list</a>
         </>
       }
     >
@@ -74,7 +74,8 @@ const Unknown = ({ id }: { id: string }) => (
     </p>
     <p>
       The id may be mistyped, of another company, or erased: verifications are kept for the days that the app's settings
-      say. A send that was refused never became one: <a href={`${LIST_PATH}?tab=refusals`}>see the refusals</a>.
+      say. A send that was refused never became one: <a href={`${VERIFICATIONS_PATH}?tab=refusals`}>see the refusals</a>
+      .
     </p>
   </Empty>
 )
