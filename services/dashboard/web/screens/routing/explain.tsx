@@ -43,6 +43,7 @@ export interface ExplainProps {
 export function Explain({ providers, hasUnsavedChanges }: ExplainProps) {
   const app = useApp()
   const [typed, setTyped] = useState('')
+  // Nothing is sent. A test key always finds the sandbox, so the answer for a live key is the one in doubt; it is the API's default, too.
   const [key, setKey] = useState<KeyOf>('live server')
   const [asked, setAsked] = useState<Asked | null>(null)
   const sender = asked && senderOf(asked.key, app.settings.publishable_send)
