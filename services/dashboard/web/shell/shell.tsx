@@ -51,18 +51,20 @@ function Navigation({ path }: { path: string }) {
   const screens = SCREENS.filter(screen => screen.role === 'viewer' || role === 'operator')
   return (
     <nav id="navigation" class="navigation" aria-label="Screens">
-      <ul>
-        {screens.map(screen => (
-          <li key={screen.path}>
-            <a href={screen.path} aria-current={path.startsWith(screen.path) ? 'page' : undefined}>
-              {screen.name}
-            </a>
-          </li>
-        ))}
-      </ul>
-      <a class="docs-link" href="/docs" target="_blank" rel="noreferrer">
-        API reference
-      </a>
+      <div class="navigation-links">
+        <ul>
+          {screens.map(screen => (
+            <li key={screen.path}>
+              <a href={screen.path} aria-current={path.startsWith(screen.path) ? 'page' : undefined}>
+                {screen.name}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <a class="docs-link" href="/docs" target="_blank" rel="noreferrer">
+          API reference
+        </a>
+      </div>
     </nav>
   )
 }
