@@ -50,3 +50,6 @@ export function Table<T>({ caption, columns, rows, keyOf, busy = false }: TableP
     </div>
   )
 }
+
+/** The buttons of a row, in its last column. */
+export const RowActions = ({ children }: { children: ComponentChildren }) => <div class="row-actions">{children}</div>

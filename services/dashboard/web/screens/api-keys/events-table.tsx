@@ -3,6 +3,7 @@ import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
+import { RowActions } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { EventDetails } from './event-details.tsx'
 import { attemptResult, EVENT_STATUSES, type WebhookEvent } from './webhook-text.ts'
@@ -51,7 +52,7 @@ export function EventsTable({ events, onReplay, replaying = false }: EventsTable
                 <tr class={isOpen ? 'open' : ''}>
                   <Cells of={event} />
                   <td>
-                    <span class="api-keys-row-actions">
+                    <RowActions>
                       <Button
                         look="quiet"
                         aria-expanded={isOpen}
@@ -71,7 +72,7 @@ export function EventsTable({ events, onReplay, replaying = false }: EventsTable
                           Replay
                         </Button>
                       )}
-                    </span>
+                    </RowActions>
                   </td>
                 </tr>
                 {isOpen && (

@@ -13,7 +13,7 @@ import { Confirm } from '../../ui/confirm.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Switch } from '../../ui/field.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
-import type { Column } from '../../ui/table.tsx'
+import { type Column, RowActions } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { CreateKey } from './create-key.tsx'
@@ -82,7 +82,7 @@ export function Keys() {
       name: 'Actions',
       quiet: true,
       show: key => (
-        <RowActions of={key} onRename={() => setDialog({ rename: key })} onRevoke={() => setDialog({ revoke: key })} />
+        <KeyActions of={key} onRename={() => setDialog({ rename: key })} onRevoke={() => setDialog({ revoke: key })} />
       ),
     })
 
@@ -159,9 +159,9 @@ function KeyName({ of: key }: { of: ApiKey }) {
   )
 }
 
-function RowActions({ of: key, onRename, onRevoke }: { of: ApiKey; onRename(): void; onRevoke(): void }) {
+function KeyActions({ of: key, onRename, onRevoke }: { of: ApiKey; onRename(): void; onRevoke(): void }) {
   return (
-    <span class="api-keys-row-actions">
+    <RowActions>
       <Button look="quiet" aria-describedby={nameId(key)} onClick={onRename}>
         Rename
       </Button>
@@ -170,7 +170,7 @@ function RowActions({ of: key, onRename, onRevoke }: { of: ApiKey; onRename(): v
           Revoke
         </Button>
       )}
-    </span>
+    </RowActions>
   )
 }
 

@@ -12,7 +12,7 @@ import { Confirm } from '../../ui/confirm.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Loading } from '../../ui/loading.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { type Column, RowActions, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import {
@@ -83,7 +83,7 @@ function OperatorsLists() {
       quiet: true,
       show: list =>
         list.source.kind !== 'bootstrap' && (
-          <span class="limits-row-actions">
+          <RowActions>
             <Button
               look="quiet"
               aria-label={`Replace ${CLASS_WORDS[list.class].name} ${list.name}`}
@@ -98,7 +98,7 @@ function OperatorsLists() {
             >
               Remove
             </Button>
-          </span>
+          </RowActions>
         ),
     },
   ]

@@ -10,6 +10,7 @@ import { Empty } from '../../ui/empty.tsx'
 import { countOf } from '../../ui/figure-format.ts'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
+import { RowActions } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { LetterDialog } from './letter-dialog.tsx'
@@ -127,9 +128,11 @@ export function DeadLetters({ queue, dead, onChanged }: DeadLettersProps) {
             name: 'Actions',
             quiet: true,
             show: letter => (
-              <Button look="quiet" aria-label={`Open ${letter.id}`} onClick={() => setShown(letter)}>
-                Open
-              </Button>
+              <RowActions>
+                <Button look="quiet" aria-label={`Open ${letter.id}`} onClick={() => setShown(letter)}>
+                  Open
+                </Button>
+              </RowActions>
             ),
           },
         ]}

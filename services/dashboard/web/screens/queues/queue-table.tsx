@@ -3,7 +3,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { countOf } from '../../ui/figure-format.ts'
 import { Notice } from '../../ui/notice.tsx'
-import { Table } from '../../ui/table.tsx'
+import { RowActions, Table } from '../../ui/table.tsx'
 import { consumingRole, countWords, isStuck, oldestWords, type Queue } from './queue-figures.ts'
 
 export interface QueueTableProps {
@@ -55,14 +55,16 @@ export function QueueTable({ queues, chosen, onChoose }: QueueTableProps) {
               quiet: true,
               show: ({ queue, dead }) =>
                 ((dead ?? 0) > 0 || queue === chosen) && (
-                  <Button
-                    look="quiet"
-                    aria-label={`Show dead letters of ${queue}`}
-                    aria-pressed={queue === chosen}
-                    onClick={() => onChoose(queue)}
-                  >
-                    Show
-                  </Button>
+                  <RowActions>
+                    <Button
+                      look="quiet"
+                      aria-label={`Show dead letters of ${queue}`}
+                      aria-pressed={queue === chosen}
+                      onClick={() => onChoose(queue)}
+                    >
+                      Show
+                    </Button>
+                  </RowActions>
                 ),
             },
           ]}

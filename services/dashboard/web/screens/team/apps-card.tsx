@@ -14,7 +14,7 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
-import type { Column } from '../../ui/table.tsx'
+import { type Column, RowActions } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { NameDialog } from './name-dialog.tsx'
@@ -71,7 +71,7 @@ export function AppsCard() {
       quiet: true,
       align: 'right',
       show: app => (
-        <div class="team-row-actions">
+        <RowActions>
           {app.id !== chosen?.id && (
             <Button look="quiet" onClick={() => chooseApp(app.id)}>
               Show this app
@@ -95,7 +95,7 @@ export function AppsCard() {
               Reopen app
             </Button>
           )}
-        </div>
+        </RowActions>
       ),
     },
   ]

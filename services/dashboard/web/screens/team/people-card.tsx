@@ -11,7 +11,7 @@ import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
-import type { Column } from '../../ui/table.tsx'
+import { type Column, RowActions } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
@@ -59,14 +59,14 @@ export function PeopleCard() {
       quiet: true,
       align: 'right',
       show: user => (
-        <div class="team-row-actions">
+        <RowActions>
           <Button look="quiet" onClick={() => setOpen({ what: 'role', user })}>
             Change role
           </Button>
           <Button look="quiet danger" onClick={() => setOpen({ what: 'remove', user })}>
             Remove
           </Button>
-        </div>
+        </RowActions>
       ),
     })
 

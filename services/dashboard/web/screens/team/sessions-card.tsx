@@ -11,7 +11,7 @@ import { Confirm } from '../../ui/confirm.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
-import type { Column } from '../../ui/table.tsx'
+import { type Column, RowActions } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 
@@ -67,9 +67,11 @@ export function SessionsCard() {
       align: 'right',
       show: session =>
         !session.current && (
-          <Button look="quiet danger" onClick={() => end(session)}>
-            End
-          </Button>
+          <RowActions>
+            <Button look="quiet danger" onClick={() => end(session)}>
+              End
+            </Button>
+          </RowActions>
         ),
     },
   ]
