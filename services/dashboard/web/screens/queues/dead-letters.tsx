@@ -73,12 +73,6 @@ export function DeadLetters({ queue, dead, onChanged }: DeadLettersProps) {
         pages.data &&
         !isEmpty && (
           <>
-            <Button busy={requeuing.busy} disabled={ids.length === 0} onClick={() => requeue('selected')}>
-              Requeue selected
-            </Button>
-            <Button look="danger" disabled={ids.length === 0} onClick={() => setDropping('selected')}>
-              Drop selected
-            </Button>
             <Button busy={requeuing.busy} onClick={() => requeue('all')}>
               Requeue all
             </Button>
@@ -91,15 +85,25 @@ export function DeadLetters({ queue, dead, onChanged }: DeadLettersProps) {
     >
       {requeuing.problem && <ProblemNotice problem={requeuing.problem} />}
       {!isEmpty && pages.data && (
-        <label class="queues-all">
-          <input
-            type="checkbox"
-            checked={ids.length === listed.length && listed.length > 0}
-            onChange={event => setSelected(new Set(event.currentTarget.checked ? listed : []))}
-          />
-          Select all on this page
-          <span class="soft">{ids.length > 0 && `${ids.length} selected`}</span>
-        </label>
+        <div class="queues-selection">
+          <label>
+            <input
+              type="checkbox"
+              checked={ids.length === listed.length && listed.length > 0}
+              onChange={event => setSelected(new Set(event.currentTarget.checked ? listed : []))}
+            />
+            Select all on this page
+            <span class="soft">{ids.length > 0 && `${ids.length} selected`}</span>
+          </label>
+          <div class="actions">
+            <Button busy={requeuing.busy} disabled={ids.length === 0} onClick={() => requeue('selected')}>
+              Requeue selected
+            </Button>
+            <Button look="danger" disabled={ids.length === 0} onClick={() => setDropping('selected')}>
+              Drop selected
+            </Button>
+          </div>
+        </div>
       )}
       <PagedTable
         caption={`Dead letters of ${queue}`}
