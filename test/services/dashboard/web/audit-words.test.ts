@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { actionWords, valueWords, whoOf } from '../../../../services/dashboard/web/screens/audit/words.ts'
+import { actionWords, besideName, valueWords, whoOf } from '../../../../services/dashboard/web/screens/audit/words.ts'
 
 const DASHBOARD = join(import.meta.dirname, '../../../../services/dashboard')
 
@@ -29,6 +29,11 @@ describe('the words of an audit record', () => {
     expect(whoOf('usr_01k2 (a****@shop.example)')).to.deep.equal({ name: 'a****@shop.example', userId: 'usr_01k2' })
     expect(whoOf('usr_01k2')).to.deep.equal({ name: 'usr_01k2', userId: 'usr_01k2' })
     expect(whoOf('ada')).to.deep.equal({ name: 'ada', userId: null })
+  })
+
+  it('have beside the name what the name does not say', () => {
+    const callers = ['usr_01k2 (a****@shop.example)', 'usr_01k2', 'ada', 'operator']
+    expect(callers.map(who => besideName(whoOf(who)))).to.deep.equal(['usr_01k2', null, 'operator', null])
   })
 
   it('show values as people write them', () => {

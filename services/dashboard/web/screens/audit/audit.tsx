@@ -14,7 +14,7 @@ import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import './audit.css'
 import { AuditRecordDialog, Outcome } from './record-dialog.tsx'
-import { actionWords, whoOf } from './words.ts'
+import { actionWords, besideName, whoOf } from './words.ts'
 
 type AuditRecord = Schemas['AuditRecord']
 
@@ -97,11 +97,11 @@ export default function Audit() {
 }
 
 function WhoCell({ who }: { who: string }) {
-  const { name, userId } = whoOf(who)
+  const caller = whoOf(who)
   return (
     <div class="audit-who">
-      <span>{name}</span>
-      <span class="soft">{userId === null ? 'operator' : userId}</span>
+      <span>{caller.name}</span>
+      <span class="soft">{besideName(caller)}</span>
     </div>
   )
 }

@@ -6,7 +6,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type Difference, differences, type Json } from './differences.ts'
-import { actionWords, valueWords, whoOf } from './words.ts'
+import { actionWords, besideName, valueWords, whoOf } from './words.ts'
 
 type AuditRecord = Schemas['AuditRecord']
 
@@ -41,7 +41,7 @@ export function AuditRecordDialog({ record, company, onClose }: AuditRecordDialo
           <Time at={record.at} />
         </Fact>
         <Fact name="Who">
-          {who.name} <span class="soft">{who.userId ?? 'operator'}</span>
+          {who.name} <span class="soft">{besideName(who)}</span>
         </Fact>
         <Fact name="Company">{company}</Fact>
         <Fact name="Action">

@@ -55,6 +55,12 @@ export function whoOf(who: string): Who {
   return { name: email, userId }
 }
 
+/** What stands beside the name: the id of a user, or that it is an operator; null where the name says it already. */
+export function besideName({ name, userId }: Who): string | null {
+  const detail = userId ?? 'operator'
+  return detail === name ? null : detail
+}
+
 /** A value of the state before or after; undefined where there was none. */
 export function valueWords(value: Json | undefined): string {
   if (value === undefined) return '—'
