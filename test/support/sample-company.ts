@@ -1,6 +1,9 @@
 // A company as it looks after some weeks of use, for tests that look at whole screens. In: a running Countersign on the embedded engines. Out:
 // apps, keys, users, providers, an endpoint, money, verifications that went well and badly, refusals, a dead letter, and statistics of a month.
+import { newId } from '../../infra/ids.ts'
 import { DAY_MS, HOUR_MS } from '../../infra/time.ts'
+import type { RefusalDoc } from '../../services/domain/refusals/documents.ts'
+import { REFUSAL_RETENTION_MS } from '../../services/domain/retention.ts'
 import { hourId, type StatsDoc } from '../../services/domain/stats/documents.ts'
 import { type Answer, ask, createCaller } from './api-caller.ts'
 import type { Countersign } from './countersign.ts'
@@ -28,6 +31,16 @@ const TEST_KEY = 'sk_test_acmeshop0123456789abcdefgh'
 const PUBLISHABLE_KEY = 'pk_live_acmeshop0123456789abcdefgh'
 /** The gateway says that no phone has it. */
 const DEAD_NUMBER = '+14155550199'
+
+/** The more often, the more frequent. */
+const REFUSALS = [
+  { type: 'RateLimitExceededError', scope: 'recipient' },
+  { type: 'RateLimitExceededError', scope: 'client_ip' },
+  { type: 'RateLimitExceededError', scope: 'fraud_guard' },
+  { type: 'InvalidRecipientError', scope: null },
+  { type: 'InvalidRecipientError', scope: null },
+  { type: 'NoEnabledChannelError', scope: null },
+] as const satisfies readonly Pick<RefusalDoc, 'type' | 'scope'>[]
 
 const COUNTRIES = ['US', 'GB', 'DE', 'BR', 'IN', 'FR']
 
@@ -93,7 +106,9 @@ export async function createSampleCompany(countersign: Countersign): Promise<Sam
     const email = `${name?.split(' ')[0]?.toLowerCase()}@acme.example`
     await admin('POST', `/companies/${COMPANY}/users`, { email, name, role })
   }
-  await store.docs('stats_hours').insert(statistics(Date.now()))
+  const hours = statistics(Date.now())
+  await store.docs('stats_hours').insert(hours)
+  await store.docs('refusals').insert(refusals(hours, Date.now()))
   await broker.publish('webhook.deliver', { id: 'sample', body: { event_id: 'evt_gone' } })
 
   const failedOtp = await makeTraffic(countersign, token)
@@ -154,6 +169,32 @@ async function makeTraffic({ url }: Countersign, token: string): Promise<string>
     if (status.deliveries[0]?.status !== 'failed') throw new Error('the delivery has not failed yet')
   })
   return body.otp_id
+}
+
+/** One for every refused send that the statistics of the last days count. */
+function refusals(hours: readonly StatsDoc[], now: number): RefusalDoc[] {
+  const dice = createDice(11)
+  const kept = hours.filter(({ start }) => start > now - REFUSAL_RETENTION_MS)
+  return kept.flatMap(({ start, refused }) =>
+    Object.entries(refused).flatMap(([country, count]) =>
+      Array.from({ length: count }, () => {
+        const at = start + dice(HOUR_MS)
+        return {
+          _id: newId('rfs', at),
+          company_id: COMPANY,
+          app_id: APP,
+          mode: 'live' as const,
+          key_id: 'key_acmelive',
+          at,
+          request_id: null,
+          ...(REFUSALS[dice(REFUSALS.length)] ?? REFUSALS[0]),
+          country,
+          masked: country === 'BR' ? '+55****21' : '+1****43',
+          purge_at: new Date(at + REFUSAL_RETENTION_MS),
+        }
+      }),
+    ),
+  )
 }
 
 /** A month of hours with days and nights, weekends, and a bad afternoon. */
