@@ -220,6 +220,9 @@ describe('the change against the period before', () => {
     expect(compareShares(0.77, 0.78)).to.include({ direction: 'down', words: '1 point lower' })
     expect(compareShares(0.7751, 0.78)).to.include({ isSlight: true })
     expect(compareShares(null, 0.5).direction).to.equal(null)
+    // Half of the smallest shown step, in both directions.
+    expect(compareShares(0.0009, 0.0004).direction).to.equal('up')
+    expect(compareShares(0.0004, 0.0009).direction).to.equal('down')
     expect(compareSeconds(20, 23)).to.deep.equal({ direction: 'down', words: '3 s faster' })
     expect(compareSeconds(90, 20).words).to.equal('1 min 10 s slower')
     expect(compareSeconds(20, null).direction).to.equal(null)

@@ -24,10 +24,13 @@ export function compareCounts(now: number, before: number): Comparison {
   return change > 0 ? { direction: 'up', words: `${percent} more` } : { direction: 'down', words: `${percent} less` }
 }
 
+/** A rise is rounded as a fall of the same size is: `Math.round` rounds halves up, so −0.5 to 0. */
+const roundAlike = (change: number): number => Math.sign(change) * Math.round(Math.abs(change))
+
 /** In percentage points. */
 export function compareShares(now: number | null, before: number | null): Comparison {
   if (now === null || before === null) return NOTHING
-  const points = Math.round((now - before) * 1_000) / 10
+  const points = roundAlike((now - before) * 1_000) / 10
   if (points === 0) return SAME
   const words = `${formatDecimal(Math.abs(points))} ${Math.abs(points) === 1 ? 'point' : 'points'}`
   const isSlight = Math.abs(points) < 1
@@ -38,7 +41,7 @@ export function compareShares(now: number | null, before: number | null): Compar
 
 export function compareSeconds(now: number | null, before: number | null): Comparison {
   if (now === null || before === null) return NOTHING
-  const difference = Math.round(now - before)
+  const difference = roundAlike(now - before)
   if (difference === 0) return SAME
   const words = formatSeconds(Math.abs(difference))
   return difference > 0
