@@ -5,7 +5,7 @@ import { describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../
 import { eventually } from '../support/eventually.ts'
 
 const card = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true })
-const row = (page: Page, text: string): Locator => page.getByRole('row').filter({ hasText: text })
+const row = (place: Page | Locator, text: string): Locator => place.getByRole('row').filter({ hasText: text })
 const button = (place: Page | Locator, name: string): Locator => place.getByRole('button', { name, exact: true })
 
 const inviteByApi = async ({ admin }: Viewer, email: string, role: string, name: string): Promise<void> => {
@@ -134,23 +134,23 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     await page.getByRole('dialog').getByLabel('Name').and(page.locator(':focus')).waitFor()
     await page.keyboard.type('Shop')
     await page.keyboard.press('Enter')
-    await row(page, 'Shop').waitFor()
-    await button(row(page, 'Shop'), 'Rename').click()
+    await row(apps, 'Shop').waitFor()
+    await button(row(apps, 'Shop'), 'Rename').click()
     await page.getByRole('dialog').getByLabel('Name').fill('')
     await button(page.getByRole('dialog'), 'Rename').click()
     await page.getByRole('alert').waitFor()
     await page.getByRole('dialog').getByLabel('Name').fill('Warehouse')
     await button(page.getByRole('dialog'), 'Rename').click()
-    await button(row(page, 'Warehouse'), 'Close app').click()
+    await button(row(apps, 'Warehouse'), 'Close app').click()
     await button(page, 'Close this app').click()
-    await row(page, 'Warehouse').getByText('Closed').waitFor()
+    await row(apps, 'Warehouse').getByText('Closed').waitFor()
     expect(await choice.textContent()).to.include('Warehouse (closed)')
     const { items } = (await admin('GET', '/companies/cmp_demo/apps')).body
     expect(items.filter(({ closed_at }: { closed_at: string | null }) => closed_at !== null)).to.have.length(1)
-    await button(row(page, 'Warehouse'), 'Reopen app').click()
-    await button(row(page, 'Warehouse'), 'Close app').waitFor()
-    await row(page, 'Demo').getByRole('button', { name: 'Show this app' }).click()
-    await row(page, 'Demo').getByText('Shown now').waitFor()
+    await button(row(apps, 'Warehouse'), 'Reopen app').click()
+    await button(row(apps, 'Warehouse'), 'Close app').waitFor()
+    await row(apps, 'Demo').getByRole('button', { name: 'Show this app' }).click()
+    await row(apps, 'Demo').getByText('Shown now').waitFor()
     expect(await choice.inputValue()).to.equal('app_demo')
   })
 

@@ -16,7 +16,14 @@ import { type Countersign, createStarter, type StartCountersign } from './counte
 import { type EngineSet, onEachEngineSet } from './site.ts'
 import { addUser } from './users.ts'
 
-const PLACES = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+/** The shell without a window comes first: it takes half of the processor time. */
+const PLACES = [
+  process.env.CHROMIUM,
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+]
 
 const isExecutable = (file: string | undefined): file is string => {
   try {
