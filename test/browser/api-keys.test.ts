@@ -169,7 +169,16 @@ describeInBrowserOnce('the screen API Keys', (open, start) => {
     for (let nth = 1; nth <= 3; nth += 1) await page.keyboard.press('Escape')
     await button(page, 'Close').click()
     expect(await button(page, 'Cancel').isDisabled()).to.equal(true)
+    // At the very moment at which the key is shown.
+    const isEscapeHeldBack = page.evaluate<boolean>(`new Promise(resolve => {
+      new MutationObserver((_, observer) => {
+        if (!document.querySelector('dialog input[readonly]')) return
+        observer.disconnect()
+        resolve(!dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', cancelable: true })))
+      }).observe(document.body, { childList: true, subtree: true })
+    })`)
     release()
+    expect(await isEscapeHeldBack, 'a shown key can be left').to.equal(false)
     expect(await page.getByLabel('New key').inputValue()).to.match(/^sk_test_/)
     expect(await page.getByLabel('New key').isVisible()).to.equal(true)
     await page.keyboard.press('Escape')

@@ -1,5 +1,5 @@
 // The dialog that creates a key, and shows it this once.
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { type Change, useChange } from '../../data/use-change.ts'
@@ -32,19 +32,21 @@ export interface CreateKeyProps {
 export function CreateKey({ onCreated, onClose }: CreateKeyProps) {
   const [created, setCreated] = useState<Schemas['NewApiKey'] | null>(null)
   const change = useChange()
-  // A key that comes into a closed dialog is lost: it is shown this once.
+  // A key that comes into a closed dialog is lost: it is shown this once. Once it is shown, the dialog can be left at once, although the
+  // change ends a moment later.
+  const isAwaited = change.busy && created === null
   const close = () => {
-    if (!change.busy) onClose()
+    if (!isAwaited) onClose()
   }
   // A browser lets a page keep a dialog open at the first Escape, not at a second one.
-  useEffect(() => {
-    if (!change.busy) return
+  useLayoutEffect(() => {
+    if (!isAwaited) return
     const ignoreEscape = (event: KeyboardEvent) => {
       if (event.key === 'Escape') event.preventDefault()
     }
     addEventListener('keydown', ignoreEscape)
     return () => removeEventListener('keydown', ignoreEscape)
-  }, [change.busy])
+  }, [isAwaited])
   const finish = (key: Schemas['NewApiKey']) => {
     setCreated(key)
     onCreated()
