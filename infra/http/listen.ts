@@ -1,8 +1,8 @@
-// In: a Koa app and an address. Out: the port it listens on, and a close that lets open requests finish.
-import { createServer, type Server, type ServerResponse } from 'node:http'
+// In: an app and an address. Out: the port it listens on, and a close that lets open requests finish.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import type Koa from 'koa'
 import { type Clock, systemClock } from '../clock.ts'
+import { eventLoop } from '../event-loop.ts'
 import { StartProblem } from '../start-problem.ts'
 import { REQUEST_TIMEOUTS, refuseMalformedRequests } from './malformed-requests.ts'
 
@@ -11,6 +11,13 @@ export interface Address {
   port: number
   /** The variable that sets the port. Default: PORT. */
   portSetting?: string
+}
+
+/** What answers requests, such as a Koa app. */
+export interface App {
+  callback(): (request: IncomingMessage, response: ServerResponse) => unknown
+  /** Takes the errors of the server. */
+  emit(event: 'error', error: Error): unknown
 }
 
 export interface Listener {
@@ -22,7 +29,7 @@ export interface Listener {
 }
 
 /** Rejects with `StartProblem` when the address cannot be used. */
-export async function listen(app: Koa, address: Address, clock: Clock = systemClock): Promise<Listener> {
+export async function listen(app: App, address: Address, clock: Clock = systemClock): Promise<Listener> {
   const server = createServer(REQUEST_TIMEOUTS, app.callback())
   refuseMalformedRequests(server)
   const connections = trackConnections(server)
@@ -76,6 +83,7 @@ function trackConnections(server: Server): { drain(): void; finish(): void } {
   let finishing = false
 
   server.on('connection', (socket: Socket) => {
+    eventLoop.connectionAccepted()
     openResponses.set(socket, new Set())
     socket.once('close', () => openResponses.delete(socket))
   })

@@ -36,7 +36,7 @@ export function createEmbeddedStore<C extends Collections>(options: EmbeddedStor
     sqlite.close()
     throw error
   }
-  const commits = createGroupCommit(sqlite)
+  const commits = createGroupCommit(sqlite, clock)
   const stopPurging = startPurging(tables, sqlite, commits, clock)
   const docs = new Map(
     tables.map(table => {

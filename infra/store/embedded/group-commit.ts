@@ -1,13 +1,18 @@
-// Group commit. In: writes. Out: their answers, after one COMMIT, and so one fsync, for all writes of one turn of the event loop. A write
+// Group commit. In: writes. Out: their answers, after one COMMIT, and so one fsync, for the writes of one turn of the event loop. A write
 // that fails does not undo the others: each document is written by one statement, and SQLite undoes only the statement that failed.
-import { setImmediate } from 'node:timers'
+//
+// A commit holds the event loop, and so do its callers, which all go on when it is on disk. So it ends after some milliseconds, and the
+// writes that are left go into the next one, in another turn.
+import type { Clock } from '../../clock.ts'
+import { eventLoop } from '../../event-loop.ts'
+import { createFifo } from '../../fifo.ts'
 import { Unavailable } from '../../unavailable.ts'
 import type { Sqlite } from './sqlite.ts'
 
 export interface GroupCommit {
-  /** Runs `work` inside the next transaction; resolves when the transaction is on disk. */
+  /** Runs `work` inside one of the next transactions, in the order of the calls; resolves when that transaction is on disk. */
   write<R>(work: () => R): Promise<R>
-  /** Commits the waiting writes now. */
+  /** Commits all waiting writes now. */
   flush(): void
 }
 
@@ -17,22 +22,46 @@ interface PendingWrite {
   reject(error: unknown): void
 }
 
-export function createGroupCommit(sqlite: Sqlite): GroupCommit {
-  let waiting: PendingWrite[] = []
+/** Of the writes of one commit. What their callers do next takes several times as long. */
+export const MAX_COMMIT_MS = 4
 
-  function flush(): void {
-    const group = waiting
-    waiting = []
-    if (group.length === 0) return
+export function createGroupCommit(sqlite: Sqlite, clock: Pick<Clock, 'now'>): GroupCommit {
+  const waiting = createFifo<PendingWrite>()
+  let scheduled = false
+
+  function schedule(): void {
+    if (scheduled || waiting.size === 0) return
+    scheduled = true
+    eventLoop.inTurn(() => {
+      scheduled = false
+      commit(MAX_COMMIT_MS)
+      schedule()
+    })
+  }
+
+  function commit(maxMs: number): void {
+    if (waiting.size === 0) return
+    const group: PendingWrite[] = []
     try {
       sqlite.run('BEGIN IMMEDIATE')
-      const settle = group.map(one => one.run())
+      const settle = runWrites(group, clock.now() + maxMs)
       sqlite.run('COMMIT')
       for (const each of settle) each()
     } catch (error) {
-      for (const { reject } of group) reject(error)
+      for (const { reject } of [...group, ...waiting.clear()]) reject(error)
       rollBack()
     }
+  }
+
+  /** Moves the writes that it runs from `waiting` to `group`. Each commit has at least one. */
+  function runWrites(group: PendingWrite[], until: number): (() => void)[] {
+    const settle: (() => void)[] = []
+    do {
+      const write = waiting.shift() as PendingWrite
+      group.push(write)
+      settle.push(write.run())
+    } while (waiting.size > 0 && clock.now() < until)
+    return settle
   }
 
   /** SQLite may have rolled back by itself. If the rollback fails, the next group's BEGIN fails and its callers get the error. */
@@ -44,13 +73,14 @@ export function createGroupCommit(sqlite: Sqlite): GroupCommit {
     }
   }
 
-  function write<R>(work: () => R): Promise<R> {
-    return new Promise<R>((resolve, reject) => {
-      if (waiting.length === 0) setImmediate(flush)
-      waiting.push({ run: () => runWrite(work, resolve, reject), reject })
-    })
+  return {
+    write: work =>
+      new Promise((resolve, reject) => {
+        waiting.push({ run: () => runWrite(work, resolve, reject), reject })
+        schedule()
+      }),
+    flush: () => commit(Number.POSITIVE_INFINITY),
   }
-  return { write, flush }
 }
 
 /** A failure of the engine ends the whole group; any other failure is only this caller's. */

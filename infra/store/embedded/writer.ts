@@ -19,6 +19,9 @@ import type { Bound, Sqlite } from './sqlite.ts'
 import type { Table } from './table.ts'
 import { applyOperators } from './update-operators.ts'
 
+/** They take some milliseconds. */
+const DOCUMENTS_PER_PART = 16
+
 type Writer<T extends Doc> = Pick<Docs<T>, 'insert' | 'change' | 'update' | 'modify' | 'remove'>
 
 export interface WriterOptions<T extends Doc> {
@@ -67,18 +70,28 @@ export function createWriter<T extends Doc>({ sqlite, commits, table, reader, en
     return doc
   }
 
+  /** Writes a long list in parts, because a commit can end between two writes and not within one. When a part fails, the others are
+   *  written all the same. */
+  async function writeInParts<A, B>(all: readonly A[], writeOne: (one: A) => B): Promise<B[]> {
+    const parts: Promise<B[]>[] = []
+    for (let at = 0; at < all.length; at += DOCUMENTS_PER_PART) {
+      const part = all.slice(at, at + DOCUMENTS_PER_PART)
+      parts.push(commits.write(() => mapAll(part, writeOne)))
+    }
+    return (await allFinished(parts)).flat()
+  }
+
   return {
     async insert(docs) {
       // Serialised now, because the caller may change the documents before the group commit.
-      const rows = docs.map(rowOf)
-      return commits.write(() => rows.map(row => (insertIfNew(row) ? 'inserted' : 'duplicate')))
+      return writeInParts(docs.map(rowOf), row => (insertIfNew(row) ? 'inserted' : 'duplicate'))
     },
     async change(changes) {
-      return commits.write(() => mapAll(changes as readonly Change<T & RevisedDoc>[], changeOne))
+      return writeInParts(changes as readonly Change<T & RevisedDoc>[], changeOne)
     },
     async update(updates) {
       const all = updates.flatMap(({ ids, update }) => ids.map(id => ({ id, update })))
-      return commits.write(() => mapAll(all, ({ id, update }) => updateOne(id, update)))
+      return writeInParts(all, ({ id, update }) => updateOne(id, update))
     },
     async modify(filter, update, options) {
       reader.check(filter)
@@ -114,6 +127,12 @@ function newDocument<T extends Doc>(filter: Filter<T>): T {
   const equalities = [...conditionsOf(filter)].filter(([path, condition]) => path !== '_id' && '$eq' in condition)
   applyOperators(doc, { $set: Object.fromEntries(equalities.map(([path, { $eq }]) => [path, $eq])) })
   return doc as T
+}
+
+/** Waits for all of them, and then throws the first failure. */
+async function allFinished<R>(all: readonly Promise<R>[]): Promise<R[]> {
+  await Promise.allSettled(all)
+  return Promise.all(all)
 }
 
 /** Runs `work` for every value, even after a failure, and then throws the first failure. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { Duplicate } from '../../../infra/store/docs.ts'
-import { createGroupCommit } from '../../../infra/store/embedded/group-commit.ts'
+import { createGroupCommit, MAX_COMMIT_MS } from '../../../infra/store/embedded/group-commit.ts'
 import { DATABASE_FILE, openSqlite, type Sqlite } from '../../../infra/store/embedded/sqlite.ts'
 import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
@@ -94,6 +94,82 @@ describe('group commit of the embedded store', () => {
   })
 })
 
+describe('a long group commit', () => {
+  const folder = createTemporaryFolder()
+  let engine: Sqlite
+  before(() => {
+    engine = openSqlite(folder)
+    engine.run('CREATE TABLE t (a INTEGER)')
+  })
+  after(() => engine.close())
+  const stored = () => engine.column('SELECT a FROM t ORDER BY rowid')
+
+  /** Ten writes, of which each takes a quarter of the time that a commit may take. */
+  function startWrites() {
+    let time = 0
+    const { write, flush } = createGroupCommit(engine, { now: () => time })
+    const numbers = Array.from({ length: 10 }, (_, n) => n)
+    const answered: number[] = []
+    const writes = numbers.map(n =>
+      write(() => {
+        time += MAX_COMMIT_MS / 4
+        engine.run('INSERT INTO t VALUES (?)', [n])
+        return n
+      }).then(answer => answered.push(answer)),
+    )
+    return { numbers, answered, flush, finished: Promise.all(writes) }
+  }
+
+  beforeEach(() => void engine.run('DELETE FROM t'))
+
+  it('leaves writes to the next ones, in their order', async () => {
+    const before = transactions(folder)
+    const { numbers, answered, finished } = startWrites()
+    await finished
+    expect(transactions(folder) - before).to.equal(3)
+    expect(answered).to.deep.equal(numbers)
+    expect(stored()).to.deep.equal(numbers)
+  })
+
+  it('lets other work of the process run in between', async () => {
+    const { answered, finished } = startWrites()
+    const seen: number[] = []
+    for (let n = 0; n < 3; n += 1) {
+      await new Promise(resolve => setImmediate(resolve))
+      seen.push(answered.length)
+    }
+    await finished
+    expect(seen).to.deep.equal([4, 8, 10])
+  })
+
+  it('ends within a long list of documents too', async () => {
+    const ownFolder = createTemporaryFolder()
+    let time = 0
+    const clock = { ...testClock(), now: () => time++ }
+    const store = createEmbeddedStore({ folder: ownFolder, collections: CONTRACT_COLLECTIONS, clock })
+    const things = store.docs('things')
+    await things.insert([{ _id: '50', rev: 7, group: 'long' }])
+    const before = transactions(ownFolder)
+    const ids = Array.from({ length: 100 }, (_, n) => String(n))
+    const inserted = await things.insert(ids.map(_id => ({ _id, rev: 1, group: 'long' })))
+    expect(inserted).to.deep.equal(ids.map(id => (id === '50' ? 'duplicate' : 'inserted')))
+    expect(transactions(ownFolder) - before).to.be.within(2, 10)
+    const changed = await things.change(ids.map(_id => ({ _id, rev: 1, update: { $set: { n: 1 } } })))
+    expect(changed).to.deep.equal(ids.map(id => (id === '50' ? 'lost' : 'won')))
+    const update = { ids: [...ids, 'none'], update: { $set: { n: 2 } } }
+    expect(await things.update([update])).to.deep.equal([...ids.map(() => 'updated'), 'missing'])
+    expect(await things.count({ group: 'long' })).to.equal(100)
+    await store.close()
+  })
+
+  it('is finished by a flush', async () => {
+    const { numbers, flush, finished } = startWrites()
+    flush()
+    expect(stored()).to.deep.equal(numbers)
+    await finished
+  })
+})
+
 describe('group commit, when the engine fails', () => {
   const folder = createTemporaryFolder()
   let engine: Sqlite
@@ -106,7 +182,7 @@ describe('group commit, when the engine fails', () => {
   const row = (text: string) => () => engine.run('INSERT INTO t VALUES (?)', [text])
 
   it('rejects the whole group with Unavailable, undoes it, and works again when the disk has space', async () => {
-    const { write } = createGroupCommit(engine)
+    const { write } = createGroupCommit(engine, testClock())
     const pages = Number(engine.value('PRAGMA page_count'))
     engine.column(`PRAGMA max_page_count=${pages + 2}`)
     const outcomes = await Promise.allSettled([
@@ -132,7 +208,7 @@ describe('group commit, when the engine fails', () => {
         return 1
       },
     }
-    const { write } = createGroupCommit(failing)
+    const { write } = createGroupCommit(failing, testClock())
     const outcomes = await Promise.allSettled([write(() => 1), write(() => 2)])
     for (const outcome of outcomes) expect(outcome).to.have.property('reason').that.is.instanceOf(Unavailable)
     expect(asked).to.deep.equal(['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK'])
