@@ -1,12 +1,12 @@
 // Hosts services in a process. In: the routers and consumers of each service. Out: a process that is alive at once, is ready when its
 // engines work, its clock is right and its consumers are attached, and finishes its requests and messages when it is told to stop.
 import type { Router } from '@koa/router'
-import type Koa from 'koa'
 import type { Broker, Consumer } from './broker/broker.ts'
 import type { Clock } from './clock.ts'
 import { createClockWatch } from './clock-watch.ts'
+import type { RefuseEarly } from './http/early-refusals.ts'
 import type { Readiness } from './http/health.ts'
-import { type Address, type Listener, listen } from './http/listen.ts'
+import { type Address, type App, type Listener, listen } from './http/listen.ts'
 import type { Logger } from './log/log.ts'
 import type { Metrics } from './metrics.ts'
 import { createReadiness, type Phase, type READINESS_COLLECTIONS } from './readiness.ts'
@@ -17,6 +17,8 @@ import { Unavailable } from './unavailable.ts'
 /** What plays one role. */
 export interface Service {
   router?: Router
+  /** Asked about each request before the router is. */
+  refuseEarly?: RefuseEarly
   /** Called once the engines answer. The process is ready only while the returned consumers are attached. */
   attach?(): Promise<Consumer[]>
   /** Called when the clock of the process is wrong: the service begins no work of its own, such as a sweep, until `resume`. Its consumers
@@ -35,7 +37,7 @@ export interface HostDeps {
   metrics: Pick<Metrics, 'clockOffset'>
   services: readonly Service[]
   /** Every address the process answers at, the public one first. `readiness` is for /readyz. */
-  listeners(readiness: Readiness): readonly (Address & { app: Koa })[]
+  listeners(readiness: Readiness): readonly (Address & { app: App })[]
   /** Puts into the store what must be there before any work is taken. Repeated until the store answers. */
   prepare(): Promise<void>
   /** How long `drain` takes. */

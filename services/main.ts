@@ -18,6 +18,7 @@ import { createKeyring, type Keyring } from '../infra/crypto/keyring.ts'
 import { createEngineWait } from '../infra/engine-wait.ts'
 import { type RunningHost, type Service, startHost } from '../infra/host.ts'
 import { createFindCaller, type FindCaller } from '../infra/http/caller-address.ts'
+import type { RefuseEarly } from '../infra/http/early-refusals.ts'
 import { createListeners, originOf } from '../infra/http/listeners.ts'
 import { createIdentifyOperator, type IdentifyOperator } from '../infra/http/operators.ts'
 import { freeAllLeases } from '../infra/leases.ts'
@@ -134,10 +135,12 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
     for (const open of findOpenToOthers(config.dataDir)) log.warn(open, 'data_folder.open_to_other_users')
 
   const serviceLogs = new Map<Router, Logger>()
+  const earlyRefusals: { refuse: RefuseEarly; log: Logger }[] = []
   const services = config.roles.flatMap(role => {
     const serviceLog = processLog.child({ role })
     const service = (overrides.services ?? SERVICES)[role]?.({ ...runtime, log: serviceLog })
     if (service?.router) serviceLogs.set(service.router, serviceLog)
+    if (service?.refuseEarly) earlyRefusals.push({ refuse: service.refuseEarly, log: serviceLog })
     return service ?? []
   })
   const routers = [...serviceLogs.keys()]
@@ -152,7 +155,7 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
     ...runtime,
     services,
     stopDelayMs: config.stopDelayMs,
-    listeners: readiness => createListeners({ ...runtime, routers, serviceLogs }, readiness),
+    listeners: readiness => createListeners({ ...runtime, routers, serviceLogs, earlyRefusals }, readiness),
     async prepare() {
       await store.ping()
       const source = config.secrets.data ? null : config.dataDir

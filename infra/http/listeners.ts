@@ -1,13 +1,13 @@
 // Which addresses a process answers at. In: the routers of its services. Out: the public address with all of them, health and metrics;
 // and METRICS_PORT, if it is set, with metrics alone. Without operators the public address has no metrics: no token could open them.
 import type { Router } from '@koa/router'
-import type Koa from 'koa'
 import type { Config, Secrets } from '../config/config.ts'
 import type { Metrics } from '../metrics.ts'
 import type { FindCaller } from './caller-address.ts'
+import { type EarlyRefusalsDeps, withEarlyRefusals } from './early-refusals.ts'
 import { createHealthRouter, type Readiness } from './health.ts'
 import { createIgnoredProxyReporter } from './ignored-proxy-reporter.ts'
-import type { Address } from './listen.ts'
+import type { Address, App } from './listen.ts'
 import { createMetricsRouter } from './metrics.ts'
 import type { IdentifyOperator } from './operators.ts'
 import { createHttpShell, type ShellDeps } from './shell.ts'
@@ -19,20 +19,23 @@ export interface ListenersDeps extends Omit<ShellDeps, 'metrics'> {
   findCaller: FindCaller
   metrics: Pick<Metrics, 'httpRequestDuration' | 'render'>
   routers: readonly Router[]
+  /** What the services refuse before their routers are asked. */
+  earlyRefusals?: readonly Pick<EarlyRefusalsDeps, 'refuse' | 'log'>[]
+  clock: ShellDeps['clock'] & EarlyRefusalsDeps['clock']
 }
 
-export type ListenerSpec = Address & { app: Koa }
+export type ListenerSpec = Address & { app: App }
 
 /** The public address first. */
 export function createListeners(deps: ListenersDeps, readiness: Readiness): ListenerSpec[] {
-  const { config, secrets, identifyOperator, metrics, routers } = deps
+  const { config, secrets, identifyOperator, metrics, routers, earlyRefusals = [] } = deps
   const { host, port } = config.http
   const health = createHealthRouter(readiness)
   const guardedMetrics = secrets.adminTokens.length > 0 ? [createMetricsRouter(metrics, identifyOperator)] : []
   const publicRouters = [health, ...guardedMetrics, ...routers]
-  const listeners: ListenerSpec[] = [
-    { app: createHttpShell(deps, publicRouters, [createIgnoredProxyReporter(deps)]), host, port },
-  ]
+  const shell: App = createHttpShell(deps, publicRouters, [createIgnoredProxyReporter(deps)])
+  const app = earlyRefusals.reduce((inner, early) => withEarlyRefusals(inner, { ...deps, ...early }), shell)
+  const listeners: ListenerSpec[] = [{ app, host, port }]
   if (config.metricsPort !== null)
     listeners.push({
       app: createHttpShell(deps, [createMetricsRouter(metrics)]),

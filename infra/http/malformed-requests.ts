@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { httpException, problemBody } from './problem.ts'
+import { httpException, PROBLEM_TYPE, problemBody } from './problem.ts'
 
 /** How long a slow client can keep a connection busy. */
 export const REQUEST_TIMEOUTS = { headersTimeout: 15_000, requestTimeout: 30_000 }
@@ -39,7 +39,7 @@ function response(status: number): string {
   const body = JSON.stringify(problemBody(failure, requestId))
   return [
     `HTTP/1.1 ${status} ${failure.title}`,
-    'Content-Type: application/problem+json',
+    `Content-Type: ${PROBLEM_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
     'Connection: close',

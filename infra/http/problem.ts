@@ -78,6 +78,8 @@ function refusalStatus(thrown: unknown): number | undefined {
   return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined
 }
 
+export const PROBLEM_TYPE = 'application/problem+json'
+
 export const problemBody = (failure: Problem, requestId: string): Record<string, unknown> => ({
   type: failure.type,
   title: failure.title,

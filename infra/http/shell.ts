@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts'
 import type { Logger } from '../log/log.ts'
 import type { Metrics } from '../metrics.ts'
 import { isRequestId } from '../trace.ts'
-import { asProblem, httpException, problemBody } from './problem.ts'
+import { asProblem, httpException, PROBLEM_TYPE, problemBody } from './problem.ts'
 import { requestFields } from './request-log.ts'
 
 export interface ShellDeps {
@@ -39,9 +39,12 @@ export function createHttpShell(
   return app
 }
 
+/** The caller's own, if it is well-formed. */
+export const requestIdOf = (given: string | string[] | undefined): string =>
+  typeof given === 'string' && isRequestId(given) ? given : randomUUID()
+
 const assignRequestId: Middleware = (ctx, next) => {
-  const given = ctx.get('x-request-id')
-  ctx.state.requestId = isRequestId(given) ? given : randomUUID()
+  ctx.state.requestId = requestIdOf(ctx.headers['x-request-id'])
   ctx.set('X-Request-Id', ctx.state.requestId)
   return next()
 }
@@ -62,20 +65,36 @@ const createLogAndMeasure =
   async (ctx, next) => {
     const started = clock.now()
     await next()
-    const route = routeOf(ctx)
-    const ms = clock.now() - started
-    metrics.httpRequestDuration.observe(
-      { method: knownMethod(ctx.method), route, status: String(ctx.status) },
-      ms / 1000,
-    )
-    const log = logOf(ctx)
-    const level = POLLED_ROUTES.has(route) ? 'debug' : 'info'
-    if (!log.writes(level)) return
-    const error_type: string | undefined = ctx.state.errorType
-    const refused = error_type === undefined ? {} : { error_type }
-    const fields = { method: ctx.method, route, status: ctx.status, ...refused, ms }
-    log[level]({ ...requestFields(ctx), ...fields }, 'http.answered')
+    logAnswer({ log: logOf(ctx), metrics }, requestFields(ctx), {
+      method: ctx.method,
+      route: routeOf(ctx),
+      status: ctx.status,
+      error_type: ctx.state.errorType,
+      ms: clock.now() - started,
+    })
   }
+
+export interface Answered {
+  method: string
+  route: string
+  status: number
+  /** Of a refusal. */
+  error_type?: string | undefined
+  ms: number
+}
+
+/** The measurement and the line of an answered request. */
+export function logAnswer(
+  { log, metrics }: Pick<ShellDeps, 'log' | 'metrics'>,
+  request: object,
+  { method, route, status, error_type, ms }: Answered,
+): void {
+  metrics.httpRequestDuration.observe({ method: knownMethod(method), route, status: String(status) }, ms / 1000)
+  const level = POLLED_ROUTES.has(route) ? 'debug' : 'info'
+  if (!log.writes(level)) return
+  const refused = error_type === undefined ? {} : { error_type }
+  log[level]({ ...request, method, route, status, ...refused, ms }, 'http.answered')
+}
 
 const createAnswerProblems =
   (logOf: LogOf): Middleware =>
@@ -89,7 +108,7 @@ const createAnswerProblems =
       ctx.status = failure.status
       ctx.set(failure.extras.headers ?? {})
       ctx.body = problemBody(failure, ctx.state.requestId)
-      ctx.type = 'application/problem+json'
+      ctx.set('Content-Type', PROBLEM_TYPE)
     }
   }
 

@@ -17,7 +17,11 @@ import type { Identity } from '../../machines/calls.ts'
 import { problem } from '../domain/errors.ts'
 
 export interface Admission {
-  /** Throws a 503 when a call of this holder would not be admitted now. */
+  /** A 503 when a call of this holder would not be admitted now, else null. */
+  refusalFor(holder: Holder): Problem | null
+  /** Counts a call of this holder that is not made yet, until the returned function is called. */
+  expect(holder: Holder): () => void
+  /** Throws the 503. */
   check(holder: Holder): void
   /** Runs a call to the OTP actor in a place of its holder, if it is admitted, and learns from the time it takes. */
   call<T>(holder: Holder, work: () => Promise<T>): Promise<T>
@@ -66,18 +70,20 @@ export function createAdmission({ clock, maxInFlight }: AdmissionDeps): Admissio
     return silenceMs() > maxWaitMs / 2 ? MIN_CALLS : Math.max(MIN_CALLS, maxWaitMs / timePerCall.of(company_id))
   }
 
-  function checkPlaces(holder: Holder): void {
-    if (places.hasRoomFor(holder, maxInFlight)) return
+  function lackOfPlaces(holder: Holder): Problem | null {
+    if (places.hasRoomFor(holder, maxInFlight)) return null
     const isFull = places.total() >= maxInFlight || holder === UNKNOWN_CALLERS
-    throw refusal(`Too many requests ${isFull ? '' : 'of this company '}are waiting.`, 1)
+    return refusal(`Too many requests ${isFull ? '' : 'of this company '}are waiting.`, 1)
   }
 
-  function check(holder: Holder): void {
-    checkPlaces(holder)
-    if (calls.hasRoomFor(holder, maxCalls(holder))) return
+  function refusalFor(holder: Holder): Problem | null {
+    const lack = lackOfPlaces(holder)
+    if (lack !== null || calls.hasRoomFor(holder, maxCalls(holder))) return lack
     const waitMs = Math.max((calls.total() + 1) * timePerCall.of(holder.company_id), silenceMs())
-    throw refusal('The answer would take too long.', Math.min(Math.ceil(waitMs / 1_000), MAX_RETRY_AFTER_SECONDS))
+    return refusal('The answer would take too long.', Math.min(Math.ceil(waitMs / 1_000), MAX_RETRY_AFTER_SECONDS))
   }
+
+  const check = (holder: Holder): void => throwIfRefused(refusalFor(holder))
 
   async function holdPlace<T>(holder: Holder, work: () => Promise<T>): Promise<T> {
     places.add(holder)
@@ -89,6 +95,15 @@ export function createAdmission({ clock, maxInFlight }: AdmissionDeps): Admissio
   }
 
   return {
+    refusalFor,
+    expect(holder) {
+      places.add(holder)
+      calls.add(holder)
+      return () => {
+        places.remove(holder)
+        calls.remove(holder)
+      }
+    },
     check,
     async call(holder, work) {
       check(holder)
@@ -107,7 +122,7 @@ export function createAdmission({ clock, maxInFlight }: AdmissionDeps): Admissio
       }
     },
     async read(holder, work) {
-      checkPlaces(holder)
+      throwIfRefused(lackOfPlaces(holder))
       return holdPlace(holder, work)
     },
   }
@@ -183,8 +198,21 @@ function createTimePerCall() {
   }
 }
 
-const refusal = (reason: string, retryAfterSeconds: number): Problem =>
-  problem('ServiceUnavailableError', {
-    detail: `${reason} Nothing was executed.`,
-    headers: { 'Retry-After': String(retryAfterSeconds) },
-  })
+const refusals = new Map<string, Problem>()
+
+/** Each is made once: an overload makes thousands a second, and the stack of an error costs as much as the rest of an answer. */
+function refusal(reason: string, retryAfterSeconds: number): Problem {
+  const key = `${reason} ${retryAfterSeconds}`
+  const made =
+    refusals.get(key) ??
+    problem('ServiceUnavailableError', {
+      detail: `${reason} Nothing was executed.`,
+      headers: { 'Retry-After': String(retryAfterSeconds) },
+    })
+  refusals.set(key, made)
+  return made
+}
+
+function throwIfRefused(refused: Problem | null): void {
+  if (refused !== null) throw refused
+}

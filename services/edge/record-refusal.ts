@@ -1,7 +1,6 @@
 // Hands what the edge itself refuses of sends and resends to the record of refusals: a body or an idempotency key that is not valid, a page or
-// a publishable key that may not send, an overload. In: the caller's key, the request and the error. Out: a record. Its recipient is not
+// a publishable key that may not send, an overload. In: the caller's key, the request's id and the error. Out: a record. Its recipient is not
 // known: most of these refusals come before the body is read.
-import type { Context } from 'koa'
 import { asProblem } from '../../infra/http/problem.ts'
 import type { Identity } from '../../machines/calls.ts'
 import { isErrorType } from '../domain/errors.ts'
@@ -9,14 +8,14 @@ import type { NewRefusal, RefusalLog } from '../domain/refusals/refusal-log.ts'
 
 export const createRecordRefusal =
   (refusals: Pick<RefusalLog, 'record'>, call: NewRefusal['call']) =>
-  (by: Identity, { state }: Pick<Context, 'state'>, error: unknown): void => {
+  (by: Identity, request_id: string, error: unknown): void => {
     const { type, status } = asProblem(error)
     // A bug is no refusal.
     if (status === 500) return
     refusals.record({
       by,
       call,
-      request_id: state.requestId ?? null,
+      request_id,
       type: isErrorType(type) ? type : 'HTTPException',
       scope: null,
       recipient: null,

@@ -11,6 +11,7 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { createMissingKeyReporter } from '../../infra/crypto/missing-key-reporter.ts'
 import { createReadJson } from '../../infra/http/body.ts'
 import type { FindCaller } from '../../infra/http/caller-address.ts'
+import type { RefuseEarly } from '../../infra/http/early-refusals.ts'
 import { httpException } from '../../infra/http/problem.ts'
 import { describeRequest } from '../../infra/http/request-log.ts'
 import { traceOf } from '../../infra/http/request-trace.ts'
@@ -29,6 +30,7 @@ import { createRespond } from './answers.ts'
 import { createIdentify } from './api-keys.ts'
 import { createCalls } from './calls.ts'
 import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
+import { createEarlyRefusal } from './early-refusal.ts'
 import type { KeyUsage } from './key-usage.ts'
 import { createPublishableKeyRules } from './publishable-keys.ts'
 import { createRecordRefusal } from './record-refusal.ts'
@@ -53,10 +55,16 @@ interface CommandHooks {
   /** Before the body is read. */
   check?(by: Identity): Promise<void>
   /** When the edge itself refuses. What the OTP actor refuses is an answer. */
-  onRefused?(by: Identity, ctx: Context, error: unknown): void
+  onRefused?(by: Identity, requestId: string, error: unknown): void
+}
+
+interface Command extends Required<Pick<CommandHooks, 'onRefused'>> {
+  handle: Middleware
 }
 
 const API = '/api/v1'
+
+const NOT_STORED = { 'Cache-Control': 'no-store' }
 
 /** How long a caller waits. The actor drops a call that has waited longer; on RabbitMQ it may take up to twice this time until a call is
  *  dropped (see `Broker.serve`). */
@@ -65,7 +73,7 @@ const CALL_TIMEOUT_MS = 5_000
 const ANY_KEY: readonly KeyKind[] = ['server', 'publishable']
 const SERVER_KEY: readonly KeyKind[] = ['server']
 
-export function createApiRouter(deps: RouterDeps): Router {
+export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly: RefuseEarly } {
   const { broker, clock, http, keyring, refusals, tenancy, usage } = deps
   const admission = createAdmission({ clock, maxInFlight: http.maxInFlight })
   const identify = createIdentify({ tenancy, clock, admission, usage })
@@ -75,10 +83,12 @@ export function createApiRouter(deps: RouterDeps): Router {
   const respond = createRespond({ keyring, reportMissingKey })
   const readStatus = createReadStatus({ ...deps, reportMissingKey })
   const readJson = createReadJson(http.maxBodyBytes)
+  const early = createEarlyRefusal({ admission, clock })
 
   const authenticate = async (ctx: Context, kinds: readonly KeyKind[]): Promise<Identity> => {
-    ctx.set('Cache-Control', 'no-store')
+    ctx.set(NOT_STORED)
     const by = await identify(ctx.get('authorization'), kinds)
+    early.remember(ctx.get('authorization'), by)
     describeRequest(ctx, { app_id: by.app_id, key_id: by.key_id })
     return by
   }
@@ -97,14 +107,13 @@ export function createApiRouter(deps: RouterDeps): Router {
       async () => (await broker.request('otp.calls', { id: randomUUID(), body, trace }, CALL_TIMEOUT_MS)) as OtpAnswer,
     )
 
-  const createCommand =
-    <Schema extends z.ZodType>(
-      kinds: readonly KeyKind[],
-      schema: Schema,
-      toCall: (body: z.output<Schema>, by: Identity, ctx: Context) => OtpCall,
-      { check = async () => {}, onRefused = () => {} }: CommandHooks = {},
-    ): Middleware =>
-    async ctx => {
+  const createCommand = <Schema extends z.ZodType>(
+    kinds: readonly KeyKind[],
+    schema: Schema,
+    toCall: (body: z.output<Schema>, by: Identity, ctx: Context) => OtpCall,
+    { check = async () => {}, onRefused = () => {} }: CommandHooks = {},
+  ): Command => {
+    const handle: Middleware = async ctx => {
       const by = await authenticate(ctx, kinds)
       const trace = traceOf(ctx)
       const askOtp = async (): Promise<OtpAnswer> => {
@@ -119,13 +128,15 @@ export function createApiRouter(deps: RouterDeps): Router {
         return callOtp(toCall(body, by, ctx), trace)
       }
       const answered = await askOtp().catch(error => {
-        onRefused(by, ctx, error)
+        onRefused(by, trace.request_id, error)
         throw error
       })
       const answer = respond(answered, trace)
       describeRequest(ctx, { otp_id: answer.otp_id })
       ctx.body = answer
     }
+    return { handle, onRefused }
+  }
 
   const createMessageHooks = (call: NewRefusal['call']): CommandHooks => ({
     check: async by => {
@@ -135,14 +146,16 @@ export function createApiRouter(deps: RouterDeps): Router {
   })
 
   const router = new Router({ prefix: API, sensitive: true })
-  const post = (path: string, handle: Middleware): void => {
+  const post = (path: string, { handle, onRefused }: Command): void => {
     router.post(path, handle).all(path, refuseOtherMethods('POST'))
+    early.addRoute(API + path, { headers: NOT_STORED, onRefused })
   }
-  const postFromPages = (path: string, handle: Middleware): void => {
+  const postFromPages = (path: string, { handle, onRefused }: Command): void => {
     router
       .options(path, createPreflight('POST'))
       .post(path, allowCrossOrigin, handle)
       .all(path, refuseOtherMethods('OPTIONS, POST'))
+    early.addRoute(API + path, { headers: { ...NOT_STORED, Vary: 'Origin' }, onRefused })
   }
   postFromPages('/otp/send', createCommand(ANY_KEY, sendBody, call.send, createMessageHooks('send')))
   postFromPages('/otp/resend', createCommand(ANY_KEY, resendRequest, call.resend, createMessageHooks('resend')))
@@ -154,7 +167,7 @@ export function createApiRouter(deps: RouterDeps): Router {
     await checkOrigin(ctx, by)
     ctx.body = await admission.read(by, () => readStatus(ctx.params.otp_id ?? '', by, traceOf(ctx)))
   })
-  return router
+  return { router, refuseEarly: early.refuse }
 }
 
 /** The log names the verification of a refused call too. */

@@ -48,8 +48,8 @@ export function createEdgeService(deps: EdgeDeps): Service {
     usage,
     refusals,
   })
-  router.use(api.routes())
+  router.use(api.router.routes())
   router.use(createReferenceRouter({ http, parts: [CLIENT_API, ...otherApis] }).routes())
   const stop = async (): Promise<void> => void (await Promise.all([usage.stop(), refusals.settled()]))
-  return { router, stop }
+  return { router, refuseEarly: api.refuseEarly, stop }
 }

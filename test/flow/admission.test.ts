@@ -78,7 +78,17 @@ onEachEngineSet('a company that floods the edge', engines => {
     const sent = other.server.send(freshNumber())
     await eventually(() => expect(actor.waiting).to.include(other.company))
     expect(actor.waiting.filter(company => company === flooding.company)).to.have.length(half)
-    expect((await flooding.server.send(freshNumber())).status, 'still').to.equal(503)
+    const refused = await flooding.server.send(freshNumber())
+    expect(refused.status, 'still').to.equal(503)
+    expect(refused.headers.get('content-type')).to.equal('application/problem+json')
+    expect(refused.headers.get('cache-control')).to.equal('no-store')
+    expect(refused.body).to.deep.equal({
+      type: 'ServiceUnavailableError',
+      title: 'The service cannot answer now',
+      status: 503,
+      detail: 'Too many requests of this company are waiting. Nothing was executed.',
+      request_id: refused.headers.get('x-request-id'),
+    })
 
     actor.release()
     expect((await sent).status).to.equal(200)

@@ -1,6 +1,7 @@
 // The edge's routes over HTTP, with stubs for the OTP actor and for the tenants. In: settings of the edge. Out: requests to it, the calls it
 // made to the actor, and the stubs. Tests in test/flow run through the real actor.
 import { createFindCaller } from '../../infra/http/caller-address.ts'
+import { withEarlyRefusals } from '../../infra/http/early-refusals.ts'
 import { type Listener, listen } from '../../infra/http/listen.ts'
 import { createHttpShell } from '../../infra/http/shell.ts'
 import { createMetrics } from '../../infra/metrics.ts'
@@ -61,6 +62,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
   const clock = testClock()
   const keyring = testKeyring()
   const captured = createCapturedLog()
+  const metrics = createMetrics()
   const calls: RecordedCall[] = []
   const lookups: string[] = []
   const uses: string[] = []
@@ -116,8 +118,9 @@ export async function startTestEdge(options: EdgeOptions = {}) {
     http: { publicUrl: options.publicUrl ?? null, port: 3000 },
     parts: [CLIENT_API, ADMIN_API],
   })
-  const shell = createHttpShell({ log: captured.log, metrics: createMetrics(), clock }, [api, reference])
-  const server: Listener = await listen(shell, { host: '127.0.0.1', port: 0 })
+  const shell = createHttpShell({ log: captured.log, metrics, clock }, [api.router, reference])
+  const app = withEarlyRefusals(shell, { refuse: api.refuseEarly, log: captured.log, metrics, clock })
+  const server: Listener = await listen(app, { host: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${server.port}`
 
   return {
@@ -133,8 +136,9 @@ export async function startTestEdge(options: EdgeOptions = {}) {
     clock,
     keyring,
     captured,
+    metrics,
     /** Every route that does something, as documents write it. */
-    routes: api.stack.flatMap(({ methods, path }) =>
+    routes: api.router.stack.flatMap(({ methods, path }) =>
       methods
         .filter(method => ['GET', 'POST'].includes(method) && methods.length <= 2)
         .map(method => `${method} ${String(path).replaceAll(/:(\w+)/g, '{$1}')}`),

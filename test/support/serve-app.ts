@@ -1,7 +1,7 @@
-// Serves a Koa app on a free port of this machine until a test closes it.
+// Serves an app on a free port of this machine until a test closes it.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type Koa from 'koa'
+import type { App } from '../../infra/http/listen.ts'
 
 export interface ServedApp {
   port: number
@@ -9,7 +9,7 @@ export interface ServedApp {
   close(): Promise<void>
 }
 
-export async function serveApp(app: Koa): Promise<ServedApp> {
+export async function serveApp(app: App): Promise<ServedApp> {
   const server = createServer(app.callback())
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

@@ -229,6 +229,15 @@ describe('admission to an edge', () => {
     }
   })
 
+  it('counts calls that wait for their turn, until it comes', () => {
+    const { admission, refusal } = startQueue(4)
+    const begin = [servers('cmp_a'), servers('cmp_a')].map(admission.expect)
+    expect(refusal()?.message).to.equal('Too many requests of this company are waiting. Nothing was executed.')
+    expect(refusal('cmp_b')).to.equal(null)
+    for (const each of begin) each()
+    expect(refusal()).to.equal(null)
+  })
+
   it('does not take the slow calls of one company for those of another', async () => {
     const queue = startQueue()
     queue.begin(60, 'cmp_slow')

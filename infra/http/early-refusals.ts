@@ -1,0 +1,107 @@
+// Refuses requests before Koa sees them. In: an app, and a service's decision about a request. Out: the same app, where such a request gets
+// the answer that the shell would give: the same body and headers, the same measurement, the same line `http.answered`.
+//
+// An overload makes thousands of refusals a second. What they cost is taken from the requests that are accepted, and the way through the
+// shell and the routers costs several times as much.
+import { Buffer } from 'node:buffer'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '../clock.ts'
+import { eventLoop } from '../event-loop.ts'
+import type { Logger } from '../log/log.ts'
+import type { App } from './listen.ts'
+import { PROBLEM_TYPE, type Problem, problemBody } from './problem.ts'
+import type { RequestFields } from './request-log.ts'
+import { logAnswer, requestIdOf, type ShellDeps } from './shell.ts'
+
+/** Null for a request that the app answers at once. */
+export type RefuseEarly = (request: IncomingMessage) => EarlyRefusal | WaitingCall | null
+
+/** A call that is not refused now. The app answers it in one of the next turns of the event loop. */
+export interface WaitingCall {
+  /** Called when its turn has come. */
+  begin(): void
+}
+
+export interface EarlyRefusal {
+  failure: Problem
+  /** The pattern of the route that would refuse. */
+  route: string
+  /** Beside those of the failure. */
+  headers: Record<string, string>
+  /** For the log. */
+  fields: RequestFields
+  /** Called once the request has an id. */
+  record(requestId: string): void
+}
+
+export interface EarlyRefusalsDeps {
+  refuse: RefuseEarly
+  /** The log of the service that refuses. */
+  log: Logger
+  metrics: ShellDeps['metrics']
+  clock: Pick<Clock, 'after'>
+}
+
+export function withEarlyRefusals(app: App, { refuse, log, metrics, clock }: EarlyRefusalsDeps): App {
+  const countInLog = createCountedLines(log, clock)
+
+  function answer(request: IncomingMessage, response: ServerResponse, refusal: EarlyRefusal): void {
+    const { failure, route, headers, fields, record } = refusal
+    const requestId = requestIdOf(request.headers['x-request-id'])
+    const body = JSON.stringify(problemBody(failure, requestId))
+    response.writeHead(failure.status, {
+      'X-Request-Id': requestId,
+      ...headers,
+      ...failure.extras.headers,
+      'Content-Type': PROBLEM_TYPE,
+      'Content-Length': Buffer.byteLength(body),
+    })
+    response.end(body)
+    record(requestId)
+    countInLog(String(failure))
+    logAnswer(
+      { log, metrics },
+      { request_id: requestId, ...fields },
+      {
+        method: request.method ?? '',
+        route,
+        status: failure.status,
+        error_type: failure.type,
+        ms: 0,
+      },
+    )
+  }
+
+  return {
+    callback() {
+      const handle = app.callback()
+      return (request, response) => {
+        const decision = refuse(request)
+        if (decision === null) handle(request, response)
+        else if ('failure' in decision) answer(request, response, decision)
+        else
+          eventLoop.inTurn(() => {
+            decision.begin()
+            handle(request, response)
+          })
+      }
+    },
+    emit: (event, error) => app.emit(event, error),
+  }
+}
+
+const LINE_INTERVAL_MS = 1_000
+
+/** One line a second for each reason, with the number of its refusals. A line for each of them would cost as much as the refusal. */
+function createCountedLines(log: Logger, clock: Pick<Clock, 'after'>): (why: string) => void {
+  const counts = new Map<string, number>()
+  const write = (why: string): void => {
+    log.warn({ why, count: counts.get(why) }, 'http.unavailable')
+    counts.delete(why)
+  }
+  return why => {
+    const count = counts.get(why) ?? 0
+    counts.set(why, count + 1)
+    if (count === 0) clock.after(LINE_INTERVAL_MS, () => write(why))
+  }
+}

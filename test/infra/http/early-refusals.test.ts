@@ -1,0 +1,132 @@
+// A request that is refused before Koa sees it gets what the shell would have answered.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Router } from '@koa/router'
+import { expect } from 'chai'
+import { type RefuseEarly, withEarlyRefusals } from '../../../infra/http/early-refusals.ts'
+import { type Listener, listen } from '../../../infra/http/listen.ts'
+import { httpException } from '../../../infra/http/problem.ts'
+import { createHttpShell } from '../../../infra/http/shell.ts'
+import { createMetrics } from '../../../infra/metrics.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
+import { testClock } from '../../support/clock.ts'
+
+const DETAIL = 'Too many requests. Nothing was executed.'
+const failure = () => httpException(503, DETAIL, { 'Retry-After': '2' })
+
+describe('early refusals', () => {
+  let listener: Listener
+  const [captured, metrics, clock] = [createCapturedLog(), createMetrics(), testClock()]
+  const recorded: string[] = []
+  const begun: string[] = []
+  const refuse: RefuseEarly = ({ url }) => {
+    if (url === '/call') return { begin: () => void begun.push('begun') }
+    if (url !== '/early') return null
+    return {
+      failure: failure(),
+      route: '/early',
+      headers: { 'Cache-Control': 'no-store' },
+      fields: { app_id: 'app_shop' },
+      record: requestId => void recorded.push(requestId),
+    }
+  }
+  before(async () => {
+    const router = new Router()
+    router.post('/late', ctx => {
+      ctx.set('Cache-Control', 'no-store')
+      throw failure()
+    })
+    router.post('/call', ctx => {
+      begun.push('answered')
+      ctx.body = 'called'
+    })
+    router.get('/other', ctx => {
+      ctx.body = 'answered'
+    })
+    const shell = createHttpShell({ log: captured.log, metrics, clock }, [router])
+    const app = withEarlyRefusals(shell, { refuse, log: captured.log, metrics, clock })
+    listener = await listen(app, { host: '127.0.0.1', port: 0 })
+  })
+  after(() => listener.close(0))
+
+  const post = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(`http://127.0.0.1:${listener.port}${path}`, {
+      method: 'POST',
+      headers,
+      body: 'unread',
+    })
+    return { status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() }
+  }
+  const linesOf = (event: string) => captured.lines().filter(({ msg }) => msg === event)
+
+  it('have the status, the headers and the body of a refusal by the shell', async () => {
+    const headers = { 'X-Request-Id': 'order-17' }
+    const [early, late] = [await post('/early', headers), await post('/late', headers)]
+    const { date: _, ...earlyHeaders } = early.headers
+    const { date: __, ...lateHeaders } = late.headers
+    expect(early.status).to.equal(503)
+    expect(earlyHeaders).to.deep.equal(lateHeaders)
+    expect(earlyHeaders).to.include({ 'retry-after': '2', 'x-request-id': 'order-17' })
+    expect({ ...early, headers: {} }).to.deep.equal({ ...late, headers: {} })
+    expect(recorded).to.deep.equal(['order-17'])
+  })
+
+  it('get an id of their own if the caller gives none that is well-formed', async () => {
+    for (const headers of [{}, { 'X-Request-Id': 'no id' }]) {
+      const { headers: answered, body } = await post('/early', headers)
+      expect(answered['x-request-id']).to.match(/^[0-9a-f-]{36}$/)
+      expect(JSON.parse(body).request_id).to.equal(answered['x-request-id'])
+      expect(recorded.at(-1)).to.equal(answered['x-request-id'])
+    }
+  })
+
+  it('are measured and logged by their route, as other answers are', async () => {
+    const before = linesOf('http.answered').length
+    await post('/early', { 'X-Request-Id': 'order-18' })
+    const [line, ...more] = linesOf('http.answered').slice(before)
+    expect(more).to.deep.equal([])
+    expect(line).to.include({
+      request_id: 'order-18',
+      app_id: 'app_shop',
+      method: 'POST',
+      route: '/early',
+      status: 503,
+      error_type: 'HTTPException',
+    })
+    const { body } = await metrics.render()
+    expect(body).to.match(/http_request_duration_seconds_count\{method="POST",route="\/early",status="503"\} 4/)
+  })
+
+  it('have one line of warning a second for each reason, with their number', async () => {
+    await clock.advance(1_000)
+    const before = linesOf('http.unavailable').length
+    for (let n = 0; n < 3; n += 1) await post('/early')
+    expect(linesOf('http.unavailable')).to.have.length(before)
+    await clock.advance(1_000)
+    await post('/early')
+    await clock.advance(1_000)
+    const lines = linesOf('http.unavailable').slice(before)
+    expect(lines.map(({ why, count }) => ({ why, count }))).to.deep.equal([
+      { why: `Problem: ${DETAIL}`, count: 3 },
+      { why: `Problem: ${DETAIL}`, count: 1 },
+    ])
+  })
+
+  it('let a call that is not refused wait for its turn', async () => {
+    const order: string[] = []
+    const app = withEarlyRefusals(
+      { callback: () => () => void order.push('answered'), emit: () => {} },
+      { refuse: () => ({ begin: () => void order.push('begun') }), log: captured.log, metrics, clock },
+    )
+    app.callback()({} as IncomingMessage, {} as ServerResponse)
+    expect(order).to.deep.equal([])
+    await new Promise(resolve => setImmediate(resolve))
+    expect(order).to.deep.equal(['begun', 'answered'])
+    expect((await post('/call')).body).to.equal('called')
+    expect(begun).to.deep.equal(['begun', 'answered'])
+  })
+
+  it('leave every other request to the app', async () => {
+    expect(await (await fetch(`http://127.0.0.1:${listener.port}/other`)).text()).to.equal('answered')
+    expect((await post('/nowhere')).status).to.equal(404)
+  })
+})
