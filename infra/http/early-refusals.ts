@@ -7,6 +7,7 @@ import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../clock.ts'
 import { eventLoop } from '../event-loop.ts'
+import { createFifo } from '../fifo.ts'
 import type { Logger } from '../log/log.ts'
 import type { App } from './listen.ts'
 import { PROBLEM_TYPE, type Problem, problemBody } from './problem.ts'
@@ -44,6 +45,7 @@ export interface EarlyRefusalsDeps {
 
 export function withEarlyRefusals(app: App, { refuse, log, metrics, clock }: EarlyRefusalsDeps): App {
   const countInLog = createCountedLines(log, clock)
+  const waitInTurn = createWaitingCalls()
 
   function answer(request: IncomingMessage, response: ServerResponse, refusal: EarlyRefusal): void {
     const { failure, route, headers, fields, record } = refusal
@@ -80,13 +82,28 @@ export function withEarlyRefusals(app: App, { refuse, log, metrics, clock }: Ear
         if (decision === null) handle(request, response)
         else if ('failure' in decision) answer(request, response, decision)
         else
-          eventLoop.inTurn(() => {
+          waitInTurn(() => {
             decision.begin()
             handle(request, response)
           })
       }
     },
     emit: (event, error) => app.emit(event, error),
+  }
+}
+
+/** They take some milliseconds, and travel to RabbitMQ in one message: one call in a turn would need a message each. */
+export const CALLS_PER_TURN = 16
+
+function createWaitingCalls(): (call: () => void) => void {
+  const waiting = createFifo<() => void>()
+  const beginSome = (): void => {
+    for (let n = 0; n < CALLS_PER_TURN; n += 1) waiting.shift()?.()
+    if (waiting.size > 0) eventLoop.inTurn(beginSome)
+  }
+  return call => {
+    waiting.push(call)
+    if (waiting.size === 1) eventLoop.inTurn(beginSome)
   }
 }
 

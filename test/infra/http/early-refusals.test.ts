@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Router } from '@koa/router'
 import { expect } from 'chai'
-import { type RefuseEarly, withEarlyRefusals } from '../../../infra/http/early-refusals.ts'
+import { CALLS_PER_TURN, type RefuseEarly, withEarlyRefusals } from '../../../infra/http/early-refusals.ts'
 import { type Listener, listen } from '../../../infra/http/listen.ts'
 import { httpException } from '../../../infra/http/problem.ts'
 import { createHttpShell } from '../../../infra/http/shell.ts'
@@ -117,10 +117,14 @@ describe('early refusals', () => {
       { callback: () => () => void order.push('answered'), emit: () => {} },
       { refuse: () => ({ begin: () => void order.push('begun') }), log: captured.log, metrics, clock },
     )
-    app.callback()({} as IncomingMessage, {} as ServerResponse)
+    const handle = app.callback()
+    for (let n = 0; n < CALLS_PER_TURN + 1; n += 1) handle({} as IncomingMessage, {} as ServerResponse)
     expect(order).to.deep.equal([])
     await new Promise(resolve => setImmediate(resolve))
-    expect(order).to.deep.equal(['begun', 'answered'])
+    expect(order.slice(0, 3)).to.deep.equal(['begun', 'answered', 'begun'])
+    expect(order, 'of one turn').to.have.length(2 * CALLS_PER_TURN)
+    await new Promise(resolve => setImmediate(resolve))
+    expect(order, 'of the next turn too').to.have.length(2 * CALLS_PER_TURN + 2)
     expect((await post('/call')).body).to.equal('called')
     expect(begun).to.deep.equal(['begun', 'answered'])
   })
