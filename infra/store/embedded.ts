@@ -3,7 +3,7 @@
 //
 // A collection is a table of JSON texts with a column for each indexed path, which embedded/columns.ts fills. Declared indexes are
 // SQLite indexes on those columns, so SQLite itself keeps them unique. embedded/filter-sql.ts finds candidates by index, embedded/matcher.ts tests them where SQL cannot, and embedded/group-commit.ts
-// writes everything of one turn of the event loop to disk at once.
+// writes what waits in a turn of the event loop to disk at once.
 import type { Clock } from '../clock.ts'
 import type { Docs } from './docs.ts'
 import { createGroupCommit } from './embedded/group-commit.ts'
