@@ -92,8 +92,8 @@ export function withEarlyRefusals(app: App, { refuse, log, metrics, clock }: Ear
   }
 }
 
-/** They take some milliseconds, and travel to RabbitMQ in one message: one call in a turn would need a message each. */
-export const CALLS_PER_TURN = 16
+/** Few, because they hold the event loop. More than one, because the calls of a turn travel to RabbitMQ in one message. */
+export const CALLS_PER_TURN = 4
 
 function createWaitingCalls(): (call: () => void) => void {
   const waiting = createFifo<() => void>()

@@ -58,14 +58,17 @@ export function createAdmission({ clock, maxInFlight }: AdmissionDeps): Admissio
   const timePerCall = createTimePerCall()
   /** Calls in flight, oldest first. */
   const inFlight = new Set<{ startedAt: number }>()
+  /** Calls that wait for their turn to be made, oldest first. They are no part of the time that the actor takes. */
+  const expected = new Set<{ startedAt: number }>()
   let lastAnswerAt = clock.now()
   const silenceMs = (): number => clock.now() - lastAnswerAt
 
   /** How many calls the actor answers while this company may wait. After half of that time without an answer, the latest answers say
    *  nothing of the time that calls take now. */
   function maxCalls({ company_id }: Holder): number {
-    const [oldest] = inFlight
-    if (!oldest || clock.now() - oldest.startedAt < MIN_OLDEST_MS) return Number.POSITIVE_INFINITY
+    const [[oldest], [oldestExpected]] = [inFlight, expected]
+    const oldestAt = Math.min(oldest?.startedAt ?? clock.now(), oldestExpected?.startedAt ?? clock.now())
+    if (clock.now() - oldestAt < MIN_OLDEST_MS) return Number.POSITIVE_INFINITY
     const maxWaitMs = calls.of(company_id) < FEW_CALLS ? MAX_WAIT_WITH_FEW_CALLS_MS : MAX_WAIT_MS
     return silenceMs() > maxWaitMs / 2 ? MIN_CALLS : Math.max(MIN_CALLS, maxWaitMs / timePerCall.of(company_id))
   }
@@ -97,9 +100,12 @@ export function createAdmission({ clock, maxInFlight }: AdmissionDeps): Admissio
   return {
     refusalFor,
     expect(holder) {
+      const entry = { startedAt: clock.now() }
+      expected.add(entry)
       places.add(holder)
       calls.add(holder)
       return () => {
+        expected.delete(entry)
         places.remove(holder)
         calls.remove(holder)
       }

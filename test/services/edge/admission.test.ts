@@ -238,6 +238,16 @@ describe('admission to an edge', () => {
     expect(refusal()).to.equal(null)
   })
 
+  it('sees a queue in calls that wait long for their turn', async () => {
+    const { admission, clock, refusal } = startQueue()
+    const begin = Array.from({ length: 64 }, () => admission.expect(servers('cmp_a')))
+    expect(refusal()).to.equal(null)
+    await clock.advance(1_500)
+    expect(refusal()?.message).to.equal('The answer would take too long. Nothing was executed.')
+    for (const each of begin) each()
+    expect(refusal()).to.equal(null)
+  })
+
   it('does not take the slow calls of one company for those of another', async () => {
     const queue = startQueue()
     queue.begin(60, 'cmp_slow')
