@@ -88,7 +88,8 @@ const createDashboardWithClientApi = (runtime: Runtime): Service => {
   if (runtime.config.roles.includes('edge')) return dashboard
   const edge = createEdgeService({ ...runtime, otherApis: [ADMIN_API] })
   if (edge.router) dashboard.router?.use(edge.router.routes())
-  return { ...dashboard, stop: async () => void (await Promise.all([dashboard.stop?.(), edge.stop?.()])) }
+  const stop = async (): Promise<void> => void (await Promise.all([dashboard.stop?.(), edge.stop?.()]))
+  return { ...dashboard, ...(edge.refuseEarly ? { refuseEarly: edge.refuseEarly } : {}), stop }
 }
 
 /** Which service plays which role. */

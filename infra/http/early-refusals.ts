@@ -12,7 +12,7 @@ import type { Logger } from '../log/log.ts'
 import type { App } from './listen.ts'
 import { PROBLEM_TYPE, type Problem, problemBody } from './problem.ts'
 import type { RequestFields } from './request-log.ts'
-import { logAnswer, requestIdOf, type ShellDeps } from './shell.ts'
+import { logAnswer, noteArrival, requestIdOf, type ShellDeps } from './shell.ts'
 
 /** Null for a request that the app answers at once. */
 export type RefuseEarly = (request: IncomingMessage) => EarlyRefusal | WaitingCall | null
@@ -40,7 +40,7 @@ export interface EarlyRefusalsDeps {
   /** The log of the service that refuses. */
   log: Logger
   metrics: ShellDeps['metrics']
-  clock: Pick<Clock, 'after'>
+  clock: Pick<Clock, 'now' | 'after'>
 }
 
 export function withEarlyRefusals(app: App, { refuse, log, metrics, clock }: EarlyRefusalsDeps): App {
@@ -81,11 +81,14 @@ export function withEarlyRefusals(app: App, { refuse, log, metrics, clock }: Ear
         const decision = refuse(request)
         if (decision === null) handle(request, response)
         else if ('failure' in decision) answer(request, response, decision)
-        else
+        else {
+          noteArrival(request, clock.now())
           waitInTurn(() => {
             decision.begin()
-            handle(request, response)
+            // A caller that has hung up meanwhile costs nothing more.
+            if (!response.destroyed) handle(request, response)
           })
+        }
       }
     },
     emit: (event, error) => app.emit(event, error),
@@ -97,28 +100,46 @@ export const CALLS_PER_TURN = 4
 
 function createWaitingCalls(): (call: () => void) => void {
   const waiting = createFifo<() => void>()
-  const beginSome = (): void => {
-    for (let n = 0; n < CALLS_PER_TURN; n += 1) waiting.shift()?.()
-    if (waiting.size > 0) eventLoop.inTurn(beginSome)
+  let scheduled = false
+
+  function schedule(): void {
+    scheduled = true
+    eventLoop.inTurn(beginSome)
   }
+
+  function beginSome(): void {
+    const calls = Array.from({ length: Math.min(CALLS_PER_TURN, waiting.size) }, () => waiting.shift())
+    if (waiting.size > 0) schedule()
+    else scheduled = false
+    for (const call of calls) call?.()
+  }
+
   return call => {
     waiting.push(call)
-    if (waiting.size === 1) eventLoop.inTurn(beginSome)
+    if (!scheduled) schedule()
   }
 }
 
 const LINE_INTERVAL_MS = 1_000
 
-/** One line a second for each reason, with the number of its refusals. A line for each of them would cost as much as the refusal. */
+/** The first refusal for a reason has its line at once, later ones share a line a second, with their number. A line for each of them would
+ *  cost as much as the refusal. */
 function createCountedLines(log: Logger, clock: Pick<Clock, 'after'>): (why: string) => void {
   const counts = new Map<string, number>()
-  const write = (why: string): void => {
-    log.warn({ why, count: counts.get(why) }, 'http.unavailable')
-    counts.delete(why)
+
+  function write(why: string, count: number): void {
+    log.warn({ why, count }, 'http.unavailable')
+    counts.set(why, 0)
+    clock.after(LINE_INTERVAL_MS, () => {
+      const more = counts.get(why) ?? 0
+      counts.delete(why)
+      if (more > 0) write(why, more)
+    })
   }
+
   return why => {
-    const count = counts.get(why) ?? 0
-    counts.set(why, count + 1)
-    if (count === 0) clock.after(LINE_INTERVAL_MS, () => write(why))
+    const count = counts.get(why)
+    if (count === undefined) write(why, 1)
+    else counts.set(why, count + 1)
   }
 }

@@ -1,6 +1,7 @@
 // The Koa app around all routers of a process. In: routers. Out: an app that gives each request an id, one log line and one measurement,
 // and answers every error below it, 404 and 405 included, as problem+json. No router repeats any of this.
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { Router } from '@koa/router'
 import Koa, { type Context, type Middleware } from 'koa'
 import type { Clock } from '../clock.ts'
@@ -60,10 +61,17 @@ function createLogOf(log: Logger, serviceLogs: ReadonlyMap<Router, Logger> = new
 
 const NO_LAYER = {}
 
+const arrivals = new WeakMap<IncomingMessage, number>()
+
+/** For a request that waits before it comes to the shell: its time is measured from `at`. */
+export const noteArrival = (request: IncomingMessage, at: number): void => void arrivals.set(request, at)
+
+export const arrivalOf = (request: IncomingMessage): number | undefined => arrivals.get(request)
+
 const createLogAndMeasure =
   (logOf: LogOf, metrics: ShellDeps['metrics'], clock: ShellDeps['clock']): Middleware =>
   async (ctx, next) => {
-    const started = clock.now()
+    const started = arrivalOf(ctx.req) ?? clock.now()
     await next()
     logAnswer({ log: logOf(ctx), metrics }, requestFields(ctx), {
       method: ctx.method,

@@ -3,7 +3,7 @@
 import { createBatcher } from '../batcher.ts'
 import type { Change, Doc, Docs, GroupUpdate } from './docs.ts'
 
-const BATCH_LIMITS = { maxSize: 64, parallel: 2 }
+const BATCH_LIMITS = { maxSize: 500, parallel: 2 }
 
 export function batchDocs<T extends Doc>(docs: Docs<T>): Docs<T> {
   const get = createBatcher<string, T | undefined>(async ids => {

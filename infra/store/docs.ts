@@ -88,10 +88,10 @@ export interface Docs<T extends Doc> {
    *  `_id`. Outside production, an adapter throws `Unindexed` for one that is not. */
   find(filter: Filter<T>, page: Page<T>): Promise<T[]>
   count(filter: Filter<T>): Promise<number>
-  /** Inserts in one group commit. Answers one per document, in their order: `duplicate` when its `_id`, or a value of a unique index, is
-   *  taken. The other documents are inserted all the same. */
+  /** Inserts in few group commits, often one. Answers one per document, in their order: `duplicate` when its `_id`, or a value of a
+   *  unique index, is taken. The other documents are inserted all the same. */
   insert(docs: readonly T[]): Promise<('inserted' | 'duplicate')[]>
-  /** Changes in one group commit. A change wins if the document still has the change's `rev`, which then becomes one higher;
+  /** Changes in few group commits, often one. A change wins if the document still has the change's `rev`, which then becomes one higher;
    *  otherwise it is lost and changes nothing. A change of a missing document is lost. Changes of one document are taken in their order.
    *  Throws `Duplicate` when a unique index refuses a change; which of the others were applied is then unknown. */
   change(changes: readonly Change<T>[]): Promise<('won' | 'lost')[]>

@@ -20,7 +20,7 @@ export interface Admission {
   /** A 503 when a call of this holder would not be admitted now, else null. */
   refusalFor(holder: Holder): Problem | null
   /** Counts a call of this holder that is not made yet, until the returned function is called. */
-  expect(holder: Holder): () => void
+  reserve(holder: Holder): () => void
   /** Throws the 503. */
   check(holder: Holder): void
   /** Runs a call to the OTP actor in a place of its holder, if it is admitted, and learns from the time it takes. */
@@ -99,7 +99,7 @@ export function createAdmission({ clock, maxInFlight }: AdmissionDeps): Admissio
 
   return {
     refusalFor,
-    expect(holder) {
+    reserve(holder) {
       const entry = { startedAt: clock.now() }
       expected.add(entry)
       places.add(holder)

@@ -16,12 +16,12 @@ export interface CallRoute {
 }
 
 export interface EarlyRefusalDeps {
-  admission: Pick<Admission, 'refusalFor' | 'expect'>
+  admission: Pick<Admission, 'refusalFor' | 'reserve'>
   clock: Pick<Clock, 'now'>
 }
 
 export interface EarlyRefusal {
-  /** Called for each API key that was accepted. */
+  /** Called for each API key that was accepted. Those of servers are remembered. */
   remember(authorization: string, by: Identity): void
   addRoute(path: string, route: CallRoute): void
   refuse: RefuseEarly
@@ -30,30 +30,34 @@ export interface EarlyRefusal {
 /** Short, so that a revoked key is soon refused for that reason. */
 const REMEMBERED_MS = 1_000
 const MAX_REMEMBERED = 10_000
+/** Longer than any key. A header may hold any number of spaces. */
+const MAX_HEADER_LENGTH = 300
 
 export function createEarlyRefusal({ admission, clock }: EarlyRefusalDeps): EarlyRefusal {
   const routes = new Map<string, CallRoute>()
   const accepted = createBoundedMap<{ by: Identity; until: number }>(MAX_REMEMBERED)
 
   function recentServer(authorization: string): Identity | null {
-    const { by, until } = accepted.get(authorization) ?? { until: 0 }
-    return by?.kind === 'server' && clock.now() < until ? by : null
+    const known = accepted.get(authorization)
+    return known !== undefined && clock.now() < known.until ? known.by : null
   }
 
   return {
     remember(authorization, by) {
+      if (by.kind !== 'server' || authorization.length > MAX_HEADER_LENGTH) return
       accepted.set(authorization, { by, until: clock.now() + REMEMBERED_MS })
     },
     addRoute: (path, route) => void routes.set(path, route),
     refuse({ method, url = '', headers: { authorization = '' } }) {
-      const route = method === 'POST' ? routes.get(url) : undefined
+      const path = pathOf(url)
+      const route = method === 'POST' ? routes.get(path) : undefined
       const by = route === undefined ? null : recentServer(authorization)
       if (route === undefined || by === null) return null
       const failure = admission.refusalFor(by)
-      if (failure === null) return { begin: admission.expect(by) }
+      if (failure === null) return { begin: admission.reserve(by) }
       return {
         failure,
-        route: url,
+        route: path,
         headers: route.headers,
         fields: { app_id: by.app_id, key_id: by.key_id },
         record: requestId => route.onRefused(by, requestId, failure),
@@ -61,3 +65,6 @@ export function createEarlyRefusal({ admission, clock }: EarlyRefusalDeps): Earl
     },
   }
 }
+
+/** As the router matches it: without a query and a slash at its end. */
+const pathOf = (url: string): string => (url.split('?', 1)[0] ?? '').replace(/\/$/, '')

@@ -28,13 +28,15 @@ export const MAX_COMMIT_MS = 4
 export function createGroupCommit(sqlite: Sqlite, clock: Pick<Clock, 'now'>): GroupCommit {
   const waiting = createFifo<PendingWrite>()
   let scheduled = false
+  /** How long the disk took for the latest commit. On a slow disk as much time is given to writing, so that half of the time is. */
+  let diskMs = 0
 
   function schedule(): void {
     if (scheduled || waiting.size === 0) return
     scheduled = true
     eventLoop.inTurn(() => {
       scheduled = false
-      commit(MAX_COMMIT_MS)
+      commit(Math.max(MAX_COMMIT_MS, diskMs))
       schedule()
     })
   }
@@ -45,7 +47,9 @@ export function createGroupCommit(sqlite: Sqlite, clock: Pick<Clock, 'now'>): Gr
     try {
       sqlite.run('BEGIN IMMEDIATE')
       const settle = runWrites(group, clock.now() + maxMs)
+      const writtenAt = clock.now()
       sqlite.run('COMMIT')
+      diskMs = clock.now() - writtenAt
       for (const each of settle) each()
     } catch (error) {
       for (const { reject } of [...group, ...waiting.clear()]) reject(error)

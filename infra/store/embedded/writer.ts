@@ -19,7 +19,7 @@ import type { Bound, Sqlite } from './sqlite.ts'
 import type { Table } from './table.ts'
 import { applyOperators } from './update-operators.ts'
 
-/** They take some milliseconds. */
+/** Writing so many takes some milliseconds. */
 const DOCUMENTS_PER_PART = 16
 
 type Writer<T extends Doc> = Pick<Docs<T>, 'insert' | 'change' | 'update' | 'modify' | 'remove'>

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { CALLS_PER_TURN, type RefuseEarly, withEarlyRefusals } from '../../../infra/http/early-refusals.ts'
 import { type Listener, listen } from '../../../infra/http/listen.ts'
 import { httpException } from '../../../infra/http/problem.ts'
-import { createHttpShell } from '../../../infra/http/shell.ts'
+import { arrivalOf, createHttpShell } from '../../../infra/http/shell.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
@@ -96,16 +96,20 @@ describe('early refusals', () => {
     expect(body).to.match(/http_request_duration_seconds_count\{method="POST",route="\/early",status="503"\} 4/)
   })
 
-  it('have one line of warning a second for each reason, with their number', async () => {
+  it('have a line of warning at once, and then one a second for each reason, with their number', async () => {
+    // The lines of the tests before.
+    await clock.advance(1_000)
     await clock.advance(1_000)
     const before = linesOf('http.unavailable').length
-    for (let n = 0; n < 3; n += 1) await post('/early')
-    expect(linesOf('http.unavailable')).to.have.length(before)
+    for (let n = 0; n < 4; n += 1) await post('/early')
+    expect(linesOf('http.unavailable')).to.have.length(before + 1)
+    await clock.advance(1_000)
     await clock.advance(1_000)
     await post('/early')
     await clock.advance(1_000)
     const lines = linesOf('http.unavailable').slice(before)
     expect(lines.map(({ why, count }) => ({ why, count }))).to.deep.equal([
+      { why: `Problem: ${DETAIL}`, count: 1 },
       { why: `Problem: ${DETAIL}`, count: 3 },
       { why: `Problem: ${DETAIL}`, count: 1 },
     ])
@@ -127,6 +131,22 @@ describe('early refusals', () => {
     expect(order, 'of the next turn too').to.have.length(2 * CALLS_PER_TURN + 2)
     expect((await post('/call')).body).to.equal('called')
     expect(begun).to.deep.equal(['begun', 'answered'])
+  })
+
+  it('measure a call from its arrival, and drop one whose caller has gone', async () => {
+    const handled: number[] = []
+    const app = withEarlyRefusals(
+      { callback: () => request => void handled.push(arrivalOf(request) ?? 0), emit: () => {} },
+      { refuse: () => ({ begin: () => void begun.push('begun') }), log: captured.log, metrics, clock },
+    )
+    const handle = app.callback()
+    const [arrivedAt, before] = [clock.now(), begun.length]
+    handle({} as IncomingMessage, { destroyed: false } as ServerResponse)
+    handle({} as IncomingMessage, { destroyed: true } as ServerResponse)
+    await clock.advance(300)
+    await new Promise(resolve => setImmediate(resolve))
+    expect(handled).to.deep.equal([arrivedAt])
+    expect(begun, 'the places of both are given back').to.have.length(before + 2)
   })
 
   it('leave every other request to the app', async () => {

@@ -231,7 +231,7 @@ describe('admission to an edge', () => {
 
   it('counts calls that wait for their turn, until it comes', () => {
     const { admission, refusal } = startQueue(4)
-    const begin = [servers('cmp_a'), servers('cmp_a')].map(admission.expect)
+    const begin = [servers('cmp_a'), servers('cmp_a')].map(admission.reserve)
     expect(refusal()?.message).to.equal('Too many requests of this company are waiting. Nothing was executed.')
     expect(refusal('cmp_b')).to.equal(null)
     for (const each of begin) each()
@@ -240,7 +240,7 @@ describe('admission to an edge', () => {
 
   it('sees a queue in calls that wait long for their turn', async () => {
     const { admission, clock, refusal } = startQueue()
-    const begin = Array.from({ length: 64 }, () => admission.expect(servers('cmp_a')))
+    const begin = Array.from({ length: 64 }, () => admission.reserve(servers('cmp_a')))
     expect(refusal()).to.equal(null)
     await clock.advance(1_500)
     expect(refusal()?.message).to.equal('The answer would take too long. Nothing was executed.')

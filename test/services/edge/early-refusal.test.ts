@@ -60,6 +60,20 @@ describe('a call to an edge without room', () => {
       expect(edge.calls).to.have.length(1)
     })
 
+  it('is recognised with a query, and with a slash at its end', async () => {
+    for (const path of ['/otp/send?', '/otp/send?a=b', '/otp/send/'])
+      expect((await edge.post(path, SEND)).status, path).to.equal(503)
+    expect(refusedByRouter()).to.have.length(0)
+    const answered = edge.captured.lines().filter(({ msg }) => msg === 'http.answered')
+    expect(new Set(answered.map(({ route }) => route))).to.deep.equal(new Set(['/api/v1/otp/send']))
+  })
+
+  it('is left to the router when its header is longer than that of any key', async () => {
+    const headers = { Authorization: `Bearer ${' '.repeat(300)}${KEYS.serverTest}` }
+    for (let n = 0; n < 2; n += 1) expect((await edge.post('/otp/send', SEND, { headers })).status).to.equal(503)
+    expect(refusedByRouter()).to.have.length(2)
+  })
+
   it('is left to the router when it is not known to be one of a server', async () => {
     expect((await edge.post('/otp/send', SEND, { key: 'sk_test_unknown' })).status).to.equal(401)
     expect((await edge.post('/otp/nothing', SEND)).status).to.equal(405)
