@@ -51,11 +51,15 @@ export async function listen(app: App, address: Address, clock: Clock = systemCl
   }
 }
 
+/** Connections that the system keeps until Node accepts them, if it allows so many. Beyond them it drops attempts to connect, and the caller
+ *  tries again after a second. Node's own default is 511. */
+const MAX_WAITING_CONNECTIONS = 4_096
+
 const startListening = (server: Server, address: Address): Promise<void> =>
   new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException) => reject(listenProblem(error, address))
     server.once('error', onError)
-    server.listen(address.port, address.host, () => {
+    server.listen(address.port, address.host, MAX_WAITING_CONNECTIONS, () => {
       server.off('error', onError)
       resolve()
     })
