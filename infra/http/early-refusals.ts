@@ -19,8 +19,8 @@ export type RefuseEarly = (request: IncomingMessage) => EarlyRefusal | WaitingCa
 
 /** A call that is not refused now. The app answers it in one of the next turns of the event loop. */
 export interface WaitingCall {
-  /** Called when its turn has come. */
-  begin(): void
+  /** Called when its turn has come. A refusal if there is no room for it any more. */
+  begin(): EarlyRefusal | null
 }
 
 export interface EarlyRefusal {
@@ -84,9 +84,12 @@ export function withEarlyRefusals(app: App, { refuse, log, metrics, clock }: Ear
         else {
           noteArrival(request, clock.now())
           waitInTurn(() => {
-            decision.begin()
+            const refusal = decision.begin()
             // A caller that has hung up meanwhile costs nothing more.
-            if (!response.destroyed) handle(request, response)
+            if (response.destroyed) return false
+            if (refusal === null) handle(request, response)
+            else answer(request, response, refusal)
+            return refusal === null
           })
         }
       }
@@ -97,21 +100,35 @@ export function withEarlyRefusals(app: App, { refuse, log, metrics, clock }: Ear
 
 /** Few, because they hold the event loop. More than one, because the calls of a turn travel to RabbitMQ in one message. */
 export const CALLS_PER_TURN = 4
+/** Calls that are refused when their turn comes cost little. */
+const REFUSALS_PER_TURN = 32
 
-function createWaitingCalls(): (call: () => void) => void {
-  const waiting = createFifo<() => void>()
+/** The result says whether the app has got the call. */
+type BeginCall = () => boolean
+
+function createWaitingCalls(): (call: BeginCall) => void {
+  const waiting = createFifo<BeginCall>()
   let scheduled = false
 
   function schedule(): void {
     scheduled = true
-    eventLoop.inTurn(beginSome)
+    eventLoop.inTurn(() => {
+      scheduled = false
+      try {
+        beginSome()
+      } finally {
+        if (waiting.size > 0 && !scheduled) schedule()
+      }
+    })
   }
 
   function beginSome(): void {
-    const calls = Array.from({ length: Math.min(CALLS_PER_TURN, waiting.size) }, () => waiting.shift())
-    if (waiting.size > 0) schedule()
-    else scheduled = false
-    for (const call of calls) call?.()
+    for (let [begun, refused] = [0, 0]; begun < CALLS_PER_TURN && refused < REFUSALS_PER_TURN; ) {
+      const begin = waiting.shift()
+      if (begin === undefined) return
+      if (begin()) begun += 1
+      else refused += 1
+    }
   }
 
   return call => {

@@ -3,7 +3,7 @@
 // from which page they call, and so is every request that it would answer in another way.
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
-import type { RefuseEarly } from '../../infra/http/early-refusals.ts'
+import type { EarlyRefusal, RefuseEarly } from '../../infra/http/early-refusals.ts'
 import type { Problem } from '../../infra/http/problem.ts'
 import type { Identity } from '../../machines/calls.ts'
 import type { Admission } from './admission.ts'
@@ -20,7 +20,7 @@ export interface EarlyRefusalDeps {
   clock: Pick<Clock, 'now'>
 }
 
-export interface EarlyRefusal {
+export interface OverloadRefusals {
   /** Called for each API key that was accepted. Those of servers are remembered. */
   remember(authorization: string, by: Identity): void
   addRoute(path: string, route: CallRoute): void
@@ -33,7 +33,7 @@ const MAX_REMEMBERED = 10_000
 /** Longer than any key. A header may hold any number of spaces. */
 const MAX_HEADER_LENGTH = 300
 
-export function createEarlyRefusal({ admission, clock }: EarlyRefusalDeps): EarlyRefusal {
+export function createEarlyRefusal({ admission, clock }: EarlyRefusalDeps): OverloadRefusals {
   const routes = new Map<string, CallRoute>()
   const accepted = createBoundedMap<{ by: Identity; until: number }>(MAX_REMEMBERED)
 
@@ -53,14 +53,25 @@ export function createEarlyRefusal({ admission, clock }: EarlyRefusalDeps): Earl
       const route = method === 'POST' ? routes.get(path) : undefined
       const by = route === undefined ? null : recentServer(authorization)
       if (route === undefined || by === null) return null
-      const failure = admission.refusalFor(by)
-      if (failure === null) return { begin: admission.reserve(by) }
+      const refusal = (): EarlyRefusal | null => {
+        const failure = admission.refusalFor(by)
+        if (failure === null) return null
+        return {
+          failure,
+          route: path,
+          headers: route.headers,
+          fields: { app_id: by.app_id, key_id: by.key_id },
+          record: requestId => route.onRefused(by, requestId, failure),
+        }
+      }
+      const refused = refusal()
+      if (refused !== null) return refused
+      const release = admission.reserve(by)
       return {
-        failure,
-        route: path,
-        headers: route.headers,
-        fields: { app_id: by.app_id, key_id: by.key_id },
-        record: requestId => route.onRefused(by, requestId, failure),
+        begin() {
+          release()
+          return refusal()
+        },
       }
     },
   }

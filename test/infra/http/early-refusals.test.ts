@@ -2,7 +2,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Router } from '@koa/router'
 import { expect } from 'chai'
-import { CALLS_PER_TURN, type RefuseEarly, withEarlyRefusals } from '../../../infra/http/early-refusals.ts'
+import {
+  CALLS_PER_TURN,
+  type EarlyRefusal,
+  type RefuseEarly,
+  withEarlyRefusals,
+} from '../../../infra/http/early-refusals.ts'
 import { type Listener, listen } from '../../../infra/http/listen.ts'
 import { httpException } from '../../../infra/http/problem.ts'
 import { arrivalOf, createHttpShell } from '../../../infra/http/shell.ts'
@@ -13,21 +18,27 @@ import { testClock } from '../../support/clock.ts'
 const DETAIL = 'Too many requests. Nothing was executed.'
 const failure = () => httpException(503, DETAIL, { 'Retry-After': '2' })
 
+const noteBegun = (list: string[]): null => {
+  list.push('begun')
+  return null
+}
+
 describe('early refusals', () => {
   let listener: Listener
   const [captured, metrics, clock] = [createCapturedLog(), createMetrics(), testClock()]
   const recorded: string[] = []
   const begun: string[] = []
+  let room = true
+  const refusalAt = (route: string): EarlyRefusal => ({
+    failure: failure(),
+    route,
+    headers: { 'Cache-Control': 'no-store' },
+    fields: { app_id: 'app_shop' },
+    record: requestId => void recorded.push(requestId),
+  })
   const refuse: RefuseEarly = ({ url }) => {
-    if (url === '/call') return { begin: () => void begun.push('begun') }
-    if (url !== '/early') return null
-    return {
-      failure: failure(),
-      route: '/early',
-      headers: { 'Cache-Control': 'no-store' },
-      fields: { app_id: 'app_shop' },
-      record: requestId => void recorded.push(requestId),
-    }
+    if (url === '/call') return { begin: () => (room ? noteBegun(begun) : refusalAt('/call')) }
+    return url === '/early' ? refusalAt('/early') : null
   }
   before(async () => {
     const router = new Router()
@@ -119,7 +130,7 @@ describe('early refusals', () => {
     const order: string[] = []
     const app = withEarlyRefusals(
       { callback: () => () => void order.push('answered'), emit: () => {} },
-      { refuse: () => ({ begin: () => void order.push('begun') }), log: captured.log, metrics, clock },
+      { refuse: () => ({ begin: () => noteBegun(order) }), log: captured.log, metrics, clock },
     )
     const handle = app.callback()
     for (let n = 0; n < CALLS_PER_TURN + 1; n += 1) handle({} as IncomingMessage, {} as ServerResponse)
@@ -137,7 +148,7 @@ describe('early refusals', () => {
     const handled: number[] = []
     const app = withEarlyRefusals(
       { callback: () => request => void handled.push(arrivalOf(request) ?? 0), emit: () => {} },
-      { refuse: () => ({ begin: () => void begun.push('begun') }), log: captured.log, metrics, clock },
+      { refuse: () => ({ begin: () => noteBegun(begun) }), log: captured.log, metrics, clock },
     )
     const handle = app.callback()
     const [arrivedAt, before] = [clock.now(), begun.length]
@@ -147,6 +158,15 @@ describe('early refusals', () => {
     await new Promise(resolve => setImmediate(resolve))
     expect(handled).to.deep.equal([arrivedAt])
     expect(begun, 'the places of both are given back').to.have.length(before + 2)
+  })
+
+  it('answer a call for which there is no room any more when its turn comes', async () => {
+    room = false
+    const { status, headers } = await post('/call', { 'X-Request-Id': 'order-19' })
+    room = true
+    expect(status).to.equal(503)
+    expect(headers).to.include({ 'retry-after': '2', 'x-request-id': 'order-19' })
+    expect(recorded.at(-1)).to.equal('order-19')
   })
 
   it('leave every other request to the app', async () => {
