@@ -23,7 +23,7 @@ interface PendingWrite {
 }
 
 /** Of the writes of one commit. What their callers do next takes several times as long. */
-export const MAX_COMMIT_MS = 4
+export const MAX_COMMIT_MS = 10
 
 export function createGroupCommit(sqlite: Sqlite, clock: Pick<Clock, 'now'>): GroupCommit {
   const waiting = createFifo<PendingWrite>()
