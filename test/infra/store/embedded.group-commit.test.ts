@@ -165,7 +165,7 @@ describe('a long group commit', () => {
     const things = store.docs('things')
     await things.insert([{ _id: '50', rev: 7, group: 'long' }])
     const before = transactions(ownFolder)
-    const ids = Array.from({ length: 100 }, (_, n) => String(n))
+    const ids = Array.from({ length: 400 }, (_, n) => String(n))
     const inserted = await things.insert(ids.map(_id => ({ _id, rev: 1, group: 'long' })))
     expect(inserted).to.deep.equal(ids.map(id => (id === '50' ? 'duplicate' : 'inserted')))
     expect(transactions(ownFolder) - before).to.be.within(2, 10)
@@ -173,7 +173,7 @@ describe('a long group commit', () => {
     expect(changed).to.deep.equal(ids.map(id => (id === '50' ? 'lost' : 'won')))
     const update = { ids: [...ids, 'none'], update: { $set: { n: 2 } } }
     expect(await things.update([update])).to.deep.equal([...ids.map(() => 'updated'), 'missing'])
-    expect(await things.count({ group: 'long' })).to.equal(100)
+    expect(await things.count({ group: 'long' })).to.equal(400)
     await store.close()
   })
 
