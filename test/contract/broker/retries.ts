@@ -66,17 +66,20 @@ export function retryCases(fixture: () => BrokerFixture): void {
   it('keeps a message that waits for its retry while there is no consumer', async () => {
     const { broker, other, publish, published, inTime } = fixture()
     const first: string[] = []
+    let stopped = Promise.resolve()
     const consumer = await broker.consume(
       QUEUE,
       eachMessage(message => {
         first.push(message.id)
+        // Here, so that this consumer cannot get the message again.
+        stopped = consumer.stop()
         return retry(50)
       }),
       { prefetch: 1 },
     )
     publish(QUEUE, { id: 'a', body: 1 })
     await inTime(() => expect(first).to.deep.equal(['a']))
-    await consumer.stop()
+    await stopped
     const { seen } = await collect(other, QUEUE)
     await inTime(() => expect(seen).to.have.length(1))
     await published()
