@@ -12,7 +12,7 @@ import type { Logger } from '../log/log.ts'
 import type { App } from './listen.ts'
 import { PROBLEM_TYPE, type Problem, problemBody } from './problem.ts'
 import type { RequestFields } from './request-log.ts'
-import { logAnswer, noteArrival, requestIdOf, type ShellDeps } from './shell.ts'
+import { arrivalOf, logAnswer, noteArrival, requestIdOf, type ShellDeps } from './shell.ts'
 
 /** Null for a request that the app answers at once. */
 export type RefuseEarly = (request: IncomingMessage) => EarlyRefusal | WaitingCall | null
@@ -69,7 +69,7 @@ export function withEarlyRefusals(app: App, { refuse, log, metrics, clock }: Ear
         route,
         status: failure.status,
         error_type: failure.type,
-        ms: 0,
+        ms: clock.now() - (arrivalOf(request) ?? clock.now()),
       },
     )
   }
