@@ -2,7 +2,8 @@
 // the answer that the shell would give: the same body and headers, the same measurement, the same line `http.answered`.
 //
 // An overload makes thousands of refusals a second. What they cost is taken from the requests that are accepted, and the way through the
-// shell and the routers costs several times as much.
+// shell and the routers costs several times as much. A call that is not refused waits for a turn of the event loop, so that a burst of
+// calls does not keep connections and refusals waiting.
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../clock.ts'
@@ -112,13 +113,14 @@ function createWaitingCalls(): (call: BeginCall) => void {
   let scheduled = false
 
   function schedule(): void {
+    if (scheduled || waiting.size === 0) return
     scheduled = true
     eventLoop.inTurn(() => {
       scheduled = false
       try {
         beginSome()
       } finally {
-        if (waiting.size > 0 && !scheduled) schedule()
+        schedule()
       }
     })
   }
@@ -134,7 +136,7 @@ function createWaitingCalls(): (call: BeginCall) => void {
 
   return call => {
     waiting.push(call)
-    if (!scheduled) schedule()
+    schedule()
   }
 }
 

@@ -1,6 +1,7 @@
 // Refuses calls because of overload before Koa sees them. In: a request whose API key was accepted a moment ago. Out: the refusal that the
-// router would answer it with, if its company's servers may make no further call now. Devices are refused by the router, which first checks
-// from which page they call, and so is every request that it would answer in another way.
+// router would answer it with, if its company's servers may make no further call now, else a place in which the call waits for its turn.
+// Devices are refused by the router, which first checks from which page they call, and so is every request that it would answer in
+// another way.
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { EarlyRefusal, RefuseEarly } from '../../infra/http/early-refusals.ts'

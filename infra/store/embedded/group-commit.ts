@@ -28,7 +28,7 @@ export const MAX_COMMIT_MS = 10
 export function createGroupCommit(sqlite: Sqlite, clock: Pick<Clock, 'now'>): GroupCommit {
   const waiting = createFifo<PendingWrite>()
   let scheduled = false
-  /** How long the disk took for the latest commit. On a slow disk as much time is given to writing, so that half of the time is. */
+  /** How long the disk took for the latest commit. On a slow disk the writes of the next one may take as long as that. */
   let diskMs = 0
 
   function schedule(): void {
