@@ -14,15 +14,17 @@ const MINUTE = 60 * SECOND
 eachStore('the reports about circuit breakers', fresh => {
   function open(store: CountersignStore, clock = testClock()) {
     const { log, lines } = createCapturedLog()
+    /** Those that the store has answered. */
     const writes: string[] = []
     let broken = false
     const docs = store.docs('breakers')
     const counted =
       <A extends unknown[], R>(name: string, call: (...args: A) => Promise<R>) =>
       async (...args: A): Promise<R> => {
-        writes.push(name)
         if (broken) throw new Unavailable('no store')
-        return call(...args)
+        const answer = await call(...args)
+        writes.push(name)
+        return answer
       }
     const breakers = {
       insert: counted('insert', docs.insert),
