@@ -107,7 +107,7 @@ describeLiveFlow('sends, failures, credits, resends and a key revocation at once
 const MAX_PER_ADDRESS = 2
 const MAX_OF_DEVICES = 12
 /** Of 64 bits: the even ones in a /48 of the devices, the odd ones in a /48 of the servers, four in each of its five /56. A device's first
- *  send from a /64 is then refused for nothing but the limit of devices, whichever call comes first. */
+ *  send from a /64 is then refused for nothing but the limit of devices, in any order of the calls. */
 const NETWORKS = 40
 const STEPS = 120
 const PARALLEL_STEPS = 24

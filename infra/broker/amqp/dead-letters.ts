@@ -73,18 +73,23 @@ export function createDeadLetters(
     runExclusively(async channel => {
       const { messageCount } = await channel.checkQueue(name)
       const letters = await take(channel, name, Math.min(messageCount, MAX_INSPECTED), clock)
-      let left = messageCount
+      let removed = 0
       const remove = (letter: ConsumeMessage) => {
         channel.ack(letter)
-        left -= 1
+        removed += 1
       }
       try {
         return await task(letters, remove)
       } finally {
-        if (messageCount > 0) channel.nackAll(true)
-        await waitForCount(channel, name, left, clock)
+        await returnLetters(channel, messageCount, removed)
       }
     })
+
+  /** Returns those that were taken and not removed. */
+  async function returnLetters(channel: Channel, counted: number, removed: number): Promise<void> {
+    if (counted > 0) channel.nackAll(true)
+    await waitForCount(channel, name, counted - removed, clock)
+  }
 
   /** Runs `act` for each letter with one of these ids, and removes the letter once `act` has succeeded. */
   const removeAfter = (ids: readonly string[], act: (letter: ConsumeMessage) => Promise<void>): Promise<number> =>
@@ -107,14 +112,21 @@ export function createDeadLetters(
       const { messageCount } = await channel.checkQueue(name)
       const endAt = performance.now() + REQUEUE_ALL_MS
       let requeued = 0
-      while (requeued < messageCount && performance.now() < endAt) {
-        const letters = await take(channel, name, Math.min(messageCount - requeued, CHUNK_SIZE), clock)
-        if (letters.length === 0) break
-        // A letter that is not acknowledged returns to the queue when the channel is closed.
-        await settleAll(letters.map(letter => requeueOne(letter).then(() => channel.ack(letter))))
-        requeued += letters.length
+      const requeueAndRemove = async (letter: ConsumeMessage): Promise<void> => {
+        await requeueOne(letter)
+        channel.ack(letter)
+        requeued += 1
       }
-      return requeued
+      try {
+        while (requeued < messageCount && performance.now() < endAt) {
+          const letters = await take(channel, name, Math.min(messageCount - requeued, CHUNK_SIZE), clock)
+          if (letters.length === 0) break
+          await settleAll(letters.map(requeueAndRemove))
+        }
+        return requeued
+      } finally {
+        await returnLetters(channel, messageCount, requeued)
+      }
     })
 
   const dropAll = (): Promise<number> => runExclusively(async channel => (await channel.purgeQueue(name)).messageCount)
