@@ -192,8 +192,10 @@ export type ReportedStatus = Exclude<DeliveryStatus, 'queued'>
 /** What is to be done once the state is saved. Consumers recognise a repeated effect by its id. */
 export type Effect =
   | { type: 'deliver'; id: string; channel: Channel; generation: number }
-  | ({ type: 'notify'; id: string } & WebhookEvent)
+  | EventEffect
   | { type: 'refund'; id: string; delivery_id: string; micros: number }
+
+export type EventEffect = { type: 'notify'; id: string } & WebhookEvent
 
 /** The machine's reply to a command. Replies are stored with the verification, so they hold no secrets. */
 export type Reply =

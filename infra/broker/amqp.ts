@@ -160,6 +160,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
   }
 
   return {
+    durable: true,
     publish: async (queue, { id, body, trace }) =>
       workPublisher.send(
         names.queue(queue),

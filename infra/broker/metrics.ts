@@ -43,6 +43,7 @@ export function instrumentBroker(broker: Broker, metrics: Metrics, clock: Clock)
   }
 
   return {
+    durable: broker.durable,
     async publish(queue, message) {
       try {
         await broker.publish(queue, message)

@@ -11,12 +11,13 @@ import type { Trace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Refusal } from '../../machines/calls.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
-import type { Reply } from '../../machines/otp.ts'
+import type { Effect, Reply } from '../../machines/otp.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import type { OutboxEntry } from '../domain/verifications/effect-messages.ts'
 import type { AppMode } from '../domain/verifications/lookup-indexes.ts'
-import { outboxEntries } from '../domain/verifications/outbox.ts'
-import { otpUpdate, updatedDoc } from './otp-update.ts'
+import { outboxEntries, type Relay } from '../domain/verifications/outbox.ts'
+import { keepEffects } from './kept-effects.ts'
+import { type OutboxChange, otpUpdate, updatedDoc } from './otp-update.ts'
 import { NO_RESERVATION, type Reservation } from './reservation.ts'
 
 export interface Intent {
@@ -26,9 +27,15 @@ export interface Intent {
   reserve?(next: Step, doc: OtpDoc): Promise<Reservation>
   /** Of the call or report that asks for the change. The effects carry it on. */
   trace: Trace | undefined
+  /** The command is a message that comes again until it is settled. Its webhook events are then remembered with the command and not put
+   *  into the outbox, which saves the write that would remove them there: the caller publishes them before it settles the message. */
+  comesAgain?: true
 }
 
-export type CommitResult = { doc: OtpDoc; reply: Reply } | { doc: OtpDoc; refusal: Refusal }
+/** `unpublished`: events that the caller must publish; none unless the command `comesAgain`. */
+export type CommitResult =
+  | { doc: OtpDoc; reply: Reply; unpublished: readonly OutboxEntry[] }
+  | { doc: OtpDoc; refusal: Refusal }
 
 const MAX_TRIES_AFTER_LOST_RACE = 5
 
@@ -38,7 +45,7 @@ export type Commit = (otp_id: string, owner: AppMode | null, intent: Intent) => 
 
 export interface CommitDeps {
   otps: Pick<Docs<OtpDoc>, 'get' | 'change'>
-  relay(otp_id: string, effects: readonly OutboxEntry[]): void
+  relay: Pick<Relay, 'published' | 'removed'> & ((otp_id: string, effects: readonly OutboxEntry[]) => void)
   /** Verifications as this process last saved them. Most changes of a verification come within its first seconds. */
   recentOtps: BoundedMap<OtpDoc>
   /** Called after every change that was saved. */
@@ -61,20 +68,27 @@ export const createCommit =
       const command = await intent.command(doc)
       const next = step(doc, command)
       const refusal = next.changed ? await reserved.take(next, doc) : undefined
+      const entriesOf = (effects: readonly Effect[]) => outboxEntries(doc, effects, command.at, intent.trace)
+      const kept = keepEffects(doc, next, intent.comesAgain ?? false)
+      const unpublished = entriesOf(kept.withCommand)
       if (next.changed && !refusal) {
-        const saved = updatedDoc(doc, next)
-        const effects = outboxEntries(saved, next.effects, command.at, intent.trace)
-        const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update: otpUpdate(doc, next, effects) }])
+        const outbox: OutboxChange = {
+          added: entriesOf(kept.inOutbox),
+          published: intent.comesAgain ? relay.published(otp_id) : [],
+        }
+        const saved = updatedDoc(doc, kept.step, outbox)
+        const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update: otpUpdate(doc, kept.step, outbox) }])
         if (answer === 'lost') continue
         recentOtps.set(otp_id, saved)
         onChange?.(doc, saved, intent.trace)
-        relay(otp_id, effects)
-        return { doc: saved, reply: next.reply }
+        if (outbox.added.length === 0) relay.removed(otp_id, outbox.published)
+        relay(otp_id, outbox.added)
+        return { doc: saved, reply: next.reply, unpublished }
       }
       // Without a write the revision is not checked, so the answer must not rely on a document that may be out of date.
       if (recent) continue
       await reserved.undo()
-      return refusal ? { doc, refusal } : { doc, reply: next.reply }
+      return refusal ? { doc, refusal } : { doc, reply: next.reply, unpublished }
     }
     await reserved.undo()
     throw new Unavailable('too many changes of one verification at once')

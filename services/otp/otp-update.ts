@@ -1,4 +1,5 @@
-// How a changed verification is saved. In: its document before, and the step. Out: the document after, and the update that writes it.
+// How a changed verification is saved. In: its document before, the step, and what changes in its outbox. Out: the document after, and the
+// update that writes it.
 import type { Operators } from '../../infra/store/docs.ts'
 import type { Step } from '../../machines/otp.step.ts'
 import type { Otp } from '../../machines/otp.ts'
@@ -6,12 +7,24 @@ import type { SavedOtp } from '../../machines/otp.versions.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import type { OutboxEntry } from '../domain/verifications/effect-messages.ts'
 
-/** The document as the store has it after the write. Only `outbox` may differ, because the relay and the sweeper empty it. */
-export function updatedDoc({ due_at: _, reference: __, ...doc }: OtpDoc, { saved, dueAt }: Step): OtpDoc {
+export interface OutboxChange {
+  added: readonly OutboxEntry[]
+  /** Ids of effects that are published. They are removed when none is added: MongoDB does not do both in one write. */
+  published: readonly string[]
+}
+
+/** The document as the store has it after the write. Its outbox may have fewer effects there, because the relay and the sweeper remove
+ *  them, and never more. */
+export function updatedDoc(
+  { due_at: _, reference: __, ...doc }: OtpDoc,
+  { saved, dueAt }: Step,
+  outbox: OutboxChange,
+): OtpDoc {
   const reference = saved.context.link?.reference
   return {
     ...doc,
     ...saved,
+    outbox: outboxAfter(doc, outbox),
     ...(dueAt === null ? {} : { due_at: dueAt }),
     ...(reference === undefined ? {} : { reference }),
     rev: doc.rev + 1,
@@ -19,8 +32,10 @@ export function updatedDoc({ due_at: _, reference: __, ...doc }: OtpDoc, { saved
 }
 
 /** Writes only the members that changed, because everything that is written also goes to the engine's log. */
-export function otpUpdate(doc: OtpDoc, { saved, dueAt }: Step, effects: readonly OutboxEntry[]): Operators<OtpDoc> {
+export function otpUpdate(doc: OtpDoc, { saved, dueAt }: Step, outbox: OutboxChange): Operators<OtpDoc> {
   const { value, last_commands } = saved
+  const { added } = outbox
+  const removed = removedIds(outbox)
   const reference = saved.context.link?.reference
   return {
     $set: {
@@ -29,14 +44,23 @@ export function otpUpdate(doc: OtpDoc, { saved, dueAt }: Step, effects: readonly
       ...changedContext(doc, saved),
       ...(dueAt === null ? {} : { due_at: dueAt }),
       ...(reference === undefined ? {} : { reference }),
-      ...(effects[0] === undefined ? {} : { outbox_at: effects[0].at }),
+      ...(added[0] === undefined ? {} : { outbox_at: added[0].at }),
+      ...(removed.length > 0 && outboxAfter(doc, outbox).length === 0 ? { outbox_at: null } : {}),
     },
     $unset: {
       ...(dueAt === null ? { due_at: true } : {}),
       ...(reference === undefined && doc.reference !== undefined ? { reference: true } : {}),
     },
-    ...(effects.length === 0 ? {} : { $push: { outbox: { $each: [...effects] } } }),
+    ...(added.length === 0 ? {} : { $push: { outbox: { $each: [...added] } } }),
+    ...(removed.length === 0 ? {} : { $pull: { outbox: { id: { $in: [...removed] } } } }),
   }
+}
+
+const removedIds = ({ added, published }: OutboxChange): readonly string[] => (added.length === 0 ? published : [])
+
+const outboxAfter = ({ outbox: before }: Pick<OtpDoc, 'outbox'>, change: OutboxChange): OutboxEntry[] => {
+  const removed = removedIds(change)
+  return [...before.filter(({ id }) => !removed.includes(id)), ...change.added]
 }
 
 /** The machine keeps the objects of the members that it does not change, so comparing by identity finds the changed members. */

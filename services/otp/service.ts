@@ -21,6 +21,7 @@ import { createRelay } from '../domain/verifications/outbox.ts'
 import { createAppCache } from './apps.ts'
 import { createCallHandler } from './call-handler.ts'
 import { type Commit, createCommit } from './commit.ts'
+import { createCommitReport } from './commit-report.ts'
 import { createEffectPublisher } from './effect-publisher.ts'
 import { createLogFailedDeliveries } from './failed-deliveries.ts'
 import { createFraudCounts } from './fraud/counts.ts'
@@ -114,7 +115,8 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     onChange,
   }
   const answerCall = createCallHandler(deps)
-  const handleReports = createReportHandler(deps)
+  const commitReport = broker.durable ? createCommitReport({ commit, publisher, recentOtps }) : commit
+  const handleReports = createReportHandler({ ...deps, commit: commitReport })
 
   return {
     async attach() {

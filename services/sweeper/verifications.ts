@@ -6,13 +6,14 @@ import type { Pipeline } from '../../infra/store/docs.ts'
 import type { OtpReport } from '../../machines/reports.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { ClaimDoc } from '../domain/verifications/documents.ts'
-import type { Relay } from '../domain/verifications/outbox.ts'
+import type { OutboxEntry } from '../domain/verifications/effect-messages.ts'
 import { postponeDue, SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface OtpSweepDeps {
   store: CountersignStore
   broker: Pick<Broker, 'publish'>
-  relay: Relay
+  /** Publishes the effects of a verification and removes them from its outbox. */
+  relay(otp_id: string, effects: readonly OutboxEntry[]): void
   clock: Clock
   /** No other process uses the store, so all effects from before the start are those of a process that is gone. */
   soleProcess: boolean

@@ -35,10 +35,16 @@ export interface TestActor {
   close(): Promise<void>
 }
 
-export async function startOtpActor(store: CountersignStore, keyring: Keyring = testKeyring()): Promise<TestActor> {
+/** `durable`: whether the actor takes its broker for one that keeps reports until they are settled. */
+export async function startOtpActor(
+  store: CountersignStore,
+  keyring: Keyring = testKeyring(),
+  { durable = false }: { durable?: boolean } = {},
+): Promise<TestActor> {
   const clock = testClock()
   const { log } = createCapturedLog()
-  const broker = createEmbeddedBroker({ topology: createTopology({ channel: [1_000], webhook: [1_000] }), clock, log })
+  const topology = createTopology({ channel: [1_000], webhook: [1_000] })
+  const broker = { ...createEmbeddedBroker({ topology, clock, log }), durable }
   await createOtpService({ broker, store, keyring, clock, log, metrics: createMetrics() }).attach?.()
   const ask = async (body: OtpCall) =>
     (await broker.request('otp.calls', { id: randomUUID(), body }, 10_000)) as OtpAnswer

@@ -1,6 +1,7 @@
 // The outbox of a verification. Effects are saved with the change that caused them, published after it, and removed once the broker has
-// them. The sweeper publishes again what a crash or a broker outage left behind: consumers recognise an effect by its id.
-import type { Broker } from '../../../infra/broker/broker.ts'
+// them. The sweeper publishes again what a crash or a broker outage left behind: consumers recognise an effect by its id. The webhook
+// events of a report are not in the outbox where the broker keeps the report until they are published (services/otp/commit-report.ts).
+import type { Broker, Message } from '../../../infra/broker/broker.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs, GroupUpdate, Pipeline } from '../../../infra/store/docs.ts'
@@ -49,6 +50,10 @@ export interface Relay {
   /** Publishes in the background and removes published effects from the outbox. Never fails: an effect that cannot be published is tried
    *  again for some seconds and then stays in the outbox. */
   (otp_id: string, effects: readonly OutboxEntry[]): void
+  /** The ids of effects that are published and still in the verification's outbox. */
+  published(otp_id: string): readonly string[]
+  /** These effects are no longer in the outbox: another write has removed them. */
+  removed(otp_id: string, ids: readonly string[]): void
   /** Resolves when all effects so far are published, or have failed, and the published ones are removed. From then on none is tried
    *  again. */
   settled(): Promise<void>
@@ -102,9 +107,9 @@ export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
 
   function publish(otp_id: string, effect: OutboxEntry, firstTriedAt: number | null = null): void {
     const triedAt = clock.now()
-    const { id, queue, body, trace } = effect
+    const { id, queue } = effect
     const sending = broker
-      .publish(queue, { id, body, ...withTrace(trace) })
+      .publish(queue, messageIn(effect))
       .then(
         () => scheduleRemoval(otp_id, id),
         error => {
@@ -132,6 +137,12 @@ export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
   }
 
   return Object.assign(relay, {
+    published: (otp_id: string) => published.get(otp_id) ?? [],
+    removed(otp_id: string, ids: readonly string[]) {
+      const left = (published.get(otp_id) ?? []).filter(id => !ids.includes(id))
+      if (left.length > 0) published.set(otp_id, left)
+      else published.delete(otp_id)
+    },
     async settled() {
       settling = true
       for (const cancelWait of waiting) cancelWait()
@@ -142,6 +153,9 @@ export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
     },
   })
 }
+
+/** The message that publishes an effect. */
+export const messageIn = ({ id, body, trace }: OutboxEntry): Message => ({ id, body, ...withTrace(trace) })
 
 /** All verifications get the same update, because the ids of effects are unique. */
 const removalOf = (published: readonly [string, string[]][]): GroupUpdate<OtpDoc> => ({

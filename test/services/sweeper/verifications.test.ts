@@ -28,10 +28,7 @@ eachStore('sweeping verifications', fresh => {
       clock,
       soleProcess,
       broker: { publish: async (queue, { id, body }) => void published.push({ queue, id, body }) },
-      relay: Object.assign(
-        (otp_id: string, effects: readonly OutboxEntry[]) => void relayed.push([otp_id, effects.map(({ id }) => id)]),
-        { settled: async () => {} },
-      ),
+      relay: (otp_id, effects) => void relayed.push([otp_id, effects.map(({ id }) => id)]),
     })
   const sweepAll = async (name: 'expiry' | 'outbox' | 'claims') => {
     return createSweeps()[name]?.(Array.from({ length: PARTITIONS }, (_, partition) => partition))
