@@ -1,4 +1,4 @@
-// mocha's spec reporter, then the ten slowest files, then a plain closing line that machines can read.
+// mocha's spec reporter, then the ten slowest files and those with failures, then a plain closing line that machines can read.
 import { relative } from 'node:path'
 import process from 'node:process'
 import Mocha from 'mocha'
@@ -25,6 +25,8 @@ export default class PlainEnding extends Mocha.reporters.Spec {
     console.log('The slowest files:')
     for (const [file, ms] of slowest)
       console.log(`${(ms / 1000).toFixed(1).padStart(8)} s  ${relative(process.cwd(), file)}`)
+    for (const file of new Set(this.failures.map(failure => failure.file)))
+      if (file) console.log(`Failed in: ${relative(process.cwd(), file)}`)
     const { passes, failures, pending } = this.stats
     console.log(`\n${passes} passed, ${failures} failed, ${pending} skipped`)
   }
