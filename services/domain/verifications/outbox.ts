@@ -62,7 +62,8 @@ export interface Relay {
 /** A verification has several effects in its first seconds: the delay lets one write remove them all. It is well below the age at which
  *  the sweeper publishes an effect again. */
 const REMOVE_AFTER_MS = 3_000
-const MAX_OTPS_PER_WRITE = 200
+/** Few, because each verification of a write is compared with the effects of all of them. */
+const MAX_OTPS_PER_WRITE = 32
 /** An effect that the broker refused is published again for a while, because a user may wait for it. It ends before the sweeper takes over:
  *  two that publish the same effect would only load a broker that is in trouble. */
 const PUBLISH_AGAIN_EVERY_MS = 500
