@@ -11,6 +11,7 @@ import type { OtpStatus } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { channel, country } from '../../domain/tenancy/value-schemas.ts'
+import { MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../domain/verifications/claim-holds.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { lookupForm } from '../../domain/verifications/recipient.ts'
@@ -91,7 +92,7 @@ export function createSearch({ store, keyring, clock }: SearchDeps) {
 }
 
 const idRange = ({ since, until }: Search): IdRange => ({
-  from: since === undefined ? undefined : firstIdAt('otp', since - ID_SLACK_MS),
+  from: since === undefined ? undefined : firstIdAt('otp', since - MAX_AGE_OF_TAKEN_OVER_ID_MS - ID_SLACK_MS),
   before: until === undefined ? undefined : firstIdAt('otp', until + ID_SLACK_MS),
 })
 

@@ -7,8 +7,11 @@ import { CHANNELS, type Channel } from '../../../../machines/channels.ts'
 import type { OtpStatus } from '../../../../machines/otp.ts'
 import { createReadFilteredPage } from '../../../../services/dashboard/pages.ts'
 import { createSearch, type Search } from '../../../../services/dashboard/verifications/search.ts'
+import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import { CLAIM_HELD_MS, MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../../../services/domain/verifications/claim-holds.ts'
 import type { OtpDoc } from '../../../../services/domain/verifications/documents.ts'
 import { recipientIndexes } from '../../../../services/domain/verifications/lookup-indexes.ts'
+import { claimOf } from '../../../../services/edge/idempotency.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { testClock } from '../../../support/clock.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
@@ -205,10 +208,11 @@ eachStore('a search over all apps', fresh => {
 })
 
 eachStore('GET /verifications', fresh => {
+  let store: CountersignStore
   let admin: TestAdmin
   let actor: TestActor
   beforeEach(async () => {
-    const store = await fresh()
+    store = await fresh()
     actor = await startOtpActor(store)
     admin = await startAdmin(store, { clock: actor.clock })
   })
@@ -268,6 +272,21 @@ eachStore('GET /verifications', fresh => {
     await actor.clock.advance(600_000)
     expect(await ids('/verifications?status=pending')).to.deep.equal([])
     expect(await ids(`/verifications?status=expired&recipient=${NUMBER}`)).to.deep.equal([inBank, inShop])
+  })
+
+  it('finds one by the time it was made, though its id is that of a dead process', async () => {
+    const { company, app } = await createTenant(admin)
+    const by = { company_id: company, app_id: app, mode: 'test', key_id: 'key_server', kind: 'server' } as const
+    const { ids: claimIds = [], sealed_key = '' } = claimOf(testKeyring(), by, 'order 1') ?? {}
+    const diedAt = actor.clock.now()
+    const [otp_id, times] = [newId('otp', diedAt), { expires_at: diedAt + HOUR_MS, purge_at: new Date(2 ** 42) }]
+    const claim = { otp_id, held_until: diedAt + CLAIM_HELD_MS, sealed_key, ...times }
+    await store.docs('claims').insert(claimIds.map(_id => ({ _id, ...claim })))
+    await actor.clock.advance(MAX_AGE_OF_TAKEN_OVER_ID_MS - 1)
+    const since = new Date(actor.clock.now()).toISOString()
+    expect(await actor.send({ company, app, recipient: NUMBER, idempotency: 'order 1' })).to.include({ otp_id })
+    expect(await ids(`/verifications?since=${since}`)).to.deep.equal([otp_id])
+    expect(await ids(`/verifications?until=${since}`)).to.deep.equal([])
   })
 
   it('refuses values that cannot be meant, by their path', async () => {
