@@ -1,15 +1,16 @@
 // Claims on idempotency keys. A claim has the id of the verification that it leads to. It is bound once that verification exists, and
-// removed when the send was refused. If the process that holds a claim dies, the next call takes the claim over with the same
-// verification id, so one key never makes two verifications.
+// removed when the send was refused. If the process that holds a claim dies, the next call takes the claim over: soon afterwards with the
+// same verification id, so that one key never makes two verifications; long afterwards as if the key were new. A claim that no call comes
+// for stays until its purge time.
 //
 // While data keys rotate, a key has an index under each of them, and processes differ in which data key is the current one, or have one
 // of them only. A call claims every index that its edge knows, in an order that all edges share. So two calls meet at the first index that
 // both know: one of them gets it, the other waits there or finds the verification. It holds nothing that the first one still needs.
 import type { Clock } from '../../infra/clock.ts'
-import { partitionOf } from '../../infra/partitions.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { KeyedClaim } from '../../machines/calls.ts'
+import { CLAIM_HELD_MS, isAbandoned } from '../domain/verifications/claim-holds.ts'
 import type { ClaimDoc, OtpDoc } from '../domain/verifications/documents.ts'
 
 export type Claim =
@@ -44,8 +45,6 @@ export interface Claims {
   release(held: HeldClaim): Promise<void>
 }
 
-/** Longer than the edge waits for any call, so that a claim is taken over only from a process that is dead. */
-const CLAIM_HELD_MS = 30_000
 const POLL_MS = 25
 /** One second. A holder that takes longer is dead or slow, and waiting calls use up the concurrency of others. */
 const MAX_POLLS = 40
@@ -60,11 +59,9 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
   const newClaimDoc = (id: string, sealed_key: string, otp_id: string, lifeMs: number) => {
     const now = clock.now()
     const expires_at = now + lifeMs
-    const partition = partitionOf(otp_id)
     return {
       _id: id,
       otp_id,
-      partition,
       held_until: now + CLAIM_HELD_MS,
       sealed_key,
       expires_at,
@@ -84,19 +81,20 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
     const { otp_id, held_until, expires_at } = found
     const now = clock.now()
     // The write is conditional on what was read, so of two calls that try at once only one takes the claim over.
-    const heldUntil = held_until === undefined ? { $exists: false } : held_until
-    const unchanged = { _id: id, otp_id, held_until: heldUntil }
-    if (now >= expires_at) {
-      const { _id, ...taken } = newClaimDoc(id, sealed_key, new_otp_id, lifeMs)
-      return (await claims.modify(unchanged, { $set: taken })) ? holdOf({ _id, ...taken }) : null
+    const unchanged = { _id: id, otp_id, held_until: held_until ?? { $exists: false } }
+    if (now < expires_at) {
+      const otp = (await otps.get([otp_id])).get(otp_id)
+      if (otp) return { kind: 'bound', otp }
+      // The same call held the claim and was delivered again because its process died, so there is no other holder to wait for.
+      const isSameCall = otp_id === new_otp_id
+      if (held_until !== undefined && now < held_until && !isSameCall) return 'busy'
+      if (!isAbandoned(found, now)) {
+        const taken = { otp_id, held_until: now + CLAIM_HELD_MS }
+        return (await claims.modify(unchanged, { $set: taken })) ? holdOf({ _id: id, ...taken }) : null
+      }
     }
-    const otp = (await otps.get([otp_id])).get(otp_id)
-    if (otp) return { kind: 'bound', otp }
-    // The same call held the claim and was delivered again because its process died, so there is no other holder to wait for.
-    const isSameCall = otp_id === new_otp_id
-    if (held_until !== undefined && now < held_until && !isSameCall) return 'busy'
-    const taken = { otp_id, held_until: now + CLAIM_HELD_MS }
-    return (await claims.modify(unchanged, { $set: taken })) ? holdOf({ _id: id, ...taken }) : null
+    const { _id, ...taken } = newClaimDoc(id, sealed_key, new_otp_id, lifeMs)
+    return (await claims.modify(unchanged, { $set: taken })) ? holdOf({ _id, ...taken }) : null
   }
 
   async function claimIndex(
@@ -119,7 +117,7 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
   /** Makes an index that this call holds lead to another verification. */
   async function redirect(hold: Hold, otp_id: string): Promise<void> {
     const held = { _id: hold.id, otp_id: hold.otp_id, held_until: hold.until }
-    if (!(await claims.modify(held, { $set: { otp_id, partition: partitionOf(otp_id) } })))
+    if (!(await claims.modify(held, { $set: { otp_id } })))
       throw new Unavailable('another call with this idempotency key has taken it over')
     hold.otp_id = otp_id
   }

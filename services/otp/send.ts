@@ -1,7 +1,7 @@
 // Accepts a send. It is a short saga, and every step can be repeated:
 //   check the recipient → claim the idempotency key → plan → count against the limits → ask the fraud guard → pay → insert the verification
-// A refusal undoes the steps before it. A crash may leave a claim, which the next call with the same key takes over or the sweeper
-// removes; counts, which slide out of their windows; and a hold on the price, which the sweeper voids.
+// A refusal undoes the steps before it. A crash may leave a claim, which the next call with the same key takes over; counts, which slide
+// out of their windows; and a hold on the price, which the sweeper voids.
 
 import type { BoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'

@@ -1,10 +1,11 @@
 // Puts idempotency keys under the index of the current data key. In: a batch of claims. Out: how many were renewed, and how many do not
 // open. A claim holds its key sealed, so it can be indexed again. The claim under the former index stays until it expires: processes that
-// were not restarted yet may look for it there.
+// were not restarted yet may look for it there. A claim whose send was cut off is removed: whose key it is, only a verification could say.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../infra/crypto/unseal-or-null.ts'
 import type { CountersignStore } from '../domain/collections.ts'
+import { isAbandoned } from '../domain/verifications/claim-holds.ts'
 import type { ClaimDoc, OtpDoc } from '../domain/verifications/documents.ts'
 import { idempotencyKeyContext } from '../domain/verifications/encryption-context.ts'
 import { idempotencyIndexes } from '../domain/verifications/lookup-indexes.ts'
@@ -17,9 +18,6 @@ export interface ReindexClaimDeps {
 
 type Outcome = 'current' | 'renewed' | 'unsealable'
 
-/** Then the sweep of claims looks at a copy, and removes it if its verification was erased while it was copied. */
-const COPY_CHECKED_AFTER_MS = 30_000
-
 export function createReindexClaims({ store, keyring, clock }: ReindexClaimDeps) {
   const [claims, otps] = [store.docs('claims'), store.docs('otps')]
 
@@ -30,27 +28,49 @@ export function createReindexClaims({ store, keyring, clock }: ReindexClaimDeps)
     if (key === null) return 'unsealable'
     const [id = ''] = idempotencyIndexes(keyring, owner, key)
     const sealed_key = keyring.seal(key, idempotencyKeyContext(owner))
-    if (id === claim._id || (await copyTo(id, { ...claim, sealed_key })))
+    if (id === claim._id || (await copyTo(id, claim, sealed_key)))
       await claims.modify({ _id: claim._id, sealed_key: claim.sealed_key }, { $set: { sealed_key } })
     // A claim that could not be copied yet counts too, so that there is another pass.
     return 'renewed'
   }
 
   /** False while a call holds the new index. That call finds the verification under the former one, and frees the new one. */
-  async function copyTo(id: string, claim: ClaimDoc): Promise<boolean> {
-    // First, so that an erasure of the verification always finds the copy.
-    await otps.update([{ ids: [claim.otp_id], update: { $addToSet: { claims: id } } }])
-    const copy = { ...claim, _id: id, held_until: clock.now() + COPY_CHECKED_AFTER_MS }
-    if ((await claims.insert([copy]))[0] === 'inserted') return true
+  async function copyTo(id: string, claim: ClaimDoc, sealed_key: string): Promise<boolean> {
+    const { otp_id, expires_at, purge_at } = claim
+    // First, so that an erasure of the verification finds the copy.
+    await otps.update([{ ids: [otp_id], update: { $addToSet: { claims: id } } }])
+    // No call holds the copy, because its verification exists.
+    const copy = { _id: id, otp_id, held_until: 0, sealed_key, expires_at, purge_at }
+    if ((await claims.insert([copy]))[0] === 'inserted') {
+      await removeIfErased(copy, claim)
+      return true
+    }
     const existing = (await claims.get([id])).get(id)
-    return existing !== undefined && (await otps.get([existing.otp_id])).has(existing.otp_id)
+    if (existing === undefined) return false
+    const isBound = (await otps.get([existing.otp_id])).has(existing.otp_id)
+    if (!isBound && isAbandoned(existing, clock.now())) await remove(existing)
+    return isBound
   }
 
+  /** An erasure may have removed the claims of the verification before there was a copy. Then the claim that was copied is gone. If it is
+   *  still there, the erasure finds the copy, see services/domain/privacy/erasure.ts. */
+  async function removeIfErased(copy: ClaimDoc, { _id, otp_id }: ClaimDoc): Promise<void> {
+    const copied = (await claims.get([_id])).get(_id)
+    if (copied?.otp_id !== otp_id) await remove(copy)
+  }
+
+  /** Conditional on what was read: a call that has taken the claim over keeps it. */
+  const remove = ({ _id, otp_id, held_until }: ClaimDoc): Promise<number> =>
+    claims.remove({ _id, otp_id, held_until: held_until ?? { $exists: false } }, 1)
+
   async function renew(claim: ClaimDoc, otp: OtpDoc | undefined): Promise<Outcome> {
-    if (keyring.isCurrent(claim.sealed_key) || claim.expires_at <= clock.now()) return 'current'
+    const now = clock.now()
+    if (keyring.isCurrent(claim.sealed_key) || claim.expires_at <= now) return 'current'
     if (otp) return reindex(claim, otp)
-    // Its send is still under way, or was cut off: the next pass finds a verification, or no claim.
-    return claim.held_until === undefined ? 'current' : 'renewed'
+    // Its send may still be under way: the next pass finds a verification, or that the send was cut off.
+    if (!isAbandoned(claim, now)) return 'renewed'
+    await remove(claim)
+    return 'current'
   }
 
   return async (batch: readonly ClaimDoc[]): Promise<{ renewed: number; unsealable: number }> => {

@@ -84,7 +84,7 @@ function recordAnswer(
   return true
 }
 
-/** Repeats sends until they are answered. The idempotency claim of a dead process takes a while to be freed. */
+/** Repeats sends until they are answered. The idempotency claim of a dead process is taken over after a while. */
 async function repeatSends(
   burstSite: BurstSite,
   url: string,

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
-import { newId } from '../../infra/ids.ts'
-import { partitionOf } from '../../infra/partitions.ts'
+import { firstIdAt, newId } from '../../infra/ids.ts'
 import { claimOf } from '../../services/edge/idempotency.ts'
 import { ask, refusal } from '../support/api-caller.ts'
 import { freshNumber, type Tenant } from '../support/flow.ts'
 import { describeFlow, FLOW_APP_KEYS } from '../support/shared-flow.ts'
 
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const CLAIM_HELD_MS = 30_000
 
 describeFlow('an idempotency key', (flow, engines) => {
@@ -147,36 +147,55 @@ describeFlow('an idempotency key', (flow, engines) => {
         ids.map(_id => ({
           _id,
           otp_id,
-          partition: partitionOf(otp_id),
           held_until: diedAt + CLAIM_HELD_MS,
           sealed_key,
           expires_at: diedAt + DAY_MS,
-          purge_at: new Date(diedAt + 2 * DAY_MS),
+          purge_at: new Date(diedAt + DAY_MS + CLAIM_HELD_MS),
         })),
       )
       return { idempotency, otp_id }
     }
 
-    it('is taken over by the next send', async () => {
+    const verificationsOf = async ({ app }: Tenant): Promise<string[]> => {
+      const { items } = (await flow.admin('GET', `/apps/${app}/verifications`)).body
+      return items.map(({ otp_id }: { otp_id: string }) => otp_id)
+    }
+
+    it('is taken over by the next send, which makes that verification', async () => {
       const shop = await flow.createTenant()
-      const { idempotency } = await leaveClaim(shop, flow.clock.now() - CLAIM_HELD_MS)
+      const { idempotency, otp_id } = await leaveClaim(shop, flow.clock.now() - CLAIM_HELD_MS)
       const to = freshNumber()
       const { status, body, text } = await shop.server.send(to, { idempotency })
       expect(status, text).to.equal(200)
-      // The id is the one of the claim, or a new one if the sweeper has freed the key before.
+      expect(body.otp_id).to.equal(otp_id)
       await flow.waitForCode(to)
       expect((await shop.server.send(to, { idempotency })).body).to.deep.equal(body)
+      expect(await verificationsOf(shop)).to.deep.equal([otp_id])
     })
 
-    it('is freed by the sweeper', async () => {
+    it('is free for a new verification an hour later', async () => {
       const shop = await flow.createTenant()
-      const { otp_id } = await leaveClaim(shop, flow.clock.now() - CLAIM_HELD_MS)
-      const claims = flow.countersign.engines.store.docs('claims')
-      await flow.eventually(async () =>
-        expect(
-          await claims.count({ partition: partitionOf(otp_id), held_until: { $gt: 0, $lte: flow.clock.now() } }),
-        ).to.equal(0),
-      )
+      const now = flow.clock.now()
+      const { idempotency, otp_id } = await leaveClaim(shop, now - HOUR_MS)
+      const to = freshNumber()
+      const { body } = await shop.server.send(to, { idempotency })
+      expect(body.otp_id > firstIdAt('otp', now - CLAIM_HELD_MS), 'an id of its own time').to.equal(true)
+      await flow.waitForCode(to)
+      expect((await shop.server.send(to, { idempotency })).body).to.deep.equal(body)
+      expect(await verificationsOf(shop))
+        .to.deep.equal([body.otp_id])
+        .and.not.include(otp_id)
+    })
+
+    it('makes one verification of fifty sends at once', async () => {
+      for (const diedBefore of [CLAIM_HELD_MS, HOUR_MS]) {
+        const shop = await flow.createTenant()
+        const { idempotency } = await leaveClaim(shop, flow.clock.now() - diedBefore)
+        const sends = Array.from({ length: 50 }, () => shop.server.send(freshNumber(), { idempotency }))
+        const answers = await flow.advanceUntil(Promise.all(sends))
+        expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).to.have.property('size', 1)
+        expect(await verificationsOf(shop)).to.deep.equal([answers[0]?.body.otp_id])
+      }
     })
 
     if (engines === 'embedded')

@@ -33,8 +33,8 @@ export interface OtpDoc extends SavedOtp, RevisedDoc {
  *  there are several data keys, there is a document for each. */
 export interface ClaimDoc extends Doc {
   otp_id: string
-  partition: number
-  /** Until then the first call may still be creating the verification. Absent once the sweeper has found it. */
+  /** Until then the first call may still be creating the verification. Absent in documents of a former release, whose sweeper removed it
+   *  once the verification existed. */
   held_until?: number
   /** The idempotency key itself, by which the key is indexed again when data keys rotate. */
   sealed_key: string
@@ -139,10 +139,7 @@ export const VERIFICATION_COLLECTIONS = {
     ],
     purged: true,
   }),
-  claims: collection<ClaimDoc>({
-    indexes: [{ fields: { partition: 1, held_until: 1 }, partial: { held_until: { $gt: 0 } } }],
-    purged: true,
-  }),
+  claims: collection<ClaimDoc>({ indexes: [], purged: true }),
   counters: collection<CounterDoc>({ indexes: [], purged: true }),
   attempts: collection<AttemptDoc>({
     indexes: [{ fields: { app_id: 1, provider: 1, reference: 1 }, partial: { reference: { $gt: '' } } }],

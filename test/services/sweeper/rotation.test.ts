@@ -9,6 +9,7 @@ import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
 import { providerContext } from '../../../services/domain/tenancy/documents.ts'
 import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
 import { findUserByEmail, userContext } from '../../../services/domain/users/documents.ts'
+import { CLAIM_HELD_MS, MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../../services/domain/verifications/claim-holds.ts'
 import { atRest, idempotencyKeyContext } from '../../../services/domain/verifications/encryption-context.ts'
 import {
   idempotencyIndexes,
@@ -222,7 +223,12 @@ eachStore('rotation of data keys', fresh => {
       const { otp_id } = await sendWithKey(actor)
       const [claim] = await claims()
       if (!claim) throw new Error('no claim')
-      const held = { ...claim, _id: indexUnder(after), otp_id: 'otp_of_that_call', held_until: clock.now() + 30_000 }
+      const held = {
+        ...claim,
+        _id: indexUnder(after),
+        otp_id: 'otp_of_that_call',
+        held_until: clock.now() + CLAIM_HELD_MS,
+      }
       await store.docs('claims').insert([held])
       const { rotate } = sweeper()
       await rotate()
@@ -232,12 +238,11 @@ eachStore('rotation of data keys', fresh => {
       await expectFoundByNewKeyAlone(otp_id)
     })
 
-    it('takes another pass while its send is under way, and ends when that was cut off', async () => {
+    it('takes another pass while its send may be under way, and frees the key when that was cut off', async () => {
       const cutOff = {
         _id: indexUnder(before),
         otp_id: 'otp_never',
-        partition: 0,
-        held_until: clock.now(),
+        held_until: clock.now() + CLAIM_HELD_MS,
         sealed_key: before.seal('order 1', idempotencyKeyContext(owner)),
         expires_at: clock.now() + 86_400_000,
         purge_at: new Date(2 ** 42),
@@ -246,8 +251,28 @@ eachStore('rotation of data keys', fresh => {
       const { rotate } = sweeper()
       await rotate()
       expect((await state())?.state).to.equal('running')
-      await store.docs('claims').remove({ _id: cutOff._id }, 1)
+      await clock.advance(MAX_AGE_OF_TAKEN_OVER_ID_MS - 1)
+      await rotate()
+      expect((await state())?.state, 'a call may take it over').to.equal('running')
+      expect(await claims()).to.have.length(1)
+      await clock.advance(1)
       await rotateUntilDone()
+      expect(await claims()).to.deep.equal([])
+    })
+
+    it('ends although a call that died has left a claim under the new index', async () => {
+      const { otp_id } = await sendWithKey(actor)
+      const [claim] = await claims()
+      if (!claim) throw new Error('no claim')
+      const held_until = clock.now() + CLAIM_HELD_MS
+      const sealed_key = after.seal('order 1', idempotencyKeyContext(owner))
+      const left = { ...claim, _id: indexUnder(after), otp_id: 'otp_never', held_until, sealed_key }
+      await store.docs('claims').insert([left])
+      await sweeper().rotate()
+      expect((await state())?.state).to.equal('running')
+      await clock.advance(MAX_AGE_OF_TAKEN_OVER_ID_MS)
+      await rotateUntilDone()
+      await expectFoundByNewKeyAlone(otp_id)
     })
 
     it('reports one whose data key is missing', async () => {

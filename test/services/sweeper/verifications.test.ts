@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { PARTITIONS } from '../../../infra/partitions.ts'
 import type { Update } from '../../../infra/store/docs.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
-import type { ClaimDoc, OtpDoc } from '../../../services/domain/verifications/documents.ts'
+import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import type { OutboxEntry } from '../../../services/domain/verifications/effect-messages.ts'
 import { createOtpSweeps } from '../../../services/sweeper/verifications.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
@@ -30,7 +30,7 @@ eachStore('sweeping verifications', fresh => {
       broker: { publish: async (queue, { id, body }) => void published.push({ queue, id, body }) },
       relay: (otp_id, effects) => void relayed.push([otp_id, effects.map(({ id }) => id)]),
     })
-  const sweepAll = async (name: 'expiry' | 'outbox' | 'claims') => {
+  const sweepAll = async (name: 'expiry' | 'outbox') => {
     return createSweeps()[name]?.(Array.from({ length: PARTITIONS }, (_, partition) => partition))
   }
   const otp = (_id: string, more: Partial<OtpDoc>) =>
@@ -93,22 +93,5 @@ eachStore('sweeping verifications', fresh => {
     const left = await store.docs('otps').get(['otp_due', 'otp_stuck'])
     expect(left.get('otp_due')).not.to.have.property('due_at')
     expect(left.get('otp_stuck')?.outbox_at).to.equal(null)
-  })
-
-  it('frees idempotency keys whose process died, and stops sweeping those whose verification exists', async () => {
-    const claim = (_id: string, otp_id: string): ClaimDoc => {
-      const now = clock.now()
-      const times = { held_until: now + 30_000, expires_at: now + 86_400_000, purge_at: new Date(now + 90_000_000) }
-      return { _id, otp_id, partition: 5, sealed_key: 'sealed', ...times }
-    }
-    await store.docs('claims').insert([claim('abandoned', 'otp_never'), claim('bound', 'otp_made')])
-    await otp('otp_made', {})
-    expect(await sweepAll('claims')).to.equal(0)
-    await clock.advance(30_000)
-    expect(await sweepAll('claims')).to.equal(2)
-    const left = await store.docs('claims').get(['abandoned', 'bound'])
-    expect([...left.keys()]).to.deep.equal(['bound'])
-    expect(left.get('bound')).not.to.have.property('held_until')
-    expect(await sweepAll('claims')).to.equal(0)
   })
 })

@@ -1,0 +1,126 @@
+// An idempotency key is copied to the index of a new data key while its verification is erased: whatever order their steps take, nothing
+// of the key is left.
+import { expect } from 'chai'
+import fc from 'fast-check'
+import type { Doc, Docs } from '../../../infra/store/docs.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
+import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
+import type { ClaimDoc, OtpDoc } from '../../../services/domain/verifications/documents.ts'
+import { idempotencyKeyContext } from '../../../services/domain/verifications/encryption-context.ts'
+import { idempotencyIndexes } from '../../../services/domain/verifications/lookup-indexes.ts'
+import { createClaims } from '../../../services/otp/idempotency-claims.ts'
+import { createReindexClaims } from '../../../services/sweeper/reindex-claims.ts'
+import { testClock } from '../../support/clock.ts'
+import { eachStore } from '../../support/stores.ts'
+import { testKeyring } from '../../support/tenancy.ts'
+
+const HOUR = 3_600_000
+const OWNER = { company_id: 'cmp_1', mode: 'test', kind: 'server' } as const
+
+eachStore('an idempotency key that is reindexed while its verification is erased', fresh => {
+  const [before, during] = [testKeyring(1), testKeyring(2, 1)]
+  const clock = testClock()
+  let store: CountersignStore
+  beforeEach(async () => {
+    store = await fresh()
+  })
+
+  let runs = 0
+  /** A verification with an idempotency key that only the old data key has indexed. */
+  async function addVerification(): Promise<{ otp_id: string; key: string; claim: ClaimDoc }> {
+    runs += 1
+    const [otp_id, key] = [`otp_${runs}`, `order ${runs}`]
+    const [_id = ''] = idempotencyIndexes(before, OWNER, key)
+    const claim: ClaimDoc = {
+      _id,
+      otp_id,
+      held_until: clock.now() - HOUR,
+      sealed_key: before.seal(key, idempotencyKeyContext(OWNER)),
+      expires_at: clock.now() + HOUR,
+      purge_at: new Date(clock.now() + HOUR),
+    }
+    const { company_id, mode, kind } = OWNER
+    const context = { started_by: { kind }, deliveries: [] }
+    const otp = { _id: otp_id, company_id, mode, context, rev: 1, outbox: [], claims: [_id] }
+    await store.docs('otps').insert([otp as unknown as OtpDoc])
+    await store.docs('claims').insert([claim])
+    return { otp_id, key, claim }
+  }
+
+  const storedClaims = async (key: string): Promise<ClaimDoc[]> => [
+    ...(await store.docs('claims').get(idempotencyIndexes(during, OWNER, key))).values(),
+  ]
+
+  /** The store as one of two processes uses it: the scheduler decides when each of its steps is taken. */
+  function scheduled(scheduler: fc.Scheduler, process: string): CountersignStore {
+    const step = async <T>(name: string, operation: () => Promise<T>): Promise<T> => {
+      await scheduler.schedule(Promise.resolve(), `${process} ${name}`)
+      return operation()
+    }
+    const wrap = <T extends Doc>(name: string, docs: Docs<T>): Docs<T> => ({
+      ...docs,
+      get: ids => step(`${name}.get`, () => docs.get(ids)),
+      insert: list => step(`${name}.insert`, () => docs.insert(list)),
+      update: updates => step(`${name}.update`, () => docs.update(updates)),
+      modify: (filter, update) => step(`${name}.modify`, () => docs.modify(filter, update)),
+      // MongoDB first looks which documents there are and then removes those, so others may come in between.
+      async remove(filter, limit) {
+        const { _id } = filter as { _id?: { $in?: string[] } }
+        if (_id?.$in === undefined) return step(`${name}.remove`, () => docs.remove(filter, limit))
+        const found = await step(`${name}.look`, () => docs.get(_id.$in ?? []))
+        return step(`${name}.remove`, () => docs.remove({ ...filter, _id: { $in: [...found.keys()] } }, limit))
+      },
+    })
+    return { ...store, docs: name => wrap(name, store.docs(name)) }
+  }
+
+  it('is copied, and the copy leads to the same verification without holding the key', async () => {
+    const { otp_id, key, claim } = await addVerification()
+    const reindex = createReindexClaims({ store, keyring: during, clock })
+    expect(await reindex([claim])).to.deep.equal({ renewed: 1, unsealable: 0 })
+    const [copy] = [...(await store.docs('claims').get(idempotencyIndexes(testKeyring(2), OWNER, key))).values()]
+    const { _id, sealed_key, ...times } = copy ?? claim
+    const { expires_at, purge_at } = claim
+    expect(times).to.deep.equal({ otp_id, held_until: 0, expires_at, purge_at })
+    expect(testKeyring(2).unseal(sealed_key, idempotencyKeyContext(OWNER))).to.equal(key)
+  })
+
+  it('is erased under every index, whatever order the steps take', async function () {
+    this.timeout(120_000)
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), async scheduler => {
+        const { otp_id, key, claim } = await addVerification()
+        const [sweeper, eraser] = [scheduled(scheduler, 'sweeper'), scheduled(scheduler, 'eraser')]
+        const reindex = createReindexClaims({ store: sweeper, keyring: during, clock })
+        const erase = async () => eraseVerifications(eraser, [...(await eraser.docs('otps').get([otp_id])).values()])
+        await scheduler.waitFor(Promise.all([reindex([claim]), erase()]))
+        expect((await store.docs('otps').get([otp_id])).size).to.equal(0)
+        expect(await storedClaims(key)).to.deep.equal([])
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('makes one verification when it is used again meanwhile, and that one keeps the key', async function () {
+    this.timeout(120_000)
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), async scheduler => {
+        const { otp_id, key, claim } = await addVerification()
+        const [sweeper, eraser] = [scheduled(scheduler, 'sweeper'), scheduled(scheduler, 'eraser')]
+        const reindex = createReindexClaims({ store: sweeper, keyring: during, clock })
+        const erase = async () => eraseVerifications(eraser, [...(await eraser.docs('otps').get([otp_id])).values()])
+        const caller = scheduled(scheduler, 'caller')
+        const claims = createClaims({ claims: caller.docs('claims'), otps: caller.docs('otps'), clock })
+        const ids = idempotencyIndexes(during, OWNER, key).sort()
+        const sealed_key = during.seal(key, idempotencyKeyContext(OWNER))
+        const send = () => claims.claim({ ids, sealed_key }, `${otp_id}_next`, HOUR)
+        const [claimed] = await scheduler.waitFor(Promise.all([send(), reindex([claim]), erase()]))
+        // A call that was answered before the erasure leaves nothing, and one after it holds the whole key.
+        const left = (await storedClaims(key)).map(one => one.otp_id)
+        if (claimed.kind === 'bound') expect(left).to.deep.equal([])
+        else expect([claimed.otp_id, ...left]).to.deep.equal(Array(3).fill(`${otp_id}_next`))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
