@@ -10,6 +10,7 @@ import { CLAIM_HELD_MS, MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../../services/do
 import type { ClaimDoc, OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { type Claims, createClaims } from '../../../services/otp/idempotency-claims.ts'
 import { testClock } from '../../support/clock.ts'
+import { scheduledStep } from '../../support/scheduled-step.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const HOUR = 3_600_000
@@ -136,8 +137,7 @@ eachStore('idempotency claims under several data keys', fresh => {
       const step = async <T>(name: string, operation: () => Promise<T>): Promise<T> => {
         operations += 1
         if (operations >= caller.dies) throw new Dead()
-        await scheduler.schedule(Promise.resolve(), `${nth} ${name}`)
-        return operation()
+        return scheduledStep(scheduler, `${nth} ${name}`, operation)
       }
       const { insert, get, modify, remove } = store.docs('claims')
       const claims = {

@@ -11,6 +11,7 @@ import { idempotencyIndexes } from '../../../services/domain/verifications/looku
 import { createClaims } from '../../../services/otp/idempotency-claims.ts'
 import { createReindexClaims } from '../../../services/sweeper/reindex-claims.ts'
 import { testClock } from '../../support/clock.ts'
+import { scheduledStep } from '../../support/scheduled-step.ts'
 import { eachStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 
@@ -53,10 +54,8 @@ eachStore('an idempotency key that is reindexed while its verification is erased
 
   /** The store as one of two processes uses it: the scheduler decides when each of its steps is taken. */
   function scheduled(scheduler: fc.Scheduler, process: string): CountersignStore {
-    const step = async <T>(name: string, operation: () => Promise<T>): Promise<T> => {
-      await scheduler.schedule(Promise.resolve(), `${process} ${name}`)
-      return operation()
-    }
+    const step = <T>(name: string, operation: () => Promise<T>): Promise<T> =>
+      scheduledStep(scheduler, `${process} ${name}`, operation)
     const wrap = <T extends Doc>(name: string, docs: Docs<T>): Docs<T> => ({
       ...docs,
       get: ids => step(`${name}.get`, () => docs.get(ids)),
