@@ -1,5 +1,5 @@
-// An idempotency key is copied to the index of a new data key while its verification is erased: whatever order their steps take, nothing
-// of the key is left.
+// An idempotency key is copied to the index of a new data key while its verification is erased: in every order of their steps, nothing of
+// the key is left.
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Doc, Docs } from '../../../infra/store/docs.ts'
