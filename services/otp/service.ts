@@ -87,6 +87,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
   const verificationMetrics = createVerificationMetrics({ metrics, apps })
   const logFailedDeliveries = createLogFailedDeliveries(log)
   const onChange = (before: OtpDoc | null, after: OtpDoc, trace?: Trace): void => {
+    funds.onChange(before, after)
     guard.onChange(before, after)
     stats.onChange(before, after)
     verificationMetrics.onChange(before, after)

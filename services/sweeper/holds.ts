@@ -1,5 +1,6 @@
-// Tidies up money that a process left when it died. Entries that still wait in a company's document are moved to the ledger. Each hold in
-// the ledger is then checked once, after its send can no longer be under way: a hold without a delivery is voided.
+// Tidies up money that a process left when it died. Entries that still wait in a company's document are moved to the ledger. A hold whose
+// process did not confirm its delivery is then checked once, after its send can no longer be under way: a hold without a delivery is
+// voided.
 import type { Clock } from '../../infra/clock.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
@@ -13,7 +14,7 @@ export interface HoldSweepDeps {
   clock: Pick<Clock, 'now'>
 }
 
-/** A live process moves its entries to the ledger well within this time. */
+/** A live process moves its entries to the ledger well within this time, except holds that it cannot confirm. */
 const LEDGER_BEHIND_MS = 10_000
 const MARK_CHECKED = { $unset: { check_at: true, partition: true } } as const
 

@@ -1,7 +1,7 @@
 // Checks a company's money by reading all of it. In: a company. Out: every contradiction, in words; none when all agrees.
 //   the ledger    has no gap; every balance is the balance before plus the entry; the last one is the company's balance
 //   deliveries    every paid delivery has a hold; every failed one has a refund, or one is in its outbox
-//   holds         every hold has a delivery, or was given back, or is about to be checked by the sweeper
+//   holds         every hold has a delivery, or was given back, or its send is under way, or the sweeper is about to check it
 //   caps          every spend cap has counted its holds, less those that were given back
 import { scanAll } from '../../../infra/store/scan.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
@@ -19,10 +19,16 @@ export async function reconcile(store: CountersignStore, company_id: string): Pr
   const problems: string[] = []
 
   // The company is read before the ledger: an entry that moves from one to the other meanwhile is seen twice and counted once.
-  const items = new Map<number, LedgerItem & { check_at?: number }>(waitingItems(company).map(item => [item.seq, item]))
+  const items = new Map<number, LedgerItem>(waitingItems(company).map(item => [item.seq, item]))
+  /** A hold comes to the ledger without a check once its delivery is saved. Until then its delivery need not be there. */
+  const unconfirmed = new Set(items.keys())
   const last = ledgerId(company_id, seq)
-  for await (const item of scanAll(store.docs('ledger'), { company_id }))
-    if (item._id <= last) items.set(item.seq, item)
+  for await (const item of scanAll(store.docs('ledger'), { company_id })) {
+    if (item._id > last) continue
+    items.set(item.seq, item)
+    if (item.check_at) unconfirmed.add(item.seq)
+    else unconfirmed.delete(item.seq)
+  }
   const { sum } = checkLedger(items, { balance, seq }, problems)
   checkCaps(items, company.spent, problems)
 
@@ -40,8 +46,8 @@ export async function reconcile(store: CountersignStore, company_id: string): Pr
         if (deliveryProblems(otp, delivery, itemsByName).length > 0) suspects.push([otp._id, delivery.delivery_id])
       }
   for (const suspect of suspects) problems.push(...(await recheckDelivery(store, company_id, suspect)))
-  for (const { kind, delivery_id, check_at, otp_id } of items.values()) {
-    if (kind !== 'hold' || delivery_id === null || paid.has(delivery_id) || check_at) continue
+  for (const { kind, delivery_id, seq, otp_id } of items.values()) {
+    if (kind !== 'hold' || delivery_id === null || paid.has(delivery_id) || unconfirmed.has(seq)) continue
     const erased = !(await store.docs('otps').get([otp_id ?? ''])).has(otp_id ?? '')
     if (!erased && !itemsByName.has(`back:${delivery_id}`)) problems.push(`${delivery_id}: held for, and there is none`)
   }

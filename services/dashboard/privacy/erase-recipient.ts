@@ -59,7 +59,8 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
   }
 
   /** Refunds deliveries that will not be sent or have failed, because no report can refund an erased verification. A sent delivery stays
-   *  paid: without an entry that says so, the sweeper would give back the hold of a delivery that it no longer finds. */
+   *  paid: without an entry that says so, the sweeper would give back a hold that it still has to check and whose delivery it no longer
+   *  finds. */
   async function refund({ _id, company_id, context }: OtpDoc): Promise<void> {
     for (const { delivery_id, status, micros, created_at } of context.deliveries) {
       const isRefundable = status === 'queued' || status === 'failed'

@@ -23,6 +23,9 @@ import type { SpendCap } from './spend-caps.ts'
 
 export interface Accounts {
   enter(company_id: string, entry: Entry, cap?: SpendCap): Promise<EnterResult>
+  /** Says that the delivery of a hold is saved, so that the sweeper need not look for it. Only for a hold of this process; any other
+   *  changes nothing. A hold that is never confirmed is checked by the sweeper. */
+  confirmHold(delivery_id: string): void
   balance(company_id: string): Promise<number>
   /** Whether an entry of this name was entered. */
   knows(company_id: string, entry: string): Promise<boolean>
@@ -79,7 +82,7 @@ export function createAccounts({ store, clock, log }: AccountsDeps): Accounts {
       const { filter, update } = accountWrite(company_id, booked, { ...read, movedSeqs, now })
       return companies.modify(filter, update)
     })
-    if (after) ledgerWriter.moveInBackground(company_id, enteredBatch(booked, after, now))
+    if (after) ledgerWriter.moveWhenConfirmed(company_id, enteredBatch(booked, after, now))
     return after !== null
   }
 
@@ -105,6 +108,7 @@ export function createAccounts({ store, clock, log }: AccountsDeps): Accounts {
   )
   return {
     enter: (company_id, entry, cap) => enter({ company_id, entry, cap }),
+    confirmHold: ledgerWriter.confirm,
     async knows(company_id, entry) {
       if (waitingItems(await accountOf(company_id)).some(item => item.entry === entry)) return true
       return (await ledger.find({ entry }, { sort: { entry: 1 }, limit: 1 })).length > 0

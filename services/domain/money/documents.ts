@@ -57,7 +57,8 @@ export type AccountDoc = Account & RevisedDoc
 
 export interface LedgerDoc extends LedgerItem, RevisedDoc {
   company_id: string
-  /** When the sweeper checks that a hold has its delivery; absent once it has checked. */
+  /** When the sweeper checks that a hold has its delivery; absent if it was known when the hold came to the ledger, and once it has been
+   *  checked. */
   check_at?: number
   partition?: number
 }

@@ -1,13 +1,18 @@
-// Moves entries from the company's document, where they were entered, to the ledger. In: batches that were entered. Out: items in the
-// ledger, and the batches removed from the company. The process that entered a batch moves it in the background; the sweeper moves the
-// batches of a process that died. In a busy company's document the next write of entries removes moved batches as well, because a write
-// of its own would delay the other processes.
+// Moves entries from the company's document, where they were entered, to the ledger. In: batches that were entered, and which of their
+// holds were confirmed: their deliveries are saved. Out: items in the ledger, and the batches removed from the company.
+//
+// The process that entered a batch moves it in the background, as soon as its holds are confirmed; the sweeper moves the batches of a
+// process that died. A hold that was not confirmed is moved with a time at which the sweeper looks for its delivery. A confirmed one has
+// none, so that a send that is completed costs the sweeper nothing.
+//
+// In a busy company's document the next write of entries removes moved batches as well, because a write of its own would delay the other
+// processes.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { partitionOf } from '../../../infra/partitions.ts'
 import type { Docs, Pipeline } from '../../../infra/store/docs.ts'
 import { batchesWithout, itemsOf, waitingItems } from './batches.ts'
-import { type AccountDoc, type EntryBatch, type LedgerDoc, type LedgerItem, ledgerId } from './documents.ts'
+import { type AccountDoc, type Entry, type EntryBatch, type LedgerDoc, type LedgerItem, ledgerId } from './documents.ts'
 
 export interface LedgerWriterDeps {
   companies: Pick<Docs<AccountDoc>, 'update'>
@@ -18,6 +23,19 @@ export interface LedgerWriterDeps {
 
 /** Longer than any call may take: a hold that has no delivery by then never gets one. */
 export const CHECK_HOLD_AFTER_MS = 60_000
+/** A hold is followed by one write of its verification. A hold that is not confirmed by then was undone, or the answer to that write was
+ *  lost. */
+export const CONFIRM_HOLD_WITHIN_MS = 2_000
+
+/** A batch that this process entered, and that waits for its holds to be confirmed. */
+interface UnconfirmedBatch {
+  company_id: string
+  seq: number
+  items: readonly LedgerItem[]
+  /** The deliveries of the holds that are not confirmed yet. */
+  deliveries: Set<string>
+  since: number
+}
 
 interface CompanyState {
   /** The first numbers of batches that are in the ledger and still in the company's document. */
@@ -28,6 +46,8 @@ interface CompanyState {
 
 export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWriterDeps) {
   const running = new Set<Promise<void>>()
+  /** By delivery, the oldest first. A batch is here once for each of its holds that is not confirmed. */
+  const unconfirmed = new Map<string, UnconfirmedBatch>()
   const states = new Map<string, CompanyState>()
   const stateOf = (company_id: string): CompanyState => {
     const state = states.get(company_id) ?? { movedSeqs: [], writers: 0 }
@@ -36,8 +56,12 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
   }
 
   /** Comes before the batches are removed: an item that a crash leaves in both places is counted once. */
-  async function insertItems(company_id: string, items: readonly LedgerItem[]): Promise<void> {
-    if (items.length > 0) await ledger.insert(items.map(item => ledgerDoc(company_id, item)))
+  async function insertItems(
+    company_id: string,
+    items: readonly LedgerItem[],
+    needsCheck: (item: LedgerItem) => boolean,
+  ): Promise<void> {
+    if (items.length > 0) await ledger.insert(items.map(item => ledgerDoc(company_id, item, needsCheck(item))))
   }
 
   /** Only when no write of entries is under way, which would remove them as well. */
@@ -54,6 +78,25 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
       .catch(error => log.warn({ err: error, company_id }, 'ledger.behind'))
       .finally(() => running.delete(moved))
     running.add(moved)
+  }
+
+  /** The holds that are not confirmed by now will be checked, even if they are confirmed later. */
+  function moveInBackground({ company_id, seq, items, deliveries }: UnconfirmedBatch): void {
+    for (const delivery_id of deliveries) unconfirmed.delete(delivery_id)
+    inBackground(company_id, async () => {
+      await insertItems(company_id, items, ({ delivery_id }) => delivery_id !== null && deliveries.has(delivery_id))
+      stateOf(company_id).movedSeqs.push(seq)
+      await removeMoved(company_id)
+    })
+  }
+
+  /** Runs with the next batch that this process enters, so that no timer is needed. If none comes, the sweeper moves the old ones. */
+  function moveOverdue(): void {
+    const limit = clock.now() - CONFIRM_HOLD_WITHIN_MS
+    for (const batch of unconfirmed.values()) {
+      if (batch.since > limit) return
+      moveInBackground(batch)
+    }
   }
 
   return {
@@ -77,22 +120,36 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
         }
       }
     },
-    moveInBackground(company_id: string, batch: EntryBatch): void {
-      inBackground(company_id, async () => {
-        await insertItems(company_id, itemsOf(batch))
-        stateOf(company_id).movedSeqs.push(batch.seq)
-        await removeMoved(company_id)
-      })
+    /** Moves a batch once all of its holds are confirmed; at once if it has none. */
+    moveWhenConfirmed(company_id: string, batch: EntryBatch): void {
+      moveOverdue()
+      const items = itemsOf(batch)
+      const deliveries = new Set(items.filter(isHoldForDelivery).map(({ delivery_id }) => delivery_id))
+      const waiting: UnconfirmedBatch = { company_id, seq: batch.seq, items, deliveries, since: clock.now() }
+      for (const delivery_id of deliveries) unconfirmed.set(delivery_id, waiting)
+      if (deliveries.size === 0) moveInBackground(waiting)
     },
-    /** Moves all batches of a company. A batch that another process moves at the same time is inserted once. */
+    confirm(delivery_id: string): void {
+      const batch = unconfirmed.get(delivery_id)
+      if (!batch) return
+      unconfirmed.delete(delivery_id)
+      batch.deliveries.delete(delivery_id)
+      if (batch.deliveries.size === 0) moveInBackground(batch)
+    },
+    /** Moves all batches of a company, of any process, so that all of their holds are checked. A batch that its own process moves at the
+     *  same time is inserted once. */
     async moveAll(company: AccountDoc): Promise<void> {
       const { _id, batches } = company
-      await insertItems(_id, waitingItems(company))
+      await insertItems(_id, waitingItems(company), isHoldForDelivery)
       const movedSeqs = batches.map(({ seq }) => seq)
       if (movedSeqs.length > 0) await companies.update([{ ids: [_id], update: removeBatches(movedSeqs, clock.now()) }])
     },
+    /** Does not wait for holds to be confirmed. */
     settled: async (): Promise<void> => {
-      while (running.size > 0) await Promise.all(running)
+      while (unconfirmed.size > 0 || running.size > 0) {
+        for (const batch of unconfirmed.values()) moveInBackground(batch)
+        await Promise.all(running)
+      }
     },
   }
 }
@@ -103,14 +160,16 @@ const removeBatches = (movedSeqs: readonly number[], behindAt: number | '$behind
   { $set: { behind_at: { $cond: [{ $eq: [{ $size: '$batches' }, 0] }, '$$REMOVE', behindAt] } } },
 ]
 
-function ledgerDoc(company_id: string, item: LedgerItem): LedgerDoc {
-  const { otp_id, kind, seq, at } = item
-  const needsCheck = kind === 'hold' && otp_id !== null
+const isHoldForDelivery = <E extends Entry>(entry: E): entry is E & { otp_id: string; delivery_id: string } =>
+  entry.kind === 'hold' && entry.otp_id !== null && entry.delivery_id !== null
+
+function ledgerDoc(company_id: string, item: LedgerItem, needsCheck: boolean): LedgerDoc {
+  const { otp_id, seq, at } = item
   return {
     _id: ledgerId(company_id, seq),
     company_id,
     rev: 1,
     ...item,
-    ...(needsCheck ? { check_at: at + CHECK_HOLD_AFTER_MS, partition: partitionOf(otp_id) } : {}),
+    ...(needsCheck && otp_id !== null ? { check_at: at + CHECK_HOLD_AFTER_MS, partition: partitionOf(otp_id) } : {}),
   }
 }

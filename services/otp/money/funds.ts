@@ -6,6 +6,7 @@ import type { AppSettings } from '../../../machines/settings.ts'
 import type { Accounts } from '../../domain/money/accounts.ts'
 import { holdEntry, voidEntry } from '../../domain/money/documents.ts'
 import { CONSOLE_APP_ID } from '../../domain/users/console.ts'
+import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { refusal } from '../refusals.ts'
 import { NO_RESERVATION, type Reservation } from '../reservation.ts'
 import type { PriceSource } from './prices.ts'
@@ -17,6 +18,8 @@ export interface Funds {
   take(otp: Otp, settings: CapSettings): Promise<Reservation>
   /** A link costs nothing yet, but the balance must be enough for the code that the user will ask for. */
   checkBalance(otp: Otp, prices: Prices): Promise<Reservation>
+  /** Called after every saved change. A paid delivery that is saved keeps its hold, so the sweeper need not check it. */
+  onChange(before: OtpDoc | null, after: OtpDoc): void
 }
 
 type CapSettings = Pick<AppSettings, 'spend_caps'>
@@ -55,6 +58,11 @@ export function createFunds({ accounts, prices }: { accounts: Accounts; prices: 
     async take(otp, settings) {
       const latest = otp.deliveries.at(-1)
       return latest?.micros ? hold(otp, latest, settings) : NO_RESERVATION
+    },
+
+    onChange(before, after) {
+      const saved = after.context.deliveries.slice(before?.context.deliveries.length ?? 0)
+      for (const { delivery_id, micros } of saved) if (micros > 0) accounts.confirmHold(delivery_id)
     },
   }
 }
