@@ -54,8 +54,14 @@ describe('a send that is cut off by kill -9', () => {
     const burstSite = await createBurstSite({ site, script }, 'embedded')
     const recipients = phoneNumbers()
     const cutOff = new Set<string>()
-    for (const method of ['claims.insert', 'companies.modify', 'ledger.insert', 'otps.insert']) {
-      const dying = await burstSite.start({ port: 'store', method, nth: 1, when: 'after' })
+    for (const [when, method] of [
+      ['after', 'claims.insert'],
+      ['after', 'companies.modify'],
+      ['after', 'otps.insert'],
+      // The last step. Once it is done, the send may have been answered.
+      ['before', 'ledger.insert'],
+    ] as const) {
+      const dying = await burstSite.start({ port: 'store', method, nth: 1, when })
       const recipient = recipients.next().value
       expect(await burstSite.send(dying.url, recipient), 'no answer').to.equal(null)
       expect((await dying.exited).signal).to.equal('SIGKILL')

@@ -11,9 +11,9 @@ import { onEachEngineSet } from '../support/site.ts'
 const STEPS: [step: string, method: string, nth: number, when: CrashPoint['when']][] = [
   // The first write finds nothing spent yet and does not match; the second, after reading the company, does.
   ['after the money was held', 'companies.modify', 2, 'after'],
-  ['before the hold was in the ledger', 'ledger.insert', 1, 'before'],
   ['before the verification was stored', 'otps.insert', 1, 'before'],
   ['after the verification was stored', 'otps.insert', 1, 'after'],
+  ['before the hold was in the ledger', 'ledger.insert', 1, 'before'],
 ]
 /** A hold without a verification is checked after a minute, by a clock that runs five times as fast. */
 const TIMEOUT_MS = 60_000

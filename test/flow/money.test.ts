@@ -4,6 +4,7 @@ import { Unavailable } from '../../infra/unavailable.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../services/domain/money/ledger-writer.ts'
 import type { Caller } from '../support/api-caller.ts'
 import { refusal } from '../support/api-caller.ts'
+import { eventually } from '../support/eventually.ts'
 import { CACHE_TTL_MS, freshNumber, startFlow } from '../support/flow.ts'
 import { codeIn, describeLiveFlow, type LiveApp } from '../support/live-flow.ts'
 import { onEachEngineSet } from '../support/site.ts'
@@ -92,6 +93,23 @@ describeLiveFlow('an app with a prepaid balance', live => {
       ['hold', -SMS_PRICE, 60_000],
       ['credit', 100_000, 100_000],
     ])
+    await expectReconciled(shop)
+  })
+
+  it('leaves nothing for the sweeper to check once its send and its resend are saved', async () => {
+    const shop = await open(3 * SMS_PRICE, { resend_cooldown_seconds: [0] })
+    const { body } = await shop.server.send(freshNumber())
+    expect((await shop.server.resend(body.otp_id)).status).to.equal(200)
+    // The API would move to the ledger what still waits for its confirmation.
+    const stored = live.countersign.engines.store.docs('ledger')
+    await eventually(async () => {
+      const items = await stored.find({ company_id: shop.company }, { sort: { _id: -1 }, limit: 10 })
+      expect(items.map(({ kind, check_at, partition }) => [kind, check_at, partition])).to.deep.equal([
+        ['hold', undefined, undefined],
+        ['hold', undefined, undefined],
+        ['credit', undefined, undefined],
+      ])
+    })
     await expectReconciled(shop)
   })
 
@@ -193,11 +211,11 @@ describeLiveFlow('an app with a prepaid balance', live => {
   })
 })
 
-onEachEngineSet('the hold of a send that could not be saved', engines => {
-  it('is voided, and the money returns to the balance', async function () {
-    this.timeout(120_000)
+onEachEngineSet('the hold of a send', engines => {
+  /** The first insert of a verification fails, `before` or `after` it is stored. */
+  function startPaidFlow(when: 'before' | 'after') {
     let lost = 0
-    const flow = await startFlow({
+    return startFlow({
       engines,
       bootstrap: {
         prices: [{ channel: 'sms', country: '*', micros: SMS_PRICE }],
@@ -218,7 +236,7 @@ onEachEngineSet('the hold of a send that could not be saved', engines => {
       decorate: ({ store, broker }) => ({
         broker,
         store: interceptWrites(store, {
-          async before(call) {
+          async [when](call: string) {
             if (call !== 'otps.insert' || lost > 0) return
             lost += 1
             throw new Unavailable('the store went away')
@@ -226,6 +244,11 @@ onEachEngineSet('the hold of a send that could not be saved', engines => {
         }),
       }),
     })
+  }
+
+  it('that could not be saved is voided, and the money returns to the balance', async function () {
+    this.timeout(120_000)
+    const flow = await startPaidFlow('before')
     try {
       const server: Caller = flow.caller('sk_live_money')
       const balance = async () => (await flow.admin('GET', '/companies/cmp_1')).body.balance
@@ -236,6 +259,30 @@ onEachEngineSet('the hold of a send that could not be saved', engines => {
       await flow.eventually(async () => expect(await balance()).to.equal(2 * SMS_PRICE))
       const { items } = (await flow.admin('GET', '/companies/cmp_1/ledger')).body
       expect(items.map(({ kind }: { kind: string }) => kind)).to.deep.equal(['void', 'hold', 'hold', 'credit'])
+      expect((await flow.admin('GET', '/companies/cmp_1/reconciliation')).body.problems).to.deep.equal([])
+    } finally {
+      await flow.stop()
+    }
+  })
+
+  it('that was saved, without an answer from the store, is checked and kept', async function () {
+    this.timeout(120_000)
+    const flow = await startPaidFlow('after')
+    const stored = flow.countersign.engines.store.docs('ledger')
+    const holds = async () =>
+      (await stored.find({ company_id: 'cmp_1' }, { sort: { _id: -1 }, limit: 10 })).filter(
+        ({ kind }) => kind === 'hold',
+      )
+    try {
+      expect((await flow.caller('sk_live_money').send(freshNumber())).status).to.equal(503)
+      const { items } = (await flow.admin('GET', '/companies/cmp_1/ledger')).body
+      expect(items.map(({ kind }: { kind: string }) => kind)).to.deep.equal(['hold', 'credit'])
+      expect((await holds()).map(({ check_at, at }) => check_at === at + CHECK_HOLD_AFTER_MS)).to.deep.equal([true])
+      await flow.advance(CHECK_HOLD_AFTER_MS + 1_000)
+      await flow.eventually(async () =>
+        expect((await holds()).map(({ check_at }) => check_at)).to.deep.equal([undefined]),
+      )
+      expect((await flow.admin('GET', '/companies/cmp_1')).body.balance).to.equal(2 * SMS_PRICE)
       expect((await flow.admin('GET', '/companies/cmp_1/reconciliation')).body.problems).to.deep.equal([])
     } finally {
       await flow.stop()

@@ -61,6 +61,8 @@ export interface BurstSite {
   expectDelivered(url: string, recipient: string, otp_id: string): Promise<void>
   otpIds(url: string): Promise<string[]>
   deliveredEvents(url: string): Promise<string[]>
+  /** The newest entries of the company's ledger, newest first. Asking moves to the ledger what still waits in the company's document. */
+  ledger(url: string): Promise<{ kind: string; otp_id: string | null; delivery_id: string | null }[]>
   /** Waits until the balance is as expected and the reconciliation of the company finds no problem. */
   expectBalance(url: string, expected: number): Promise<void>
 }
@@ -128,6 +130,8 @@ export async function createBurstSite(
         expect(body.problems).to.deep.equal([])
         expect([body.balance, body.sum]).to.deep.equal([expected, expected])
       }, TIMEOUT_MS),
+    ledger: async url =>
+      (await ask(`${url}/admin/v1/companies/${COMPANY}/ledger?limit=100`, { token: TOKEN })).body.items,
     deliveredEvents: async url =>
       (await items<{ type: string; payload: { otp_id: string } }>(url, 'events'))
         .filter(({ type }) => type === 'delivery.delivered')

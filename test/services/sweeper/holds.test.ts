@@ -55,6 +55,17 @@ eachStore('sweeping money', fresh => {
     expect((await reconcile(store, 'cmp_1')).problems).to.deep.equal([])
   })
 
+  it('does not look for the delivery of a hold that was confirmed, and looks for that of another one', async () => {
+    const accounts = openAccounts()
+    await Promise.all(['dlv_1', 'dlv_2'].map(delivery => accounts.enter('cmp_1', holdEntry('otp_1', delivery, 40))))
+    accounts.confirmHold('dlv_1')
+    await accounts.settled()
+    await clock.advance(CHECK_HOLD_AFTER_MS)
+    expect([await sweep('holds'), await sweep('holds')]).to.deep.equal([1, 0])
+    const { balance } = (await company()) ?? {}
+    expect(balance, 'neither has a delivery, and one was looked for').to.equal(60)
+  })
+
   it('moves the left entries of a company that other processes keep writing to', async () => {
     const dying = interceptWrites(store, {
       async before(call) {

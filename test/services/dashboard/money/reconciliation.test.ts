@@ -1,7 +1,11 @@
 // Reading all the money of a company is dear, and its owners may ask for it as often as they like.
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import { createAccounts } from '../../../../services/domain/money/accounts.ts'
+import { holdEntry } from '../../../../services/domain/money/documents.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
+import { createCapturedLog } from '../../../support/captured-log.ts'
+import { startOtpActor } from '../../../support/otp.actor.ts'
 import { eachStore } from '../../../support/stores.ts'
 
 eachStore('a reconciliation', fresh => {
@@ -55,6 +59,30 @@ eachStore('a reconciliation', fresh => {
     expect(counts.ledger).to.equal(1)
     await admin.get(`/companies/${company}/reconciliation`)
     expect(counts.ledger).to.equal(2)
+  })
+
+  it('misses the delivery of a hold only when the hold is neither under way nor to be checked', async () => {
+    const store = await fresh()
+    const actor = await startOtpActor(store)
+    try {
+      const admin = await startAdmin(store, { clock: actor.clock })
+      const tenant = await createTenant(admin)
+      const { otp_id } = await actor.send({ ...tenant, recipient: '+447911123456' })
+      await admin.ask('POST', `/companies/${tenant.company}/credit`, { micros: 100 })
+      const accounts = createAccounts({ store, clock: actor.clock, log: createCapturedLog().log })
+      const problems = async () => (await admin.get(`/companies/${tenant.company}/reconciliation`)).body.problems
+      const hold = (delivery: string) => accounts.enter(tenant.company, holdEntry(otp_id, delivery, 10))
+      await hold('dlv_1')
+      expect(await problems(), 'under way').to.deep.equal([])
+      await accounts.settled()
+      expect(await problems(), 'to be checked').to.deep.equal([])
+      await hold('dlv_2')
+      accounts.confirmHold('dlv_2')
+      await accounts.settled()
+      expect(await problems(), 'confirmed').to.deep.equal(['dlv_2: held for, and there is none'])
+    } finally {
+      await actor.close()
+    }
   })
 
   it('is made for two companies at once, and not for more', async () => {

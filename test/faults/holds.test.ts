@@ -1,0 +1,50 @@
+// kill -9 around the save of a paid send: the sweeper voids a hold whose verification was never saved, and keeps the hold of one that was
+// saved, although its process did not come to say so.
+import { expect } from 'chai'
+import { createBurstSite, OPENING_BALANCE, PRICE } from '../support/burst-site.ts'
+import type { CrashPoint } from '../support/crash.ts'
+import { eventually } from '../support/eventually.ts'
+import { useProcesses } from '../support/processes.ts'
+import { onEachEngineSet } from '../support/site.ts'
+
+const AFTER_THE_SAVE: [step: string, method: string, when: CrashPoint['when']][] = [
+  ['and before the hold was confirmed', 'otps.insert', 'after'],
+  ['and before the confirmed hold was in the ledger', 'ledger.insert', 'before'],
+]
+/** A hold is checked after a minute, by a clock that runs five times as fast. */
+const TIMEOUT_MS = 60_000
+
+onEachEngineSet('the hold of a send that was cut off by kill -9', engines => {
+  const { site, script } = useProcesses()
+
+  for (const [step, method, when] of AFTER_THE_SAVE)
+    it(`is kept if the verification was saved, ${step}, and is voided if it was not`, async function () {
+      this.timeout(180_000)
+      const burstSite = await createBurstSite({ site, script }, engines)
+      // The opening balance comes to the ledger first, so that the process below dies at its own hold.
+      const first = await burstSite.start()
+      expect((await burstSite.ledger(first.url)).map(({ kind }) => kind)).to.deep.equal(['credit'])
+      await first.kill()
+
+      const cutOff = async (method: string, when: CrashPoint['when'], recipient: string): Promise<void> => {
+        const dying = await burstSite.start({ port: 'store', method, nth: 1, when })
+        expect(await burstSite.send(dying.url, recipient), 'no answer').to.equal(null)
+        expect((await dying.exited).signal).to.equal('SIGKILL')
+      }
+      await cutOff(method, when, '+14155572001')
+      await cutOff('otps.insert', 'before', '+14155572002')
+
+      const { url } = await burstSite.start()
+      const [saved] = await burstSite.otpIds(url)
+      // The hold that is kept is older, so it has been checked when the other one is voided.
+      const entries = await eventually(async () => {
+        const items = await burstSite.ledger(url)
+        expect(items.map(({ kind }) => kind)).to.include('void')
+        return items
+      }, TIMEOUT_MS)
+      expect(entries.map(({ kind }) => kind)).to.deep.equal(['void', 'hold', 'hold', 'credit'])
+      const [voided, second, kept] = entries
+      expect([kept?.otp_id, voided?.delivery_id]).to.deep.equal([saved, second?.delivery_id])
+      await burstSite.expectBalance(url, OPENING_BALANCE - PRICE)
+    })
+})
