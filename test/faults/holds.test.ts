@@ -8,8 +8,8 @@ import { useProcesses } from '../support/processes.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
 const AFTER_THE_SAVE: [step: string, method: string, when: CrashPoint['when']][] = [
-  ['and before the hold was confirmed', 'otps.insert', 'after'],
-  ['and before the confirmed hold was in the ledger', 'ledger.insert', 'before'],
+  ['before the hold was confirmed', 'otps.insert', 'after'],
+  ['before the confirmed hold was in the ledger', 'ledger.insert', 'before'],
 ]
 /** A hold is checked after a minute, by a clock that runs five times as fast. */
 const TIMEOUT_MS = 60_000
@@ -18,7 +18,7 @@ onEachEngineSet('the hold of a send that was cut off by kill -9', engines => {
   const { site, script } = useProcesses()
 
   for (const [step, method, when] of AFTER_THE_SAVE)
-    it(`is kept if the verification was saved, ${step}, and is voided if it was not`, async function () {
+    it(`is kept if the process died after the save and ${step}, and is voided if it died before the save`, async function () {
       this.timeout(180_000)
       const burstSite = await createBurstSite({ site, script }, engines)
       // The opening balance comes to the ledger first, so that the process below dies at its own hold.
@@ -35,16 +35,18 @@ onEachEngineSet('the hold of a send that was cut off by kill -9', engines => {
       await cutOff('otps.insert', 'before', '+14155572002')
 
       const { url } = await burstSite.start()
-      const [saved] = await burstSite.otpIds(url)
       // The hold that is kept is older, so it has been checked when the other one is voided.
       const entries = await eventually(async () => {
         const items = await burstSite.ledger(url)
         expect(items.map(({ kind }) => kind)).to.include('void')
         return items
       }, TIMEOUT_MS)
-      expect(entries.map(({ kind }) => kind)).to.deep.equal(['void', 'hold', 'hold', 'credit'])
-      const [voided, second, kept] = entries
-      expect([kept?.otp_id, voided?.delivery_id]).to.deep.equal([saved, second?.delivery_id])
-      await burstSite.expectBalance(url, OPENING_BALANCE - PRICE)
+      expect(entries.map(({ kind }) => kind).filter(kind => kind !== 'hold')).to.deep.equal(['void', 'credit'])
+      // RabbitMQ delivers the second call again, to the process that comes next, and then there is a third hold, with its verification.
+      const [kept, voided, ...again] = entries.filter(({ kind }) => kind === 'hold').reverse()
+      const saved = [kept, ...again].map(hold => hold?.otp_id)
+      expect(await burstSite.otpIds(url)).to.have.members(saved)
+      expect(entries.find(({ kind }) => kind === 'void')?.delivery_id).to.equal(voided?.delivery_id)
+      await burstSite.expectBalance(url, OPENING_BALANCE - saved.length * PRICE)
     })
 })
