@@ -1,5 +1,5 @@
 // Takes from several limits, from all or from none. In: quotas; if several are full, the first one refuses. Out: a refusal, or a way to
-// undo.
+// undo. Quotas of one counter are taken in one update.
 import type { Refusal } from '../../machines/calls.ts'
 import type { Limits } from './limits/limits.ts'
 import type { Quota } from './limits/quotas.ts'
@@ -22,22 +22,35 @@ export async function reserve(
   limits: Pick<Limits, 'peek' | 'peekIfRefusedBefore' | 'take' | 'giveBack'>,
   quotas: readonly Quota[],
 ): Promise<Reservation> {
-  const askAll = (how: (quota: Quota) => Promise<TakeResult>): Promise<QuotaResult[]> =>
-    Promise.all(quotas.map(async quota => ({ quota, taken: await how(quota) })))
+  const firstFull = async (): Promise<Refusal | undefined> => refusalIn(await askAll(quotas, limits.peek))
 
   // Calls that one full limit refuses must not take from the other limits, not even until they give back: that would refuse others.
   // If a limit known to be full is still full, all limits are asked, so that the first full one refuses.
-  const full = refusalIn(await askAll(limits.peekIfRefusedBefore)) && refusalIn(await askAll(limits.peek))
+  const full = refusalIn(await askAll(quotas, limits.peekIfRefusedBefore)) && (await firstFull())
   if (full) return { ...NO_RESERVATION, refusal: full }
 
-  const answers = await askAll(limits.take)
+  const answers = await askAll(joinByCounter(quotas), limits.take)
   const undo = async (): Promise<void> => {
     await Promise.all(answers.filter(({ taken }) => taken.granted).map(({ quota }) => limits.giveBack(quota)))
   }
   const refusal = refusalIn(answers)
   if (!refusal) return { undo }
   await undo()
-  return { ...NO_RESERVATION, refusal }
+  // A counter that refuses does not say which of its quotas is full.
+  return { ...NO_RESERVATION, refusal: (await firstFull()) ?? refusal }
+}
+
+const askAll = (quotas: readonly Quota[], how: (quota: Quota) => Promise<TakeResult>): Promise<QuotaResult[]> =>
+  Promise.all(quotas.map(async quota => ({ quota, taken: await how(quota) })))
+
+/** One quota per counter, with the rules of all its quotas. */
+function joinByCounter(quotas: readonly Quota[]): Quota[] {
+  const joined = new Map<string, Quota>()
+  for (const quota of quotas) {
+    const same = joined.get(quota.key)
+    joined.set(quota.key, same ? { ...same, rules: [...same.rules, ...quota.rules] } : quota)
+  }
+  return [...joined.values()]
 }
 
 /** Makes a second reservation after the first. If the second is refused or throws, the first is given back. */

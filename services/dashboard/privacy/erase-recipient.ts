@@ -15,7 +15,11 @@ import { eraseVerifications, sumCounts } from '../../domain/privacy/erasure.ts'
 import { eraseAnswersForOtps } from '../../domain/privacy/event-answers.ts'
 import { refusedRecipientIndexes } from '../../domain/refusals/refused-recipient.ts'
 import { markErasedHours } from '../../domain/stats/erased-hours.ts'
-import { RECIPIENT_COUNTS, recipientCounter } from '../../domain/verifications/counter-names.ts'
+import {
+  FORMER_RECIPIENT_COUNTS,
+  RECIPIENT_COUNTS,
+  recipientCounter,
+} from '../../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { recipientIndexes, sandboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { recipientFilter } from '../recipients.ts'
@@ -119,7 +123,7 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
     const refusals = await removeAll(() => store.docs('refusals').remove(refusalFilter, REMOVE_BATCH_SIZE))
     const counterIds = appModes.flatMap(appMode => {
       const indexes = recipientIndexes(keyring, appMode, recipient)
-      return RECIPIENT_COUNTS.flatMap(what => {
+      return [...RECIPIENT_COUNTS, ...FORMER_RECIPIENT_COUNTS].flatMap(what => {
         const { key, formerKeys } = recipientCounter(appMode, what, indexes)
         return [key, ...formerKeys]
       })

@@ -22,23 +22,28 @@ export const counterKey = ({ app_id, mode }: AppMode, ...segments: string[]): st
 /** Wrong codes are counted by the kind of key that started the verification, then by the kind of key that guesses. */
 export type GuessCount = `guesses:${KeyKind}:${KeyKind}`
 
-/** What is counted per recipient, apart for verifications that servers and that devices started. */
-export type RecipientCount = `sends:${KeyKind}` | `messages:${KeyKind}` | GuessCount
+/** The counters of a recipient, apart for verifications that servers and that devices started. That of the sends also counts the
+ *  messages, in windows of their own: most sends are a message, and one document costs half as much as two. */
+export type RecipientCount = `sends:${KeyKind}` | GuessCount
 
 /** Every counter that a recipient can have. A server key cannot guess the code of a verification that a device started. */
 export const RECIPIENT_COUNTS: readonly RecipientCount[] = [
   'sends:server',
   'sends:publishable',
-  'messages:server',
-  'messages:publishable',
   'guesses:server:server',
   'guesses:server:publishable',
   'guesses:publishable:publishable',
 ]
 
+/** Counters that earlier releases had for messages. They are erased with a recipient, and not read any more. */
+export const FORMER_RECIPIENT_COUNTS = ['messages:server', 'messages:publishable'] as const
+
 /** `indexes`: from `recipientIndexes`. */
-export const recipientCounter = (appMode: AppMode, what: RecipientCount, indexes: readonly string[]): CounterName =>
-  counterName(appMode, what, indexes)
+export const recipientCounter = (
+  appMode: AppMode,
+  what: RecipientCount | (typeof FORMER_RECIPIENT_COUNTS)[number],
+  indexes: readonly string[],
+): CounterName => counterName(appMode, what, indexes)
 
 export interface AddressCounterName extends CounterName {
   /** How often the limit of one client address fits into this counter's limit. */

@@ -56,7 +56,7 @@ export interface Grant {
   granted: number
 }
 
-/** A counter: its sliding windows, by `s<seconds>`. */
+/** A counter: its sliding windows, by `s<seconds>`; those of a recipient's messages by `messages_s<seconds>`. */
 export interface CounterDoc extends Doc {
   windows: Record<string, Window>
   /** How many the latest update granted. */

@@ -4,7 +4,7 @@ import { createKeyedBatcher } from '../../../infra/batcher.ts'
 import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import { copyFormerCounters } from '../../domain/verifications/counter-names.ts'
 import { type CounterUpdateDeps, createCounterUpdate } from './counter-updates.ts'
-import { firstCounter, type Limit, type TakeResult, uncountUpdate, waitFor } from './windows.ts'
+import { firstCounter, type Limit, type TakeResult, uncountUpdate, waitFor, windowName } from './windows.ts'
 
 export interface Limits {
   /** Counts one if every rule allows it. */
@@ -13,7 +13,7 @@ export interface Limits {
   giveBack(limit: Limit): Promise<void>
   /** Whether one more would be granted now. Also refuses while the counter is locked. Counts nothing. */
   peek(limit: Limit): Promise<TakeResult>
-  /** The same without a read for counters that this process has not seen full: these are granted. */
+  /** The same without a read for windows that this process has not seen full: these are granted. */
   peekIfRefusedBefore(limit: Limit): Promise<TakeResult>
   /** The same as `peek`, with the two reasons apart. */
   waits(limit: Limit): Promise<LimitWaits>
@@ -32,7 +32,7 @@ const MAX_KNOWN_KEYS = 20_000
 
 export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
   const knownKeys = createBoundedMap<true>(MAX_KNOWN_KEYS)
-  const refusedKeys = createBoundedMap<true>(MAX_KNOWN_KEYS)
+  const refusedWindows = createBoundedMap<true>(MAX_KNOWN_KEYS)
 
   /** Most counters of recipients are new, and a batched insert costs a tenth of a computed update. Returns false if the counter exists or
    *  a rule allows none: then the update must decide. */
@@ -81,16 +81,16 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
     async take(limit) {
       if (limit.rules.length === 0 || (await insertFirst(limit))) return GRANTED
       const taken = await updateCounter(limit)
-      if (!taken.granted) refusedKeys.set(limit.key, true)
+      if (!taken.granted) for (const name of windowsOf(limit)) refusedWindows.set(name, true)
       return taken
     },
     async giveBack(limit) {
       if (limit.rules.length > 0) await giveBackBatched(limit)
     },
     async peekIfRefusedBefore(limit) {
-      if (!refusedKeys.get(limit.key)) return GRANTED
+      if (!windowsOf(limit).some(refusedWindows.get)) return GRANTED
       const taken = await peek(limit)
-      if (taken.granted) refusedKeys.delete(limit.key)
+      if (taken.granted) for (const name of windowsOf(limit)) refusedWindows.delete(name)
       return taken
     },
     async lock({ key }, ms) {
@@ -100,3 +100,5 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
     },
   }
 }
+
+const windowsOf = ({ key, rules }: Limit): string[] => rules.map(rule => `${key} ${windowName(rule)}`)

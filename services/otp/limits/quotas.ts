@@ -63,8 +63,8 @@ export const resendQuotas = (keyring: Indexer, resend: ResendQuotaInput): Quota[
   appQuota(resend),
 ]
 
-/** Counts every message to the recipient, including resends, fallbacks and answers in the chat. `startedBy`: the kind of key that started
- *  the verification. */
+/** Counts every message to the recipient, including resends, fallbacks and answers in the chat, in the counter of its sends. `startedBy`:
+ *  the kind of key that started the verification. */
 export const messageQuota = (
   appMode: AppMode,
   recipientIndexes: readonly string[],
@@ -72,8 +72,8 @@ export const messageQuota = (
   limits: AppSettings['limits'],
 ): Quota => ({
   scope: 'recipient',
-  ...recipientCounter(appMode, `messages:${startedBy}`, recipientIndexes),
-  rules: limits.recipient_messages,
+  ...recipientCounter(appMode, `sends:${startedBy}`, recipientIndexes),
+  rules: limits.recipient_messages.map(rule => ({ ...rule, counts: 'messages' })),
 })
 
 /** Wrong codes are counted apart by the kind of key that started the verification and by the kind of key that guesses, so that an attacker

@@ -4,30 +4,37 @@ import type { Pipeline } from '../../../infra/store/docs.ts'
 import type { LimitRule } from '../../../machines/settings.ts'
 import type { CounterDoc, Grant, Window } from '../../domain/verifications/documents.ts'
 
+/** A rule of a limit. A counter can count two things: then the windows of the second one have its name. */
+export interface WindowRule extends LimitRule {
+  counts?: 'messages'
+}
+
 export interface Limit {
   /** The counter: of an app, of a recipient of an app, or of a client address of an app. */
   key: string
   /** Its keys under other data keys. While data keys rotate, the counts under them still hold. */
   formerKeys?: readonly string[]
-  rules: readonly LimitRule[]
+  rules: readonly WindowRule[]
 }
 
 export type TakeResult = { granted: true } | { granted: false; retry_after_ms: number }
 
-const nameOf = (rule: LimitRule): string => `s${rule.seconds}`
+/** The name of the rule's window in its counter. */
+export const windowName = ({ counts, seconds }: WindowRule): string =>
+  counts === undefined ? `s${seconds}` : `${counts}_s${seconds}`
 const lengthOf = (rule: LimitRule): number => rule.seconds * 1000
 const bucketAt = (rule: LimitRule, now: number): number => Math.floor(now / lengthOf(rule))
 /** The share of the previous bucket that has slid out of the window. */
 const passedAt = (rule: LimitRule, now: number): number => (now % lengthOf(rule)) / lengthOf(rule)
 
 /** A new counter with one grant; null if a rule allows none. */
-export function firstCounter(rules: readonly LimitRule[], now: number): Omit<CounterDoc, '_id'> | null {
+export function firstCounter(rules: readonly WindowRule[], now: number): Omit<CounterDoc, '_id'> | null {
   if (rules.some(rule => rule.max < 1)) return null
-  const windows = rules.map(rule => [nameOf(rule), { bucket: bucketAt(rule, now), count: 1, before: 0 }])
+  const windows = rules.map(rule => [windowName(rule), { bucket: bucketAt(rule, now), count: 1, before: 0 }])
   return { windows: Object.fromEntries(windows), granted: 1, purge_at: purgeAt(rules, now) }
 }
 
-export const emptyCounter = (rules: readonly LimitRule[], now: number): Omit<CounterDoc, '_id'> => ({
+export const emptyCounter = (rules: readonly WindowRule[], now: number): Omit<CounterDoc, '_id'> => ({
   windows: {},
   granted: 0,
   purge_at: purgeAt(rules, now),
@@ -38,18 +45,18 @@ const MAX_STORED_GRANTS = 64
 
 /** Grants as many of `wanted` as every rule allows, counts them, and stores the answer in `grants` for the process `by` to read. */
 export function grantUpdate(
-  rules: readonly LimitRule[],
+  rules: readonly WindowRule[],
   wanted: number,
   now: number,
   { by, call }: Pick<Grant, 'by' | 'call'>,
 ): Pipeline {
   const headrooms = rules.map(rule => {
-    const window = `$windows.${nameOf(rule)}`
+    const window = `$windows.${windowName(rule)}`
     const overlap = { $multiply: [`${window}.before`, 1 - passedAt(rule, now)] }
     return { $floor: { $subtract: [rule.max, { $add: [`${window}.count`, overlap] }] } }
   })
   const increments = rules.map(rule => {
-    const count = `windows.${nameOf(rule)}.count`
+    const count = `windows.${windowName(rule)}.count`
     return [count, { $add: [`$${count}`, '$granted'] }]
   })
   const othersGrants = {
@@ -61,14 +68,14 @@ export function grantUpdate(
   return [
     { $set: rolledWindows(rules, now) },
     { $set: { granted: { $max: [0, { $min: [wanted, ...headrooms] }] } } },
-    { $set: { ...Object.fromEntries(increments), grants, purge_at: purgeAt(rules, now) } },
+    { $set: { ...Object.fromEntries(increments), grants, purge_at: { $max: ['$purge_at', purgeAt(rules, now)] } } },
   ]
 }
 
 /** Subtracts one from the current bucket, or from the previous one if the current bucket is empty. */
-export function uncountUpdate(rules: readonly LimitRule[], now: number): Pipeline {
+export function uncountUpdate(rules: readonly WindowRule[], now: number): Pipeline {
   const decrements = rules.flatMap(rule => {
-    const [count, before] = [`windows.${nameOf(rule)}.count`, `windows.${nameOf(rule)}.before`]
+    const [count, before] = [`windows.${windowName(rule)}.count`, `windows.${windowName(rule)}.before`]
     const current = { $gt: [`$${count}`, 0] }
     return [
       [before, { $cond: [current, `$${before}`, { $max: [0, { $subtract: [`$${before}`, 1] }] }] }],
@@ -79,9 +86,9 @@ export function uncountUpdate(rules: readonly LimitRule[], now: number): Pipelin
 }
 
 /** Moves every window to the bucket of `now`. A process whose clock is behind counts into the bucket that is already open. */
-function rolledWindows(rules: readonly LimitRule[], now: number): Record<string, unknown> {
+function rolledWindows(rules: readonly WindowRule[], now: number): Record<string, unknown> {
   const windows = rules.map(rule => {
-    const name = `windows.${nameOf(rule)}`
+    const name = `windows.${windowName(rule)}`
     const here = bucketAt(rule, now)
     const bucket = { $ifNull: [`$${name}.bucket`, here] }
     const count = { $ifNull: [`$${name}.count`, 0] }
@@ -100,12 +107,13 @@ function rolledWindows(rules: readonly LimitRule[], now: number): Record<string,
   return Object.fromEntries(windows)
 }
 
-/** A counter can be purged when no window overlaps its buckets any more. */
-const purgeAt = (rules: readonly LimitRule[], now: number): Date => new Date(now + 2 * Math.max(...rules.map(lengthOf)))
+/** When no window of these rules overlaps its buckets any more. A counter is purged when that is so for all of its windows. */
+const purgeAt = (rules: readonly WindowRule[], now: number): Date =>
+  new Date(now + 2 * Math.max(...rules.map(lengthOf)))
 
 /** Milliseconds until every rule allows one more; 0 if they do now. */
-export const waitFor = (windows: CounterDoc['windows'], rules: readonly LimitRule[], now: number): number =>
-  Math.max(0, ...rules.map(rule => waitForRule(windows[nameOf(rule)], rule, now)))
+export const waitFor = (windows: CounterDoc['windows'], rules: readonly WindowRule[], now: number): number =>
+  Math.max(0, ...rules.map(rule => waitForRule(windows[windowName(rule)], rule, now)))
 
 function waitForRule(window: Window | undefined, rule: LimitRule, now: number): number {
   const length = lengthOf(rule)
