@@ -62,7 +62,7 @@ describeFlow('an erasure of a recipient', flow => {
     expect(status).to.equal(200)
     expect(body).to.deep.include({ verifications: 4, ended: 3, messages: 5, decisions: 0 })
     // Sends and messages of servers in both modes, and of devices in test mode, and wrong codes in test mode.
-    expect(body.counters).to.equal(7)
+    expect(body.counters).to.equal(4)
 
     for (const otp_id of [approved, pending, paid, fromDevice]) {
       expect(await collectionsContaining(store, otp_id), otp_id).to.deep.equal(['events'])

@@ -14,6 +14,7 @@ import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
 
 const SMS_PRICE = 40_000
 const MAX_SENDS_PER_RECIPIENT = 2
+const MAX_MESSAGES_PER_RECIPIENT = 3
 const RECIPIENTS = 40
 const SENDS = 240
 /** Callers at once: as many as a small machine can answer in time. */
@@ -30,7 +31,7 @@ describeLiveFlow('sends, failures, credits, resends and a key revocation at once
   })
   after(() => Promise.all([twilio.close(), second?.stop()]))
 
-  it('leave a balance that equals the sum of the ledger and is not negative, and every accepted send is counted', async function () {
+  it('leave a balance that equals the sum of the ledger and is not negative, and every accepted send and every message is counted', async function () {
     this.timeout(120_000)
     const { account_sid, auth_token, url: base_url } = twilio
     const config = { account_sid, auth_token, base_url, from: '+15550001111' }
@@ -38,6 +39,7 @@ describeLiveFlow('sends, failures, credits, resends and a key revocation at once
       resend_cooldown_seconds: [0],
       limits: {
         recipient: [{ max: MAX_SENDS_PER_RECIPIENT, seconds: 600 }],
+        recipient_messages: [{ max: MAX_MESSAGES_PER_RECIPIENT, seconds: 600 }],
         app_without_client_ip: [{ max: 10_000, seconds: 60 }],
       },
     })
@@ -88,18 +90,17 @@ describeLiveFlow('sends, failures, credits, resends and a key revocation at once
     const sends = [...accepted.values()].reduce((sum, count) => sum + count, 0)
     const otps = await live.countersign.engines.store.docs('otps').count({ app_id: app })
     expect(otps, 'accepted sends').to.equal(sends)
-    expect(await countedSends(), 'counted sends').to.equal(sends)
-
-    async function countedSends(): Promise<number> {
-      const { store } = live.countersign.engines
-      const docs = await store.docs('otps').find({ app_id: app }, { sort: { _id: -1 }, limit: 1_000 })
-      const keys = [...new Set(docs.map(({ recipient }) => `${app}:live:sends:server:${recipient}`))]
-      const counters = await store.docs('counters').get(keys)
-      return [...counters.values()].reduce(
-        (sum, { windows }) => sum + (windows.s600?.count ?? 0) + (windows.s600?.before ?? 0),
-        0,
-      )
-    }
+    const { store } = live.countersign.engines
+    const docs = await store.docs('otps').find({ app_id: app }, { sort: { _id: -1 }, limit: 1_000 })
+    const keys = [...new Set(docs.map(({ recipient }) => `${app}:live:sends:server:${recipient}`))]
+    const counters = [...(await store.docs('counters').get(keys)).values()]
+    const countedIn = (window: string): number[] =>
+      counters.map(({ windows }) => (windows[window]?.count ?? 0) + (windows[window]?.before ?? 0))
+    const sumOf = (counts: number[]): number => counts.reduce((sum, count) => sum + count, 0)
+    expect(sumOf(countedIn('s600')), 'counted sends').to.equal(sends)
+    const messages = sumOf(docs.map(({ context }) => context.deliveries.length))
+    expect(sumOf(countedIn('messages_s600')), 'counted messages').to.equal(messages)
+    expect(Math.max(...countedIn('messages_s600'))).to.be.at.most(MAX_MESSAGES_PER_RECIPIENT)
   })
 })
 

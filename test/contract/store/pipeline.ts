@@ -104,6 +104,16 @@ export function pipelineCases({ counters, fresh }: StoreFixture): void {
     expect((await stored(_id))?.purge_at).to.deep.equal(later)
   })
 
+  it('takes the later of two dates', async () => {
+    const [soon, late] = [new Date(Date.UTC(2100, 0, 1)), new Date(Date.UTC(2101, 0, 1))]
+    const _id = await made({ n: 1, purge_at: soon })
+    for (const date of [late, soon]) {
+      const after = await counters().modify({ _id }, [{ $set: { purge_at: { $max: ['$purge_at', date] } } }])
+      expect(after?.purge_at).to.deep.equal(late)
+    }
+    expect((await stored(_id))?.purge_at).to.deep.equal(late)
+  })
+
   it('answers null when no document matches', async () => {
     expect(await counters().modify({ _id: fresh() }, [{ $set: { n: 1 } }])).to.equal(null)
   })

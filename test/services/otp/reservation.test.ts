@@ -42,6 +42,15 @@ eachStore('a reservation', fresh => {
     expect(await scopeOf(reserve(here, [recipient('ada'), app]))).to.equal('recipient')
   })
 
+  it('counts once for two quotas that are of one counter and one length, and both must allow it', async () => {
+    const counted = shared()
+    const strict: Quota = { ...app, rules: [{ max: 2, seconds: 600 }] }
+    const scopes = ['granted', 'granted', 'app']
+    for (const scope of scopes) expect(await scopeOf(reserve(counted, [app, strict]))).to.equal(scope)
+    expect(await scopeOf(reserve(counted, [app]))).to.equal('granted')
+    expect(await scopeOf(reserve(counted, [app]))).to.equal('app')
+  })
+
   it('is granted again as soon as an earlier one is given back', async () => {
     const counted = shared()
     const first = await reserve(counted, [recipient('ada')])

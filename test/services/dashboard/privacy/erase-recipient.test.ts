@@ -294,7 +294,22 @@ eachStore('erasing a recipient', fresh => {
     await send()
     const accounts = { enter: async () => 'entered' as const }
     const eraseRecipient = createEraseRecipient({ store, keyring: testKeyring(2, 1), clock: actor.clock, accounts })
-    expect(await eraseRecipient(owner.app, NUMBER)).to.include({ verifications: 1, counters: 2 })
+    expect(await eraseRecipient(owner.app, NUMBER)).to.include({ verifications: 1, counters: 1 })
+  })
+
+  it('erases the counters of messages that earlier releases kept, in both modes and under every data key', async () => {
+    const keyring = testKeyring(2, 1)
+    const ids = MODES.flatMap(mode =>
+      recipientIndexes(keyring, { app_id: owner.app, mode }, NUMBER).flatMap(index =>
+        ['server', 'publishable'].map(kind => `${owner.app}:${mode}:messages:${kind}:${index}`),
+      ),
+    )
+    const counters = store.docs('counters')
+    await counters.insert(ids.map(_id => ({ _id, windows: {}, granted: 0, purge_at: FAR })))
+    const accounts = { enter: async () => 'entered' as const }
+    const eraseRecipient = createEraseRecipient({ store, keyring, clock: actor.clock, accounts })
+    expect(await eraseRecipient(owner.app, NUMBER)).to.include({ counters: 8 })
+    expect([...(await counters.get(ids)).keys()]).to.deep.equal([])
   })
 
   it('requires an operator’s token', async () => {

@@ -5,6 +5,7 @@ import type { CountersignStore } from '../../../../services/domain/collections.t
 import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
 import { createLimits } from '../../../../services/otp/limits/limits.ts'
 import { type ResendQuotaInput, resendQuotas, sendQuotas } from '../../../../services/otp/limits/quotas.ts'
+import { windowName } from '../../../../services/otp/limits/windows.ts'
 import { reserve } from '../../../../services/otp/reservation.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
@@ -44,6 +45,21 @@ describe('the quotas', () => {
       'app 600',
       'recipient 50',
     ])
+  })
+
+  it('of a recipient are in one counter for each kind of key that starts a verification, and their windows are not', () => {
+    const ofRecipient = (kind: 'server' | 'publishable') =>
+      sendQuotas(keyring, { ...resend({ kind }), recipientIndexes: ['ada', 'former'], sendsMessage: true }).filter(
+        ({ scope }) => scope === 'recipient',
+      )
+    for (const kind of ['server', 'publishable'] as const) {
+      const [sends, messages] = ofRecipient(kind)
+      expect(sends).to.include({ key: `app_a:live:sends:${kind}:ada` })
+      expect([messages?.key, messages?.formerKeys]).to.deep.equal([sends?.key, sends?.formerKeys])
+      const [ofSends = [], ofMessages = []] = [sends, messages].map(one => one?.rules.map(windowName))
+      expect(ofMessages).to.deep.equal(['messages_s86400'])
+      expect(ofSends).to.deep.equal(['s600', 's86400'])
+    }
   })
 
   it('of an IPv6 address are those of its networks, and a suspect address has a share of each', () => {
