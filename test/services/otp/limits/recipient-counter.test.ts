@@ -103,7 +103,7 @@ eachStore('the counter of a recipient', fresh => {
     expect(await countsOf()).to.deep.equal({ s600: 3, messages_s600: 1 })
   })
 
-  it('lives as long as its longest window, whatever is counted last', async () => {
+  it('lives as long as its longest window, no matter what is counted last', async () => {
     const rules = { sends: rule(5), messages: rule(9, DAY) }
     const limits = process()
     await reserve(limits, quotasOf('send', rules))
