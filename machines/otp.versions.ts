@@ -15,8 +15,8 @@ export interface SavedOtp {
 export interface RememberedCommand {
   id: string
   reply: Reply
-  /** The webhook events that the command caused, which it causes again when it is delivered again; absent where it caused none, and where
-   *  the outbox keeps them. */
+  /** The webhook events that the command caused, which it causes again when it is delivered again; absent where it caused none, where
+   *  the outbox keeps them, and where a later write knew that they are published. */
   events?: EventEffect[]
 }
 

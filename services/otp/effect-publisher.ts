@@ -1,6 +1,6 @@
-// Publishes the effects of verifications. In: entries of an outbox, as messages for their queues. Out: published messages; an event of an
-// app without an endpoint is stored here as `unsent`, because no other actor has to do anything for it. The outbox entry is removed
-// only after that, so a crash in between leads the event through the queue, where the webhook actor finds it stored already.
+// Publishes the effects of verifications. In: effects, as messages for their queues. Out: published messages; an event of an app without an
+// endpoint is stored here as `unsent`, because no other actor has to do anything for it. Its outbox entry is removed, or its report is
+// settled, only after that. So after a crash in between it is published again, and the webhook actor, or the store, has it already.
 import type { Broker, Message } from '../../infra/broker/broker.ts'
 import { type Cache, createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'

@@ -29,7 +29,8 @@ function withRememberedEvents(next: Step, events: EventEffect[]): Step {
   return { ...next, saved: { ...next.saved, last_commands } }
 }
 
-/** The events of commands that are forgotten with this change. They may not be published yet, so they move to the outbox. */
+/** The events of commands that are forgotten with this change. They may not be published yet, so they move to the outbox, with the
+ *  time and the trace of this change. */
 function forgottenEvents(before: Pick<OtpDoc, 'last_commands'>, { saved }: Step): EventEffect[] {
   const remembered = new Set(saved.last_commands.map(({ id }) => id))
   return before.last_commands.flatMap(({ id, events = [] }) => (remembered.has(id) ? [] : events))

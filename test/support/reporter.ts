@@ -25,8 +25,10 @@ export default class PlainEnding extends Mocha.reporters.Spec {
     console.log('The slowest files:')
     for (const [file, ms] of slowest)
       console.log(`${(ms / 1000).toFixed(1).padStart(8)} s  ${relative(process.cwd(), file)}`)
-    for (const file of new Set(this.failures.map(failure => failure.file)))
-      if (file) console.log(`Failed in: ${relative(process.cwd(), file)}`)
+    const failedFiles = new Set(this.failures.map(failure => failure.file))
+    // A hook of the whole run has no file. Then running files once more would not show whether it passes.
+    if (!failedFiles.has(undefined))
+      for (const file of failedFiles) console.log(`Failed in: ${relative(process.cwd(), file ?? '')}`)
     const { passes, failures, pending } = this.stats
     console.log(`\n${passes} passed, ${failures} failed, ${pending} skipped`)
   }

@@ -38,7 +38,7 @@ const ZERO_COUNTS: ErasureAnswer = {
   blocks: 0,
 }
 const OTP_BATCH_SIZE = 100
-/** Older holds have been checked, even if the sweeper is late. */
+/** Older holds have been confirmed or checked, even if the sweeper is late. */
 const MAX_UNCHECKED_MS = 60 * CHECK_HOLD_AFTER_MS
 const REMOVE_BATCH_SIZE = 1_000
 /** More batches mean that new verifications are created faster than they are erased. */

@@ -23,8 +23,8 @@ export interface LedgerWriterDeps {
 
 /** Longer than any call may take: a hold that has no delivery by then never gets one. */
 export const CHECK_HOLD_AFTER_MS = 60_000
-/** A hold is followed by one write of its verification. A hold that is not confirmed by then was undone, or the answer to that write was
- *  lost. */
+/** A hold is followed by one write of its verification. A hold that is not confirmed by then was undone, or that write is slow, or its
+ *  answer was lost. */
 export const CONFIRM_HOLD_WITHIN_MS = 2_000
 
 /** A batch that this process entered, and that waits for its holds to be confirmed. */

@@ -114,7 +114,7 @@ eachStore('a report that comes again until it is settled', fresh => {
     await eventually(async () => expect(await events()).to.deep.equal(['delivery.delivered']))
   })
 
-  it('writes an event that is published no more with later changes', async () => {
+  it('leaves a published event out of later writes', async () => {
     const actor = await start()
     const sent = await send(actor)
     await report(actor, sent, 'delivered')
