@@ -57,8 +57,12 @@ export function createReader<T extends Doc>(sqlite: Sqlite, table: Table, strict
 
   async function get(ids: readonly string[]): Promise<Map<string, T>> {
     const texts = ids.map(String)
-    const found =
-      texts.length === 1 ? sqlite.column(table.get, texts) : sqlite.column(table.getMany, [JSON.stringify(texts)])
+    const [only] = texts
+    if (only !== undefined && texts.length === 1) {
+      const doc = getOne(only)
+      return new Map(doc ? [[doc._id, doc]] : [])
+    }
+    const found = sqlite.column(table.getMany, [JSON.stringify(texts)])
     return new Map(found.map(decode<T>).map(doc => [doc._id, doc]))
   }
 
