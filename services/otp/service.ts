@@ -49,7 +49,8 @@ export interface OtpDeps {
  *  limits how many are executed at once; their store operations are batched, tick by tick. */
 const CALLS = { prefetch: 256, batch: 1, parallel: 10_000 }
 const REPORTS = { prefetch: 256, batch: 64, parallel: 8 }
-const MAX_RECENT_OTPS = 5_000
+/** A send is delivered within a second or two, and a busy process has some hundred a second. A document takes 3 KiB. */
+const MAX_RECENT_OTPS = 1_000
 
 export function createOtpService({ broker, store, keyring, clock, log, metrics }: OtpDeps): Service {
   const apps = createAppCache({ tenancy: createTenancy({ store, keyring }), clock })

@@ -60,7 +60,8 @@ export interface FraudGuardDeps {
 }
 
 const PASSED: FraudCheckResult = NO_RESERVATION
-const MAX_RECENT_NUMBERS = 5_000
+/** Those of the sends that are under way: see `recentGroups`. */
+const MAX_RECENT_NUMBERS = 1_000
 const REFUSAL_RETRY_AFTER_MS = 600_000
 const PACE_SECONDS = 600
 
