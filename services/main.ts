@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import type { Router } from '@koa/router'
-import { type AmqpOptions, createAmqpBroker } from '../infra/broker/amqp.ts'
+import type { AmqpOptions } from '../infra/broker/amqp.ts'
 import type { Broker } from '../infra/broker/broker.ts'
 import { createEmbeddedBroker } from '../infra/broker/embedded.ts'
 import { instrumentBroker } from '../infra/broker/metrics.ts'
@@ -33,7 +33,6 @@ import { runProcess } from '../infra/run-process.ts'
 import { StartProblem } from '../infra/start-problem.ts'
 import { createEmbeddedStore } from '../infra/store/embedded.ts'
 import { instrumentStore } from '../infra/store/metrics.ts'
-import { createMongoStore, mongoHosts } from '../infra/store/mongo.ts'
 import { VERSION } from '../infra/version.ts'
 import { createCallbackRoutes, createChannelService } from './channel/service.ts'
 import { ADMIN_API } from './dashboard/openapi/admin-api.ts'
@@ -130,7 +129,7 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
   registerCodePattern(CODE_IN_MESSAGE)
   const bootstrap = await readBootstrapFile(config)
   const processLog = overrides.log ?? createLog({ level: config.logLevel })
-  const runtime = createRuntime(config, await resolveSecrets(config), processLog, overrides)
+  const runtime = await createRuntime(config, await resolveSecrets(config), processLog, overrides)
   const { secrets, keyring, log, store, outbound } = runtime
   if (usesDataFolder(config))
     for (const open of findOpenToOthers(config.dataDir)) log.warn(open, 'data_folder.open_to_other_users')
@@ -191,12 +190,17 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
 const usesDataFolder = ({ engine, secrets }: Config): boolean =>
   engine.kind === 'embedded' || Object.values(secrets).includes(null)
 
-function createRuntime(config: Config, secrets: Secrets, processLog: Logger, overrides: StartOverrides): Runtime {
+async function createRuntime(
+  config: Config,
+  secrets: Secrets,
+  processLog: Logger,
+  overrides: StartOverrides,
+): Promise<Runtime> {
   const clock = overrides.clock ?? systemClock
   const log = processLog.child({ role: roleText(config.roles) })
   const metrics = overrides.metrics ?? createMetrics({ processMetrics: true })
   metrics.buildInfo.set({ version: VERSION, node: process.version, engine: config.engine.kind }, 1)
-  const engines = overrides.engines ?? openEngines(config, clock, log)
+  const engines = overrides.engines ?? (await openEngines(config, clock, log))
   const findCaller = createFindCaller(config.http.trustedProxies)
   return {
     config,
@@ -222,8 +226,14 @@ const placeOf = ({ engine, production, dataDir }: Config): StorePlace =>
 /** For lines that belong to the whole process. One text in every line, so that log stores give the field one type. */
 const roleText = (roles: readonly Role[]): string => (roles.length === ROLES.length ? 'all' : roles.join())
 
-/** The engines that the settings name. `amqp` is for tests, which share one RabbitMQ and give each its own queues. */
-export function openEngines(config: Config, clock: Clock, log: Logger, amqp: Partial<AmqpOptions> = {}): Engines {
+/** The engines that the settings name. `amqp` is for tests, which share one RabbitMQ and give each its own queues. Drivers are loaded
+ *  when they are needed: those of MongoDB and RabbitMQ take some 20 MiB. */
+export async function openEngines(
+  config: Config,
+  clock: Clock,
+  log: Logger,
+  amqp: Partial<AmqpOptions> = {},
+): Promise<Engines> {
   const { engine, dataDir, production } = config
   const topology = createTopology(brokerDelays(config.backoff))
   if (engine.kind === 'embedded')
@@ -231,6 +241,8 @@ export function openEngines(config: Config, clock: Clock, log: Logger, amqp: Par
       store: createEmbeddedStore({ folder: dataDir, collections: COLLECTIONS, clock, strict: !production }),
       broker: createEmbeddedBroker({ topology, clock, log }),
     }
+  const { createMongoStore, mongoHosts } = await import('../infra/store/mongo.ts')
+  const { createAmqpBroker } = await import('../infra/broker/amqp.ts')
   const { mongodbUrl, amqpUrls } = engine
   const mongo = { engine: 'MongoDB', setting: 'MONGODB_URL', hosts: mongoHosts(mongodbUrl) }
   const rabbit = { engine: 'RabbitMQ', setting: 'AMQP_URL', hosts: amqpUrls.map(url => new URL(url).host) }
@@ -252,12 +264,14 @@ export function openEngines(config: Config, clock: Clock, log: Logger, amqp: Par
 }
 
 /** Runs the whole process, from its environment and command line to its exit code. */
-export async function run(overrides: (config: Config) => StartOverrides = () => ({})): Promise<void> {
+export async function run(
+  overrides: (config: Config) => StartOverrides | Promise<StartOverrides> = () => ({}),
+): Promise<void> {
   const words = process.argv.slice(2)
   if (asksForHelp(words)) return void process.stdout.write(helpText())
   await runProcess(async () => {
     const config = await readSettings(words)
-    return start(config, overrides(config))
+    return start(config, await overrides(config))
   })
 }
 

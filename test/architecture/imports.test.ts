@@ -114,6 +114,14 @@ describe('the table of allowed imports', () => {
     expect(circles(arrows)).to.deep.equal([['b', 'c']])
   })
 
+  it('lets a process on embedded engines start without the drivers of MongoDB and RabbitMQ, which take memory', () => {
+    const drivers =
+      /\b(import|export)\s+(?!type\s)[^'"();=]*?from\s*['"](mongodb|amqplib|[^'"]*\/(store\/mongo|broker\/amqp)(\/[^'"]*)?\.ts)['"]/
+    const adapters = /^infra\/(store\/mongo|broker\/amqp)(\.ts$|\/)/
+    const loading = files.filter(file => !adapters.test(file) && drivers.test(withoutComments(file)))
+    expect(loading).to.deep.equal([])
+  })
+
   it('is read from real imports', () => {
     expect(all.length).to.be.greaterThan(10)
   })

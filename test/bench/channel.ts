@@ -136,7 +136,7 @@ async function open(): Promise<Bench> {
 }
 
 async function enginesOf(site: Site): Promise<Engines> {
-  const engines = openEngines(readConfig(site.env, []), systemClock, createLog({ level: 'silent' }), {
+  const engines = await openEngines(readConfig(site.env, []), systemClock, createLog({ level: 'silent' }), {
     prefix: site.prefix,
   })
   await waitUntilUp(engines.broker)

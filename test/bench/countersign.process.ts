@@ -8,7 +8,7 @@ import { openEngines, start } from '../../services/main.ts'
 
 const config = readConfig(process.env, process.argv.slice(2))
 const log = createLog({ level: config.logLevel })
-const engines = openEngines(config, systemClock, log, { prefix: process.env.AMQP_PREFIX ?? '' })
+const engines = await openEngines(config, systemClock, log, { prefix: process.env.AMQP_PREFIX ?? '' })
 const running = await start(config, { log, engines })
 process.once('SIGTERM', () => void running.stop().then(() => process.exit(0)))
 let asked = 0

@@ -38,7 +38,7 @@ export async function startWebhookActor(engines: EngineSet, urls: readonly strin
   const site = await freshSite(engines)
   const config: Config = readConfig(site.env, [])
   const log = createLog({ level: 'silent' })
-  const { broker, store } = openEngines(config, clock, log, { prefix: site.prefix })
+  const { broker, store } = await openEngines(config, clock, log, { prefix: site.prefix })
   await waitUntilUp(broker)
   await eventually(() => store.ping())
   const keyring = createKeyring({

@@ -10,8 +10,8 @@ import { withTimeOf } from '../support/store-time.ts'
 const { AMQP_PREFIX, SINCE } = process.env
 const clock = acceleratedClock(Number(SINCE), 5)
 
-await run(config => {
+await run(async config => {
   const log = createLog({ level: config.logLevel })
-  const engines = openEngines(config, clock, log, AMQP_PREFIX ? { prefix: AMQP_PREFIX } : {})
+  const engines = await openEngines(config, clock, log, AMQP_PREFIX ? { prefix: AMQP_PREFIX } : {})
   return { clock, log, engines: withCrash(withTimeOf(clock, engines), readCrashPoint(process.env)) }
 })

@@ -54,7 +54,7 @@ export async function startCountersign(options: StartOptions): Promise<Countersi
   const { MONGODB_URL, AMQP_URL } = site.env
   const config = readConfig({ ...site.env, ...options.env, MONGODB_URL, AMQP_URL, ...bootstrap }, options.roles ?? [])
   const log = createCapturedLog()
-  const opened = openEngines(config, clock, log.log, { prefix: site.prefix, backoff: FAST_RECONNECT })
+  const opened = await openEngines(config, clock, log.log, { prefix: site.prefix, backoff: FAST_RECONNECT })
   const engines = options.storeHasOwnTime ? opened : withTimeOf(clock, opened)
   const printed: string[] = []
   const running = await start(config, {

@@ -10,8 +10,8 @@ const { AMQP_PREFIX, SERVICES } = process.env
 const services: { default: Services } | null = SERVICES ? await import(SERVICES) : null
 const point = readCrashPoint(process.env)
 
-await run(config => {
+await run(async config => {
   const log = createLog({ level: config.logLevel })
-  const engines = openEngines(config, systemClock, log, AMQP_PREFIX ? { prefix: AMQP_PREFIX } : {})
+  const engines = await openEngines(config, systemClock, log, AMQP_PREFIX ? { prefix: AMQP_PREFIX } : {})
   return { log, engines: withCrash(engines, point), ...(services ? { services: services.default } : {}) }
 })
