@@ -50,7 +50,7 @@ export interface OtpDeps {
 const CALLS = { prefetch: 256, batch: 1, parallel: 10_000 }
 const REPORTS = { prefetch: 256, batch: 64, parallel: 8 }
 /** A send is delivered within a second or two, and a busy process has some hundred a second. A document takes 3 KiB. */
-const MAX_RECENT_OTPS = 1_000
+const MAX_RECENT_OTPS = 2_000
 
 export function createOtpService({ broker, store, keyring, clock, log, metrics }: OtpDeps): Service {
   const apps = createAppCache({ tenancy: createTenancy({ store, keyring }), clock })
