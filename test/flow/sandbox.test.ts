@@ -96,6 +96,7 @@ describeCountersign('the sandbox', (start, engines) => {
     for (const [recipient, status, happened] of magic) {
       const otp_id = await send(countersign, recipient)
       await waitForDeliveries(countersign, otp_id, [['sms', status]])
+      await eventually(async () => expect(await events(countersign, otp_id), recipient).to.deep.equal(happened))
       await waitUntilIdle(countersign)
       expect(await deliveries(countersign, otp_id), recipient).to.deep.equal([['sms', status]])
       expect(await events(countersign, otp_id), recipient).to.deep.equal(happened)

@@ -181,7 +181,7 @@ eachStore('idempotency claims under several data keys', fresh => {
             expect(await play(scheduler, stage, calls, quietMs)).to.have.length(1)
           },
         ),
-        { numRuns: 200 },
+        { numRuns: 100 },
       )
     })
 })

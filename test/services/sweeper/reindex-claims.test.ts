@@ -96,7 +96,7 @@ eachStore('an idempotency key that is reindexed while its verification is erased
         expect((await store.docs('otps').get([otp_id])).size).to.equal(0)
         expect(await storedClaims(key)).to.deep.equal([])
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     )
   })
 
@@ -119,7 +119,7 @@ eachStore('an idempotency key that is reindexed while its verification is erased
         if (claimed.kind === 'bound') expect(left).to.deep.equal([])
         else expect([claimed.otp_id, ...left]).to.deep.equal(Array(3).fill(`${otp_id}_next`))
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     )
   })
 })
