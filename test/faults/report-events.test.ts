@@ -9,7 +9,6 @@ import { onEachEngineSet } from '../support/site.ts'
 const TIMEOUT_MS = 60_000
 /** The first change of a verification says that it was sent, the second that it was delivered. */
 const POINTS: { what: string; point: CrashPoint }[] = [
-  { what: 'before the change', point: { port: 'store', method: 'otps.change', nth: 2, when: 'before' } },
   {
     what: 'between the change and its event',
     point: { port: 'store', method: 'otps.change', nth: 2, when: 'after' },
