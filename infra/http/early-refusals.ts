@@ -62,6 +62,7 @@ export function withEarlyRefusals(app: App, { refuse, log, metrics, clock }: Ear
     response.end(body)
     record(requestId)
     countInLog(String(failure))
+    const now = clock.now()
     logAnswer(
       { log, metrics },
       { request_id: requestId, ...fields },
@@ -70,7 +71,7 @@ export function withEarlyRefusals(app: App, { refuse, log, metrics, clock }: Ear
         route,
         status: failure.status,
         error_type: failure.type,
-        ms: clock.now() - (arrivalOf(request) ?? clock.now()),
+        ms: now - arrivalOf(request, now),
       },
     )
   }

@@ -66,12 +66,13 @@ const arrivals = new WeakMap<IncomingMessage, number>()
 /** For a request that waits before it comes to the shell: its time is measured from `at`. */
 export const noteArrival = (request: IncomingMessage, at: number): void => void arrivals.set(request, at)
 
-export const arrivalOf = (request: IncomingMessage): number | undefined => arrivals.get(request)
+/** `now` for a request whose arrival was not noted. */
+export const arrivalOf = (request: IncomingMessage, now: number): number => arrivals.get(request) ?? now
 
 const createLogAndMeasure =
   (logOf: LogOf, metrics: ShellDeps['metrics'], clock: ShellDeps['clock']): Middleware =>
   async (ctx, next) => {
-    const started = arrivalOf(ctx.req) ?? clock.now()
+    const started = arrivalOf(ctx.req, clock.now())
     await next()
     logAnswer({ log: logOf(ctx), metrics }, requestFields(ctx), {
       method: ctx.method,

@@ -72,17 +72,16 @@ export const createCommit =
       const kept = keepEffects(doc, next, intent.comesAgain ?? false)
       const unpublished = entriesOf(kept.withCommand)
       if (next.changed && !refusal) {
-        const outbox: OutboxChange = {
-          added: entriesOf(kept.inOutbox),
-          published: intent.comesAgain ? relay.published(otp_id) : [],
-        }
+        const added = entriesOf(kept.inOutbox)
+        const removed = intent.comesAgain && added.length === 0 ? relay.published(otp_id) : []
+        const outbox: OutboxChange = { added, removed }
         const saved = updatedDoc(doc, kept.step, outbox)
         const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update: otpUpdate(doc, kept.step, outbox) }])
         if (answer === 'lost') continue
         recentOtps.set(otp_id, saved)
         onChange?.(doc, saved, intent.trace)
-        if (outbox.added.length === 0) relay.removed(otp_id, outbox.published)
-        relay(otp_id, outbox.added)
+        if (removed.length > 0) relay.removed(otp_id, removed)
+        relay(otp_id, added)
         return { doc: saved, reply: next.reply, unpublished }
       }
       // Without a write the revision is not checked, so the answer must not rely on a document that may be out of date.

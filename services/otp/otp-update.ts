@@ -7,10 +7,11 @@ import type { SavedOtp } from '../../machines/otp.versions.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import type { OutboxEntry } from '../domain/verifications/effect-messages.ts'
 
+/** Either adds or removes: MongoDB does not do both in one write. */
 export interface OutboxChange {
   added: readonly OutboxEntry[]
-  /** Ids of effects that are published. They are removed when none is added: MongoDB does not do both in one write. */
-  published: readonly string[]
+  /** Ids of effects. */
+  removed: readonly string[]
 }
 
 /** The document as the store has it after the write. Its outbox may have fewer effects there, because the relay and the sweeper remove
@@ -34,8 +35,7 @@ export function updatedDoc(
 /** Writes only the members that changed, because everything that is written also goes to the engine's log. */
 export function otpUpdate(doc: OtpDoc, { saved, dueAt }: Step, outbox: OutboxChange): Operators<OtpDoc> {
   const { value, last_commands } = saved
-  const { added } = outbox
-  const removed = removedIds(outbox)
+  const { added, removed } = outbox
   const reference = saved.context.link?.reference
   return {
     $set: {
@@ -56,12 +56,10 @@ export function otpUpdate(doc: OtpDoc, { saved, dueAt }: Step, outbox: OutboxCha
   }
 }
 
-const removedIds = ({ added, published }: OutboxChange): readonly string[] => (added.length === 0 ? published : [])
-
-const outboxAfter = ({ outbox: before }: Pick<OtpDoc, 'outbox'>, change: OutboxChange): OutboxEntry[] => {
-  const removed = removedIds(change)
-  return [...before.filter(({ id }) => !removed.includes(id)), ...change.added]
-}
+const outboxAfter = ({ outbox }: Pick<OtpDoc, 'outbox'>, { added, removed }: OutboxChange): OutboxEntry[] => [
+  ...outbox.filter(({ id }) => !removed.includes(id)),
+  ...added,
+]
 
 /** The machine keeps the objects of the members that it does not change, so comparing by identity finds the changed members. */
 function changedContext({ version, context: old }: SavedOtp, after: SavedOtp): Record<string, unknown> {

@@ -147,7 +147,7 @@ describe('early refusals', () => {
   it('measure a call from its arrival, and drop one whose caller has gone', async () => {
     const handled: number[] = []
     const app = withEarlyRefusals(
-      { callback: () => request => void handled.push(arrivalOf(request) ?? 0), emit: () => {} },
+      { callback: () => request => void handled.push(arrivalOf(request, 0)), emit: () => {} },
       { refuse: () => ({ begin: () => noteBegun(begun) }), log: captured.log, metrics, clock },
     )
     const handle = app.callback()

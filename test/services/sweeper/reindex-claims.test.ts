@@ -73,6 +73,19 @@ eachStore('an idempotency key that is reindexed while its verification is erased
     return { ...store, docs: name => wrap(name, store.docs(name)) }
   }
 
+  /** A verification, and the two processes that reindex its key and erase it at once. */
+  async function addRace(scheduler: fc.Scheduler) {
+    const { otp_id, key, claim } = await addVerification()
+    const [sweeper, eraser] = [scheduled(scheduler, 'sweeper'), scheduled(scheduler, 'eraser')]
+    const reindexClaims = createReindexClaims({ store: sweeper, keyring: during, clock })
+    return {
+      otp_id,
+      key,
+      reindex: () => reindexClaims([claim]),
+      erase: async () => eraseVerifications(eraser, [...(await eraser.docs('otps').get([otp_id])).values()]),
+    }
+  }
+
   it('is copied, and the copy leads to the same verification without holding the key', async () => {
     const { otp_id, key, claim } = await addVerification()
     const reindex = createReindexClaims({ store, keyring: during, clock })
@@ -88,11 +101,8 @@ eachStore('an idempotency key that is reindexed while its verification is erased
     this.timeout(120_000)
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async scheduler => {
-        const { otp_id, key, claim } = await addVerification()
-        const [sweeper, eraser] = [scheduled(scheduler, 'sweeper'), scheduled(scheduler, 'eraser')]
-        const reindex = createReindexClaims({ store: sweeper, keyring: during, clock })
-        const erase = async () => eraseVerifications(eraser, [...(await eraser.docs('otps').get([otp_id])).values()])
-        await scheduler.waitFor(Promise.all([reindex([claim]), erase()]))
+        const { otp_id, key, reindex, erase } = await addRace(scheduler)
+        await scheduler.waitFor(Promise.all([reindex(), erase()]))
         expect((await store.docs('otps').get([otp_id])).size).to.equal(0)
         expect(await storedClaims(key)).to.deep.equal([])
       }),
@@ -104,16 +114,13 @@ eachStore('an idempotency key that is reindexed while its verification is erased
     this.timeout(120_000)
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async scheduler => {
-        const { otp_id, key, claim } = await addVerification()
-        const [sweeper, eraser] = [scheduled(scheduler, 'sweeper'), scheduled(scheduler, 'eraser')]
-        const reindex = createReindexClaims({ store: sweeper, keyring: during, clock })
-        const erase = async () => eraseVerifications(eraser, [...(await eraser.docs('otps').get([otp_id])).values()])
+        const { otp_id, key, reindex, erase } = await addRace(scheduler)
         const caller = scheduled(scheduler, 'caller')
         const claims = createClaims({ claims: caller.docs('claims'), otps: caller.docs('otps'), clock })
         const ids = idempotencyIndexes(during, OWNER, key).sort()
         const sealed_key = during.seal(key, idempotencyKeyContext(OWNER))
         const send = () => claims.claim({ ids, sealed_key }, `${otp_id}_next`, HOUR)
-        const [claimed] = await scheduler.waitFor(Promise.all([send(), reindex([claim]), erase()]))
+        const [claimed] = await scheduler.waitFor(Promise.all([send(), reindex(), erase()]))
         // A call that was answered before the erasure leaves nothing, and one after it holds the whole key.
         const left = (await storedClaims(key)).map(one => one.otp_id)
         if (claimed.kind === 'bound') expect(left).to.deep.equal([])
