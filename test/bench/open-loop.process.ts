@@ -90,6 +90,7 @@ async function waitForDelivery(otp_id: string): Promise<void> {
 }
 
 await offerAll()
+const { user, system } = process.cpuUsage()
 const answeredInTime = { accepted: times[200].length, refused: times[503].length }
 await Promise.all(pending)
 for (const lane of idle) lane.close()
@@ -102,5 +103,6 @@ const figures: OpenLoopFigures = {
   refused: timing(times[503]),
   unanswered,
   otherAnswers,
+  callersCpuMs: (user + system) / 1_000,
 }
 console.log(JSON.stringify(figures))

@@ -28,6 +28,8 @@ export interface OpenLoopFigures {
   refused: Timing
   unanswered: number
   otherAnswers: number
+  /** Processor time that the callers themselves took while they offered requests. */
+  callersCpuMs: number
 }
 
 export async function offerOpenLoop(plan: OpenLoopPlan): Promise<OpenLoopFigures> {
