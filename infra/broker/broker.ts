@@ -11,6 +11,7 @@
 // - Messages of one queue are delivered in about the order they were published; no order is promised.
 // - `publish` and `request` reject with `Unavailable` at once while the broker is down or blocked; no promise hangs for ever.
 import type { Trace } from '../trace.ts'
+import { Unavailable } from '../unavailable.ts'
 import type { CallQueue, Queue, WorkQueue } from './topology.ts'
 
 export interface Message {
@@ -176,8 +177,8 @@ export interface Broker {
   close(graceMs?: number): Promise<void>
 }
 
-/** There is no such queue, so the message was not published. */
-export class Unroutable extends Error {
+/** There is no such queue, so the message was not published. An adapter declares a queue that was deleted again, so a later try may succeed. */
+export class Unroutable extends Unavailable {
   override name = 'Unroutable'
 }
 

@@ -95,9 +95,9 @@ export function instrumentBroker(broker: Broker, metrics: Metrics, clock: Clock)
 }
 
 const failureOutcome = (error: unknown): string => {
+  if (error instanceof Unroutable) return 'unroutable'
   if (error instanceof Unavailable) return 'unavailable'
-  if (error instanceof CallTimeout) return 'timeout'
-  return error instanceof Unroutable ? 'unroutable' : 'failed'
+  return error instanceof CallTimeout ? 'timeout' : 'failed'
 }
 
 /** Every series begins with 0: Prometheus sees no increase in a series that begins with its first death. */

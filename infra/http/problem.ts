@@ -1,6 +1,6 @@
 // In: a problem, or any other error. Out: RFC 9457 problem+json. All errors of the API are listed in services/domain/errors.ts.
 import { STATUS_CODES } from 'node:http'
-import { CallTimeout, Unroutable } from '../broker/broker.ts'
+import { CallTimeout } from '../broker/broker.ts'
 import { Unavailable } from '../unavailable.ts'
 
 /** `members` stand beside the standard ones: `errors`, `scope`, `otp_status` and so on. */
@@ -63,7 +63,7 @@ const RETRY_AFTER_SECONDS = '1'
 /** Turns any error into a problem. An error that is not a `Problem` shows only its status. */
 export function asProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown
-  if (thrown instanceof Unavailable || thrown instanceof CallTimeout || thrown instanceof Unroutable)
+  if (thrown instanceof Unavailable || thrown instanceof CallTimeout)
     return infraProblem('ServiceUnavailableError', {
       detail: 'It may or may not have been executed. Retry with the same idempotency key.',
       headers: { 'Retry-After': RETRY_AFTER_SECONDS },
