@@ -33,7 +33,8 @@ type Fallback = 'paid' | 'unpaid' | 'none'
 
 const fallbackAfterRefusal = (refusal: Refusal): Fallback => (isUnpaid(refusal) ? 'unpaid' : 'none')
 
-const RETRY_MS = 1_000
+/** The store or the broker is away: soon, then less often. */
+const retryMs = (attempt: number): number => (attempt <= 5 ? 1_000 : attempt <= 15 ? 5_000 : 30_000)
 
 const detailsOf = ({ provider, reason, vendor_code, vendor_text }: DeliveryReport): ReportDetails => ({
   ...(provider === undefined ? {} : { provider }),
@@ -109,14 +110,14 @@ export const createReportHandler = (deps: ReportDeps) => {
   }
 
   /** Every report of a bundle is handled, even if another one fails. If the bundle comes again, only the failed ones change something. */
-  async function handleAll({ id, body, trace }: DeliveredMessage): Promise<Outcome> {
+  async function handleAll({ id, body, trace, attempt }: DeliveredMessage): Promise<Outcome> {
     if (!isReportMessage(body)) return unreadable('not a report')
     const all = body.type === 'reports' ? body.all : [{ id, report: body, trace }]
-    const outcomes = await Promise.all(all.map(outcomeOf))
+    const outcomes = await Promise.all(all.map(report => outcomeOf(report, attempt)))
     return outcomes.find(({ kind }) => kind === 'retry') ?? outcomes.find(({ kind }) => kind === 'dead') ?? done()
   }
 
-  async function outcomeOf({ id, report, trace }: ReceivedReport): Promise<Outcome> {
+  async function outcomeOf({ id, report, trace }: ReceivedReport, attempt: number): Promise<Outcome> {
     const fields = () => ({ message_id: id, type: report.type, ...requestOf({ trace }), ...subjectOf(report) })
     try {
       await handle(id, report, trace)
@@ -125,7 +126,7 @@ export const createReportHandler = (deps: ReportDeps) => {
     } catch (error) {
       if (error instanceof Unavailable) {
         log.warn({ ...fields(), why: error.message }, 'report.postponed')
-        return retry(RETRY_MS)
+        return retry(retryMs(attempt))
       }
       // A dead letter can be requeued once the key is back.
       if (isMissingKeyError(error)) reportMissingKey(error, fields())

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { DeliveredMessage } from '../../../infra/broker/broker.ts'
+import { type DeliveredMessage, Unroutable } from '../../../infra/broker/broker.ts'
 import { createCache } from '../../../infra/cache.ts'
 import { MissingKey } from '../../../infra/crypto/keyring.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
@@ -70,6 +70,16 @@ describe('the report handler', () => {
     const outcomes = await handle([bundle('a', 'otp_away', 'otp_1', 'otp_broken'), bundle('b', 'otp_broken', 'otp_2')])
     expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['retry', 'dead'])
     expect(seen).to.have.members(['otp_1', 'otp_2'])
+  })
+
+  it('retries a report soon, then less often, while an engine is away or a queue is missing', async () => {
+    for (const error of [new Unavailable('away'), new Unroutable('deleted')]) {
+      const handle = handlerWith(() => Promise.reject(error))
+      const delayAt = async (attempt: number) => (await handle([{ ...message('a', due('otp_a')), attempt }]))[0]
+      for (const attempt of [1, 5]) expect(await delayAt(attempt)).to.deep.equal({ kind: 'retry', afterMs: 1_000 })
+      for (const attempt of [6, 15]) expect(await delayAt(attempt)).to.deep.equal({ kind: 'retry', afterMs: 5_000 })
+      for (const attempt of [16, 900]) expect(await delayAt(attempt)).to.deep.equal({ kind: 'retry', afterMs: 30_000 })
+    }
   })
 
   it('records a failed delivery without a fallback when the key of the verification is missing', async () => {
