@@ -6,6 +6,7 @@
 // A verification that this process saved a moment ago is not loaded the first time: if it is out of date, the conditional write is lost.
 
 import type { BoundedMap } from '../../infra/bounded-map.ts'
+import type { Clock } from '../../infra/clock.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { Trace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
@@ -48,12 +49,13 @@ export interface CommitDeps {
   relay: Pick<Relay, 'published' | 'removed'> & ((otp_id: string, effects: readonly OutboxEntry[]) => void)
   /** Verifications as this process last saved them. Most changes of a verification come within its first seconds. */
   recentOtps: BoundedMap<OtpDoc>
+  clock: Pick<Clock, 'now'>
   /** Called after every change that was saved. */
   onChange?(before: OtpDoc, after: OtpDoc, trace: Trace | undefined): void
 }
 
 export const createCommit =
-  ({ otps, relay, recentOtps, onChange }: CommitDeps): Commit =>
+  ({ otps, relay, recentOtps, clock, onChange }: CommitDeps): Commit =>
   async (otp_id, owner, intent) => {
     const reserved = createReservationKeeper(intent)
     for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
@@ -74,7 +76,7 @@ export const createCommit =
       if (next.changed && !refusal) {
         const added = entriesOf(kept.inOutbox)
         const removed = intent.comesAgain && added.length === 0 ? relay.published(otp_id) : []
-        const outbox: OutboxChange = { added, removed }
+        const outbox: OutboxChange = { added, removed, at: clock.now() }
         const saved = updatedDoc(doc, kept.step, outbox)
         const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update: otpUpdate(doc, kept.step, outbox) }])
         if (answer === 'lost') continue

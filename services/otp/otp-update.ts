@@ -12,6 +12,8 @@ export interface OutboxChange {
   added: readonly OutboxEntry[]
   /** Ids of effects. */
   removed: readonly string[]
+  /** When it is saved. A report may be much older, and its effects would look as if they had waited in the outbox since. */
+  at: number
 }
 
 /** The document as the store has it after the write. Its outbox may have fewer effects there, because the relay and the sweeper remove
@@ -35,7 +37,7 @@ export function updatedDoc(
 /** Writes only the members that changed, because everything that is written also goes to the engine's log. */
 export function otpUpdate(doc: OtpDoc, { saved, dueAt }: Step, outbox: OutboxChange): Operators<OtpDoc> {
   const { value, last_commands } = saved
-  const { added, removed } = outbox
+  const { added, removed, at } = outbox
   const reference = saved.context.link?.reference
   return {
     $set: {
@@ -44,7 +46,7 @@ export function otpUpdate(doc: OtpDoc, { saved, dueAt }: Step, outbox: OutboxCha
       ...changedContext(doc, saved),
       ...(dueAt === null ? {} : { due_at: dueAt }),
       ...(reference === undefined ? {} : { reference }),
-      ...(added[0] === undefined ? {} : { outbox_at: added[0].at }),
+      ...(added.length === 0 ? {} : { outbox_at: at }),
       ...(removed.length > 0 && outboxAfter(doc, outbox).length === 0 ? { outbox_at: null } : {}),
     },
     $unset: {

@@ -48,7 +48,8 @@ export interface OtpDeps {
 /** Calls are taken one by one and many at once, because a call that waits for its idempotency key must not delay others. The handler
  *  limits how many are executed at once; their store operations are batched, tick by tick. */
 const CALLS = { prefetch: 256, batch: 1, parallel: 10_000 }
-const REPORTS = { prefetch: 256, batch: 64, parallel: 8 }
+/** One by one, because a report is settled when its events are published: one that waits for RabbitMQ must not keep others unsettled. */
+const REPORTS = { prefetch: 256 }
 /** A send is delivered within a second or two, and a busy process has some hundred a second. A document takes 3 KiB. */
 const MAX_RECENT_OTPS = 2_000
 
@@ -94,7 +95,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     verificationMetrics.onChange(before, after)
     if (before !== null) logFailedDeliveries(before, after, trace)
   }
-  const commit = oneAtATime(createCommit({ otps, relay, recentOtps, onChange }))
+  const commit = oneAtATime(createCommit({ otps, relay, recentOtps, clock, onChange }))
 
   const deps = {
     broker,

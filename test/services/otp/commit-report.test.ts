@@ -114,6 +114,15 @@ eachStore('a report that comes again until it is settled', fresh => {
     await eventually(async () => expect(await events()).to.deep.equal(['delivery.delivered']))
   })
 
+  it('does not keep a message beside it unsettled while its event waits', async () => {
+    const actor = await startDying()
+    const sent = await send(actor)
+    void report(actor, sent, 'delivered').catch(() => {})
+    void actor.broker.publish('otp.reports', { id: 'odd', body: { type: 'odd' } }).catch(() => {})
+    await eventually(async () => expect((await actor.broker.depth('otp.reports')).dead).to.equal(1))
+    expect(await events()).to.deep.equal([])
+  })
+
   it('leaves a published event out of later writes', async () => {
     const actor = await start()
     const sent = await send(actor)
@@ -121,6 +130,16 @@ eachStore('a report that comes again until it is settled', fresh => {
     expect(rememberedEvents(await stored(sent.otp_id))).to.have.length(1)
     await actor.ask({ type: 'otp.verify', by, otp_id: sent.otp_id, sealed_code: keyring.seal('no', inFlight.code) })
     expect(rememberedEvents(await stored(sent.otp_id))).to.deep.equal([])
+  })
+
+  it('puts its effects into the outbox with the time of the write, however old it is', async () => {
+    const actor = await start(store, { durable: false })
+    const sent = await send(actor)
+    const at = actor.clock.now()
+    await actor.clock.advance(60_000)
+    const body: OtpReport = { type: 'delivery.reported', ...sent, status: 'delivered', at }
+    await actor.broker.publish('otp.reports', { id: `${sent.delivery_id}:delivered`, body })
+    expect(await stored(sent.otp_id)).to.include({ outbox_at: actor.clock.now() })
   })
 
   it('keeps its event in the outbox where the broker may forget the report', async () => {
