@@ -143,7 +143,7 @@ export const problemDetails = z
     errors: z
       .array(inputProblem)
       .optional()
-      .meta({ description: 'On `ValidationError`: every problem with the request.' }),
+      .meta({ description: 'On `ValidationError`: the problems with the request.' }),
     scope: limitScope.optional().meta({ description: 'On 429: which limit was hit.' }),
     retry_after: z.int().min(1).optional().meta({ description: 'On 429: seconds, as in Retry-After.' }),
     otp_status: otpStatus.optional().meta({

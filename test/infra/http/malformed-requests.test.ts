@@ -1,4 +1,4 @@
-// Bytes that never become a request, sent over a bare socket.
+// Requests that Node would refuse by itself, sent over a bare socket.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect } from 'chai'
@@ -37,6 +37,8 @@ describe('a malformed request', () => {
     ['bytes that are not HTTP', 'hello\r\n\r\n', 400],
     ['a header without a name', 'GET / HTTP/1.1\r\nhost: x\r\n: y\r\n\r\n', 400],
     ['two content lengths', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
+    ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400],
+    ['an unknown expectation', 'GET / HTTP/1.1\r\nhost: x\r\nexpect: a-miracle\r\n\r\n', 417],
     ['headers that are too large', `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
   ] as const)
     it(`is refused as a problem with ${what}`, async () => {

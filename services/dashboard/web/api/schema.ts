@@ -2331,7 +2331,7 @@ export interface components {
             detail: string;
             /** @description The same as the X-Request-Id header. */
             request_id: string;
-            /** @description On `ValidationError`: every problem with the request. */
+            /** @description On `ValidationError`: the problems with the request. */
             errors?: components["schemas"]["InputProblem"][];
             /** @description On 429: which limit was hit. */
             scope?: components["schemas"]["LimitScope"];

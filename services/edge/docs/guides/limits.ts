@@ -31,7 +31,7 @@ const SCOPES: Record<z.output<typeof limitScope>, string> = {
   recipient_verify: 'Wrong codes for this recipient, over all its verifications.',
   resend_cooldown: 'The wait between two sends of one verification.',
   fraud_guard: 'The fraud guard: too few codes to this range of numbers are ever entered.',
-  spend_cap: 'The money that the app may spend a day in this country, or in all.',
+  spend_cap: 'The money that the app may spend on this country in a UTC day.',
   provider_test: 'Test calls of providers, by the admin API: 10 a minute for an app.',
   operator_token: 'Wrong operator’s tokens from this address.',
   sign_in: 'Attempts to sign in.',
