@@ -13,7 +13,13 @@ export const refusal = (error: ErrorType, detail: string, extra: Partial<Refusal
 export const notFoundRefusal = (): Refusal => refusal('OtpNotFoundError', 'There is no such verification for this key.')
 
 export const geoBlockedRefusal = (country: string | null): Refusal =>
-  refusal('GeoBlockedError', `Numbers of ${country ?? 'no country'} are not served by this app.`)
+  refusal(
+    'GeoBlockedError',
+    // Without a country: an email address, or a number of a satellite or an international network.
+    country === null
+      ? 'This recipient is not served by this app.'
+      : `Numbers of ${country} are not served by this app.`,
+  )
 
 export const abusiveAddressRefusal = (): Refusal =>
   refusal('IpReputationBlockedError', 'The client address is on a list of abusive addresses.')
