@@ -44,6 +44,10 @@ export const batchesWithout = (movedSeqs: readonly number[]) => ({
   $filter: { input: '$batches', cond: { $not: [{ $in: ['$$this.seq', [...movedSeqs]] }] } },
 })
 
+/** A stage of an update, after the batches have changed: the account is behind since its oldest batch. A busy account always has some
+ *  batch, but not the same one for long. */
+export const UPDATE_BEHIND_AT = { $set: { behind_at: { $ifNull: [{ $min: '$batches.at' }, '$$REMOVE'] } } }
+
 /** The account of a new company. An opening balance is its first entry. */
 export function openAccount(company_id: string, balance: number, at: number): Account {
   const empty: Account = { balance: 0, seq: 0, batches: [], looked_up: 0, spent: {} }

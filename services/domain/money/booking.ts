@@ -3,7 +3,7 @@
 // account as it is at the time of the write, and the filter requires that all entries still fit. So entries of other processes in between
 // do not make the write fail, as long as there is enough for all.
 import type { Filter, Pipeline } from '../../../infra/store/docs.ts'
-import { batchesWithout, packEntries } from './batches.ts'
+import { batchesWithout, packEntries, UPDATE_BEHIND_AT } from './batches.ts'
 import type { Account, AccountDoc, Entry, EntryBatch, LedgerItem } from './documents.ts'
 import { isExpiredKey, type SpendCap } from './spend-caps.ts'
 
@@ -91,13 +91,16 @@ export function accountWrite(
     balance: { $add: ['$balance', total] },
     seq: { $add: ['$seq', booked.length] },
     batches: { $concatArrays: [batchesWithout(movedSeqs), [batch]] },
-    behind_at: { $ifNull: ['$behind_at', now] },
     ...(lookedUp === undefined ? {} : { looked_up: lookedUp + 1 }),
     ...Object.fromEntries(spends.map(({ key, micros }) => [`spent.${key}`, incrementSpent(key, micros)])),
   }
   return {
     filter,
-    update: [{ $set }, ...(expiredKeys.length > 0 ? [{ $unset: expiredKeys.map(key => `spent.${key}`) }] : [])],
+    update: [
+      { $set },
+      UPDATE_BEHIND_AT,
+      ...(expiredKeys.length > 0 ? [{ $unset: expiredKeys.map(key => `spent.${key}`) }] : []),
+    ],
   }
 }
 

@@ -47,7 +47,8 @@ export interface Account {
   /** Counts the writes of entries that were first looked for in the ledger. Such a write is conditional on it, so of two processes that
    *  find the same entry missing, one loses and looks again. */
   looked_up: number
-  /** Since when batches have been waiting. Old ones were left by a process that died, and the sweeper moves them to the ledger. */
+  /** When the oldest batch was entered; absent without one. Old ones were left by a process that died, and the sweeper moves them to the
+   *  ledger. */
   behind_at?: number
   /** What was spent below spend caps, by `capKey`. */
   spent: Record<string, number>

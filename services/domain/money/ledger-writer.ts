@@ -11,7 +11,7 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { partitionOf } from '../../../infra/partitions.ts'
 import type { Docs, Pipeline } from '../../../infra/store/docs.ts'
-import { batchesWithout, itemsOf, waitingItems } from './batches.ts'
+import { batchesWithout, itemsOf, UPDATE_BEHIND_AT, waitingItems } from './batches.ts'
 import { type AccountDoc, type Entry, type EntryBatch, type LedgerDoc, type LedgerItem, ledgerId } from './documents.ts'
 
 export interface LedgerWriterDeps {
@@ -69,8 +69,7 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
     const { movedSeqs, writers } = stateOf(company_id)
     if (writers > 0) return
     states.delete(company_id)
-    if (movedSeqs.length > 0)
-      await companies.update([{ ids: [company_id], update: removeBatches(movedSeqs, '$behind_at') }])
+    if (movedSeqs.length > 0) await companies.update([{ ids: [company_id], update: removeBatches(movedSeqs) }])
   }
 
   function inBackground(company_id: string, work: () => Promise<void>): void {
@@ -142,7 +141,7 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
       const { _id, batches } = company
       await insertItems(_id, waitingItems(company), isHoldForDelivery)
       const movedSeqs = batches.map(({ seq }) => seq)
-      if (movedSeqs.length > 0) await companies.update([{ ids: [_id], update: removeBatches(movedSeqs, clock.now()) }])
+      if (movedSeqs.length > 0) await companies.update([{ ids: [_id], update: removeBatches(movedSeqs) }])
     },
     /** Does not wait for holds to be confirmed. */
     settled: async (): Promise<void> => {
@@ -154,10 +153,9 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
   }
 }
 
-/** `behindAt`: the `behind_at` of the batches that are left. */
-const removeBatches = (movedSeqs: readonly number[], behindAt: number | '$behind_at'): Pipeline => [
+const removeBatches = (movedSeqs: readonly number[]): Pipeline => [
   { $set: { batches: batchesWithout(movedSeqs) } },
-  { $set: { behind_at: { $cond: [{ $eq: [{ $size: '$batches' }, 0] }, '$$REMOVE', behindAt] } } },
+  UPDATE_BEHIND_AT,
 ]
 
 const isHoldForDelivery = <E extends Entry>(entry: E): entry is E & { otp_id: string; delivery_id: string } =>

@@ -9,6 +9,7 @@ import { capKey } from '../../../services/domain/money/spend-caps.ts'
 import { createHoldSweeps } from '../../../services/sweeper/holds.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
+import { eventually } from '../../support/eventually.ts'
 import { eachStore } from '../../support/stores.ts'
 import { interceptWrites } from '../../support/tenancy.ts'
 
@@ -84,5 +85,23 @@ eachStore('sweeping money', fresh => {
     expect(await sweep('entries')).to.equal(1)
     expect(await kinds()).to.have.length(13)
     expect(await company()).to.deep.include({ batches: [] })
+  })
+
+  it('leaves a company alone that always has a batch, but no old one: its live processes move them', async () => {
+    await openAccounts().flush('cmp_1')
+    const processes = [openAccounts(), openAccounts()]
+    const accountsOf = (second: number) => processes[second % 2] as (typeof processes)[number]
+    for (let second = 0; second <= 25; second += 1) {
+      await clock.advance(1_000)
+      await accountsOf(second).enter('cmp_1', holdEntry('otp_1', `dlv_${second}`, 1))
+      if (second > 0) accountsOf(second - 1).confirmHold(`dlv_${second - 1}`)
+      await eventually(async () => expect((await company())?.batches).to.have.length(1))
+      expect(await sweep('entries')).to.equal(0)
+    }
+    accountsOf(25).confirmHold('dlv_25')
+    await Promise.all(processes.map(one => one.settled()))
+    expect(await kinds()).to.have.length(27)
+    await clock.advance(CHECK_HOLD_AFTER_MS)
+    expect(await sweep('holds'), 'every hold was confirmed').to.equal(0)
   })
 })

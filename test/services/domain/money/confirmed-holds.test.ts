@@ -143,7 +143,7 @@ eachStore('a hold', fresh => {
     fc.record({ type: fc.constantFrom('wait', 'stop', 'flush'), nth: fc.nat(1), delivery: fc.constant(0) }),
   )
 
-  it('is in the ledger once, in its place, and only a confirmed one is not to be checked, in any order of events', async function () {
+  it('is in the ledger once, in its place, only a confirmed one is not to be checked, and its company is behind since the oldest one that waits, in any order of events', async function () {
     this.timeout(120_000)
     let runs = 0
     await fc.assert(
@@ -171,7 +171,12 @@ eachStore('a hold', fresh => {
           if (type === 'undo' && owners.has(delivery_id))
             await accounts.enter(company, voidEntry('otp', delivery_id, PRICE))
         }
-        for (const step of steps) await Promise.all(step.map(perform))
+        for (const step of steps) {
+          await Promise.all(step.map(perform))
+          const { batches = [], behind_at } = (await store.docs('companies').get([company])).get(company) ?? {}
+          const oldest = batches.length > 0 ? Math.min(...batches.map(({ at }) => at)) : undefined
+          expect(behind_at, 'since its oldest batch').to.equal(oldest)
+        }
         await Promise.all(processes.map(one => one.settled()))
 
         const items = await store.docs('ledger').find({ company_id: company }, { sort: { _id: -1 }, limit: 1_000 })
