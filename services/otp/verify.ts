@@ -112,13 +112,12 @@ export const createVerify =
   }
 
 /** A right code is not counted: its count is given back. If that write fails, the answer is still sent, and the count slides out of its
- *  window. The wrong code that fills the limit locks the recipient for the length of the longest rule, also when it comes after the
- *  approval. A lock is not prolonged while it lasts: first guesses still come then, and a stranger makes some of them. */
+ *  window. The wrong code that fills a rule locks the recipient for the length of that rule (the longest, if several are full), also when
+ *  it comes after the approval. A lock is not prolonged while it lasts: first guesses still come then, and a stranger makes some of them. */
 async function settleGuess(limits: Limits, quota: Quota, reply: Reply): Promise<void> {
   if (reply.kind === 'verified' && reply.matched) return limits.giveBack(quota).catch(() => {})
-  const seconds = Math.max(0, ...quota.rules.map(rule => rule.seconds))
-  const { rules_ms, lock_ms } = await limits.waits(quota)
-  if (rules_ms > 0 && lock_ms === 0) await limits.lock(quota, seconds * 1000)
+  const { full_rule_ms, lock_ms } = await limits.waits(quota)
+  if (full_rule_ms > 0 && lock_ms === 0) await limits.lock(quota, full_rule_ms)
 }
 
 const withWrongCode = (unchecked: UncheckedVerify): OtpCommand => ({ ...unchecked, right: false, locked_ms: null })

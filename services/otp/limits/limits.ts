@@ -4,7 +4,15 @@ import { createKeyedBatcher } from '../../../infra/batcher.ts'
 import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import { copyFormerCounters } from '../../domain/verifications/counter-names.ts'
 import { type CounterUpdateDeps, createCounterUpdate } from './counter-updates.ts'
-import { firstCounter, type Limit, type TakeResult, uncountUpdate, waitFor, windowName } from './windows.ts'
+import {
+  firstCounter,
+  type Limit,
+  longestFullRule,
+  type TakeResult,
+  uncountUpdate,
+  waitFor,
+  windowName,
+} from './windows.ts'
 
 export interface Limits {
   /** Counts one if every rule allows it. */
@@ -25,6 +33,8 @@ export interface Limits {
 export interface LimitWaits {
   rules_ms: number
   lock_ms: number
+  /** The length of the longest rule that is full; 0 if none is. */
+  full_rule_ms: number
 }
 
 const GRANTED: TakeResult = { granted: true }
@@ -66,6 +76,7 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
     return {
       rules_ms: counter ? waitFor(counter.windows, rules, now) : 0,
       lock_ms: Math.max(0, (counter?.locked_until ?? 0) - now),
+      full_rule_ms: counter ? longestFullRule(counter.windows, rules, now) : 0,
     }
   }
 
@@ -95,8 +106,12 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
     },
     async lock({ key }, ms) {
       const until = clock.now() + ms
-      const update = { $max: { locked_until: until }, $set: { purge_at: new Date(until + ms) } }
-      await counters.update([{ ids: [key], update }])
+      // The counter may have to live longer than its lock, for a longer rule.
+      const $set = {
+        locked_until: { $max: ['$locked_until', until] },
+        purge_at: { $max: ['$purge_at', new Date(until + ms)] },
+      }
+      await counters.update([{ ids: [key], update: [{ $set }] }])
     },
   }
 }

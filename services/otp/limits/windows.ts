@@ -115,6 +115,10 @@ const purgeAt = (rules: readonly WindowRule[], now: number): Date =>
 export const waitFor = (windows: CounterDoc['windows'], rules: readonly WindowRule[], now: number): number =>
   Math.max(0, ...rules.map(rule => waitForRule(windows[windowName(rule)], rule, now)))
 
+/** The length of the longest rule that allows no more now, in milliseconds; 0 if every rule does. */
+export const longestFullRule = (windows: CounterDoc['windows'], rules: readonly WindowRule[], now: number): number =>
+  Math.max(0, ...rules.filter(rule => waitForRule(windows[windowName(rule)], rule, now) > 0).map(lengthOf))
+
 function waitForRule(window: Window | undefined, rule: LimitRule, now: number): number {
   const length = lengthOf(rule)
   if (rule.max < 1) return length

@@ -122,6 +122,27 @@ eachStore('guesses for one recipient', fresh => {
     expect(overtake).to.equal(null)
   })
 
+  it('lock for the time of the rule that is full, not for that of a longer one with room', async () => {
+    const recipient_verify = [
+      { max: MAX_WRONG, seconds: 3600 },
+      { max: MAX_WRONG + 1, seconds: 86_400 },
+    ]
+    await store
+      .docs('apps')
+      .modify({ _id: 'app_1' }, { $set: { 'settings.limits.recipient_verify': recipient_verify } })
+    const lock = async (): Promise<number> => {
+      const counters = await store.docs('counters').find({}, { sort: { _id: 1 }, limit: 10 })
+      return Math.max(...counters.map(({ locked_until = 0 }) => locked_until - actor.clock.now()))
+    }
+    await fillLimit()
+    expect(await lock()).to.equal(HOUR_MS)
+    await actor.clock.advance(2 * HOUR_MS)
+    const { otp_id, code } = await send()
+    expect(resultOf(await verify(otp_id, wrongCode(code)))).to.equal('pending')
+    expect(await lock()).to.equal(24 * HOUR_MS)
+    expect(resultOf(await verify(otp_id, code))).to.equal('recipient_verify')
+  })
+
   it('are counted when they were a first guess beyond the limit, but another was first and the limit has room since', async () => {
     await fillLimit()
     const { otp_id, code } = await send()

@@ -109,6 +109,40 @@ eachStore('limits', fresh => {
     expect((await peek(two)).granted).to.equal(true)
   })
 
+  it('keep their counts for as long as their longest rule, also when they are locked for less', async () => {
+    const { take, lock } = shared()
+    const rules = [
+      { max: 5, seconds: 60 },
+      { max: 9, seconds: 86_400 },
+    ]
+    await take({ key: 'both', rules })
+    await lock({ key: 'both', rules }, 60_000)
+    const counter = (await store.docs('counters').get(['both'])).get('both')
+    expect(counter?.purge_at).to.deep.equal(new Date(clock.now() + 2 * 86_400_000))
+    await lock({ key: 'both', rules }, 3 * 86_400_000)
+    await lock({ key: 'both', rules }, 1_000)
+    const again = (await store.docs('counters').get(['both'])).get('both')
+    expect(again?.locked_until, 'a shorter lock does not end a longer one').to.equal(clock.now() + 3 * 86_400_000)
+    expect(again?.purge_at).to.deep.equal(new Date(clock.now() + 6 * 86_400_000))
+  })
+
+  it('say which of their full rules is the longest', async () => {
+    const { take, waits } = shared()
+    const rules = [
+      { max: 2, seconds: 60 },
+      { max: 3, seconds: 600 },
+      { max: 2, seconds: 10 },
+    ]
+    const longest = async () => (await waits({ key: 'three', rules })).full_rule_ms
+    const seen = [await longest()]
+    for (const wait of [0, 0, 60_000 * 2]) {
+      await clock.advance(wait)
+      await take({ key: 'three', rules })
+      seen.push(await longest())
+    }
+    expect(seen).to.deep.equal([0, 0, 60_000, 600_000])
+  })
+
   it('count each key on its own, and grant everything without a rule', async () => {
     const { take } = shared()
     expect(await granted([counted(1), counted(1)].map(take))).to.equal(2)
