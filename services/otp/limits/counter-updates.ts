@@ -18,26 +18,33 @@ export interface CounterUpdateDeps {
   clock: Pick<Clock, 'now'>
 }
 
-const GRANTED: TakeResult = { granted: true }
+/** `otherKeys`: the former keys under which the counter exists too. What is granted must be counted under them as well. */
+export type UpdateResult = { granted: true; otherKeys: readonly string[] } | Extract<TakeResult, { granted: false }>
+
 const ONE_UPDATE_AT_A_TIME = { maxSize: 10_000, parallel: 1 }
 const MAX_TRIES_AFTER_LOST_RACE = 5
+const NONE_FOUND: ReadonlyMap<string, CounterDoc> = new Map()
 
-export function createCounterUpdate({ counters, clock }: CounterUpdateDeps): (limit: Limit) => Promise<TakeResult> {
+export function createCounterUpdate({ counters, clock }: CounterUpdateDeps): (limit: Limit) => Promise<UpdateResult> {
   const by = randomBytes(6).toString('base64url')
   let calls = 0
 
   /** Asks for `count` grants under one limit. */
-  async function grantMany({ key, rules }: Limit, count: number): Promise<TakeResult[]> {
+  async function grantMany({ key, formerKeys = [], rules }: Limit, count: number): Promise<UpdateResult[]> {
     for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
       const now = clock.now()
       calls += 1
       const call = { by, call: calls }
       const [answer] = await counters.update([{ ids: [key], update: grantUpdate(rules, count, now, call) }])
-      const after = answer === 'updated' ? (await counters.get([key])).get(key) : undefined
+      // The other counters are read after this one was counted. So of two processes that count under different keys at once, at least
+      // one finds the other's counter.
+      const found = answer === 'updated' ? await counters.get([key, ...formerKeys]) : NONE_FOUND
+      const after = found.get(key)
       const ownGrant = after?.grants?.find(one => isOfCall(one, call))
       if (after && ownGrant) {
-        const refused: TakeResult = { granted: false, retry_after_ms: waitFor(after.windows, rules, now) }
-        return Array.from({ length: count }, (_, nth) => (nth < ownGrant.granted ? GRANTED : refused))
+        const granted: UpdateResult = { granted: true, otherKeys: formerKeys.filter(former => found.has(former)) }
+        const refused: UpdateResult = { granted: false, retry_after_ms: waitFor(after.windows, rules, now) }
+        return Array.from({ length: count }, (_, nth) => (nth < ownGrant.granted ? granted : refused))
       }
       // Without a document, the counter is new, purged or erased. With one, more processes asked at once than `grants` keeps: the request
       // is repeated and counts twice.
@@ -47,11 +54,11 @@ export function createCounterUpdate({ counters, clock }: CounterUpdateDeps): (li
   }
 
   /** One counter can have requests under different rules: a suspect address has a share of the limit. They run one after the other. */
-  async function grantAll(requests: Limit[]): Promise<TakeResult[]> {
-    const answers: TakeResult[] = []
+  async function grantAll(requests: Limit[]): Promise<UpdateResult[]> {
+    const answers: UpdateResult[] = []
     for (const { limit, positions } of byRules(requests)) {
       const taken = await grantMany(limit, positions.length)
-      for (const [nth, position] of positions.entries()) answers[position] = taken[nth] as TakeResult
+      for (const [nth, position] of positions.entries()) answers[position] = taken[nth] as UpdateResult
     }
     return answers
   }

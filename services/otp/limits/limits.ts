@@ -1,5 +1,9 @@
 // Limits that all processes share. In: a counter and its rules. Out: granted, or how long to wait. Checking and counting are one atomic
 // update, so parallel calls are never granted more than the rules allow. Which limits apply to a call is in quotas.ts.
+//
+// While data keys rotate, the current key of one process is a former key of another. A process copies a counter to its current key when it
+// first sees it. From then on every process counts a grant under each key under which the counter exists, and each of them must allow it.
+// So the counter that was made first has all counts, and the copy has them when the old key is removed.
 import { createKeyedBatcher } from '../../../infra/batcher.ts'
 import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import { copyFormerCounters } from '../../domain/verifications/counter-names.ts'
@@ -43,6 +47,8 @@ const MAX_KNOWN_KEYS = 20_000
 export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
   const knownKeys = createBoundedMap<true>(MAX_KNOWN_KEYS)
   const refusedWindows = createBoundedMap<true>(MAX_KNOWN_KEYS)
+  /** By its own key, every key under which a counter is counted, if there are several. */
+  const keysOfCounters = createBoundedMap<readonly string[]>(MAX_KNOWN_KEYS)
 
   /** Most counters of recipients are new, and a batched insert costs a tenth of a computed update. Returns false if the counter exists or
    *  a rule allows none: then the update must decide. */
@@ -67,16 +73,35 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
     },
     { maxSize: 500, parallel: 2 },
   )
+  const giveBackUnder = async (keys: readonly string[], rules: Limit['rules']): Promise<void> => {
+    await Promise.all(keys.map(key => giveBackBatched({ key, rules })))
+  }
+
+  async function countUnderEveryKey(limit: Limit): Promise<TakeResult> {
+    const { key, rules } = limit
+    const own = await updateCounter(limit)
+    if (!own.granted) return own
+    if (own.otherKeys.length === 0) return GRANTED
+    const counted = [key]
+    for (const otherKey of own.otherKeys) {
+      const other = await updateCounter({ key: otherKey, rules })
+      if (!other.granted) {
+        await giveBackUnder(counted, rules)
+        return other
+      }
+      counted.push(otherKey)
+    }
+    keysOfCounters.set(key, counted)
+    return GRANTED
+  }
 
   async function waits({ key, formerKeys = [], rules }: Limit): Promise<LimitWaits> {
-    const names = [key, ...formerKeys]
-    const found = await counters.get(names)
-    const counter = names.flatMap(name => found.get(name) ?? [])[0]
+    const found = [...(await counters.get([key, ...formerKeys])).values()]
     const now = clock.now()
     return {
-      rules_ms: counter ? waitFor(counter.windows, rules, now) : 0,
-      lock_ms: Math.max(0, (counter?.locked_until ?? 0) - now),
-      full_rule_ms: counter ? longestFullRule(counter.windows, rules, now) : 0,
+      rules_ms: Math.max(0, ...found.map(({ windows }) => waitFor(windows, rules, now))),
+      lock_ms: Math.max(0, ...found.map(({ locked_until = 0 }) => locked_until - now)),
+      full_rule_ms: Math.max(0, ...found.map(({ windows }) => longestFullRule(windows, rules, now))),
     }
   }
 
@@ -91,12 +116,12 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
     waits,
     async take(limit) {
       if (limit.rules.length === 0 || (await insertFirst(limit))) return GRANTED
-      const taken = await updateCounter(limit)
+      const taken = await countUnderEveryKey(limit)
       if (!taken.granted) for (const name of windowsOf(limit)) refusedWindows.set(name, true)
       return taken
     },
-    async giveBack(limit) {
-      if (limit.rules.length > 0) await giveBackBatched(limit)
+    async giveBack({ key, rules }) {
+      if (rules.length > 0) await giveBackUnder(keysOfCounters.get(key) ?? [key], rules)
     },
     async peekIfRefusedBefore(limit) {
       if (!windowsOf(limit).some(refusedWindows.get)) return GRANTED
@@ -104,14 +129,14 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
       if (taken.granted) for (const name of windowsOf(limit)) refusedWindows.delete(name)
       return taken
     },
-    async lock({ key }, ms) {
+    async lock({ key, formerKeys = [] }, ms) {
       const until = clock.now() + ms
       // The counter may have to live longer than its lock, for a longer rule.
       const $set = {
         locked_until: { $max: ['$locked_until', until] },
         purge_at: { $max: ['$purge_at', new Date(until + ms)] },
       }
-      await counters.update([{ ids: [key], update: [{ $set }] }])
+      await counters.update([{ ids: [key, ...formerKeys], update: [{ $set }] }])
     },
   }
 }
