@@ -101,11 +101,8 @@ const verificationBody = (view: VerificationView, action_url: string | null): Ve
 
 export const isoTime = (at: number): string => new Date(at).toISOString()
 
-const RETRY_SOON_SECONDS = 1
-
 function refusal({ error, detail, scope, retry_after_ms, otp_status, cause }: Refusal): Problem {
   const seconds = retry_after_ms === undefined ? undefined : Math.max(1, Math.ceil(retry_after_ms / 1000))
-  const wait = seconds ?? (error === 'ServiceUnavailableError' ? RETRY_SOON_SECONDS : undefined)
   return problem(error, {
     detail,
     members: {
@@ -114,6 +111,6 @@ function refusal({ error, detail, scope, retry_after_ms, otp_status, cause }: Re
       ...(otp_status === undefined ? {} : { otp_status }),
       ...(cause === undefined ? {} : { cause }),
     },
-    ...(wait === undefined ? {} : { headers: { 'Retry-After': String(wait) } }),
+    ...(seconds === undefined ? {} : { headers: { 'Retry-After': String(seconds) } }),
   })
 }
