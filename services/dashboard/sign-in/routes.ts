@@ -123,7 +123,7 @@ export const createSignInRoutes =
     async function endFormer(ctx: Context): Promise<void> {
       const given = readSessionCookie(ctx)
       const former = given.kind === 'token' ? await sessions.find(given.token) : null
-      if (former?.session) await sessions.end(former.session.id)
+      if (former?.session) await endSession(ctx, former.session.id)
     }
 
     async function signInWithTicket(ctx: Context, ticket: string): Promise<void> {
