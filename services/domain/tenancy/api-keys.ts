@@ -21,14 +21,6 @@ export const hashApiKey = (key: string): string => createHash('sha256').update(k
 /** The end of a key, by which a person recognises it. The 39 characters that stay secret are as hard to guess as before. */
 export const last4Of = (key: string): string => key.slice(-4)
 
-/** What a key claims to be; null for a text that is not a key. After the prefix any ending is accepted, because the bootstrap file may
- *  give a key of the operator's own. */
-export function parseApiKey(text: string): { kind: KeyKind; mode: Mode } | null {
-  const found = /^([sp])k_(live|test)_[\w-]{1,200}$/.exec(text)
-  if (!found) return null
-  return { kind: found[1] === 's' ? 'server' : 'publishable', mode: found[2] === 'live' ? 'live' : 'test' }
-}
-
 const PREFIX = /^(sk|pk)_(live|test)_/
 
 /** A key without its prefix, which anyone can guess. */
