@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Random } from '../../../infra/ids.ts'
 import type { KeyKind, Mode } from '../../../machines/otp.ts'
+import type { ApiKey } from './documents.ts'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const KEY_BYTES = 32
@@ -20,6 +21,12 @@ export const hashApiKey = (key: string): string => createHash('sha256').update(k
 
 /** The end of a key, by which a person recognises it. The 39 characters that stay secret are as hard to guess as before. */
 export const last4Of = (key: string): string => key.slice(-4)
+
+/** The document of a new key with this value. */
+export const keyDocument = (
+  value: string,
+  fields: Pick<ApiKey, '_id' | 'app_id' | 'company_id' | 'kind' | 'mode' | 'name' | 'created_at'>,
+): ApiKey => ({ ...fields, hash: hashApiKey(value), last4: last4Of(value), revoked_at: null })
 
 const PREFIX = /^(sk|pk)_(live|test)_/
 
