@@ -144,7 +144,6 @@ export interface DeadLetters {
   requeue(ids: readonly string[] | 'all'): Promise<number>
   /** Removes the letters with these ids, or all that there are now. Answers how many letters it removed. */
   drop(ids: readonly string[] | 'all'): Promise<number>
-  count(): Promise<number>
 }
 
 export interface Broker {

@@ -37,16 +37,21 @@ export const httpException = (status: number, detail?: string, headers?: Record<
 export interface ErrorKind {
   status: number
   title: string
+  /** For a problem that does not set them itself. */
+  headers?: Record<string, string>
 }
 
 /** The errors that infra answers with by itself. */
 export const INFRA_ERRORS = {
   RateLimitExceededError: { status: 429, title: 'Too many requests' },
-  ServiceUnavailableError: { status: 503, title: 'The service cannot answer now' },
+  ServiceUnavailableError: { status: 503, title: 'The service cannot answer now', headers: { 'Retry-After': '1' } },
 } satisfies Record<string, ErrorKind>
 
+export const problemOfKind = (type: string, { status, title, headers }: ErrorKind, extras: Extras): Problem =>
+  new Problem(type, status, title, headers ? { ...extras, headers: { ...headers, ...extras.headers } } : extras)
+
 const infraProblem = (type: keyof typeof INFRA_ERRORS, extras: Extras): Problem =>
-  new Problem(type, INFRA_ERRORS[type].status, INFRA_ERRORS[type].title, extras)
+  problemOfKind(type, INFRA_ERRORS[type], extras)
 
 /** `scope` names what was used up. */
 export function rateLimited({ scope, detail, waitMs }: { scope: string; detail: string; waitMs: number }): Problem {
@@ -58,15 +63,12 @@ export function rateLimited({ scope, detail, waitMs }: { scope: string; detail: 
   })
 }
 
-const RETRY_AFTER_SECONDS = '1'
-
 /** Turns any error into a problem. An error that is not a `Problem` shows only its status. */
 export function asProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown
   if (thrown instanceof Unavailable || thrown instanceof CallTimeout)
     return infraProblem('ServiceUnavailableError', {
       detail: 'It may or may not have been executed. Retry with the same idempotency key.',
-      headers: { 'Retry-After': RETRY_AFTER_SECONDS },
     })
   return httpException(refusalStatus(thrown) ?? 500)
 }

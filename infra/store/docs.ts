@@ -17,7 +17,7 @@ export interface RevisedDoc extends Doc {
   rev: number
 }
 
-export type Scalar = string | number | boolean | null
+type Scalar = string | number | boolean | null
 
 export interface Comparison {
   $eq?: Scalar

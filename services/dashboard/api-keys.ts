@@ -3,13 +3,13 @@
 // Processes cache a key for at most five seconds, so a revoked key is refused everywhere after that.
 import { z } from 'zod'
 import { newId } from '../../infra/ids.ts'
+import { isoTime, isoTimeOrNull } from '../../infra/iso-time.ts'
 import { keyKind, keyMode } from '../domain/openapi/shared-schemas.ts'
-import { hashApiKey, last4Of, newApiKey } from '../domain/tenancy/api-keys.ts'
+import { keyDocument, newApiKey } from '../domain/tenancy/api-keys.ts'
 import type { ApiKey } from '../domain/tenancy/documents.ts'
 import { text } from '../domain/tenancy/value-schemas.ts'
 import type { AddRoutes } from './admin-deps.ts'
 import type { ApiKeyAnswer } from './api-keys.schemas.ts'
-import { isoTime, isoTimeOrNull } from './iso-time.ts'
 import { getOr404 } from './request-input.ts'
 
 const name = text(100).nullish().meta({ description: 'What the key is used for.' })
@@ -51,18 +51,7 @@ export const addKeyRoutes: AddRoutes = (router, { store, clock, readBody, readPa
     ctx.body = await withAudit(ctx, () => {
       const value = newApiKey(kind, mode)
       const now = clock.now()
-      const key: ApiKey = {
-        _id: newId('key', now),
-        app_id,
-        company_id,
-        kind,
-        mode,
-        hash: hashApiKey(value),
-        name,
-        last4: last4Of(value),
-        created_at: now,
-        revoked_at: null,
-      }
+      const key = keyDocument(value, { _id: newId('key', now), app_id, company_id, kind, mode, name, created_at: now })
       return {
         action: 'key.create',
         target: key._id,

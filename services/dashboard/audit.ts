@@ -1,10 +1,10 @@
 // GET /audit?company_id=: the audit log, newest first. A user sees the records of the user's own company.
 import { z } from 'zod'
+import { isoTime } from '../../infra/iso-time.ts'
 import type { AuditDoc } from '../domain/audit.ts'
 import { mayAccessCompany, principalOf } from './access.ts'
 import type { AddRoutes } from './admin-deps.ts'
 import type { AuditRecordAnswer, AuditState } from './audit.schemas.ts'
-import { isoTime } from './iso-time.ts'
 import { pageFields } from './pages.ts'
 import { notFound, readQuery } from './request-input.ts'
 

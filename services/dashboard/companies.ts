@@ -2,18 +2,17 @@
 import { z } from 'zod'
 import { httpException } from '../../infra/http/problem.ts'
 import { newId } from '../../infra/ids.ts'
+import { isoTime, isoTimeOrNull } from '../../infra/iso-time.ts'
 import { openAccount } from '../domain/money/batches.ts'
 import type { Company } from '../domain/tenancy/documents.ts'
 import { text } from '../domain/tenancy/value-schemas.ts'
 import { principalOf } from './access.ts'
 import type { AddRoutes } from './admin-deps.ts'
-import { closedAt } from './closing.ts'
+import { closed, closedAt } from './closing.ts'
 import type { CompanyAnswer } from './companies.schemas.ts'
-import { isoTime, isoTimeOrNull } from './iso-time.ts'
 import { pageQuery } from './pages.ts'
 import { getOr404, readQuery } from './request-input.ts'
 
-const closed = z.boolean().optional().meta({ description: 'Whether its keys are refused. Its data is kept.' })
 export const createBody = z.strictObject({ name: text() })
 export const patchBody = z.strictObject({ name: text().optional(), closed })
 

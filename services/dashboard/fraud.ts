@@ -1,12 +1,13 @@
 // GET /apps/{id}/fraud: the decisions of the fraud guard, newest first. GET /apps/{id}/fraud/prefixes: the share of verifications by
 // text message that were completed, recently and usually, by country and range of numbers.
+
+import { isoTime } from '../../infra/iso-time.ts'
 import { DAY_MS } from '../../infra/time.ts'
 import { recentCounts, usualConversion } from '../../machines/fraud.tally.ts'
 import type { KeyKind, Mode } from '../../machines/otp.ts'
 import type { DecisionDoc, TallyDoc } from '../domain/fraud/documents.ts'
 import type { AddRoutes } from './admin-deps.ts'
 import type { DecisionAnswer, PrefixTallyAnswer } from './fraud.schemas.ts'
-import { isoTime } from './iso-time.ts'
 import { getOr404 } from './request-input.ts'
 
 export const addFraudRoutes: AddRoutes = (router, { store, clock, readPage }) => {

@@ -1,7 +1,8 @@
 // How many refusals there are of each type. In: refusals, newest first. Out: the counts, the most frequent type first. Of more than
 // MAX_COUNTED_REFUSALS the older ones are not read, and the answer says so, so that one busy app does not keep the process from other work.
+
+import { isoTimeOrNull } from '../../infra/iso-time.ts'
 import type { RefusalDoc, RefusalType } from '../domain/refusals/documents.ts'
-import { isoTimeOrNull } from './iso-time.ts'
 import type { RefusalSummaryAnswer } from './refusals.schemas.ts'
 
 export const MAX_COUNTED_REFUSALS = 5_000

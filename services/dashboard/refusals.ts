@@ -2,6 +2,7 @@
 // GET /refusals/summary?app_id=&mode=&since=: how many of them there are of each type.
 import { z } from 'zod'
 import { firstIdAt } from '../../infra/ids.ts'
+import { isoTime } from '../../infra/iso-time.ts'
 import type { Filter } from '../../infra/store/docs.ts'
 import { MODES } from '../../machines/otp.ts'
 import { ERROR_TYPES } from '../domain/errors.ts'
@@ -9,7 +10,6 @@ import type { RefusalDoc, RefusalType } from '../domain/refusals/documents.ts'
 import { lookupForm } from '../domain/verifications/recipient.ts'
 import { type AdminRequest, mayAccessCompany, principalOf } from './access.ts'
 import type { AddRoutes } from './admin-deps.ts'
-import { isoTime, timeQuery } from './iso-time.ts'
 import { recipientFilters, visibleAppIds } from './many-apps.ts'
 import { readNewestFirst } from './newest-first.ts'
 import { pageFields } from './pages.ts'
@@ -17,6 +17,7 @@ import { recipientQuery } from './recipients.ts'
 import { MAX_COUNTED_REFUSALS, summarizeRefusals } from './refusal-summary.ts'
 import type { RefusalRecordAnswer } from './refusals.schemas.ts'
 import { getOr404, readQuery } from './request-input.ts'
+import { timeQuery } from './time-query.ts'
 
 const TYPES: RefusalType[] = [...ERROR_TYPES, 'HTTPException']
 

@@ -3,13 +3,12 @@
 import { z } from 'zod'
 import { CHANNELS, type Channel, type Obstacle } from '../../machines/channels.ts'
 import type { ErrorType } from '../../machines/errors.ts'
-import { magicOf } from '../../machines/magic-recipients.ts'
 import { firstUsable, isGeoBlocked, obstacle, orderFor } from '../../machines/routing.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { keyKind, keyMode } from '../domain/openapi/shared-schemas.ts'
 import { findProviders } from '../domain/tenancy/documents.ts'
 import { resolveSettings } from '../domain/tenancy/settings.ts'
-import { parseRecipient } from '../domain/verifications/recipient.ts'
+import { acceptRecipient } from '../domain/verifications/checked-recipient.ts'
 import type { AddRoutes } from './admin-deps.ts'
 import { getOr404 } from './request-input.ts'
 import type { RoutePreviewAnswer } from './routing-preview.schemas.ts'
@@ -36,12 +35,10 @@ function explainRouting(
   settings: AppSettings,
   providedChannels: readonly Channel[],
 ): RoutePreviewAnswer {
-  const parsed = parseRecipient(text)
-  const magic = magicOf(mode, parsed?.value ?? text)
+  const checked = acceptRecipient(text, mode)
+  if (checked === null) return INVALID_RECIPIENT
+  const { parsed: recipient, magic } = checked
   const magicRefusal = magic && 'refuses' in magic ? magic.refuses : null
-  const recipient = parsed ?? (magic ? magicRecipient(text) : null)
-  if (recipient === null || magicRefusal === 'InvalidRecipientError') return INVALID_RECIPIENT
-
   const country = recipient.kind === 'phone' ? recipient.country : null
   const order = orderFor(settings.routing, country)
   const whatsapp = settings.channels.whatsapp.mode
@@ -70,15 +67,11 @@ function explainChannel(channel: Channel, order: readonly Channel[], blockedBy: 
   return { channel, place, usable: blockedBy === null, obstacle: blockedBy, reason }
 }
 
-/** In the order in which a send checks. */
+/** In the order in which `planSend` checks: a test compares the two. */
 function refusalOf(blocked: boolean, first: Channel | null, magicRefusal: ErrorType | null): ErrorType | null {
   if (blocked || magicRefusal === 'GeoBlockedError') return 'GeoBlockedError'
   return first === null ? 'NoEnabledChannelError' : magicRefusal
 }
-
-/** Magic recipients are valid in test mode, although they are not real numbers. */
-const magicRecipient = (text: string) =>
-  text.includes('@') ? ({ kind: 'email' } as const) : ({ kind: 'phone', country: 'US' } as const)
 
 const REFUSAL_REASONS: Partial<Record<ErrorType, string>> = {
   GeoBlockedError: "The recipient's country is blocked, or plays one that is.",

@@ -1,5 +1,5 @@
 // All errors of the API with their status and title. The types are part of the public contract.
-import { type ErrorKind, type Extras, INFRA_ERRORS, Problem } from '../../infra/http/problem.ts'
+import { type ErrorKind, type Extras, INFRA_ERRORS, type Problem, problemOfKind } from '../../infra/http/problem.ts'
 import type { ErrorType } from '../../machines/errors.ts'
 
 const ERRORS: Record<ErrorType, ErrorKind> = {
@@ -27,5 +27,4 @@ export const ERROR_TYPES = Object.keys(ERRORS) as ErrorType[]
 export const isErrorType = (type: string): type is ErrorType => Object.hasOwn(ERRORS, type)
 
 /** Thrown anywhere in a route: the HTTP shell answers with it. */
-export const problem = (type: ErrorType, extras: Extras = {}): Problem =>
-  new Problem(type, ERRORS[type].status, ERRORS[type].title, extras)
+export const problem = (type: ErrorType, extras: Extras = {}): Problem => problemOfKind(type, ERRORS[type], extras)

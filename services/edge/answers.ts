@@ -1,4 +1,5 @@
 // In: the OTP actor's answer. Out: the body of the response, with sealed members opened, or the refusal as a problem.
+
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import {
   isMissingKeyError,
@@ -6,6 +7,7 @@ import {
   type ReportMissingKey,
 } from '../../infra/crypto/missing-key-reporter.ts'
 import { httpException, type Problem } from '../../infra/http/problem.ts'
+import { isoTime } from '../../infra/iso-time.ts'
 import { requestOf, type Trace } from '../../infra/trace.ts'
 import type { OtpAnswer, Refusal, VerificationView } from '../../machines/calls.ts'
 import { problem } from '../domain/errors.ts'
@@ -99,13 +101,8 @@ const verificationBody = (view: VerificationView, action_url: string | null): Ve
   completion: view.completion,
 })
 
-export const isoTime = (at: number): string => new Date(at).toISOString()
-
-const RETRY_SOON_SECONDS = 1
-
 function refusal({ error, detail, scope, retry_after_ms, otp_status, cause }: Refusal): Problem {
   const seconds = retry_after_ms === undefined ? undefined : Math.max(1, Math.ceil(retry_after_ms / 1000))
-  const wait = seconds ?? (error === 'ServiceUnavailableError' ? RETRY_SOON_SECONDS : undefined)
   return problem(error, {
     detail,
     members: {
@@ -114,6 +111,6 @@ function refusal({ error, detail, scope, retry_after_ms, otp_status, cause }: Re
       ...(otp_status === undefined ? {} : { otp_status }),
       ...(cause === undefined ? {} : { cause }),
     },
-    ...(wait === undefined ? {} : { headers: { 'Retry-After': String(wait) } }),
+    ...(seconds === undefined ? {} : { headers: { 'Retry-After': String(seconds) } }),
   })
 }

@@ -1,14 +1,16 @@
 // In: the id of a verification and the caller's identity. Out: its status, or 404 for a key of another app or mode. This is the only place
 // where the edge reads verifications itself.
+
 import type { Clock } from '../../infra/clock.ts'
 import { isId } from '../../infra/ids.ts'
+import { isoTime, isoTimeOrNull } from '../../infra/iso-time.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { Trace } from '../../infra/trace.ts'
 import type { Identity } from '../../machines/calls.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import { type StatusView, statusView } from '../../machines/otp.view.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { type AnswerDeps, isoTime, withLinkIfReadable } from './answers.ts'
+import { type AnswerDeps, withLinkIfReadable } from './answers.ts'
 import { otpNotFound } from './not-found.ts'
 import type { VerificationDetails } from './schemas.answers.ts'
 
@@ -43,5 +45,3 @@ const deliveriesOf = ({ deliveries }: StatusView) =>
     created_at: isoTime(created_at),
     updated_at: isoTime(updated_at),
   }))
-
-const isoTimeOrNull = (at: number | null): string | null => (at === null ? null : isoTime(at))

@@ -6,20 +6,15 @@
 import type { Refusal } from '../../machines/calls.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { ErrorType } from '../../machines/errors.ts'
-import { type Magic, magicOf } from '../../machines/magic-recipients.ts'
+import type { Magic } from '../../machines/magic-recipients.ts'
 import type { KeyKind, Mode, Prices } from '../../machines/otp.ts'
 import { firstUsable, isGeoBlocked, orderFor, usableChannels } from '../../machines/routing.ts'
 import type { WhatsAppMode } from '../../machines/settings.ts'
-import { maskRecipient, type ParsedRecipient, parseRecipient } from '../domain/verifications/recipient.ts'
+import { acceptRecipient, type CheckedRecipient } from '../domain/verifications/checked-recipient.ts'
+import { maskRecipient, type ParsedRecipient } from '../domain/verifications/recipient.ts'
 import type { CachedApp } from './apps.ts'
 import type { Reputation } from './limits/reputation.ts'
 import { abusiveAddressRefusal, geoBlockedRefusal, limitRefusal, refusal } from './refusals.ts'
-
-export interface CheckedRecipient {
-  parsed: ParsedRecipient
-  /** Null for an ordinary recipient. */
-  magic: Magic | null
-}
 
 export interface SendRequest {
   recipient: CheckedRecipient
@@ -44,14 +39,9 @@ export interface SendPlan {
   channel: Channel
 }
 
-export function checkRecipient(text: string, mode: Mode): CheckedRecipient | Refusal {
-  const found = parseRecipient(text)
-  const magic = magicOf(mode, found?.value ?? text)
-  const parsed = found ?? (magic ? magicRecipient(text) : null)
-  if (!parsed || isMagicRefusal(magic, 'InvalidRecipientError'))
-    return refusal('InvalidRecipientError', 'It must be a valid E.164 phone number or email address.')
-  return { parsed, magic }
-}
+export const checkRecipient = (text: string, mode: Mode): CheckedRecipient | Refusal =>
+  acceptRecipient(text, mode) ??
+  refusal('InvalidRecipientError', 'It must be a valid E.164 phone number or email address.')
 
 export function planSend(request: SendRequest): SendPlan | Refusal {
   const { mode, caller, app, reputation } = request
@@ -101,7 +91,3 @@ const MAGIC_RETRY_AFTER_MS = 60_000
 
 const isMagicRefusal = (magic: Magic | null, error: ErrorType): boolean =>
   magic !== null && 'refuses' in magic && magic.refuses === error
-
-/** A magic recipient is accepted even if the phone number metadata calls it invalid. */
-const magicRecipient = (text: string): ParsedRecipient =>
-  text.includes('@') ? { kind: 'email', value: text } : { kind: 'phone', value: text, country: 'US', callingCode: '1' }

@@ -13,6 +13,7 @@ import type { Channel } from '../../machines/channels.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { refusedRecipient } from '../domain/refusals/refused-recipient.ts'
 import { retentionMs } from '../domain/retention.ts'
+import type { CheckedRecipient } from '../domain/verifications/checked-recipient.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { inFlight } from '../domain/verifications/encryption-context.ts'
 import { recipientIndexes } from '../domain/verifications/lookup-indexes.ts'
@@ -28,7 +29,7 @@ import { type Funds, INSUFFICIENT_FUNDS } from './money/funds.ts'
 import { type NewOtpInput, newOtpDocument } from './new-otp-document.ts'
 import type { MessageResult } from './record-refusal.ts'
 import { chainReservations, type Reservation, reserve } from './reservation.ts'
-import { type CheckedRecipient, checkRecipient, freeChannel, planSend } from './send-plan.ts'
+import { checkRecipient, freeChannel, planSend } from './send-plan.ts'
 
 export type SendCall = Extract<OtpCall, { type: 'otp.send' }>
 

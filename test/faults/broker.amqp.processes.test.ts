@@ -43,7 +43,7 @@ onRealEngines('the broker on RabbitMQ in a process that ends', { AMQP_URL }, () 
     const deaths: Death[] = []
     broker.onDeath(death => void deaths.push(death))
     const { seen } = await collectIds(broker)
-    await eventually(async () => expect(await broker.dead(WEBHOOK_QUEUE).count()).to.equal(1))
+    await eventually(async () => expect((await broker.depth(WEBHOOK_QUEUE)).dead).to.equal(1))
     expect(seen).to.deep.equal([])
     expect(deaths.map(({ id, cause }) => [id, cause])).to.deep.equal([['poison', 'delivery_limit']])
     const [letter] = await broker.dead(WEBHOOK_QUEUE).list(10)

@@ -148,7 +148,6 @@ export function createDeadLetters(
       }),
     requeue: ids => (ids === 'all' ? requeueAll() : removeAfter(ids, requeueOne)),
     drop: ids => (ids === 'all' ? dropAll() : removeAfter(ids, async () => {})),
-    count: () => inTurn(() => withChannel(connection, clock, channel => countDeadLetters(channel, name, clock))),
   }
 }
 

@@ -71,9 +71,6 @@ export function createMemoryDeadLetters(requeue: (letter: MemoryDeadLetter) => v
     async drop(ids) {
       return take(ids).length
     },
-    async count() {
-      return letters.size
-    },
   }
 }
 

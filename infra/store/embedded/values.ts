@@ -1,7 +1,4 @@
 // Compares stored values as MongoDB does: only values of one type, text by code point. index-key.ts does the same in SQL.
-import type { Scalar } from '../docs.ts'
-
-export type Operand = Scalar | Date
 
 /** A missing value equals null. */
 export function equal(value: unknown, operand: unknown): boolean {

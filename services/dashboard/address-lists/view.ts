@@ -1,6 +1,7 @@
 // An address list as the admin API and the audit log show it.
+
+import { isoTimeOrNull } from '../../../infra/iso-time.ts'
 import type { AddressListDoc, ListSource } from '../../domain/address-lists/documents.ts'
-import { isoTimeOrNull } from '../iso-time.ts'
 import type { AddressListAnswer } from './schemas.ts'
 
 export function listView(list: AddressListDoc): AddressListAnswer {

@@ -1,6 +1,7 @@
 // GET|POST /companies/{id}/apps, GET|PATCH /apps/{id}
 import { z } from 'zod'
 import { newId } from '../../../infra/ids.ts'
+import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import type { JsonObject } from '../../../infra/json-object.ts'
 import { sameJson } from '../../../infra/store/ensure.ts'
 import type { App } from '../../domain/tenancy/documents.ts'
@@ -8,14 +9,12 @@ import { underPath } from '../../domain/tenancy/problems.ts'
 import { resolveSettings, type SettingsInput } from '../../domain/tenancy/settings.ts'
 import { text } from '../../domain/tenancy/value-schemas.ts'
 import type { AddRoutes } from '../admin-deps.ts'
-import { closedAt } from '../closing.ts'
-import { isoTime, isoTimeOrNull } from '../iso-time.ts'
+import { closed, closedAt } from '../closing.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
 import type { AppAnswer } from './schemas.ts'
 import { patchSettings } from './settings-patch.ts'
 
 const settings = z.record(z.string(), z.unknown()).optional()
-const closed = z.boolean().optional().meta({ description: 'Whether its keys are refused. Its data is kept.' })
 export const createBody = z.strictObject({ name: text(), settings })
 export const patchBody = z.strictObject({ name: text().optional(), settings, closed })
 

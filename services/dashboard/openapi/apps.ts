@@ -1,5 +1,4 @@
 // Apps and their settings in the OpenAPI document.
-import { z } from 'zod'
 import { resolveSettings } from '../../domain/tenancy/settings.ts'
 import { createBody, patchBody } from '../apps/routes.ts'
 import { type AppAnswer, app, appPage } from '../apps/schemas.ts'
@@ -11,10 +10,7 @@ const createRequest = createBody
   .meta({ id: 'CreateAppRequest', description: 'A new app.' })
 
 const changeRequest = patchBody
-  .extend({
-    settings: settingsPatch.optional(),
-    closed: z.boolean().optional().meta({ description: 'Whether its keys are refused. Its data is kept.' }),
-  })
+  .extend({ settings: settingsPatch.optional() })
   .meta({ id: 'ChangeAppRequest', description: 'Changes an app.' })
 
 const example: AppAnswer = {

@@ -3,10 +3,10 @@
 // and no other reader of the log learns the recipient.
 import { z } from 'zod'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import { ROTATION_ID, type RotationDoc } from '../../domain/privacy/documents.ts'
 import { recipientKey } from '../../domain/verifications/lookup-indexes.ts'
 import type { AddRoutes } from '../admin-deps.ts'
-import { isoTime, isoTimeOrNull } from '../iso-time.ts'
 import { recipientFilter, recipientToErase } from '../recipients.ts'
 import { getOr404 } from '../request-input.ts'
 import { createEraseRecipient } from './erase-recipient.ts'

@@ -1,7 +1,8 @@
 // The circuit breaker of a provider as the admin API shows it. In: the reports of the channel's processes. Out: the worst of their states,
 // since when, and how many processes say so; null when none has reported lately.
+
+import { isoTime } from '../../../infra/iso-time.ts'
 import { BREAKER_STATES, type BreakerDoc } from '../../domain/breakers/documents.ts'
-import { isoTime } from '../iso-time.ts'
 import type { ProviderAnswer } from './schemas.ts'
 
 export function breakerView(

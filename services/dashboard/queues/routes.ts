@@ -91,5 +91,4 @@ const NO_LETTERS: DeadLetters = {
   get: async () => null,
   requeue: async () => 0,
   drop: async () => 0,
-  count: async () => 0,
 }

@@ -3,10 +3,10 @@
 // one that is not JSON, or too large, is shown in part.
 import { Buffer, isUtf8 } from 'node:buffer'
 import type { DeadLetter } from '../../../infra/broker/broker.ts'
+import { isoTimeOrNull } from '../../../infra/iso-time.ts'
 import { isJsonObject } from '../../../infra/json-object.ts'
 import { redact } from '../../../infra/log/redact.ts'
 import { scrub } from '../../../infra/log/scrub.ts'
-import { isoTimeOrNull } from '../iso-time.ts'
 import type { DeadLetterAnswer } from './schemas.ts'
 
 /** The most bytes of JSON that are shown as a body. */

@@ -11,13 +11,13 @@ import { clientAddressOf, type FindCaller } from '../../../infra/http/caller-add
 import type { IdentifyOperator } from '../../../infra/http/operators.ts'
 import { httpException, rateLimited } from '../../../infra/http/problem.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
+import { isoTime } from '../../../infra/iso-time.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
 import { type SessionDoc, type UserDoc, userContext } from '../../domain/users/documents.ts'
 import type { SignInTickets } from '../../domain/users/sign-in-tickets.ts'
 import { operatorPrincipal, type Principal, principalOf } from '../access.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { emailAddress } from '../email-address.ts'
-import { isoTime } from '../iso-time.ts'
 import { emptyBody, notFound } from '../request-input.ts'
 import { describeBrowser } from './browser.ts'
 import type { SignInCodes } from './codes.ts'
@@ -123,7 +123,7 @@ export const createSignInRoutes =
     async function endFormer(ctx: Context): Promise<void> {
       const given = readSessionCookie(ctx)
       const former = given.kind === 'token' ? await sessions.find(given.token) : null
-      if (former?.session) await sessions.end(former.session.id)
+      if (former?.session) await endSession(ctx, former.session.id)
     }
 
     async function signInWithTicket(ctx: Context, ticket: string): Promise<void> {

@@ -7,8 +7,8 @@ import { STATS_DAY_RETENTION_MS, STATS_HOUR_RETENTION_MS } from '../../domain/re
 import { DIMENSIONS, dayOf, hourOf } from '../../domain/stats/contribution.ts'
 import { dayId, hourId, PROGRESS_ID, type StatsDoc, type StatsStore } from '../../domain/stats/documents.ts'
 import type { AddRoutes } from '../admin-deps.ts'
-import { timeQuery } from '../iso-time.ts'
 import { getOr404, readQuery, validationProblem } from '../request-input.ts'
+import { timeQuery } from '../time-query.ts'
 import { statsRows } from './rows.ts'
 
 const query = z.strictObject({

@@ -1,10 +1,11 @@
 // The rows of a statistic. In: stored hours or days of one app. Out: without a dimension one row for each bucket, also for one without
 // traffic, so that a chart has no gaps; with a dimension one row for each bucket and value that have a count.
+
+import { isoTime } from '../../../infra/iso-time.ts'
 import { medianSeconds } from '../../domain/stats/approval-times.ts'
 import { addStoredCells, type Cell, type Count, countOf, NONE, newCell } from '../../domain/stats/cells.ts'
 import type { Dimension } from '../../domain/stats/contribution.ts'
 import type { StatsDoc } from '../../domain/stats/documents.ts'
-import { isoTime } from '../iso-time.ts'
 
 export interface RowOptions {
   by: Dimension | undefined

@@ -16,12 +16,12 @@ import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { lookupForm } from '../../domain/verifications/recipient.ts'
 import { type AdminRequest, mayAccessCompany } from '../access.ts'
-import { timeQuery } from '../iso-time.ts'
 import { recipientFilters, visibleAppIds, visibleFilters } from '../many-apps.ts'
 import { type IdRange, readNewestFirst } from '../newest-first.ts'
 import type { FilteredListing } from '../pages.ts'
 import { recipientQuery } from '../recipients.ts'
 import { getOr404 } from '../request-input.ts'
+import { timeQuery } from '../time-query.ts'
 
 /** A status that is missing here is a type error. */
 const STATUSES = Object.keys({

@@ -1,10 +1,11 @@
 // The history of a verification: its own changes, its deliveries, the provider calls and the webhook events. In: the documents. Out: one
 // list in the order of time, without the recipient and the client's address. Pure.
+
+import { isoTime } from '../../../infra/iso-time.ts'
 import type { Delivery, Otp, OtpStatus } from '../../../machines/otp.ts'
 import type { AttemptDoc } from '../../domain/verifications/documents.ts'
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
 import { eventId } from '../../domain/webhooks/event-ids.ts'
-import { isoTime } from '../iso-time.ts'
 import type { TimelineEntryAnswer } from './schemas.ts'
 
 export interface TimelineInput {

@@ -1,11 +1,11 @@
 // An endpoint as the admin API and the audit log show it, with fingerprints in place of secrets.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
+import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import { endpointLife } from '../../../machines/endpoint.step.ts'
 import { fingerprint } from '../../domain/tenancy/fingerprint.ts'
 import { type WebhookEndpoint, type WebhookSecret, webhookSecretContext } from '../../domain/webhooks/documents.ts'
 import { signingSecrets } from '../../domain/webhooks/secrets.ts'
-import { isoTime, isoTimeOrNull } from '../iso-time.ts'
 import type { EndpointAnswer } from './schemas.ts'
 
 type Unsealer = Pick<Keyring, 'unseal'>

@@ -10,7 +10,7 @@ import { ensure, replaceAll, sameJson } from '../../../infra/store/ensure.ts'
 import { replaceBootstrapLists } from '../address-lists/bootstrap-lists.ts'
 import type { CountersignStore } from '../collections.ts'
 import { openAccount } from '../money/batches.ts'
-import { hashApiKey, last4Of, newApiKey } from '../tenancy/api-keys.ts'
+import { hashApiKey, keyDocument, last4Of, newApiKey } from '../tenancy/api-keys.ts'
 import { type ApiKey, findProviders, providerContext, providerId } from '../tenancy/documents.ts'
 import { type WebhookSecret, webhookSecretContext } from '../webhooks/documents.ts'
 import { createWebhookSecret, newWebhookSecret } from '../webhooks/new-secret.ts'
@@ -174,18 +174,9 @@ async function ensureKeys(file: Bootstrap, deps: BootstrapRun): Promise<MintedSe
     }))
   if (wanted.length === 0) return []
   const outcomes = await docs.insert(
-    wanted.map(({ fromFile: { id, kind, mode, name }, value, app_id, company_id }) => ({
-      _id: id,
-      app_id,
-      company_id,
-      kind,
-      mode,
-      hash: hashApiKey(value),
-      name,
-      last4: last4Of(value),
-      created_at: deps.clock.now(),
-      revoked_at: null,
-    })),
+    wanted.map(({ fromFile: { id, kind, mode, name }, value, app_id, company_id }) =>
+      keyDocument(value, { _id: id, app_id, company_id, kind, mode, name, created_at: deps.clock.now() }),
+    ),
   )
   const duplicateIds = wanted.filter((_, at) => outcomes[at] === 'duplicate').map(({ fromFile }) => fromFile.id)
   const existing = await docs.get(duplicateIds)

@@ -1,6 +1,6 @@
 // What is stored of refused sends and resends, for the question why no code arrived. The recipient is masked, and found by its keyed index.
 import type { Doc } from '../../../infra/store/docs.ts'
-import { collection, type StoreOf } from '../../../infra/store/store.ts'
+import { collection } from '../../../infra/store/store.ts'
 import type { LimitScope } from '../../../machines/calls.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
 import type { Mode } from '../../../machines/otp.ts'
@@ -37,5 +37,3 @@ export const REFUSAL_COLLECTIONS = {
     purged: true,
   }),
 }
-
-export type RefusalStore = StoreOf<typeof REFUSAL_COLLECTIONS>

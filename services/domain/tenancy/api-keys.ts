@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Random } from '../../../infra/ids.ts'
 import type { KeyKind, Mode } from '../../../machines/otp.ts'
+import type { ApiKey } from './documents.ts'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const KEY_BYTES = 32
@@ -21,13 +22,11 @@ export const hashApiKey = (key: string): string => createHash('sha256').update(k
 /** The end of a key, by which a person recognises it. The 39 characters that stay secret are as hard to guess as before. */
 export const last4Of = (key: string): string => key.slice(-4)
 
-/** What a key claims to be; null for a text that is not a key. After the prefix any ending is accepted, because the bootstrap file may
- *  give a key of the operator's own. */
-export function parseApiKey(text: string): { kind: KeyKind; mode: Mode } | null {
-  const found = /^([sp])k_(live|test)_[\w-]{1,200}$/.exec(text)
-  if (!found) return null
-  return { kind: found[1] === 's' ? 'server' : 'publishable', mode: found[2] === 'live' ? 'live' : 'test' }
-}
+/** The document of a new key with this value. */
+export const keyDocument = (
+  value: string,
+  fields: Pick<ApiKey, '_id' | 'app_id' | 'company_id' | 'kind' | 'mode' | 'name' | 'created_at'>,
+): ApiKey => ({ ...fields, hash: hashApiKey(value), last4: last4Of(value), revoked_at: null })
 
 const PREFIX = /^(sk|pk)_(live|test)_/
 

@@ -4,7 +4,6 @@
 import { z } from 'zod'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { guessBudget, guessesPerDay, MIN_GUESS_ODDS } from './guess-budget.ts'
-import { check, type InputProblem } from './problems.ts'
 import { resolveDefaults } from './resolve-defaults.ts'
 import {
   androidHash,
@@ -179,15 +178,8 @@ const guessProblem = (settings: AppSettings): string =>
 /** Settings as they are written and stored, without defaults. */
 export type SettingsInput = z.input<typeof settingsSchema>
 
-/** `never` if the schema and the type differ, so that the functions below do not compile. */
+/** `never` if the schema and the type differ, so that the function below does not compile. */
 type Same<A, B> = [A, B] extends [B, A] ? A : never
 type Settings = Same<AppSettings, z.output<typeof settingsSchema>>
-
-export function parseSettings(
-  input: unknown,
-): { ok: true; settings: Settings } | { ok: false; problems: InputProblem[] } {
-  const checked = check(writtenSettingsSchema, input)
-  return checked.ok ? { ok: true, settings: checked.value } : checked
-}
 
 export const resolveSettings = (stored: SettingsInput): Settings => resolveDefaults(settingsSchema, stored)

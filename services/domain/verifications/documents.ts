@@ -20,7 +20,7 @@ export interface OtpDoc extends SavedOtp, RevisedDoc {
   /** When the sweeper reminds the OTP actor that this verification has expired; absent once the state is final. */
   due_at?: number
   outbox: OutboxEntry[]
-  /** When an effect was last added to the outbox; null while it is empty. */
+  /** When an effect was last added to the outbox, or the sweeper last published what is in it; null while it is empty. */
   outbox_at: number | null
   /** The ids of its idempotency key's documents, one for each data key, which are erased with it; absent when the send had no such key. */
   claims?: string[]

@@ -161,7 +161,7 @@ export function deliveryCases(fixture: () => BrokerFixture): void {
     await inTime(() => expect(handled.size).to.equal(20_000), 50_000)
     await published()
     expect([...handled.values()].every(times => times === 1)).to.equal(true)
-    expect(await broker.dead(QUEUE).count()).to.equal(0)
+    expect((await broker.depth(QUEUE)).dead).to.equal(0)
   })
 
   it('tells how many messages wait and how many consumers there are', async () => {

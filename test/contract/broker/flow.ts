@@ -99,7 +99,7 @@ export function flowCases(fixture: () => BrokerFixture): void {
     await broker.consume(QUEUE, async waiting => waiting.map(({ body }) => outcome(body)), { prefetch: 50, batch: 50 })
     publish(QUEUE, ...numberedMessages(50))
     await published()
-    await inTime(async () => expect(await broker.dead(QUEUE).count()).to.equal(25))
+    await inTime(async () => expect((await broker.depth(QUEUE)).dead).to.equal(25))
     const letters = await broker.dead(QUEUE).list(100)
     expect(letters.every(({ body }) => (body as number) % 2 === 1)).to.equal(true)
   })

@@ -36,7 +36,7 @@ export function traceCases(fixture: () => BrokerFixture): void {
       { prefetch: 1 },
     )
     publish(QUEUE, { id: 'a', body: 1, trace: TRACE })
-    await inTime(async () => expect(await broker.dead(QUEUE).count()).to.equal(1))
+    await inTime(async () => expect((await broker.depth(QUEUE)).dead).to.equal(1))
     await published()
     await consumer.stop()
     expect(seen.map(({ trace }) => trace)).to.deep.equal([TRACE, TRACE])

@@ -72,6 +72,16 @@ describe('an error in a route', () => {
       expect(log.output()).to.contain(error.message)
     })
 
+  it('is 503 with Retry-After also where the route that threw it names no time', async () => {
+    const { status, headers } = await answerToError(problem('ServiceUnavailableError', { detail: 'Try again.' }))
+    expect({ status, wait: headers.get('retry-after') }).to.deep.equal({ status: 503, wait: '1' })
+  })
+
+  it('keeps the Retry-After of the route that names one', async () => {
+    const later = problem('ServiceUnavailableError', { headers: { 'Retry-After': '7' } })
+    expect((await answerToError(later)).headers.get('retry-after')).to.equal('7')
+  })
+
   for (const status of [400, 413, 415])
     it(`keeps the status ${status} of an error of Koa, but not its message`, async () => {
       const { status: answered, headers, body } = await answerToError(libraryError(status, 'words of a library'))

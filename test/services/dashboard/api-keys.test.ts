@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { isId } from '../../../infra/ids.ts'
-import { hashApiKey, parseApiKey } from '../../../services/domain/tenancy/api-keys.ts'
+import { hashApiKey, kindAndModeOf } from '../../../services/domain/tenancy/api-keys.ts'
 import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
 import { eachStore } from '../../support/stores.ts'
@@ -37,7 +37,7 @@ eachStore('API keys', fresh => {
         expect(status).to.equal(201)
         expect(isId('key', body.id)).to.equal(true)
         expect(body).to.include({ app_id: app, kind, mode, created_at: '2030-01-01T00:00:00.000Z', revoked_at: null })
-        expect(parseApiKey(body.key)).to.deep.equal({ kind, mode })
+        expect(kindAndModeOf(body.key)).to.deep.equal({ kind, mode })
         const found = await createTenancy(admin).keyByHash(hashApiKey(body.key))
         expect(found).to.include({ _id: body.id, app_id: app, company_id: company, kind, mode })
       }

@@ -125,7 +125,6 @@ const DEAD_LETTERS: DeadLetters = {
   get: async () => LETTER,
   requeue: async () => 1,
   drop: async () => 1,
-  count: async () => 1,
 }
 
 /** A browser in which a user of the company is signed in; an operator for the role `operator`. */

@@ -1,6 +1,10 @@
 // POST /apps/{id}/route: which channel a send would use, and why.
 import { expect } from 'chai'
 import type { Channel } from '../../../machines/channels.ts'
+import { MAGIC_RECIPIENTS } from '../../../machines/magic-recipients.ts'
+import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
+import { createAppCache } from '../../../services/otp/apps.ts'
+import { checkRecipient, planSend } from '../../../services/otp/send-plan.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
 import { eachStore } from '../../support/stores.ts'
 
@@ -108,4 +112,31 @@ eachStore('the routing preview', fresh => {
     expect(await explain('+15005550001', test)).to.include({ refusal: 'InvalidRecipientError' })
     expect(await explain('funds@magic.test')).to.include({ channel: 'email', refusal: null })
   })
+
+  const refusalOfSend = async (text: string) => {
+    const recipient = checkRecipient(text, 'test')
+    if ('kind' in recipient) return recipient.error
+    const sending = await createAppCache({ tenancy: createTenancy(admin), clock: admin.clock }).get(app)
+    if (!sending) throw new Error('there is no such app')
+    const plan = planSend({ recipient, mode: 'test', caller: 'server', app: sending, reputation: null })
+    return 'kind' in plan ? plan.error : plan.insufficientFunds ? 'InsufficientFundsError' : null
+  }
+  const DISABLED = { enabled: false }
+  for (const [when, settings] of [
+    ['by default', {}],
+    ['when the country is blocked', { blocked_countries: ['US', 'GB'] }],
+    [
+      'when no channel is enabled',
+      { channels: { sms: DISABLED, whatsapp: DISABLED, telegram: DISABLED, email: DISABLED } },
+    ],
+    ['when both are so', { blocked_countries: ['US'], routing: { default: [] } }],
+  ] as const)
+    it(`refuses what a send refuses, with the same error, ${when}`, async () => {
+      expect((await change(settings)).status).to.equal(200)
+      const recipients = MAGIC_RECIPIENTS.flatMap(([number, name]) => [number, `${name}@magic.test`])
+      for (const recipient of [BRITISH, 'a@example.com', 'nothing', ...recipients]) {
+        const { refusal } = await explain(recipient, { mode: 'test' })
+        expect(refusal, recipient).to.equal(await refusalOfSend(recipient))
+      }
+    })
 })

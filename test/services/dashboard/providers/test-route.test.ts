@@ -205,8 +205,9 @@ eachStore('POST /apps/{id}/providers/{name}/test', fresh => {
   it('is 503 at once when no process of the channel runs, and is not counted', async () => {
     await open({ broker: {} })
     for (let nth = 0; nth < 11; nth += 1) {
-      const { status, body } = await test('main')
+      const { status, headers, body } = await test('main')
       expect(status).to.equal(503)
+      expect(headers.get('retry-after')).to.equal('1')
       expect(body.detail).to.include('the role channel:sms is running').and.include('Nothing was sent')
     }
     expect(await records()).to.deep.equal([])

@@ -263,4 +263,17 @@ eachStore('a session', fresh => {
     const ofCompany = (await admin.get(`/audit?company_id=${company}`)).body.items
     expect(ofCompany.map((one: { action: string }) => one.action)).to.include('session.end')
   })
+
+  it('is in the audit log also when another sign-in in the same browser ends it', async () => {
+    const former = await signInAsOperator()
+    await admin.clock.advance(1)
+    await post(admin.url, { token: BOB.token }, { Cookie: `countersign_session=${former.cookie}` })
+    const { items } = (await admin.get('/audit?limit=2')).body
+    expect(items.map(({ who, action }: { who: string; action: string }) => `${who} ${action}`)).to.have.members([
+      'bob session.end',
+      'bob session.create',
+    ])
+    const ended = items.find(({ action }: { action: string }) => action === 'session.end')
+    expect(ended).to.include({ target: former.me.session_id, outcome: 'done' })
+  })
 })

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { hashApiKey, newApiKey, parseApiKey } from '../../../../services/domain/tenancy/api-keys.ts'
+import { hashApiKey, kindAndModeOf, newApiKey } from '../../../../services/domain/tenancy/api-keys.ts'
 
 describe('API keys', () => {
   it('have a prefix of kind and mode, and 32 random bytes', () => {
@@ -27,23 +27,12 @@ describe('API keys', () => {
   it('are recognised by their prefix', () => {
     for (const kind of ['server', 'publishable'] as const)
       for (const mode of ['live', 'test'] as const)
-        expect(parseApiKey(newApiKey(kind, mode))).to.deep.equal({ kind, mode })
-    expect(parseApiKey('sk_test_demo')).to.deep.equal({ kind: 'server', mode: 'test' })
+        expect(kindAndModeOf(newApiKey(kind, mode))).to.deep.equal({ kind, mode })
+    expect(kindAndModeOf('sk_test_demo')).to.deep.equal({ kind: 'server', mode: 'test' })
   })
 
-  for (const text of [
-    '',
-    'sk_test_',
-    'sk_prod_x',
-    'rk_live_x',
-    'SK_live_x',
-    ' sk_live_x',
-    'sk_live_x\n',
-    'sk_live_a b',
-    `sk_live_${'x'.repeat(201)}`,
-  ]) {
-    it(`are not ${JSON.stringify(text.slice(0, 20))}`, () => expect(parseApiKey(text)).to.equal(null))
-  }
+  for (const text of ['', 'sk_test', 'sk_prod_x', 'rk_live_x', 'SK_live_x', ' sk_live_x'])
+    it(`have no such prefix in ${JSON.stringify(text)}`, () => expect(kindAndModeOf(text)).to.deep.equal({}))
 
   it('are stored as their SHA-256', () => {
     expect(hashApiKey('abc')).to.equal('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')

@@ -7,7 +7,8 @@ import {
   guessBudget,
   guessesPerDay,
 } from '../../../../services/domain/tenancy/guess-budget.ts'
-import { parseSettings } from '../../../../services/domain/tenancy/settings.ts'
+import { check } from '../../../../services/domain/tenancy/problems.ts'
+import { writtenSettingsSchema } from '../../../../services/domain/tenancy/settings.ts'
 import { createWindowModel, DAY_MS } from '../../../support/limit-windows.ts'
 
 const rule = (max: number, seconds: number): LimitRule => ({ max, seconds })
@@ -85,10 +86,10 @@ describe('the guesses per recipient and day', () => {
     })
     fc.assert(
       fc.property(any, written => {
-        const parsed = parseSettings(written)
+        const checked = check(writtenSettingsSchema, written)
         const isBudgeted =
           written.limits.recipient_verify.length > 0 && guessesPerDay(written) * 1_000 <= 10 ** written.code.length
-        const isRefused = !parsed.ok && parsed.problems.some(({ path }) => path === 'limits.recipient_verify')
+        const isRefused = !checked.ok && checked.problems.some(({ path }) => path === 'limits.recipient_verify')
         expect(isRefused).to.equal(!isBudgeted)
       }),
       { numRuns: 500 },

@@ -1,18 +1,19 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { parseSettings } from '../../../../services/domain/tenancy/settings.ts'
+import { check } from '../../../../services/domain/tenancy/problems.ts'
+import { writtenSettingsSchema } from '../../../../services/domain/tenancy/settings.ts'
 
 describe('random app settings', () => {
   it('resolve to settings that resolve to themselves, or report problems at paths that exist', () => {
     fc.assert(
       fc.property(anySettings, written => {
         const before = structuredClone(written)
-        const parsed = parseSettings(written)
+        const checked = check(writtenSettingsSchema, written)
         expect(written).to.deep.equal(before)
-        if (parsed.ok) expect(parseSettings(parsed.settings)).to.deep.equal(parsed)
+        if (checked.ok) expect(check(writtenSettingsSchema, checked.value)).to.deep.equal(checked)
         else {
-          expect(parsed.problems).to.not.be.empty
-          for (const { path, message } of parsed.problems) {
+          expect(checked.problems).to.not.be.empty
+          for (const { path, message } of checked.problems) {
             expect(message).to.not.equal('')
             expect(leadsSomewhere(written, path) || isMissing(written, path), path).to.equal(true)
           }

@@ -1,5 +1,10 @@
 import { expect } from 'chai'
-import { parseSettings, resolveSettings, type SettingsInput } from '../../../../services/domain/tenancy/settings.ts'
+import { check } from '../../../../services/domain/tenancy/problems.ts'
+import {
+  resolveSettings,
+  type SettingsInput,
+  writtenSettingsSchema,
+} from '../../../../services/domain/tenancy/settings.ts'
 
 const DEFAULTS = {
   locale: 'en',
@@ -42,10 +47,13 @@ const DEFAULTS = {
   retention_days: 30,
 }
 
-/** The paths of the problems; empty when it parses. */
+/** As the admin API and the bootstrap file check them. */
+const checkSettings = (input: unknown) => check(writtenSettingsSchema, input)
+
+/** The paths of the problems; empty when there are none. */
 const faults = (input: unknown): string[] => {
-  const parsed = parseSettings(input)
-  return parsed.ok ? [] : parsed.problems.map(problem => problem.path)
+  const checked = checkSettings(input)
+  return checked.ok ? [] : checked.problems.map(problem => problem.path)
 }
 
 /** Enough for five guesses of a code of four digits. */
@@ -53,7 +61,7 @@ const TWO_SENDS_A_DAY = { recipient: [{ max: 2, seconds: 86_400 }] }
 
 describe('app settings', () => {
   it('have the documented defaults', () => {
-    expect(parseSettings({})).to.deep.equal({ ok: true, settings: DEFAULTS })
+    expect(checkSettings({})).to.deep.equal({ ok: true, value: DEFAULTS })
     expect(resolveSettings({})).to.deep.equal(DEFAULTS)
   })
 
@@ -111,7 +119,7 @@ describe('app settings', () => {
   it('refuse a code that could be guessed in one of 2000 verifications', () => {
     const one = { recipient: [{ max: 1, seconds: 86_400 }] }
     expect(faults({ code: { length: 4 }, verify_attempts: 5, limits: one })).to.deep.equal([])
-    expect(parseSettings({ code: { length: 4 }, verify_attempts: 6, retention_days: 0, limits: one })).to.deep.equal({
+    expect(checkSettings({ code: { length: 4 }, verify_attempts: 6, retention_days: 0, limits: one })).to.deep.equal({
       ok: false,
       problems: [
         { path: 'retention_days', message: 'must be a whole number from 1 to 3650' },
@@ -136,7 +144,7 @@ describe('app settings', () => {
 
   it('say how many guesses they allow, and how many the code allows, beside every other problem', () => {
     const settings = { code: { length: 4 }, locale: 7 }
-    expect(parseSettings(settings)).to.deep.equal({
+    expect(checkSettings(settings)).to.deep.equal({
       ok: false,
       problems: [
         { path: 'locale', message: 'must be a string' },
@@ -299,7 +307,7 @@ describe('app settings', () => {
       'https://example.com:*',
       '*',
     ])
-      expect(parseSettings({ allowed_origins: ['https://example.com', origin] }), origin).to.deep.equal({
+      expect(checkSettings({ allowed_origins: ['https://example.com', origin] }), origin).to.deep.equal({
         ok: false,
         problems: [
           {
@@ -320,7 +328,7 @@ describe('app settings', () => {
   it('refuse a link mode without a business number, beside other problems, and say the remedy', () => {
     for (const mode of ['link_code', 'link_inbound'])
       for (const whatsapp of [{ mode }, { mode, business_number: null }, { mode, enabled: false }])
-        expect(parseSettings({ channels: { whatsapp }, locale: 5 })).to.deep.equal({
+        expect(checkSettings({ channels: { whatsapp }, locale: 5 })).to.deep.equal({
           ok: false,
           problems: [
             { path: 'locale', message: 'must be a string' },

@@ -11,7 +11,5 @@ const KINDS: Readonly<Record<EntryKind, string>> = {
   void: 'Given back: the message was never made',
 }
 
-export const ENTRY_KINDS = Object.keys(KINDS) as EntryKind[]
-
 export const entryText = ({ kind, micros }: Pick<LedgerEntry, 'kind' | 'micros'>): string =>
   kind === 'credit' && micros < 0 ? 'Credit taken back' : (KINDS[kind] ?? kind)

@@ -1,9 +1,5 @@
-// Times are epoch milliseconds in the store and ISO 8601 in UTC in answers and queries.
+// Times in queries: ISO 8601 there, epoch milliseconds in the store.
 import { z } from 'zod'
-
-export const isoTime = (at: number): string => new Date(at).toISOString()
-
-export const isoTimeOrNull = (at: number | null): string | null => (at === null ? null : isoTime(at))
 
 /** A time in a query. A "+" that was not escaped arrives as a space. */
 export const timeQuery = z
