@@ -18,6 +18,7 @@ export function instrumentStore<C extends Collections>(
       }
     }
   return {
+    insertsWithChanges: store.insertsWithChanges,
     docs: name => instrumentDocs(store.docs(name), runTimed(name)),
     ping: () => store.ping(),
     time: () => store.time(),

@@ -17,8 +17,10 @@ import type { OtpDoc } from '../domain/verifications/documents.ts'
 import type { OutboxEntry } from '../domain/verifications/effect-messages.ts'
 import type { AppMode } from '../domain/verifications/lookup-indexes.ts'
 import { outboxEntries, type Relay } from '../domain/verifications/outbox.ts'
+import type { UnsentEvent } from './effect-publisher.ts'
+import { effectWrites } from './effect-writes.ts'
 import { keepEffects } from './kept-effects.ts'
-import { type OutboxChange, otpUpdate, updatedDoc } from './otp-update.ts'
+import { otpUpdate, updatedDoc } from './otp-update.ts'
 import { NO_RESERVATION, type Reservation } from './reservation.ts'
 
 export interface Intent {
@@ -47,6 +49,8 @@ export type Commit = (otp_id: string, owner: AppMode | null, intent: Intent) => 
 export interface CommitDeps {
   otps: Pick<Docs<OtpDoc>, 'get' | 'change'>
   relay: Pick<Relay, 'published' | 'removed'> & ((otp_id: string, effects: readonly OutboxEntry[]) => void)
+  /** Given where the store can write an event with the change that causes it. */
+  unsentEvent?: UnsentEvent | undefined
   /** Verifications as this process last saved them. Most changes of a verification come within its first seconds. */
   recentOtps: BoundedMap<OtpDoc>
   clock: Pick<Clock, 'now'>
@@ -55,7 +59,7 @@ export interface CommitDeps {
 }
 
 export const createCommit =
-  ({ otps, relay, recentOtps, clock, onChange }: CommitDeps): Commit =>
+  ({ otps, relay, unsentEvent, recentOtps, clock, onChange }: CommitDeps): Commit =>
   async (otp_id, owner, intent) => {
     const reserved = createReservationKeeper(intent)
     for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
@@ -74,16 +78,17 @@ export const createCommit =
       const kept = keepEffects(doc, next, intent.comesAgain ?? false)
       const unpublished = entriesOf(kept.withCommand)
       if (next.changed && !refusal) {
-        const added = entriesOf(kept.inOutbox)
-        const removed = intent.comesAgain && added.length === 0 ? relay.published(otp_id) : []
-        const outbox: OutboxChange = { added, removed, at: clock.now() }
+        const entries = entriesOf(kept.inOutbox)
+        const published = relay.published(otp_id)
+        const { outbox, inserts } = await effectWrites(doc, next, { entries, published, unsentEvent, at: clock.now() })
         const saved = updatedDoc(doc, kept.step, outbox)
-        const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update: otpUpdate(doc, kept.step, outbox) }])
+        const update = otpUpdate(doc, kept.step, outbox)
+        const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update, inserts }])
         if (answer === 'lost') continue
         recentOtps.set(otp_id, saved)
         onChange?.(doc, saved, intent.trace)
-        if (removed.length > 0) relay.removed(otp_id, removed)
-        relay(otp_id, added)
+        if (outbox.removed.length > 0) relay.removed(otp_id, outbox.removed)
+        relay(otp_id, outbox.added)
         return { doc: saved, reply: next.reply, unpublished }
       }
       // Without a write the revision is not checked, so the answer must not rely on a document that may be out of date.

@@ -66,6 +66,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     clock,
   })
   const relay = createRelay({ broker: publisher, otps, clock, log })
+  const unsentEvent = store.insertsWithChanges ? publisher.unsentEvent : undefined
 
   const limits = createLimits({ counters: batchDocs(store.docs('counters')), clock })
   const reputation = createReputationLookup({ store, clock, log })
@@ -95,7 +96,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     verificationMetrics.onChange(before, after)
     if (before !== null) logFailedDeliveries(before, after, trace)
   }
-  const commit = oneAtATime(createCommit({ otps, relay, recentOtps, clock, onChange }))
+  const commit = oneAtATime(createCommit({ otps, relay, unsentEvent, recentOtps, clock, onChange }))
 
   const deps = {
     broker,

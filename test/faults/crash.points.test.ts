@@ -64,7 +64,13 @@ eachStore('a store that crashes', fresh => {
 describe('a broker that crashes', () => {
   const open = (point: CrashPoint) => {
     const plain = createEmbeddedBroker({ topology: createTopology({ channel: [], webhook: [] }), clock: testClock() })
-    const store = { docs: () => die(), ping: async () => {}, time: async () => 0, close: async () => {} }
+    const store = {
+      insertsWithChanges: true,
+      docs: () => die(),
+      ping: async () => {},
+      time: async () => 0,
+      close: async () => {},
+    }
     return withCrash({ broker: plain, store }, point, die).broker
   }
 

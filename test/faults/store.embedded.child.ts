@@ -1,6 +1,7 @@
 // A process with an embedded store, for store.embedded.test.ts. It writes without end, as fast as it can, and prints every acknowledged
 // write:
 //   inserted <id>…      changed <id> <rev>      counted <n>
+// A change from one revision to the next inserts the counter <id>:<rev> with it.
 import process from 'node:process'
 import { systemClock } from '../../infra/clock.ts'
 import { createEmbeddedStore } from '../../infra/store/embedded.ts'
@@ -38,7 +39,8 @@ async function batches(): Promise<never> {
 async function changes(): Promise<never> {
   const [_id = ''] = await insert(1)
   for (let rev = 1; ; rev++) {
-    await things.change([{ _id, rev, update: { $set: { n: rev } } }])
+    const inserts = [{ collection: 'counters', doc: { _id: `${_id}:${rev + 1}` } }]
+    await things.change([{ _id, rev, update: { $set: { n: rev } }, inserts }])
     print('changed', _id, rev + 1)
   }
 }

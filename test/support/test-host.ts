@@ -134,6 +134,7 @@ function fakeStore(engines: EngineStates, clock: Clock, closed: string[]): HostD
     },
   }
   return {
+    insertsWithChanges: false,
     docs: () => probes as Docs<never>,
     ping,
     async time() {

@@ -12,10 +12,11 @@ import {
   type Update,
 } from '../docs.ts'
 import type { GroupCommit } from './group-commit.ts'
+import type { Inserters } from './inserters.ts'
 import type { Encode } from './json.ts'
 import { applyPipeline } from './pipeline.ts'
 import { NO_LIMIT, type Reader } from './reader.ts'
-import type { Bound, Sqlite } from './sqlite.ts'
+import type { Sqlite } from './sqlite.ts'
 import type { Table } from './table.ts'
 import { applyOperators } from './update-operators.ts'
 
@@ -29,12 +30,14 @@ export interface WriterOptions<T extends Doc> {
   commits: GroupCommit
   table: Table
   reader: Reader<T>
+  /** Of all collections. */
+  inserters: Inserters
   encode: Encode
 }
 
-export function createWriter<T extends Doc>({ sqlite, commits, table, reader, encode }: WriterOptions<T>): Writer<T> {
-  const rowOf = (doc: Doc): Bound[] => [doc._id, ...table.columnValues(doc), encode(doc)]
-  const insertIfNew = (row: readonly Bound[]): boolean => sqlite.run(table.insert, row) === 1
+export function createWriter<T extends Doc>(options: WriterOptions<T>): Writer<T> {
+  const { sqlite, commits, table, reader, inserters, encode } = options
+  const insertOf = inserters(table.collection)
 
   function rewrite(doc: T, edit: () => void): void {
     const before = table.columnValues(doc)
@@ -45,13 +48,16 @@ export function createWriter<T extends Doc>({ sqlite, commits, table, reader, en
     sqlite.run(sql, [...after.filter(isChanged), encode(doc), doc._id])
   }
 
-  function changeOne({ _id, rev, update }: Change<T & RevisedDoc>): 'won' | 'lost' {
+  function changeOne({ _id, rev, update, inserts = [] }: Change<T & RevisedDoc>): 'won' | 'lost' {
     const doc = reader.getOne(_id) as (T & RevisedDoc) | undefined
     if (doc?.rev !== rev) return 'lost'
+    // Serialised before the change is written, and written after it: what can be refused is refused before anything is written.
+    const writeInserts = inserts.map(one => inserters(one.collection)(one.doc))
     rewrite(doc, () => {
       apply(doc, update, false)
       doc.rev = rev + 1
     })
+    for (const write of writeInserts) write()
     return 'won'
   }
 
@@ -65,8 +71,8 @@ export function createWriter<T extends Doc>({ sqlite, commits, table, reader, en
   function upsert(filter: Filter<T>, update: Update<T>): T {
     const doc = newDocument(filter)
     apply(doc, update, true)
-    if (!insertIfNew(rowOf(doc)))
-      throw new Duplicate(`${table.collection}: the _id is taken, or a unique index refused`)
+    const insert = insertOf(doc)
+    if (!insert()) throw new Duplicate(`${table.collection}: the _id is taken, or a unique index refused`)
     return doc
   }
 
@@ -84,7 +90,7 @@ export function createWriter<T extends Doc>({ sqlite, commits, table, reader, en
   return {
     async insert(docs) {
       // Serialised now, because the caller may change the documents before the group commit.
-      return writeInParts(docs.map(rowOf), row => (insertIfNew(row) ? 'inserted' : 'duplicate'))
+      return writeInParts(docs.map(insertOf), write => (write() ? 'inserted' : 'duplicate'))
     },
     async change(changes) {
       return writeInParts(changes as readonly Change<T & RevisedDoc>[], changeOne)

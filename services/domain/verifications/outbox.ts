@@ -1,6 +1,7 @@
 // The outbox of a verification. Effects are saved with the change that caused them, published after it, and removed once the broker has
 // them. The sweeper publishes again what a crash or a broker outage left behind: consumers recognise an effect by its id. The webhook
-// events of a report are not in the outbox where the broker keeps the report until they are published (services/otp/commit-report.ts).
+// events of a report are not in the outbox where the broker keeps the report until they are published (services/otp/commit-report.ts), nor
+// are events that the store writes with the change itself (services/otp/effect-writes.ts).
 import type { Broker, Message } from '../../../infra/broker/broker.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
@@ -52,7 +53,7 @@ export interface Relay {
   (otp_id: string, effects: readonly OutboxEntry[]): void
   /** The ids of effects that are published and still in the verification's outbox. */
   published(otp_id: string): readonly string[]
-  /** These effects are no longer in the outbox: another write has removed them. */
+  /** These effects are no longer in the outbox: another write has removed them. They may still be being published. */
   removed(otp_id: string, ids: readonly string[]): void
   /** Resolves when all effects so far are published, or have failed, and the published ones are removed. From then on none is tried
    *  again. */
@@ -80,6 +81,9 @@ export interface RelayDeps {
 
 export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
   const publishing = new Set<Promise<void>>()
+  /** Ids of effects that are being published, and of those among them that another write has removed from the outbox meanwhile. */
+  const unconfirmed = new Set<string>()
+  const removedEarly = new Set<string>()
   /** Ids of published effects that are still in the outbox, by verification. */
   const published = new Map<string, string[]>()
   /** Effects that wait to be published again; each is cancelled by its function. */
@@ -112,15 +116,23 @@ export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
     const sending = broker
       .publish(queue, messageIn(effect))
       .then(
-        () => scheduleRemoval(otp_id, id),
+        () => {
+          if (!removedEarly.has(id)) scheduleRemoval(otp_id, id)
+        },
         error => {
+          if (removedEarly.has(id)) return
           const fields = { otp_id, queue, effect_id: id, ...requestOf(effect) }
           if (firstTriedAt === null) log.warn({ ...fields, err: error }, 'effect.publish_failed')
           publishLater(otp_id, effect, firstTriedAt ?? triedAt)
         },
       )
-      .finally(() => publishing.delete(sending))
+      .finally(() => {
+        publishing.delete(sending)
+        unconfirmed.delete(id)
+        removedEarly.delete(id)
+      })
     publishing.add(sending)
+    unconfirmed.add(id)
   }
 
   function publishLater(otp_id: string, effect: OutboxEntry, firstTriedAt: number): void {
@@ -140,6 +152,7 @@ export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
   return Object.assign(relay, {
     published: (otp_id: string) => published.get(otp_id) ?? [],
     removed(otp_id: string, ids: readonly string[]) {
+      for (const id of ids) if (unconfirmed.has(id)) removedEarly.add(id)
       const left = (published.get(otp_id) ?? []).filter(id => !ids.includes(id))
       if (left.length > 0) published.set(otp_id, left)
       else published.delete(otp_id)

@@ -143,6 +143,9 @@ eachStore('a report that comes again until it is settled', fresh => {
   })
 
   it('keeps its event in the outbox where the broker may forget the report', async () => {
+    await store
+      .docs('webhooks')
+      .insert([{ _id: 'app_1', url: 'https://shop.example', status: 'active', secrets: [], rev: 0 }])
     const actor = await start(store, { durable: false })
     const sent = await send(actor)
     await report(actor, sent, 'delivered')

@@ -99,6 +99,30 @@ eachStore('the outbox', fresh => {
     expect(publishes).to.equal(1)
   })
 
+  it('does not remove what another write removed while it was being published', async () => {
+    let confirm = () => {}
+    const { clock, relay, writes } = await relayed(['a'], () => new Promise<void>(resolve => (confirm = resolve)))
+    relay.removed('otp_1', ['a', 'not being published'])
+    confirm()
+    await clock.advance(10_000)
+    expect(relay.published('otp_1')).to.deep.equal([])
+    await relay.settled()
+    expect(writes()).to.equal(0)
+  })
+
+  it('does not publish again what another write removed before the broker refused it', async () => {
+    let publishes = 0
+    let refuse = () => {}
+    const { clock, relay } = await relayed(['a'], () => {
+      publishes += 1
+      return new Promise<void>((_, reject) => (refuse = () => reject(new Error('down'))))
+    })
+    relay.removed('otp_1', ['a'])
+    refuse()
+    await clock.advance(60_000)
+    expect(publishes).to.equal(1)
+  })
+
   it('is settled once all published effects are removed, without the usual delay', async () => {
     const { relay, left } = await relayed(['a'], async () => {})
     await relay.settled()
