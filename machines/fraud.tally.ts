@@ -50,13 +50,15 @@ export function addToTally(tally: Tally, entries: readonly TallyEntry[], now: nu
 }
 
 function addEntries(periods: readonly Period[], entries: readonly TallyEntry[], length: number): Period[] {
-  const all = new Map(periods.map(period => [period.at, period]))
+  const all = [...periods]
   for (const { at: moment, sent, verified } of entries) {
     const at = Math.floor(moment / length)
-    const before = all.get(at) ?? { at, sent: 0, verified: 0 }
-    all.set(at, { at, sent: before.sent + sent, verified: before.verified + verified })
+    const position = all.findLastIndex(period => period.at <= at)
+    const before = all[position]
+    if (before?.at === at) all[position] = { at, sent: before.sent + sent, verified: before.verified + verified }
+    else all.splice(position + 1, 0, { at, sent, verified })
   }
-  return [...all.values()].sort((one, other) => one.at - other.at)
+  return all
 }
 
 /** The counts of the last hour that can be judged. */
