@@ -131,7 +131,9 @@ export const createSend = (deps: SendDeps) => {
     const draft = newOtpDocument(deps, input)
 
     const quotas = sendQuotas(keyring, {
-      ...call.by,
+      app_id: call.by.app_id,
+      mode: call.by.mode,
+      kind: call.by.kind,
       limits: app.settings.limits,
       recipientIndexes: plan.magic ? null : indexes,
       address: client,
