@@ -8,6 +8,7 @@ import { newId } from '../../infra/ids.ts'
 import { requestOf, type Trace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Refusal } from '../../machines/calls.ts'
+import type { OtpCommand } from '../../machines/otp.step.ts'
 import type { ResendInputs } from '../../machines/otp.ts'
 import type { OtpReport } from '../../machines/reports.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
@@ -65,30 +66,32 @@ export const createReportHandler = (deps: ReportDeps) => {
     const { delivery_id, status, at } = report
     const event_id = newId('evt', clock.now())
     const unpaid = fallback === 'unpaid' ? { event_id: newId('evt', clock.now()) } : undefined
+    const commandWith = ({ usable, new_delivery_id, link, prices }: ResendInputs): OtpCommand => ({
+      id,
+      type: 'delivery.reported',
+      at,
+      delivery_id,
+      status,
+      provider: report.provider,
+      reason: report.reason,
+      vendor_code: report.vendor_code,
+      vendor_text: report.vendor_text,
+      event_id,
+      unpaid,
+      usable,
+      new_delivery_id,
+      link,
+      prices,
+    })
+    if (fallback === 'none') return { trace, command: () => commandWith(NO_RESEND_INPUTS) }
+
     const appOf = async (doc: OtpDoc): Promise<CachedApp | null> =>
-      fallback !== 'none' && doc.context.rules.auto_fallback ? apps.get(doc.app_id) : null
+      doc.context.rules.auto_fallback ? apps.get(doc.app_id) : null
     return {
       trace,
       async command(doc) {
         const app = await appOf(doc)
-        const inputs = app ? await resendInputsFor(doc.context, app, deps) : NO_RESEND_INPUTS
-        return {
-          id,
-          type: 'delivery.reported',
-          at,
-          delivery_id,
-          status,
-          provider: report.provider,
-          reason: report.reason,
-          vendor_code: report.vendor_code,
-          vendor_text: report.vendor_text,
-          event_id,
-          unpaid,
-          usable: inputs.usable,
-          new_delivery_id: inputs.new_delivery_id,
-          link: inputs.link,
-          prices: inputs.prices,
-        }
+        return commandWith(app ? await resendInputsFor(doc.context, app, deps) : NO_RESEND_INPUTS)
       },
       ...(fallback === 'paid'
         ? { reserve: async (next, doc) => reserveMessage(deps, await appOf(doc), next, doc) }

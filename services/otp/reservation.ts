@@ -56,7 +56,10 @@ function joinByCounter(quotas: readonly Quota[]): Quota[] {
 }
 
 /** Makes a second reservation after the first. If the second is refused or throws, the first is given back. */
-export async function chainReservations(first: Reservation, second: () => Promise<Reservation>): Promise<Reservation> {
+export async function chainReservations(
+  first: Reservation,
+  second: () => Reservation | Promise<Reservation>,
+): Promise<Reservation> {
   if (first.refusal) return first
   let more: Reservation
   try {
