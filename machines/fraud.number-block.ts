@@ -56,22 +56,18 @@ export function countNeighbours(
   number: Pick<BlockNumber, 'tag' | 'hundred'>,
   now: number,
 ): Record<'block' | 'hundred', NeighbourCounts> {
-  const others = numbers.filter(({ tag, at }) => tag !== number.tag && at > now - BLOCK_WINDOW_MS)
-  return {
-    block: countWeighted(others, now),
-    hundred: countWeighted(
-      others.filter(({ hundred }) => hundred === number.hundred),
-      now,
-    ),
+  const block = { sent: 0, verified: 0, unverified: 0 }
+  const hundred = { sent: 0, verified: 0, unverified: 0 }
+  for (const neighbour of numbers) {
+    if (neighbour.tag === number.tag || neighbour.at <= now - BLOCK_WINDOW_MS) continue
+    addNeighbour(block, neighbour, now)
+    if (neighbour.hundred === number.hundred) addNeighbour(hundred, neighbour, now)
   }
+  return { block, hundred }
 }
 
-function countWeighted(numbers: readonly BlockNumber[], now: number): NeighbourCounts {
-  const unverified = numbers.filter(({ verified }) => !verified)
-  const weights = unverified.map(({ at }) => (at > now - VERIFY_GRACE_MS ? GRACE_WEIGHT : 1))
-  return {
-    sent: numbers.length,
-    verified: numbers.length - unverified.length,
-    unverified: weights.reduce((total, weight) => total + weight, 0),
-  }
+function addNeighbour(counts: NeighbourCounts, { at, verified }: BlockNumber, now: number): void {
+  counts.sent += 1
+  if (verified) counts.verified += 1
+  else counts.unverified += at > now - VERIFY_GRACE_MS ? GRACE_WEIGHT : 1
 }

@@ -42,21 +42,30 @@ export const EMPTY_TALLY: Tally = { slots: [], days: [] }
 
 /** An entry counts in the period in which its verification started, so that `verified` is always a part of `sent`. */
 export function addToTally(tally: Tally, entries: readonly TallyEntry[], now: number): Tally {
-  const [slot, day] = [Math.floor(now / SLOT_MS), Math.floor(now / DAY_MS)]
+  const oldestSlot = Math.floor(now / SLOT_MS) - RECENT_SLOTS - UNJUDGED_SLOTS + 1
+  const oldestDay = Math.floor(now / DAY_MS) - DAYS
   return {
-    slots: addEntries(tally.slots, entries, SLOT_MS).filter(({ at }) => at > slot - RECENT_SLOTS - UNJUDGED_SLOTS),
-    days: addEntries(tally.days, entries, DAY_MS).filter(({ at }) => at >= day - DAYS),
+    slots: addEntries(tally.slots, entries, SLOT_MS, oldestSlot),
+    days: addEntries(tally.days, entries, DAY_MS, oldestDay),
   }
 }
 
-function addEntries(periods: readonly Period[], entries: readonly TallyEntry[], length: number): Period[] {
-  const all = new Map(periods.map(period => [period.at, period]))
+function addEntries(
+  periods: readonly Period[],
+  entries: readonly TallyEntry[],
+  length: number,
+  oldest: number,
+): Period[] {
+  const all = periods.filter(({ at }) => at >= oldest)
   for (const { at: moment, sent, verified } of entries) {
     const at = Math.floor(moment / length)
-    const before = all.get(at) ?? { at, sent: 0, verified: 0 }
-    all.set(at, { at, sent: before.sent + sent, verified: before.verified + verified })
+    if (at < oldest) continue
+    const position = all.findLastIndex(period => period.at <= at)
+    const before = all[position]
+    if (before?.at === at) all[position] = { at, sent: before.sent + sent, verified: before.verified + verified }
+    else all.splice(position + 1, 0, { at, sent, verified })
   }
-  return [...all.values()].sort((one, other) => one.at - other.at)
+  return all
 }
 
 /** The counts of the last hour that can be judged. */

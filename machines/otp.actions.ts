@@ -13,9 +13,10 @@ export const otpSetup = setup({
   types: { context: {} as Otp, events: {} as OtpEvent, input: {} as OtpStart },
   guards,
   actions: {
-    deliver: (_, _effect: Effect) => {},
-    notify: (_, _effect: Effect) => {},
-    refund: (_, _effect: Effect) => {},
+    // Null: the row names the effect, and this event does not need it.
+    deliver: (_, _effect: Effect | null) => {},
+    notify: (_, _effect: Effect | null) => {},
+    refund: (_, _effect: Effect | null) => {},
     remember: () => {},
     reply: (_, _reply: Reply) => {},
   },
@@ -91,40 +92,37 @@ const latestDelivery = (otp: Otp): Effect => {
   const latest = otp.deliveries.at(-1) as Delivery
   return { type: 'deliver', id: latest.delivery_id, channel: latest.channel, generation: latest.generation }
 }
-export const deliverAnswer = {
-  type: 'deliver' as const,
-  params: ({ context }: TransitionArgs) => latestDelivery(context),
-}
-/** Delivers the code on the channel just chosen. A verification that waits on a link has nothing to deliver yet. */
-export const deliver = otpSetup.enqueueActions(({ context, enqueue }) => {
-  if (context.link === null) enqueue({ type: 'deliver', params: latestDelivery(context) })
+const effect = <T extends Effect['type']>(type: T, params: (scope: TransitionArgs) => Effect | null) => ({
+  type,
+  params,
 })
 
-export const notifyOtp = (status: 'approved' | 'failed') => ({
-  type: 'notify' as const,
-  params: ({ context, event }: TransitionArgs): Effect => ({
+export const deliverAnswer = effect('deliver', ({ context }) => latestDelivery(context))
+/** Delivers the code on the channel just chosen. A verification that waits on a link has nothing to deliver yet. */
+export const deliver = effect('deliver', ({ context }) => (context.link === null ? latestDelivery(context) : null))
+
+export const notifyOtp = (status: 'approved' | 'failed') =>
+  effect('notify', ({ context, event }) => ({
     type: 'notify',
     id: 'event_id' in event ? event.event_id : '',
     ...otpEvent(context.otp_id, status),
-  }),
-})
-export const notifyDelivery = otpSetup.enqueueActions(({ context, event, enqueue }) => {
-  if (event.type !== 'delivery.reported' || event.status === 'sent') return
+  }))
+export const notifyDelivery = effect('notify', ({ context, event }) => {
+  if (event.type !== 'delivery.reported' || event.status === 'sent') return null
   const { event_id: id, delivery_id, status } = event
-  enqueue({ type: 'notify', params: { type: 'notify', id, ...deliveryEvent(context.otp_id, delivery_id, status) } })
+  return { type: 'notify', id, ...deliveryEvent(context.otp_id, delivery_id, status) }
 })
 /** The delivery that was just recorded as unpaid has failed like any other. */
-export const notifyUnpaid = otpSetup.enqueueActions(({ context, event, enqueue }) => {
+export const notifyUnpaid = effect('notify', ({ context, event }) => {
   const id = 'unpaid' in event ? event.unpaid?.event_id : undefined
+  if (id === undefined) return null
   const { delivery_id } = context.deliveries.at(-1) as Delivery
-  if (id !== undefined)
-    enqueue({ type: 'notify', params: { type: 'notify', id, ...deliveryEvent(context.otp_id, delivery_id, 'failed') } })
+  return { type: 'notify', id, ...deliveryEvent(context.otp_id, delivery_id, 'failed') }
 })
 /** Gives back what was paid for a delivery that failed. This happens once, because a delivery can fail only once. */
-export const refund = otpSetup.enqueueActions(({ context, event, enqueue }) => {
-  if (event.type !== 'delivery.reported' || event.status !== 'failed') return
+export const refund = effect('refund', ({ context, event }) => {
+  if (event.type !== 'delivery.reported' || event.status !== 'failed') return null
   const { delivery_id } = event
   const micros = context.deliveries.find(one => one.delivery_id === delivery_id)?.micros ?? 0
-  if (micros > 0)
-    enqueue({ type: 'refund', params: { type: 'refund', id: `${delivery_id}:refund`, delivery_id, micros } })
+  return micros > 0 ? { type: 'refund', id: `${delivery_id}:refund`, delivery_id, micros } : null
 })

@@ -101,9 +101,9 @@ export const otpMachine = otpSetup.createMachine({
         'delivery.reported': [
           {
             guard: 'fallbackIsUnpaid',
-            actions: [recordReport, notifyDelivery, refund, addUnpaidFallback, notifyUnpaid, replyNoted],
+            actions: [recordReport, addUnpaidFallback, notifyDelivery, notifyUnpaid, refund, replyNoted],
           },
-          { guard: 'fallsBack', actions: [recordReport, notifyDelivery, refund, fallBack, deliver, replyNoted] },
+          { guard: 'fallsBack', actions: [recordReport, fallBack, deliver, notifyDelivery, refund, replyNoted] },
           { guard: 'newDeliveryStatus', actions: [recordReport, notifyDelivery, refund, replyNoted] },
           { actions: replyNothingNew },
         ],

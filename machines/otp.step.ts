@@ -2,7 +2,7 @@
 // the effects to save with it, the reply. The step is pure, so a process whose write lost a race loads the document and steps again.
 import type { ExecutableActionObject } from 'xstate'
 import { otpMachine } from './otp.machine.ts'
-import type { Effect, OtpEvent, OtpStart, OtpStatus, Reply } from './otp.ts'
+import type { Effect, Otp, OtpEvent, OtpStart, OtpStatus, Reply } from './otp.ts'
 import { OTP_VERSION, type SavedOtp, toCurrentVersion } from './otp.versions.ts'
 import { runTransition } from './transition.ts'
 
@@ -24,6 +24,17 @@ const MAX_REMEMBERED_COMMANDS = 8
 type Snapshot = ReturnType<typeof otpMachine.transition>
 type Transition = [Snapshot, ExecutableActionObject[]]
 
+const stateOf = (value: OtpStatus): Snapshot => otpMachine.resolveState({ value, context: {} as Otp })
+
+/** xstate searches the machine for a state that was saved. What it finds depends on the value alone, so each state is searched for once. */
+const STATES: Record<OtpStatus, Snapshot> = {
+  pending: stateOf('pending'),
+  approved: stateOf('approved'),
+  failed: stateOf('failed'),
+  expired: stateOf('expired'),
+  canceled: stateOf('canceled'),
+}
+
 export function step(saved: SavedOtp | null, command: OtpCommand): Step {
   if (saved === null) return toStep(null, command, startTransition(command))
   const now = toCurrentVersion(saved)
@@ -33,7 +44,7 @@ export function step(saved: SavedOtp | null, command: OtpCommand): Step {
     return { saved: now, effects: events, reply, changed: false, dueAt: dueAt(now) }
   }
   if (command.type === 'otp.start') throw new Error('a verification starts once')
-  const snapshot = otpMachine.resolveState({ value: now.value, context: now.context })
+  const snapshot = { ...STATES[now.value], context: now.context }
   return toStep(
     now,
     command,
@@ -49,14 +60,8 @@ function startTransition(command: OtpCommand): Transition {
 function toStep(before: SavedOtp | null, command: OtpCommand, [snapshot, actions]: Transition): Step {
   // xstate catches what a guard or an action throws and keeps it in the snapshot. That is a bug, so it is thrown again.
   if (snapshot.status === 'error') throw snapshot.error
-  const reply = singleReply(params<Reply>(actions, 'reply'))
-  const effects = ['deliver', 'notify', 'refund'].flatMap(kind => params<Effect>(actions, kind))
-  const changed =
-    before === null ||
-    snapshot.value !== before.value ||
-    snapshot.context !== before.context ||
-    actions.some(({ type }) => type === 'remember')
-  const remembered = [...(before?.last_commands ?? []), { id: command.id, reply }].slice(-MAX_REMEMBERED_COMMANDS)
+  const { effects, reply, remembers } = outputOf(actions)
+  const changed = before === null || snapshot.value !== before.value || snapshot.context !== before.context || remembers
   const saved: SavedOtp =
     before !== null && !changed
       ? before
@@ -65,19 +70,26 @@ function toStep(before: SavedOtp | null, command: OtpCommand, [snapshot, actions
           version: OTP_VERSION,
           value: snapshot.value as OtpStatus,
           context: snapshot.context,
-          last_commands: remembered,
+          last_commands: [...(before?.last_commands ?? []), { id: command.id, reply }].slice(-MAX_REMEMBERED_COMMANDS),
         }
   return { saved, effects, reply, changed, dueAt: dueAt(saved) }
 }
 
-const params = <T>(actions: Transition[1], type: string): T[] =>
-  actions.filter(action => action.type === type).map(action => action.params as T)
-
-/** Every row of the table replies exactly once; a row that does not is a bug in the table. */
-function singleReply(replies: Reply[]): Reply {
+/** What the row of the table has named: its effects, in its order; its reply; and whether the command is remembered although it changed
+ *  nothing. */
+function outputOf(actions: Transition[1]): Pick<Step, 'effects' | 'reply'> & { remembers: boolean } {
+  const effects: Effect[] = []
+  const replies: Reply[] = []
+  let remembers = false
+  for (const { type, params } of actions) {
+    if (type === 'reply') replies.push(params as Reply)
+    else if (type === 'remember') remembers = true
+    else if (params) effects.push(params as Effect)
+  }
   const [reply] = replies
+  // Every row replies exactly once; a row that does not is a bug in the table.
   if (replies.length !== 1 || reply === undefined) throw new Error(`a command got ${replies.length} replies`)
-  return reply
+  return { effects, reply, remembers }
 }
 
 const dueAt = ({ value, context }: SavedOtp): number | null => (value === 'pending' ? context.expires_at : null)

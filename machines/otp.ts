@@ -70,7 +70,9 @@ export interface Delivery {
 }
 
 /** What a report says of a delivery beside its status. */
-export type ReportDetails = Pick<Delivery, 'provider' | 'reason' | 'vendor_code' | 'vendor_text'>
+export type ReportDetails = {
+  [detail in 'provider' | 'reason' | 'vendor_code' | 'vendor_text']?: Delivery[detail] | undefined
+}
 
 /** What a message costs on each channel, in micro-units. A channel that is missing is free. */
 export type Prices = Partial<Record<Channel, number>>
@@ -166,7 +168,7 @@ export type OtpEvent =
       delivery_id: string
       status: ReportedStatus
       event_id: string
-      unpaid?: Unpaid
+      unpaid?: Unpaid | undefined
     } & ReportDetails &
       ResendInputs)
   | {

@@ -73,7 +73,7 @@ export const createCommit =
       }
       const command = await intent.command(doc)
       const next = step(doc, command)
-      const refusal = next.changed ? await reserved.take(next, doc) : undefined
+      const refusal = next.changed && intent.reserve ? await reserved.take(next, doc) : undefined
       const entriesOf = (effects: readonly Effect[]) => outboxEntries(doc, effects, command.at, intent.trace)
       const kept = keepEffects(doc, next, intent.comesAgain ?? false)
       const unpublished = entriesOf(kept.withCommand)

@@ -72,23 +72,30 @@ export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Cl
     prices,
     link: linkFor(keyring, { otp_id, locale, whatsapp }, app),
   })
-  const reference = saved.context.link?.reference
-  const owner = { _id: otp_id, company_id, app_id, mode }
-  return {
-    ...owner,
-    ...saved,
+  const doc: OtpDoc = {
+    _id: otp_id,
+    company_id,
+    app_id,
+    mode,
+    machine: saved.machine,
+    version: saved.version,
+    value: saved.value,
+    context: saved.context,
+    last_commands: saved.last_commands,
     recipient: recipientIndex,
-    ...(reference === undefined ? {} : { reference }),
-    ...(dueAt === null ? {} : { due_at: dueAt }),
     created_at: at,
     partition: partitionOf(otp_id),
-    outbox: outboxEntries(owner, effects, at, trace),
+    outbox: outboxEntries({ _id: otp_id, company_id, app_id, mode }, effects, at, trace),
     outbox_at: effects.length === 0 ? null : at,
-    ...(call.claim === null ? {} : { claims: call.claim.ids }),
     first: verificationView(saved, at),
     rev: 1,
     purge_at: new Date(at + retentionMs(settings, mode)),
   }
+  const reference = saved.context.link?.reference
+  if (reference !== undefined) doc.reference = reference
+  if (dueAt !== null) doc.due_at = dueAt
+  if (call.claim !== null) doc.claims = call.claim.ids
+  return doc
 }
 
 const rulesFrom = (settings: AppSettings): Rules => ({

@@ -18,20 +18,23 @@ export interface OutboxChange {
 
 /** The document as the store has it after the write. Its outbox may have fewer effects there, because the relay and the sweeper remove
  *  them, and never more. */
-export function updatedDoc(
-  { due_at: _, reference: __, ...doc }: OtpDoc,
-  { saved, dueAt }: Step,
-  outbox: OutboxChange,
-): OtpDoc {
-  const reference = saved.context.link?.reference
-  return {
+export function updatedDoc(doc: OtpDoc, { saved, dueAt }: Step, outbox: OutboxChange): OtpDoc {
+  const after: OtpDoc = {
     ...doc,
-    ...saved,
+    machine: saved.machine,
+    version: saved.version,
+    value: saved.value,
+    context: saved.context,
+    last_commands: saved.last_commands,
     outbox: outboxAfter(doc, outbox),
-    ...(dueAt === null ? {} : { due_at: dueAt }),
-    ...(reference === undefined ? {} : { reference }),
     rev: doc.rev + 1,
   }
+  if (dueAt !== null) after.due_at = dueAt
+  else delete after.due_at
+  const reference = saved.context.link?.reference
+  if (reference !== undefined) after.reference = reference
+  else delete after.reference
+  return after
 }
 
 /** Writes only the members that changed, because everything that is written also goes to the engine's log. */
@@ -69,6 +72,7 @@ function changedContext({ version, context: old }: SavedOtp, after: SavedOtp): R
   const names = Object.keys(context) as (keyof Otp)[]
   const sameShape = version === after.version && names.length === Object.keys(old).length
   if (!sameShape) return { version: after.version, context }
-  const changed = names.filter(name => context[name] !== old[name])
-  return Object.fromEntries(changed.map(name => [`context.${name}`, context[name]]))
+  const changed: Record<string, unknown> = {}
+  for (const name of names) if (context[name] !== old[name]) changed[`context.${name}`] = context[name]
+  return changed
 }

@@ -8,7 +8,8 @@ import { newId } from '../../infra/ids.ts'
 import { requestOf, type Trace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Refusal } from '../../machines/calls.ts'
-import type { ReportDetails, ResendInputs, Unpaid } from '../../machines/otp.ts'
+import type { OtpCommand } from '../../machines/otp.step.ts'
+import type { ResendInputs } from '../../machines/otp.ts'
 import type { OtpReport } from '../../machines/reports.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
 import { refundEntry } from '../domain/money/documents.ts'
@@ -35,13 +36,6 @@ const fallbackAfterRefusal = (refusal: Refusal): Fallback => (isUnpaid(refusal) 
 
 /** The store or the broker is away: soon, then less often. */
 const retryMs = (attempt: number): number => (attempt <= 5 ? 1_000 : attempt <= 15 ? 5_000 : 30_000)
-
-const detailsOf = ({ provider, reason, vendor_code, vendor_text }: DeliveryReport): ReportDetails => ({
-  ...(provider === undefined ? {} : { provider }),
-  ...(reason === undefined ? {} : { reason }),
-  ...(vendor_code === undefined ? {} : { vendor_code }),
-  ...(vendor_text === undefined ? {} : { vendor_text }),
-})
 
 /** For a report that cannot cause a fallback. */
 const NO_RESEND_INPUTS: ResendInputs = { usable: [], new_delivery_id: '', link: null, prices: {} }
@@ -71,25 +65,33 @@ export const createReportHandler = (deps: ReportDeps) => {
   function deliveryIntent(id: string, report: DeliveryReport, fallback: Fallback, trace: Trace | undefined): Intent {
     const { delivery_id, status, at } = report
     const event_id = newId('evt', clock.now())
-    const unpaid: { unpaid?: Unpaid } = fallback === 'unpaid' ? { unpaid: { event_id: newId('evt', clock.now()) } } : {}
+    const unpaid = fallback === 'unpaid' ? { event_id: newId('evt', clock.now()) } : undefined
+    const commandWith = ({ usable, new_delivery_id, link, prices }: ResendInputs): OtpCommand => ({
+      id,
+      type: 'delivery.reported',
+      at,
+      delivery_id,
+      status,
+      provider: report.provider,
+      reason: report.reason,
+      vendor_code: report.vendor_code,
+      vendor_text: report.vendor_text,
+      event_id,
+      unpaid,
+      usable,
+      new_delivery_id,
+      link,
+      prices,
+    })
+    if (fallback === 'none') return { trace, command: () => commandWith(NO_RESEND_INPUTS) }
+
     const appOf = async (doc: OtpDoc): Promise<CachedApp | null> =>
-      fallback !== 'none' && doc.context.rules.auto_fallback ? apps.get(doc.app_id) : null
+      doc.context.rules.auto_fallback ? apps.get(doc.app_id) : null
     return {
       trace,
       async command(doc) {
         const app = await appOf(doc)
-        const inputs = app ? await resendInputsFor(doc.context, app, deps) : NO_RESEND_INPUTS
-        return {
-          ...inputs,
-          ...unpaid,
-          ...detailsOf(report),
-          id,
-          type: 'delivery.reported',
-          at,
-          delivery_id,
-          status,
-          event_id,
-        }
+        return commandWith(app ? await resendInputsFor(doc.context, app, deps) : NO_RESEND_INPUTS)
       },
       ...(fallback === 'paid'
         ? { reserve: async (next, doc) => reserveMessage(deps, await appOf(doc), next, doc) }

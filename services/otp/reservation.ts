@@ -16,32 +16,34 @@ export interface Reservation {
 
 export const NO_RESERVATION: Reservation = { undo: async () => {} }
 
-type QuotaResult = { quota: Quota; taken: TakeResult }
-
 export async function reserve(
-  limits: Pick<Limits, 'peek' | 'peekIfRefusedBefore' | 'take' | 'giveBack'>,
+  limits: Pick<Limits, 'peek' | 'peekAgain' | 'take' | 'giveBack' | 'wasFull'>,
   quotas: readonly Quota[],
 ): Promise<Reservation> {
-  const firstFull = async (): Promise<Refusal | undefined> => refusalIn(await askAll(quotas, limits.peek))
+  const firstFull = async (): Promise<Refusal | undefined> => refusalIn(quotas, await askAll(quotas, limits.peek))
 
   // Calls that one full limit refuses must not take from the other limits, not even until they give back: that would refuse others.
   // If a limit known to be full is still full, all limits are asked, so that the first full one refuses.
-  const full = refusalIn(await askAll(quotas, limits.peekIfRefusedBefore)) && (await firstFull())
-  if (full) return { ...NO_RESERVATION, refusal: full }
-
-  const answers = await askAll(joinByCounter(quotas), limits.take)
-  const undo = async (): Promise<void> => {
-    await Promise.all(answers.filter(({ taken }) => taken.granted).map(({ quota }) => limits.giveBack(quota)))
+  const wereFull = quotas.filter(limits.wasFull)
+  if (wereFull.length > 0 && refusalIn(wereFull, await askAll(wereFull, limits.peekAgain))) {
+    const full = await firstFull()
+    if (full) return { ...NO_RESERVATION, refusal: full }
   }
-  const refusal = refusalIn(answers)
+
+  const joined = joinByCounter(quotas)
+  const answers = await askAll(joined, limits.take)
+  const undo = async (): Promise<void> => {
+    await Promise.all(joined.filter((_, at) => answers[at]?.granted).map(limits.giveBack))
+  }
+  const refusal = refusalIn(joined, answers)
   if (!refusal) return { undo }
   await undo()
   // A counter that refuses does not say which of its quotas is full.
   return { ...NO_RESERVATION, refusal: (await firstFull()) ?? refusal }
 }
 
-const askAll = (quotas: readonly Quota[], how: (quota: Quota) => Promise<TakeResult>): Promise<QuotaResult[]> =>
-  Promise.all(quotas.map(async quota => ({ quota, taken: await how(quota) })))
+const askAll = (quotas: readonly Quota[], how: (quota: Quota) => Promise<TakeResult>): Promise<TakeResult[]> =>
+  Promise.all(quotas.map(how))
 
 /** One quota per counter, with the rules of all its quotas. */
 function joinByCounter(quotas: readonly Quota[]): Quota[] {
@@ -54,12 +56,18 @@ function joinByCounter(quotas: readonly Quota[]): Quota[] {
 }
 
 /** Makes a second reservation after the first. If the second is refused or throws, the first is given back. */
-export async function chainReservations(first: Reservation, second: () => Promise<Reservation>): Promise<Reservation> {
+export async function chainReservations(
+  first: Reservation,
+  second: () => Reservation | Promise<Reservation>,
+): Promise<Reservation> {
   if (first.refusal) return first
-  const more = await second().catch(async error => {
+  let more: Reservation
+  try {
+    more = await second()
+  } catch (error) {
     await first.undo().catch(() => {})
     throw error
-  })
+  }
   if (more.refusal) {
     await first.undo()
     return more
@@ -67,7 +75,11 @@ export async function chainReservations(first: Reservation, second: () => Promis
   return { undo: async () => void (await Promise.all([first.undo(), more.undo()])) }
 }
 
-function refusalIn(answers: readonly QuotaResult[]): Refusal | undefined {
-  for (const { quota, taken } of answers) if (!taken.granted) return limitRefusal(quota.scope, taken.retry_after_ms)
+/** `answers`: one for each quota. */
+function refusalIn(quotas: readonly Quota[], answers: readonly TakeResult[]): Refusal | undefined {
+  for (const [at, { scope }] of quotas.entries()) {
+    const taken = answers[at]
+    if (taken?.granted === false) return limitRefusal(scope, taken.retry_after_ms)
+  }
   return undefined
 }

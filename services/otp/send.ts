@@ -8,7 +8,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { Trace } from '../../infra/trace.ts'
-import type { OtpAnswer, OtpCall, Refusal } from '../../machines/calls.ts'
+import type { KeyedClaim, OtpAnswer, OtpCall, Refusal } from '../../machines/calls.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { refusedRecipient } from '../domain/refusals/refused-recipient.ts'
@@ -71,7 +71,7 @@ export const createSend = (deps: SendDeps) => {
     // Before the claim: a request that is not valid is refused, whether or not its idempotency key has a verification.
     const recipient = checkRecipient(text, call.by.mode)
     if ('kind' in recipient) return refused(recipient, null)
-    const claim = await claimKey(call, app.settings)
+    const claim = call.claim === null ? null : await claimKey(call.claim, call, app.settings)
     if (claim?.kind === 'bound') return { answer: { kind: 'verification', verification: claim.otp.first } }
     const otp_id = claim?.otp_id ?? call.otp_id
 
@@ -86,12 +86,10 @@ export const createSend = (deps: SendDeps) => {
     return { answer: await insertOtp(granted) }
   }
 
-  /** Null for a call without an idempotency key. */
-  async function claimKey(call: SendCall, settings: AppSettings): Promise<Claim | null> {
-    if (call.claim === null) return null
+  function claimKey(claim: KeyedClaim, { otp_id, by }: SendCall, settings: AppSettings): Promise<Claim> {
     // A claim leads to a verification, so it must not outlive it.
-    const lifeMs = Math.min(settings.idempotency_ttl_seconds * 1000, retentionMs(settings, call.by.mode))
-    return claims.claim(call.claim, call.otp_id, lifeMs)
+    const lifeMs = Math.min(settings.idempotency_ttl_seconds * 1000, retentionMs(settings, by.mode))
+    return claims.claim(claim, otp_id, lifeMs)
   }
 
   async function releaseKey(claim: HeldClaim | null): Promise<void> {
@@ -107,7 +105,7 @@ export const createSend = (deps: SendDeps) => {
     recipient: CheckedRecipient,
     trace: Trace | undefined,
   ): Promise<GrantedSend | { refusal: Refusal }> {
-    const client = await judgeClientAddress(call)
+    const client = call.sealed_client_ip === null ? null : await judgeClientAddress(call.sealed_client_ip)
     const plan = planSend({
       recipient,
       mode: call.by.mode,
@@ -132,7 +130,9 @@ export const createSend = (deps: SendDeps) => {
     const draft = newOtpDocument(deps, input)
 
     const quotas = sendQuotas(keyring, {
-      ...call.by,
+      app_id: call.by.app_id,
+      mode: call.by.mode,
+      kind: call.by.kind,
       limits: app.settings.limits,
       recipientIndexes: plan.magic ? null : indexes,
       address: client,
@@ -147,9 +147,8 @@ export const createSend = (deps: SendDeps) => {
     return paid.refusal ? { refusal: paid.refusal } : { doc, undo: paid.undo }
   }
 
-  async function judgeClientAddress(call: SendCall): Promise<JudgedAddress | null> {
-    if (call.sealed_client_ip === null) return null
-    const value = keyring.unseal(call.sealed_client_ip, inFlight.clientIp)
+  async function judgeClientAddress(sealed: string): Promise<JudgedAddress> {
+    const value = keyring.unseal(sealed, inFlight.clientIp)
     return { value, reputation: await deps.reputation(value) }
   }
 
@@ -174,7 +173,7 @@ export const createSend = (deps: SendDeps) => {
     return { guarded, movedTo }
   }
 
-  async function pay({ context: otp }: OtpDoc, { app, plan, prices }: NewOtpInput): Promise<Reservation> {
+  function pay({ context: otp }: OtpDoc, { app, plan, prices }: NewOtpInput): Reservation | Promise<Reservation> {
     if (plan.insufficientFunds) return INSUFFICIENT_FUNDS
     // A link sends no message yet, so there is nothing to pay yet.
     return otp.link === null ? funds.take(otp, app.settings) : funds.checkBalance(otp, prices)

@@ -69,10 +69,10 @@ export function addressCounters(keyring: AllKeysIndexer, appMode: AppMode, addre
   })
 }
 
-const counterName = (appMode: AppMode, what: string, indexes: readonly string[]): CounterName => {
-  const [key = '', ...formerKeys] = indexes.map(index => counterKey(appMode, what, index))
-  return { key, formerKeys }
-}
+const counterName = (appMode: AppMode, what: string, [current = '', ...former]: readonly string[]): CounterName => ({
+  key: counterKey(appMode, what, current),
+  formerKeys: former.map(index => counterKey(appMode, what, index)),
+})
 
 /** Copies counters that exist under another data key to their current key, unless they exist there. Resolves with the current keys of
  *  the counters found under another data key. */

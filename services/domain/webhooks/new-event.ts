@@ -1,6 +1,7 @@
 // A new event as it is stored, and the times that all readers of events agree on. The types of events and their payloads are in
 // machines/webhook-events.ts.
 import { partitionOf } from '../../../infra/partitions.ts'
+import { withTrace } from '../../../infra/trace.ts'
 import type { EventDoc, EventStatus } from './documents.ts'
 
 /** An event's message is taken for lost this long after the time of its attempt. */
@@ -12,14 +13,22 @@ export type NewEventFields = Pick<
 >
 
 /** An event without any attempt. */
-export const newEvent = (eventFields: NewEventFields, status: EventStatus): EventDoc => ({
-  ...eventFields,
+export const newEvent = (fields: NewEventFields, status: EventStatus): EventDoc => ({
+  _id: fields._id,
+  app_id: fields.app_id,
+  company_id: fields.company_id,
+  mode: fields.mode,
+  type: fields.type,
+  payload: fields.payload,
+  created_at: fields.created_at,
+  purge_at: fields.purge_at,
   status,
-  partition: partitionOf(eventFields._id),
+  partition: partitionOf(fields._id),
   round: 1,
   tries: 0,
   attempts: [],
   rev: 0,
+  ...withTrace(fields.trace),
 })
 
 /** The purge time of an event that must be kept until `time`. */

@@ -24,7 +24,7 @@ import { NO_RESERVATION, type Reservation, reserve } from '../reservation.ts'
 import type { FraudCounts } from './counts.ts'
 import type { DecisionLog, NewDecision } from './decisions.ts'
 import { type NumberGroups, numberGroupsOf } from './number-groups.ts'
-import { createFraudWatch, smsOutcomeOf } from './watch.ts'
+import { createFraudWatch, type SmsOutcome, smsOutcomeOf } from './watch.ts'
 
 /** A verification whose latest delivery is about to be sent. */
 export interface FraudCheckInput {
@@ -152,24 +152,25 @@ export function createFraudGuard({
     return magicOf(mode, number) === null ? groupsFor(context, number) : null
   }
 
-  async function countChange(before: OtpDoc | null, after: OtpDoc): Promise<void> {
-    const smsOutcome = smsOutcomeOf(before, after)
-    if (!smsOutcome) return
+  async function countOutcome({ at, sent, verified }: SmsOutcome, after: OtpDoc): Promise<void> {
     const app = await apps.get(after.app_id)
     if (!app || app.settings.fraud_guard.mode === 'off') return
     const groups = recentGroups.get(cacheKey(after.context)) ?? groupsOfDoc(after)
     if (!groups) return
-    if (smsOutcome.sent) watch.sent(groups, after.app_id, smsOutcome.at)
-    if (smsOutcome.verified) watch.verified(groups, after.app_id, smsOutcome.at)
+    if (sent) watch.sent(groups, after.app_id, at)
+    if (verified) watch.verified(groups, after.app_id, at)
   }
 
   return {
     check,
-    onChange: (before, after) =>
-      void countChange(before, after).catch(error => {
+    onChange(before, after) {
+      const outcome = smsOutcomeOf(before, after)
+      if (outcome === null) return
+      countOutcome(outcome, after).catch(error => {
         // A missing key is reported where it is needed. Here it only means that the change is not counted.
         if (!isMissingKeyError(error)) log.warn({ err: error, otp_id: after._id }, 'fraud.not_counted')
-      }),
+      })
+    },
   }
 }
 

@@ -103,11 +103,15 @@ export function createFraudWatch(counts: Pick<FraudCounts, 'tallies' | 'blocks'>
   }
 }
 
-/** Whether a change has sent a verification's first text message or approved the verification; `at` is the time of that message. */
-export function smsOutcomeOf(
-  before: OtpDoc | null,
-  after: OtpDoc,
-): { at: number; sent: boolean; verified: boolean } | null {
+export interface SmsOutcome {
+  /** The time of the verification's first text message. */
+  at: number
+  sent: boolean
+  verified: boolean
+}
+
+/** Whether a change has sent a verification's first text message or approved the verification; null if neither. */
+export function smsOutcomeOf(before: OtpDoc | null, after: OtpDoc): SmsOutcome | null {
   const first = after.context.deliveries.find(isSms)
   if (!first) return null
   const sent = !before?.context.deliveries.some(isSms)

@@ -48,7 +48,7 @@ export function createCounterUpdate({ counters, clock }: CounterUpdateDeps): (li
       }
       // Without a document, the counter is new, purged or erased. With one, more processes asked at once than `grants` keeps: the request
       // is repeated and counts twice.
-      if (!after) await counters.insert([{ _id: key, ...emptyCounter(rules, now) }])
+      if (!after) await counters.insert([emptyCounter(key, rules, now)])
     }
     throw new Unavailable('too many changes of one counter at once')
   }

@@ -25,8 +25,10 @@ export interface Limits {
   giveBack(limit: Limit): Promise<void>
   /** Whether one more would be granted now. Also refuses while the counter is locked. Counts nothing. */
   peek(limit: Limit): Promise<TakeResult>
-  /** The same without a read for windows that this process has not seen full: these are granted. */
-  peekIfRefusedBefore(limit: Limit): Promise<TakeResult>
+  /** Whether this process has seen a window of the limit full, and has not asked again since. */
+  wasFull(limit: Limit): boolean
+  /** The same as `peek`, for a limit that was full: once it is granted, it counts as not full any more. */
+  peekAgain(limit: Limit): Promise<TakeResult>
   /** The same as `peek`, with the two reasons apart. */
   waits(limit: Limit): Promise<LimitWaits>
   /** Makes `peek` refuse for this long, even if the rules would allow more. */
@@ -46,19 +48,18 @@ const MAX_KNOWN_KEYS = 20_000
 
 export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
   const knownKeys = createBoundedMap<true>(MAX_KNOWN_KEYS)
-  const refusedWindows = createBoundedMap<true>(MAX_KNOWN_KEYS)
+  const fullWindows = createBoundedMap<true>(MAX_KNOWN_KEYS)
   /** By its own key, every key under which a counter is counted, if there are several. */
   const keysOfCounters = createBoundedMap<readonly string[]>(MAX_KNOWN_KEYS)
 
   /** Most counters of recipients are new, and a batched insert costs a tenth of a computed update. Returns false if the counter exists or
    *  a rule allows none: then the update must decide. */
   async function insertFirst({ key, formerKeys = [], rules }: Limit): Promise<boolean> {
-    if (knownKeys.get(key)) return false
     const copied = formerKeys.length > 0 && (await copyFormerCounters(counters, [{ key, formerKeys }])).has(key)
-    const first = copied ? null : firstCounter(rules, clock.now())
+    const first = copied ? null : firstCounter(key, rules, clock.now())
     knownKeys.set(key, true)
     if (first === null) return false
-    const [answer] = await counters.insert([{ _id: key, ...first }])
+    const [answer] = await counters.insert([first])
     return answer === 'inserted'
   }
 
@@ -115,18 +116,19 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
     peek,
     waits,
     async take(limit) {
-      if (limit.rules.length === 0 || (await insertFirst(limit))) return GRANTED
+      if (limit.rules.length === 0) return GRANTED
+      if (!knownKeys.get(limit.key) && (await insertFirst(limit))) return GRANTED
       const taken = await countUnderEveryKey(limit)
-      if (!taken.granted) for (const name of windowsOf(limit)) refusedWindows.set(name, true)
+      if (!taken.granted) for (const name of windowsOf(limit)) fullWindows.set(name, true)
       return taken
     },
     async giveBack({ key, rules }) {
       if (rules.length > 0) await giveBackUnder(keysOfCounters.get(key) ?? [key], rules)
     },
-    async peekIfRefusedBefore(limit) {
-      if (!windowsOf(limit).some(refusedWindows.get)) return GRANTED
+    wasFull: limit => windowsOf(limit).some(fullWindows.get),
+    async peekAgain(limit) {
       const taken = await peek(limit)
-      if (taken.granted) for (const name of windowsOf(limit)) refusedWindows.delete(name)
+      if (taken.granted) for (const name of windowsOf(limit)) fullWindows.delete(name)
       return taken
     },
     async lock({ key, formerKeys = [] }, ms) {

@@ -28,13 +28,15 @@ const bucketAt = (rule: LimitRule, now: number): number => Math.floor(now / leng
 const passedAt = (rule: LimitRule, now: number): number => (now % lengthOf(rule)) / lengthOf(rule)
 
 /** A new counter with one grant; null if a rule allows none. */
-export function firstCounter(rules: readonly WindowRule[], now: number): Omit<CounterDoc, '_id'> | null {
+export function firstCounter(_id: string, rules: readonly WindowRule[], now: number): CounterDoc | null {
   if (rules.some(rule => rule.max < 1)) return null
-  const windows = rules.map(rule => [windowName(rule), { bucket: bucketAt(rule, now), count: 1, before: 0 }])
-  return { windows: Object.fromEntries(windows), granted: 1, purge_at: purgeAt(rules, now) }
+  const windows: CounterDoc['windows'] = {}
+  for (const rule of rules) windows[windowName(rule)] = { bucket: bucketAt(rule, now), count: 1, before: 0 }
+  return { _id, windows, granted: 1, purge_at: purgeAt(rules, now) }
 }
 
-export const emptyCounter = (rules: readonly WindowRule[], now: number): Omit<CounterDoc, '_id'> => ({
+export const emptyCounter = (_id: string, rules: readonly WindowRule[], now: number): CounterDoc => ({
+  _id,
   windows: {},
   granted: 0,
   purge_at: purgeAt(rules, now),
