@@ -34,21 +34,19 @@ export type MadeAttempt = PastAttempt & { isNew: boolean }
 
 export type CallProvider = (call: ProviderCall) => Promise<MadeAttempt>
 
-type PermittedCall = ProviderCall & { permit: Permit }
-
 export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }: CallProviderDeps): CallProvider {
   /** The attempt is in the store before the call, so that no process makes the same call again. */
-  async function callOnce(request: PermittedCall): Promise<MadeAttempt> {
+  async function callOnce(request: ProviderCall): Promise<MadeAttempt> {
     const { candidate, message, round, call, permit } = request
     let started: StartedAttempt
     try {
       started = await attempts.start(message.job, { provider: candidate.name, round, call })
     } catch (error) {
-      permit.release()
+      permit?.release()
       throw error
     }
     if (!started.isNew) {
-      permit.release()
+      permit?.release()
       return started
     }
     const outcome = await callAndLog(request)
@@ -57,7 +55,7 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
   }
 
   /** The same message twice does no harm at this provider, so one write after the call is enough. */
-  async function callRepeatable(request: PermittedCall): Promise<MadeAttempt> {
+  async function callRepeatable(request: ProviderCall): Promise<MadeAttempt> {
     const { candidate, message, round, call } = request
     const provider = candidate.name
     const at = clock.now()
@@ -66,23 +64,32 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
     return { provider, round, call, at, result: outcome.result, unknownAt: at, makerGone: false, isNew: true }
   }
 
-  async function callAndLog({ candidate, message, round, call, permit }: PermittedCall): Promise<AttemptOutcome> {
+  async function callAndLog({ candidate, message, round, call, permit }: ProviderCall): Promise<AttemptOutcome> {
     const { job } = message
-    const { otp, delivery } = job
+    const { otp_id, app_id } = job.otp
+    const { delivery_id, channel } = job.delivery
     const startedAt = clock.now()
-    const outcome = await permit.run(() =>
-      callWithTimeout(signal => sendOrReply(candidate.provider, message, signal), { clock, timeoutMs }),
-    )
-    const { result, reference, fault } = outcome
+    const callVendor = () =>
+      callWithTimeout(signal => sendOrReply(candidate.provider, message, signal), { clock, timeoutMs })
+    const { result, reference, answer, fault } = await (permit ? permit.run(callVendor) : callVendor())
     const ms = clock.now() - startedAt
-    const details = callDetails(outcome.answer, ms, message)
-    const { http_status, vendor_code } = details
-    const { delivery_id, channel } = delivery
+    const details = callDetails(answer, ms, message)
     metrics.deliveryAttempts.observe({ channel, provider: candidate.type, outcome: result }, ms / 1000)
-    const { otp_id, app_id } = otp
-    const fields = { ...requestOf(job), otp_id, app_id, delivery_id, channel, provider: candidate.name, round, call }
-    const err = fault ? { err: fault } : {}
-    log.info({ ...fields, outcome: result, ms, http_status, vendor_code, ...err }, 'delivery.attempted')
+    const fields = {
+      request_id: job.trace?.request_id,
+      otp_id,
+      app_id,
+      delivery_id,
+      channel,
+      provider: candidate.name,
+      round,
+      call,
+      outcome: result,
+      ms,
+      http_status: details.http_status,
+      vendor_code: details.vendor_code,
+    }
+    log.info(fault ? { ...fields, err: fault } : fields, 'delivery.attempted')
     return { result, reference, details }
   }
 
@@ -99,13 +106,11 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
     }
   }
 
-  return ({ permit = UNLIMITED, ...request }) =>
+  return request =>
     request.candidate.provider.repeatable
-      ? callRepeatable({ ...request, permit })
-      : attempts.track(request.message.job, () => callOnce({ ...request, permit }))
+      ? callRepeatable(request)
+      : attempts.track(request.message.job, () => callOnce(request))
 }
-
-const UNLIMITED: Permit = { run: call => call(), release: () => {} }
 
 /** A user who wrote to us on WhatsApp gets a reply in the chat instead of a template message. */
 const sendOrReply = (provider: Provider, message: RenderedMessage, signal: AbortSignal): Promise<Accepted> =>

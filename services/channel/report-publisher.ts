@@ -41,7 +41,7 @@ export function createPublishReport({
   }, BATCHING)
 
   return async ({ otp: { otp_id }, delivery: { delivery_id }, trace }, status, details, source = status) => {
-    const report: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, ...details, at: clock.now() }
+    const report: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, at: clock.now(), ...details }
     await publish([{ id: `${delivery_id}:${source}`, report, ...withTrace(trace) }])
   }
 }

@@ -58,8 +58,8 @@ export const returnsOf = ({ properties: { headers } }: AmqpMessage): number =>
 export const bodyOf = (message: AmqpMessage): unknown => JSON.parse(message.content.toString())
 
 export function deliveredOf(message: AmqpMessage): DeliveredMessage {
-  const { trace, ...meta } = metaOf(message)
-  return { ...meta, body: bodyOf(message), ...withTrace(trace) }
+  const { id, attempt, publishedAt, redelivered, trace } = metaOf(message)
+  return { id, attempt, publishedAt, redelivered, body: bodyOf(message), ...withTrace(trace) }
 }
 
 export const DELIVERY_LIMIT_REASON = 'delivery_limit: its consumers kept dying on it, or handing it back'

@@ -109,7 +109,8 @@ export function createWorkConsumer(
       if (returnsOf(delivery.message) >= deliveryLimit)
         return bury(delivery, DELIVERY_LIMIT_REASON, 'delivery_limit', acknowledger)
       try {
-        return [{ ...delivery, delivered: deliveredOf(delivery.message) }]
+        const { channel, message } = delivery
+        return [{ channel, message, delivered: deliveredOf(message) }]
       } catch {
         // JSON.parse's own message would quote the content, and this reason is logged.
         return bury(delivery, 'unreadable: its content is not JSON', 'unreadable', acknowledger)

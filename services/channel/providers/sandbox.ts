@@ -33,8 +33,14 @@ const INSERT_BATCHING = { maxSize: 500, parallel: 2 }
 export function createSandboxProvider({ messages, keyring, clock, publishReport }: SandboxDeps): Provider {
   const insertMessages = createBatcher<SandboxMessageDoc, unknown>(docs => messages.insert(docs), INSERT_BATCHING)
 
+  /** Of the jobs that were sent by this process, so that their recipients need not be unsealed again. */
+  const scripts = new WeakMap<DeliveryJob, Script>()
+
   /** Null when the recipient cannot be unsealed, because its data key is gone: then the script is unknown too. */
-  function scriptOf({ otp, delivery }: DeliveryJob): Script | null {
+  function scriptOf(job: DeliveryJob): Script | null {
+    const known = scripts.get(job)
+    if (known) return known
+    const { otp, delivery } = job
     const recipient = unsealOrNull(keyring, otp.recipient.sealed, atRest.recipient(otp.otp_id))
     return recipient === null ? null : scriptFor(recipient, otp, delivery)
   }
@@ -48,7 +54,9 @@ export function createSandboxProvider({ messages, keyring, clock, publishReport 
 
     async send({ job, recipient, locale }) {
       await insertMessages([newMessageDocument(job, sandboxIndex(keyring, recipient), locale)])
-      const { early } = scriptFor(recipient, job.otp, job.delivery)
+      const script = scriptFor(recipient, job.otp, job.delivery)
+      scripts.set(job, script)
+      const { early } = script
       if (early !== null) await report(job, early, 'receipt:early')
       return { reference: null }
     },
