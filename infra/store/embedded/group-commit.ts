@@ -24,11 +24,13 @@ interface PendingWrite {
 
 /** Of the writes of one commit. What their callers do next takes several times as long. */
 export const MAX_COMMIT_MS = 10
+/** The same on a slow disk. A single commit may take seconds, and the next one must not hold the event loop for as long. */
+const MAX_COMMIT_ON_SLOW_DISK_MS = 50
 
 export function createGroupCommit(sqlite: Sqlite, clock: Pick<Clock, 'now'>): GroupCommit {
   const waiting = createFifo<PendingWrite>()
   let scheduled = false
-  /** How long the disk took for the latest commit. On a slow disk the writes of the next one may take as long as that. */
+  /** How long the disk took for the latest commit. On a slow disk the writes of the next one may take as long as that, within bounds. */
   let diskMs = 0
 
   function schedule(): void {
@@ -36,7 +38,7 @@ export function createGroupCommit(sqlite: Sqlite, clock: Pick<Clock, 'now'>): Gr
     scheduled = true
     eventLoop.inTurn(() => {
       scheduled = false
-      commit(Math.max(MAX_COMMIT_MS, diskMs))
+      commit(Math.min(Math.max(MAX_COMMIT_MS, diskMs), MAX_COMMIT_ON_SLOW_DISK_MS))
       schedule()
     })
   }

@@ -104,8 +104,8 @@ describe('a long group commit', () => {
   after(() => engine.close())
   const stored = () => engine.column('SELECT a FROM t ORDER BY rowid')
 
-  /** Ten writes, of which each takes a quarter of the time that a commit may take, on a disk that takes `diskMs` for a commit. */
-  function startWrites(diskMs = 0) {
+  /** Writes, of which each takes a quarter of the time that a commit may take, on a disk that takes `diskMs` for a commit. */
+  function startWrites(diskMs = 0, count = 10) {
     let time = 0
     const sqlite: Sqlite = {
       ...engine,
@@ -115,7 +115,7 @@ describe('a long group commit', () => {
       },
     }
     const { write, flush } = createGroupCommit(sqlite, { now: () => time })
-    const numbers = Array.from({ length: 10 }, (_, n) => n)
+    const numbers = Array.from({ length: count }, (_, n) => n)
     const answered: number[] = []
     const writes = numbers.map(n =>
       write(() => {
@@ -143,6 +143,14 @@ describe('a long group commit', () => {
     const { numbers, finished } = startWrites(2 * MAX_COMMIT_MS)
     await finished
     expect(transactions(folder) - before, 'four writes, then the six that are left').to.equal(2)
+    expect(stored()).to.deep.equal(numbers)
+  })
+
+  it('does not take as many as fit into the time of a disk that stood still', async () => {
+    const before = transactions(folder)
+    const { numbers, finished } = startWrites(1_000 * MAX_COMMIT_MS, 54)
+    await finished
+    expect(transactions(folder) - before, 'four writes, then 20 each, then the rest').to.equal(4)
     expect(stored()).to.deep.equal(numbers)
   })
 
