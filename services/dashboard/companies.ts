@@ -5,7 +5,7 @@ import { newId } from '../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../infra/iso-time.ts'
 import { openAccount } from '../domain/money/batches.ts'
 import type { Company } from '../domain/tenancy/documents.ts'
-import { text } from '../domain/tenancy/value-schemas.ts'
+import { shownName } from '../domain/tenancy/value-schemas.ts'
 import { principalOf } from './access.ts'
 import type { AddRoutes } from './admin-deps.ts'
 import { closed, closedAt } from './closing.ts'
@@ -13,8 +13,8 @@ import type { CompanyAnswer } from './companies.schemas.ts'
 import { pageQuery } from './pages.ts'
 import { getOr404, readQuery } from './request-input.ts'
 
-export const createBody = z.strictObject({ name: text() })
-export const patchBody = z.strictObject({ name: text().optional(), closed })
+export const createBody = z.strictObject({ name: shownName() })
+export const patchBody = z.strictObject({ name: shownName().optional(), closed })
 
 const companyView = ({ _id, name, balance, created_at, closed_at = null }: Company): CompanyAnswer => ({
   id: _id,

@@ -7,7 +7,7 @@ import { sameJson } from '../../../infra/store/ensure.ts'
 import type { App } from '../../domain/tenancy/documents.ts'
 import { underPath } from '../../domain/tenancy/problems.ts'
 import { resolveSettings, type SettingsInput } from '../../domain/tenancy/settings.ts'
-import { text } from '../../domain/tenancy/value-schemas.ts'
+import { shownName } from '../../domain/tenancy/value-schemas.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { closed, closedAt } from '../closing.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
@@ -15,8 +15,8 @@ import type { AppAnswer } from './schemas.ts'
 import { patchSettings } from './settings-patch.ts'
 
 const settings = z.record(z.string(), z.unknown()).optional()
-export const createBody = z.strictObject({ name: text(), settings })
-export const patchBody = z.strictObject({ name: text().optional(), settings, closed })
+export const createBody = z.strictObject({ name: shownName(), settings })
+export const patchBody = z.strictObject({ name: shownName().optional(), settings, closed })
 
 const appView = ({ _id, company_id, name, settings, created_at, closed_at = null }: App): AppAnswer => ({
   id: _id,

@@ -7,12 +7,12 @@ import { priceSchema } from '../tenancy/price-schema.ts'
 import { check } from '../tenancy/problems.ts'
 import { MAX_PROVIDERS_PER_APP, PROVIDER_TYPES, providerName } from '../tenancy/providers.ts'
 import { type SettingsInput, writtenSettingsSchema } from '../tenancy/settings.ts'
-import { channel, text, webAddress, webhookSecret } from '../tenancy/value-schemas.ts'
+import { channel, shownName, webAddress, webhookSecret } from '../tenancy/value-schemas.ts'
 
 const id = (prefix: string) =>
   z.string().regex(new RegExp(`^${prefix}_[A-Za-z0-9]{1,60}$`), `must be "${prefix}_" followed by letters and digits`)
 
-const name = text(100)
+const name = shownName(100)
 
 /** Settings are checked here and stored as they were written: defaults are resolved when they are read. */
 const settings = z.custom<SettingsInput>().superRefine((written, context) => {

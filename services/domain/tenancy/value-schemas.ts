@@ -64,6 +64,10 @@ export const text = (max = 200) =>
     .max(max)
     .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must hold no control characters, and no half characters')
 
+/** A name that people read. An empty one is too short already. */
+export const shownName = (max?: number) =>
+  text(max).refine(name => name === '' || name.trim() !== '', 'must not be blank')
+
 const SECRET_PREFIX = 'whsec_'
 
 /** A signing secret of the operator's own. Public libraries take the base64 after `whsec_` for the key; of any other secret they take

@@ -82,7 +82,7 @@ eachStore('companies', fresh => {
   it('are not changed by a body that is not valid', async () => {
     const { body } = await admin.ask('POST', '/companies', { name: 'Acme' })
     const patch = (change: unknown) => admin.ask('PATCH', `/companies/${body.id}`, change)
-    for (const change of [{ name: null }, { name: '' }, { closed: 1 }, { closed: null }, { balance: 5 }])
+    for (const change of [{ name: null }, { name: '' }, { name: ' ' }, { closed: 1 }, { closed: null }, { balance: 5 }])
       expect(errorPaths(await patch(change)), JSON.stringify(change)).to.deep.equal(Object.keys(change))
     expect((await patch({})).body).to.deep.equal(body)
     expect((await admin.ask('PATCH', '/companies/cmp_none', { closed: true })).status).to.equal(404)
@@ -90,8 +90,8 @@ eachStore('companies', fresh => {
 
   it('require a name, and refuse a balance', async () => {
     expect(errorPaths(await admin.ask('POST', '/companies', {}))).to.deep.equal(['name'])
-    expect(errorPaths(await admin.ask('POST', '/companies', { name: '' }))).to.deep.equal(['name'])
-    expect(errorPaths(await admin.ask('POST', '/companies', { name: 'a\nb' }))).to.deep.equal(['name'])
+    for (const name of ['', ' ', '\u3000', 'a\nb'])
+      expect(errorPaths(await admin.ask('POST', '/companies', { name })), JSON.stringify(name)).to.deep.equal(['name'])
     expect(errorPaths(await admin.ask('POST', '/companies', { name: 'A', balance: 5 }))).to.deep.equal(['balance'])
   })
 })

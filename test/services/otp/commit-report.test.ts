@@ -55,6 +55,10 @@ eachStore('a report that comes again until it is settled', fresh => {
     const body: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, at: actor.clock.now() }
     return actor.broker.publish('otp.reports', { id: `${delivery_id}:${status}`, body })
   }
+  const giveEndpoint = () =>
+    store
+      .docs('webhooks')
+      .insert([{ _id: 'app_1', url: 'https://shop.example', status: 'active', secrets: [], rev: 0 }])
   const events = async () =>
     (await store.docs('events').find({ app_id: 'app_1' }, { sort: { _id: -1 }, limit: 10 })).map(({ type }) => type)
   const rememberedEvents = ({ last_commands }: OtpDoc) => last_commands.flatMap(one => one.events ?? [])
@@ -133,6 +137,7 @@ eachStore('a report that comes again until it is settled', fresh => {
   })
 
   it('puts its effects into the outbox with the time of the write, however old it is', async () => {
+    await giveEndpoint()
     const actor = await start(store, { durable: false })
     const sent = await send(actor)
     const at = actor.clock.now()
@@ -143,9 +148,7 @@ eachStore('a report that comes again until it is settled', fresh => {
   })
 
   it('keeps its event in the outbox where the broker may forget the report', async () => {
-    await store
-      .docs('webhooks')
-      .insert([{ _id: 'app_1', url: 'https://shop.example', status: 'active', secrets: [], rev: 0 }])
+    await giveEndpoint()
     const actor = await start(store, { durable: false })
     const sent = await send(actor)
     await report(actor, sent, 'delivered')
