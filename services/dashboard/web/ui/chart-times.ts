@@ -24,11 +24,12 @@ export function axisSteps(times: ChartTimes): number[] {
   return [1, 2, 3, 4, 6, 8, 12, 24].map(hours => hours * hour)
 }
 
+const hasTwelveHours = (): boolean =>
+  new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions().hour12 ?? false
+
 /** `8 AM` or `08:00`: the names on an axis are short. */
 const hourFields = (): Intl.DateTimeFormatOptions =>
-  new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions().hour12
-    ? { hour: 'numeric' }
-    : { hour: '2-digit', minute: '2-digit' }
+  hasTwelveHours() ? { hour: 'numeric' } : { hour: '2-digit', minute: '2-digit' }
 
 export function formatAxisTime(times: ChartTimes): (at: number) => string {
   const timeZone = timeZoneOf(times)
@@ -41,7 +42,7 @@ export function formatAxisTime(times: ChartTimes): (at: number) => string {
   return at => format.format(at)
 }
 
-/** One bucket: `Mon 3 Jun, 14:00–15:00`, or `Mon 3 Jun`. */
+/** One bucket: `Mon 3 Jun, 08:00–09:00` or `Mon, Jun 3, 8:00 AM–9:00 AM`; of a day `Mon 3 Jun`. */
 export function formatBucket(times: ChartTimes): (start: number) => string {
   const timeZone = timeZoneOf(times)
   const day = new Intl.DateTimeFormat(undefined, {
@@ -51,6 +52,9 @@ export function formatBucket(times: ChartTimes): (start: number) => string {
     ...(timeZone ? { timeZone } : {}),
   })
   if (isByDay(times)) return start => day.format(start)
-  const hour = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' })
+  const hour = new Intl.DateTimeFormat(undefined, {
+    hour: hasTwelveHours() ? 'numeric' : '2-digit',
+    minute: '2-digit',
+  })
   return start => `${day.format(start)}, ${hour.format(start)}–${hour.format(start + times.bucketMs)}`
 }
