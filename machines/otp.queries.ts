@@ -1,9 +1,12 @@
 // Questions about a verification. In: its data, and the time where the answer depends on it. Out: the answer; nothing is changed.
 // When and where a verification can be resent is in resend.ts.
-import type { Completion, Otp, OtpStatus } from './otp.ts'
+import type { Completion, Delivery, Otp, OtpStatus } from './otp.ts'
 
 /** A code expires at the latest this many lifetimes after the first send, however often it is resent. */
 const MAX_LIFETIMES = 3
+
+/** No later report changes it. */
+export const isEnded = ({ status }: Pick<Delivery, 'status'>): boolean => status === 'delivered' || status === 'failed'
 
 export const isLapsed = (otp: Otp, at: number): boolean => at >= otp.expires_at
 

@@ -4,8 +4,8 @@
 // An event is inserted with the change where no other actor has to do anything for it and the store can write both or neither. No crash
 // comes between the two then, and nothing has to be removed from the outbox later.
 import type { Insertion } from '../../infra/store/docs.ts'
+import { isEnded } from '../../machines/otp.queries.ts'
 import type { Step } from '../../machines/otp.step.ts'
-import type { Delivery } from '../../machines/otp.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import type { OutboxEntry } from '../domain/verifications/effect-messages.ts'
 import type { UnsentEvent } from './effect-publisher.ts'
@@ -47,7 +47,5 @@ const finishedEffects = (
   outbox
     .map(({ id }) => id)
     .filter(
-      id => published.includes(id) || saved.context.deliveries.some(one => one.delivery_id === id && hasEnded(one)),
+      id => published.includes(id) || saved.context.deliveries.some(one => one.delivery_id === id && isEnded(one)),
     )
-
-const hasEnded = ({ status }: Delivery): boolean => status === 'delivered' || status === 'failed'

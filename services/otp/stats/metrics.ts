@@ -3,6 +3,7 @@
 import type { Cache } from '../../../infra/cache.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
 import type { Channel } from '../../../machines/channels.ts'
+import { isEnded } from '../../../machines/otp.queries.ts'
 import type { Delivery, Mode, Otp, OtpStatus } from '../../../machines/otp.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import type { CachedApp } from '../apps.ts'
@@ -64,5 +65,3 @@ const seconds = (from: number, to: number): number => Math.max(0, to - from) / 1
 /** Deliveries keep their places, and one that a change does not concern stays the same object. */
 const newlyEnded = (before: readonly Delivery[], after: readonly Delivery[]): Delivery[] =>
   before === after ? [] : after.filter((delivery, at) => delivery !== before[at] && isEnded(delivery))
-
-const isEnded = ({ status }: Delivery): boolean => status === 'delivered' || status === 'failed'

@@ -3,7 +3,6 @@ import { expect } from 'chai'
 import { done } from '../../../infra/broker/broker.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { Identity } from '../../../machines/calls.ts'
-import type { OtpReport } from '../../../machines/reports.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { inFlight } from '../../../services/domain/verifications/encryption-context.ts'
@@ -11,6 +10,7 @@ import type { Intent } from '../../../services/otp/commit.ts'
 import { createCommitReport } from '../../../services/otp/commit-report.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
+import { addEndpoint, reportStatus, type SentOtp, sendOtp, storedOtp } from '../../support/sent-otp.ts'
 import { eachStore } from '../../support/stores.ts'
 import { interceptWrites, testKeyring } from '../../support/tenancy.ts'
 
@@ -40,25 +40,8 @@ eachStore('a report that comes again until it is settled', fresh => {
   const startDying = () =>
     start(interceptWrites(store, { before: call => (call === 'events.insert' ? new Promise(() => {}) : undefined) }))
 
-  const stored = async (otp_id: string): Promise<OtpDoc> => {
-    const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
-    if (!doc) throw new Error('it is gone')
-    return doc
-  }
-  const send = async (actor: TestActor): Promise<{ otp_id: string; delivery_id: string }> => {
-    const { otp_id } = await actor.send({ company: 'cmp_1', app: 'app_1', recipient: '+14155550123' })
-    const [delivery] = (await stored(otp_id)).context.deliveries
-    return { otp_id, delivery_id: delivery?.delivery_id ?? '' }
-  }
-  type Sent = Awaited<ReturnType<typeof send>>
-  const report = (actor: TestActor, { otp_id, delivery_id }: Sent, status: 'sent' | 'delivered'): Promise<void> => {
-    const body: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, at: actor.clock.now() }
-    return actor.broker.publish('otp.reports', { id: `${delivery_id}:${status}`, body })
-  }
-  const giveEndpoint = () =>
-    store
-      .docs('webhooks')
-      .insert([{ _id: 'app_1', url: 'https://shop.example', status: 'active', secrets: [], rev: 0 }])
+  const stored = (otp_id: string): Promise<OtpDoc> => storedOtp(store, otp_id)
+  const send = (actor: TestActor): Promise<SentOtp> => sendOtp(actor, store)
   const events = async () =>
     (await store.docs('events').find({ app_id: 'app_1' }, { sort: { _id: -1 }, limit: 10 })).map(({ type }) => type)
   const rememberedEvents = ({ last_commands }: OtpDoc) => last_commands.flatMap(one => one.events ?? [])
@@ -66,7 +49,7 @@ eachStore('a report that comes again until it is settled', fresh => {
   it('has its event stored when it is settled, and nothing in the outbox', async () => {
     const actor = await start()
     const sent = await send(actor)
-    await report(actor, sent, 'delivered')
+    await reportStatus(actor, sent, 'delivered')
     expect(await events()).to.deep.equal(['delivery.delivered'])
     expect((await stored(sent.otp_id)).outbox.filter(({ queue }) => queue === 'webhook.deliver')).to.deep.equal([])
   })
@@ -76,9 +59,9 @@ eachStore('a report that comes again until it is settled', fresh => {
     const actor = await start(interceptWrites(store, { before: call => void writes.push(call) }))
     const sent = await send(actor)
     expect((await stored(sent.otp_id)).outbox).to.have.length(1)
-    await report(actor, sent, 'sent')
+    await reportStatus(actor, sent, 'sent')
     expect(await stored(sent.otp_id)).to.deep.include({ outbox: [], outbox_at: null })
-    await report(actor, sent, 'delivered')
+    await reportStatus(actor, sent, 'delivered')
     await actor.clock.advance(10_000)
     expect(writes.filter(call => call === 'otps.update')).to.deep.equal([])
   })
@@ -87,7 +70,7 @@ eachStore('a report that comes again until it is settled', fresh => {
     const actor = await startOtpActor(store, keyring, DURABLE)
     actors.push(actor)
     const sent = await send(actor)
-    await report(actor, sent, 'sent')
+    await reportStatus(actor, sent, 'sent')
     const { outbox, outbox_at } = await stored(sent.otp_id)
     expect(outbox.map(({ id }) => id)).to.deep.equal([sent.delivery_id])
     expect(outbox_at).to.equal(actor.clock.now())
@@ -96,11 +79,11 @@ eachStore('a report that comes again until it is settled', fresh => {
   it('causes its event when it comes again to another process, after the first was cut off', async () => {
     const [dying, living] = [await startDying(), await start()]
     const sent = await send(dying)
-    void report(dying, sent, 'delivered').catch(() => {})
+    void reportStatus(dying, sent, 'delivered').catch(() => {})
     await eventually(async () => expect(rememberedEvents(await stored(sent.otp_id))).to.have.length(1))
     expect(await events()).to.deep.equal([])
     const [remembered] = rememberedEvents(await stored(sent.otp_id))
-    for (let times = 0; times < 3; times += 1) await report(living, sent, 'delivered')
+    for (let times = 0; times < 3; times += 1) await reportStatus(living, sent, 'delivered')
     expect(await events()).to.deep.equal(['delivery.delivered'])
     expect((await store.docs('events').get([remembered?.id ?? ''])).size, 'the same event').to.equal(1)
     expect((await stored(sent.otp_id)).rev, 'it changed once').to.equal(2)
@@ -109,7 +92,7 @@ eachStore('a report that comes again until it is settled', fresh => {
   it('does not lose its event when many commands follow before it comes again', async () => {
     const [dying, living] = [await startDying(), await start()]
     const sent = await send(dying)
-    void report(dying, sent, 'delivered').catch(() => {})
+    void reportStatus(dying, sent, 'delivered').catch(() => {})
     await eventually(async () => expect(rememberedEvents(await stored(sent.otp_id))).to.have.length(1))
     const wrong = keyring.seal('not a code', inFlight.code)
     for (let guess = 0; guess < 8; guess += 1)
@@ -121,7 +104,7 @@ eachStore('a report that comes again until it is settled', fresh => {
   it('does not keep a message beside it unsettled while its event waits', async () => {
     const actor = await startDying()
     const sent = await send(actor)
-    void report(actor, sent, 'delivered').catch(() => {})
+    void reportStatus(actor, sent, 'delivered').catch(() => {})
     void actor.broker.publish('otp.reports', { id: 'odd', body: { type: 'odd' } }).catch(() => {})
     await eventually(async () => expect((await actor.broker.depth('otp.reports')).dead).to.equal(1))
     expect(await events()).to.deep.equal([])
@@ -130,28 +113,27 @@ eachStore('a report that comes again until it is settled', fresh => {
   it('leaves a published event out of later writes', async () => {
     const actor = await start()
     const sent = await send(actor)
-    await report(actor, sent, 'delivered')
+    await reportStatus(actor, sent, 'delivered')
     expect(rememberedEvents(await stored(sent.otp_id))).to.have.length(1)
     await actor.ask({ type: 'otp.verify', by, otp_id: sent.otp_id, sealed_code: keyring.seal('no', inFlight.code) })
     expect(rememberedEvents(await stored(sent.otp_id))).to.deep.equal([])
   })
 
   it('puts its effects into the outbox with the time of the write, however old it is', async () => {
-    await giveEndpoint()
+    await addEndpoint(store)
     const actor = await start(store, { durable: false })
     const sent = await send(actor)
     const at = actor.clock.now()
     await actor.clock.advance(60_000)
-    const body: OtpReport = { type: 'delivery.reported', ...sent, status: 'delivered', at }
-    await actor.broker.publish('otp.reports', { id: `${sent.delivery_id}:delivered`, body })
+    await reportStatus(actor, sent, 'delivered', at)
     expect(await stored(sent.otp_id)).to.include({ outbox_at: actor.clock.now() })
   })
 
   it('keeps its event in the outbox where the broker may forget the report', async () => {
-    await giveEndpoint()
+    await addEndpoint(store)
     const actor = await start(store, { durable: false })
     const sent = await send(actor)
-    await report(actor, sent, 'delivered')
+    await reportStatus(actor, sent, 'delivered')
     const { outbox } = await stored(sent.otp_id)
     expect(outbox.map(({ queue }) => queue)).to.deep.equal(['channel.sms', 'webhook.deliver'])
     expect(rememberedEvents(await stored(sent.otp_id))).to.deep.equal([])

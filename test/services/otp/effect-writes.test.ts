@@ -2,13 +2,13 @@
 import { expect } from 'chai'
 import { done, type Outcome } from '../../../infra/broker/broker.ts'
 import type { Identity } from '../../../machines/calls.ts'
-import type { OtpReport } from '../../../machines/reports.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { inFlight } from '../../../services/domain/verifications/encryption-context.ts'
 import { codeOf } from '../../../services/otp/verify.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
+import { addEndpoint, reportStatus, type SentOtp, sendOtp, storedOtp } from '../../support/sent-otp.ts'
 import { eachStore } from '../../support/stores.ts'
 import { interceptWrites, testKeyring } from '../../support/tenancy.ts'
 
@@ -47,27 +47,10 @@ eachStore('the write of a change', fresh => {
     actors.push(actor)
     return actor
   }
-  const addEndpoint = () =>
-    store
-      .docs('webhooks')
-      .insert([{ _id: 'app_1', url: 'https://shop.example', status: 'active', secrets: [], rev: 0 }])
 
-  const stored = async (otp_id: string): Promise<OtpDoc> => {
-    const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
-    if (!doc) throw new Error('it is gone')
-    return doc
-  }
+  const stored = (otp_id: string): Promise<OtpDoc> => storedOtp(store, otp_id)
   const queuesIn = ({ outbox }: OtpDoc) => outbox.map(({ queue }) => queue)
-  const send = async (actor: TestActor): Promise<{ otp_id: string; delivery_id: string }> => {
-    const { otp_id } = await actor.send({ company: 'cmp_1', app: 'app_1', recipient: '+14155550123' })
-    const [delivery] = (await stored(otp_id)).context.deliveries
-    return { otp_id, delivery_id: delivery?.delivery_id ?? '' }
-  }
-  type Sent = Awaited<ReturnType<typeof send>>
-  const report = (actor: TestActor, { otp_id, delivery_id }: Sent, status: 'sent' | 'delivered'): Promise<void> => {
-    const body: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, at: actor.clock.now() }
-    return actor.broker.publish('otp.reports', { id: `${delivery_id}:${status}`, body })
-  }
+  const send = (actor: TestActor): Promise<SentOtp> => sendOtp(actor, store)
   const verify = async (actor: TestActor, otp_id: string) =>
     actor.ask({
       type: 'otp.verify',
@@ -90,7 +73,7 @@ eachStore('the write of a change', fresh => {
     const actor = await start(watched())
     const sent = await send(actor)
     beforeWrite = call => (call === 'events.insert' ? new Promise(() => {}) : undefined)
-    await report(actor, sent, 'delivered')
+    await reportStatus(actor, sent, 'delivered')
     const inOutbox = queuesIn(await stored(sent.otp_id)).filter(queue => queue === 'webhook.deliver')
     if (store.insertsWithChanges) {
       expect(await events()).to.deep.equal(['delivery.delivered unsent'])
@@ -114,10 +97,10 @@ eachStore('the write of a change', fresh => {
   })
 
   it('leaves the event of an app with an endpoint in the outbox', async () => {
-    await addEndpoint()
+    await addEndpoint(store)
     const actor = await start(store)
     const sent = await send(actor)
-    await report(actor, sent, 'delivered')
+    await reportStatus(actor, sent, 'delivered')
     expect(queuesIn(await stored(sent.otp_id))).to.deep.equal(['channel.sms', 'webhook.deliver'])
     expect(await events()).to.deep.equal([])
   })
@@ -126,9 +109,9 @@ eachStore('the write of a change', fresh => {
     let release: (outcome: Outcome) => void = () => {}
     const actor = await start(watched(), () => new Promise(resolve => (release = resolve)))
     const sent = await send(actor)
-    await report(actor, sent, 'sent')
+    await reportStatus(actor, sent, 'sent')
     expect(queuesIn(await stored(sent.otp_id)), 'sent is not the end').to.deep.equal(['channel.sms'])
-    await report(actor, sent, 'delivered')
+    await reportStatus(actor, sent, 'delivered')
     if (store.insertsWithChanges) expect(await stored(sent.otp_id)).to.deep.include({ outbox: [], outbox_at: null })
     release(done())
     await emptied(actor, sent.otp_id)
@@ -152,9 +135,9 @@ eachStore('the write of a change', fresh => {
     beforeWrite = async call => {
       if (raced || call !== 'otps.change') return
       raced = true
-      await report(there, sent, 'delivered')
+      await reportStatus(there, sent, 'delivered')
     }
-    await report(here, sent, 'delivered')
+    await reportStatus(here, sent, 'delivered')
     await eventually(async () => expect(await events()).to.deep.equal(['delivery.delivered unsent']))
     expect((await stored(sent.otp_id)).rev, 'it changed once').to.equal(2)
     await eventually(async () => {
@@ -170,7 +153,7 @@ eachStore('the write of a change', fresh => {
     beforeWrite = async call => {
       if (call === 'otps.change') await store.docs('otps').remove({ _id: sent.otp_id }, 1)
     }
-    await report(actor, sent, 'delivered')
+    await reportStatus(actor, sent, 'delivered')
     await actor.clock.advance(10_000)
     expect(await events()).to.deep.equal([])
   })
