@@ -1,11 +1,11 @@
-// Builds the web pages with Vite. In: the source folder of each site on the command line, as `name=folder`. Out: dist/web/<name>, every
-// text file with a gzip and a Brotli twin, so that no request compresses anything. A site whose sources are older than its last build is
-// left as it is, so that `npm start` builds once.
+// Builds the web pages with Vite. In: the source folder of each site. Out: dist/web/<name>, every text file with a gzip and a Brotli twin,
+// so that no request compresses anything. A site whose sources are older than its last build is left as it is, so that `npm start`
+// builds once.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { build, type LogLevel } from 'vite'
+import type { LogLevel } from 'vite'
 import { BUILT_MARK, builtSiteFolder, PROJECT_ROOT } from './built-site.ts'
 
 /** Files that compress. */
@@ -55,6 +55,8 @@ async function buildSite(site: string, sources: string): Promise<void> {
   const folder = builtSiteFolder(site)
   // Built beside its place and moved there, so that a process that starts meanwhile finds a whole site.
   const fresh = `${folder}.${process.pid}`
+  // Loaded where it is used: where nothing is built, loading it would take most of the time.
+  const { build } = await import('vite')
   await build({
     root: sources,
     base: '/',
@@ -78,9 +80,16 @@ async function buildSite(site: string, sources: string): Promise<void> {
   renameSync(fresh, folder)
 }
 
-mkdirSync(join(PROJECT_ROOT, 'dist/web'), { recursive: true })
-for (const word of process.argv.slice(2)) {
-  const [site = '', sources = ''] = word.split('=')
-  const folder = join(PROJECT_ROOT, sources)
-  if (!isUpToDate(site, folder)) await buildSite(site, folder)
+/** `sites`: the source folder of each, by its name. `onBuild` is told of each that is built. */
+export async function buildSites(
+  sites: Readonly<Record<string, string>>,
+  onBuild: (site: string) => void,
+): Promise<void> {
+  mkdirSync(join(PROJECT_ROOT, 'dist/web'), { recursive: true })
+  for (const [site, sources] of Object.entries(sites)) {
+    const folder = join(PROJECT_ROOT, sources)
+    if (isUpToDate(site, folder)) continue
+    onBuild(site)
+    await buildSite(site, folder)
+  }
 }

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { expect } from 'chai'
+import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 
-const ROOT = resolve(import.meta.dirname, '../..')
 const ADAPTERS = /^infra\/(broker\/(amqp|embedded)|store\/(mongo|embedded))\b/
 
 interface Import {
@@ -13,12 +13,12 @@ interface Import {
 }
 
 const sources = (folder: string): string[] =>
-  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+  readdirSync(join(PROJECT_ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter(name => /\.tsx?$/.test(name))
     .map(name => join(folder, name))
 
 const withoutComments = (file: string): string =>
-  readFileSync(join(ROOT, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+  readFileSync(join(PROJECT_ROOT, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
 
 /** Static imports, re-exports and `import()`. */
 function importsOf(file: string): Import[] {
@@ -27,7 +27,7 @@ function importsOf(file: string): Import[] {
   )
   return [...statements].map(([, , , , named, dynamic]) => {
     const target = named ?? dynamic ?? ''
-    const to = target.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(file), target)) : target
+    const to = target.startsWith('.') ? relative(PROJECT_ROOT, resolve(PROJECT_ROOT, dirname(file), target)) : target
     return { from: file, to }
   })
 }

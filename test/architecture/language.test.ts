@@ -1,16 +1,16 @@
 // How the sources are written. In: the text of every source file. Out: the lines that hide literal members in a spread, or that
 // name no actor in a comment.
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect } from 'chai'
+import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 
-const ROOT = resolve(import.meta.dirname, '../..')
 const FOLDERS = ['machines', 'infra', 'services', 'test']
 /** This file contains what it forbids. */
 const THIS_FILE = 'test/architecture/language.test.ts'
 
 const sources = (folder: string): string[] =>
-  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+  readdirSync(join(PROJECT_ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter(name => /\.tsx?$/.test(name))
     .map(name => join(folder, name))
     .filter(file => file !== THIS_FILE)
@@ -26,7 +26,7 @@ function linesAt(file: string, text: string, offsets: readonly number[]): string
 
 const violations = (find: (text: string) => number[]): string[] =>
   FOLDERS.flatMap(sources).flatMap(file => {
-    const text = readFileSync(join(ROOT, file), 'utf8')
+    const text = readFileSync(join(PROJECT_ROOT, file), 'utf8')
     return linesAt(file, text, find(text))
   })
 

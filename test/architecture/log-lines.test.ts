@@ -7,13 +7,12 @@ import { queueNames } from '../../infra/broker/amqp/queues.ts'
 import { createTopology, type WorkQueue } from '../../infra/broker/topology.ts'
 import { redact } from '../../infra/log/redact.ts'
 import { classifyMember } from '../../infra/log/secret-members.ts'
-
-const ROOT = join(import.meta.dirname, '../..')
+import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 
 const sources = ['infra', 'services'].flatMap(folder =>
-  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+  readdirSync(join(PROJECT_ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter(name => name.endsWith('.ts'))
-    .map(name => ({ name: join(folder, name), text: readFileSync(join(ROOT, folder, name), 'utf8') })),
+    .map(name => ({ name: join(folder, name), text: readFileSync(join(PROJECT_ROOT, folder, name), 'utf8') })),
 )
 
 /** The events, and the names in the literals of fields, of one file. */
@@ -57,7 +56,7 @@ describe('the lines of the log', () => {
   })
 
   it('are listed by their events in docs/logs.md', () => {
-    const page = readFileSync(join(ROOT, 'docs/logs.md'), 'utf8')
+    const page = readFileSync(join(PROJECT_ROOT, 'docs/logs.md'), 'utf8')
     const listed = new Set([...page.matchAll(/^\| `([a-z_]+(?:\.[a-z_]+)+)` \|/gm)].map(([, event]) => event))
     const written = new Set(sources.flatMap(({ text }) => logCallsIn(text).events))
     expect(

@@ -16,7 +16,6 @@ import { AMQP_URL, MONGODB_URL } from '../support/engines.ts'
 import { issued } from '../support/otp.ts'
 import { documentOf } from '../support/queued-otps.ts'
 import type { EngineSet, Env, Site } from '../support/site.ts'
-import { build } from './build.ts'
 import { durations, quantile } from './measure.ts'
 import { ALL_IN_ONE, startCountersign, TOKEN } from './systems.ts'
 
@@ -33,7 +32,6 @@ const STATUSES: OtpStatus[] = ['pending', 'approved', 'failed', 'canceled']
 const COUNTRIES = ['GB', 'US', 'BR', 'IN']
 
 export default async function admin(): Promise<void> {
-  await build()
   await measure('embedded')
   if (MONGODB_URL && AMQP_URL) await measure('real')
   else console.log('\nFor RabbitMQ and MongoDB as well: infra/engines.sh run npm run bench -- admin')

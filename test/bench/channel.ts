@@ -14,7 +14,7 @@ import type { Child } from '../support/child.ts'
 import { deliverBody, newOtpDocument } from '../support/queued-otps.ts'
 import { waitUntilUp } from '../support/rabbitmq.ts'
 import { freshSite, type Site } from '../support/site.ts'
-import { build, launchProcess } from './build.ts'
+import { launchProcess } from './launch.ts'
 import { alternating, quantile } from './measure.ts'
 import { print } from './report.ts'
 import { needsRealEngines, ROUNDS } from './under-load.ts'
@@ -36,7 +36,6 @@ interface Bench {
 
 export default async function channel(): Promise<void> {
   if (!needsRealEngines('channel')) return
-  await build()
   const bench = await open()
   try {
     const rates = await alternating(

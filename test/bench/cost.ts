@@ -3,7 +3,6 @@
 // counts. Useful on a machine that is too busy to measure speed. What a process does while it waits is in the figures, so a slow run
 // is dearer: the rate is printed as well.
 import process from 'node:process'
-import { build } from './build.ts'
 import { startLive } from './live.ts'
 import { type Figures, type LoadPlan, load } from './load.ts'
 import {
@@ -29,7 +28,6 @@ export default async function cost(): Promise<void> {
   const { ENGINES_DIR } = process.env
   if (!needsRealEngines('cost')) return
   if (!ENGINES_DIR) return console.log('The engines must be ours: infra/engines.sh run npm run bench -- cost')
-  await build()
   const engines = enginesIn(ENGINES_DIR)
   const measureFloor = () =>
     withSystem(startFloor(), system => costOf(pidsOf(system, ['edge', 'actor', 'channel'], engines), sends(system)))

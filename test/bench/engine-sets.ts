@@ -15,8 +15,8 @@ import { createEmbeddedStore } from '../../infra/store/embedded.ts'
 import { createMongoStore } from '../../infra/store/mongo.ts'
 import type { Collections, Store } from '../../infra/store/store.ts'
 import { freshPrefix, removeQueues, waitUntilUp } from '../support/rabbitmq.ts'
-import { build, launchProcess } from './build.ts'
 import { BENCH_TOPOLOGY, PLAIN, serveEcho, TOGETHER } from './echo-server.ts'
+import { launchProcess } from './launch.ts'
 import { CALL } from './samples.ts'
 
 export interface BrokerBench {
@@ -97,7 +97,6 @@ export const realEngines = (mongodbUrl: string, amqpUrl: string): EngineSet => (
 /** Caller and server are separate processes, as in a deployment. */
 async function amqpBench(url: string): Promise<BrokerBench> {
   const prefixes = { PLAIN_PREFIX: freshPrefix(), TOGETHER_PREFIX: freshPrefix(), BARE_QUEUE: freshPrefix() }
-  await build()
   const server = launchProcess('echo-server.process', { ...prefixes, AMQP_URL: url })
   await server.waitForLine(line => line === 'ready')
   const common = { urls: [url], topology: BENCH_TOPOLOGY }

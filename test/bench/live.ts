@@ -1,5 +1,5 @@
 // Live sends: one process per role, a vendor and the app's backend on loopback (outside.process.ts), a price and a balance.
-import { launchProcess } from './build.ts'
+import { launchProcess } from './launch.ts'
 import { type Countersign, KEY, NO_LIMIT, ONE_PROCESS_PER_ROLE, startCountersign } from './systems.ts'
 
 const SECRET = 'a-secret-of-the-vendor'

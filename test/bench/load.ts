@@ -1,5 +1,5 @@
 // Starts a load process for one round. In: a plan. Out: figures.
-import { launchProcess } from './build.ts'
+import { launchProcess } from './launch.ts'
 
 export interface LoadPlan {
   url: string

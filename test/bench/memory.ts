@@ -1,7 +1,6 @@
 // Whether memory stays flat: one process on embedded engines, which sends many messages; memory is read after every tenth of them.
 import process from 'node:process'
 import type { Child } from '../support/child.ts'
-import { build } from './build.ts'
 import { load } from './load.ts'
 import { quantile } from './measure.ts'
 import { ALL_IN_ONE, startCountersign } from './systems.ts'
@@ -21,7 +20,6 @@ interface Reading {
 }
 
 export default async function memory(): Promise<void> {
-  await build()
   await useAndClose([startCountersign('embedded', ALL_IN_ONE)], async ([{ url, key, processes }]) => {
     const readings: Reading[] = []
     for (let nth = 1; nth <= READINGS; nth += 1) {

@@ -1,5 +1,5 @@
 // Starts a process that offers sends at a fixed rate. In: a plan. Out: figures.
-import { launchProcess } from './build.ts'
+import { launchProcess } from './launch.ts'
 
 export interface OpenLoopPlan {
   url: string

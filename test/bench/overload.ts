@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import process from 'node:process'
 import { AMQP_URL, MONGODB_URL } from '../support/engines.ts'
-import { build } from './build.ts'
 import { connection, requestText } from './connection.ts'
 import { load } from './load.ts'
 import { quantile } from './measure.ts'
@@ -28,7 +27,6 @@ const PEAK_AFTERWARDS = { ...PEAK, warmUpMs: 1_000 }
 const AIMS = { acceptedShare: 0.9, refusedP99Ms: 200, acceptedP99Ms: 2_000, healthP99Ms: 100 }
 
 export default async function overload(): Promise<void> {
-  await build()
   if (ENGINES.includes('embedded'))
     await useAndClose([startCountersign('embedded', ALL_IN_ONE)], ([one]) =>
       measure('all in one, embedded engines', one, { 'all in one': pidsOf(one.processes) }),

@@ -1,6 +1,5 @@
 // Sends over HTTP, on RabbitMQ and MongoDB with one process per role, compared with the bare pipeline: with all consumers, and without
 // any, as the bare pipeline is. Then one process on the embedded engines, compared with one on the real engines.
-import { build } from './build.ts'
 import { type Comparison, runComparison } from './comparison.ts'
 import { type Figures, load } from './load.ts'
 import {
@@ -16,7 +15,6 @@ import { AIMS_AGAINST_BARE, needsRealEngines, ROUND, ROUNDS, useAndClose } from 
 
 export default async function send(): Promise<void> {
   if (!needsRealEngines('send')) return
-  await build()
   await useAndClose([startCountersign('real', ONE_PROCESS_PER_ROLE), startBare()], async ([product, baseline]) => {
     const name = 'one process per role'
     const against = (shape: Shape, more: Partial<Comparison> = {}): Promise<void> =>

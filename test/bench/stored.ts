@@ -11,7 +11,6 @@ import { AMQP_URL, MONGODB_URL } from '../support/engines.ts'
 import { issued } from '../support/otp.ts'
 import { documentOf } from '../support/queued-otps.ts'
 import type { EngineSet, Site } from '../support/site.ts'
-import { build } from './build.ts'
 import { runComparison } from './comparison.ts'
 import { sends } from './send.ts'
 import { ALL_IN_ONE, startCountersign } from './systems.ts'
@@ -22,7 +21,6 @@ const BATCH = 5_000
 const MONTH_MS = 30 * 86_400_000
 
 export default async function stored(): Promise<void> {
-  await build()
   await compare('embedded')
   if (MONGODB_URL && AMQP_URL) await compare('real')
   else console.log('\nFor RabbitMQ and MongoDB as well: infra/engines.sh run npm run bench -- stored')

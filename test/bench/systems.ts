@@ -7,7 +7,7 @@ import { ROLES, type Role } from '../../infra/config/config.ts'
 import type { Child } from '../support/child.ts'
 import { withRabbitChannel } from '../support/rabbitmq.ts'
 import { type EngineSet, type Env, freshSite, type Site } from '../support/site.ts'
-import { launchProcess } from './build.ts'
+import { launchProcess } from './launch.ts'
 
 export interface System {
   url: string

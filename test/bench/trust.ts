@@ -1,5 +1,4 @@
 // What the checks of a send cost: live sends with prices, limits and address lists, compared with the same sends without them.
-import { build } from './build.ts'
 import { type Comparison, runComparison } from './comparison.ts'
 import { sends } from './send.ts'
 import { KEY, NO_LIMIT, ONE_PROCESS_PER_ROLE, startCountersign } from './systems.ts'
@@ -55,7 +54,6 @@ const startWithChecks = () =>
 
 export default async function trust(): Promise<void> {
   if (!needsRealEngines('trust')) return
-  await build()
   const shape = { connections: 64, full: true }
   await useAndClose([startWithChecks(), startWithoutChecks()], async ([product, baseline]) => {
     const both: Comparison = {

@@ -1,6 +1,5 @@
 // Verifies right codes over HTTP: one process per role on real engines, compared with the bare pipeline. Every round sends its
 // verifications before the measurement begins.
-import { build } from './build.ts'
 import { runComparison } from './comparison.ts'
 import { type Figures, load } from './load.ts'
 import { bareSends } from './send.ts'
@@ -12,7 +11,6 @@ const VERIFICATIONS = 6_000
 
 export default async function verify(): Promise<void> {
   if (!needsRealEngines('verify')) return
-  await build()
   await useAndClose([startCountersign('real', ONE_PROCESS_PER_ROLE), startBare()], async ([product, baseline]) => {
     for (const connections of [64, 128])
       await runComparison({

@@ -5,7 +5,7 @@ import { newId } from '../../infra/ids.ts'
 import { signatureHeaders } from '../../services/webhook/signature.ts'
 import { AMQP_URL, MONGODB_URL } from '../support/engines.ts'
 import type { EngineSet } from '../support/site.ts'
-import { build, launchProcess } from './build.ts'
+import { launchProcess } from './launch.ts'
 import { alternating, medians, perSecond, quantile } from './measure.ts'
 import { print } from './report.ts'
 import { benchOutbound, SECRET, startWebhookActor } from './webhook.actor.ts'
@@ -18,7 +18,6 @@ const ROUNDS = 3
 const STEADY = { perSecond: 150, seconds: 6, healthy: 4 }
 
 export default async function webhookBench(): Promise<void> {
-  await build()
   const receiver = launchProcess('receiver.process', {})
   const { port } = JSON.parse(await receiver.waitForLine(line => line.includes('port'))) as { port: number }
   const url = (path: string): string => `http://127.0.0.1:${port}${path}`

@@ -1,10 +1,11 @@
 // The OpenAPI document is consistent, its examples match its schemas, generators can name its types, and docs/openapi.json is this document.
 import { readFileSync } from 'node:fs'
-import { resolve as resolvePath } from 'node:path'
+import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import { type Operation, type Response, resolveResponse } from '../../infra/openapi/document.ts'
 import type { JsonSchema } from '../../infra/openapi/schemas.ts'
+import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 import { createFileDocument } from '../openapi/document.ts'
 
 const document = createFileDocument()
@@ -61,7 +62,7 @@ const examplesOf = (content: Response['content'] = {}): [string, unknown][] =>
 
 describe('the OpenAPI document', () => {
   it('is what docs/openapi.json holds (npm run openapi writes it)', () => {
-    const file = readFileSync(resolvePath(import.meta.dirname, '../../docs/openapi.json'), 'utf8')
+    const file = readFileSync(join(PROJECT_ROOT, 'docs/openapi.json'), 'utf8')
     expect(JSON.parse(file)).to.deep.equal(JSON.parse(JSON.stringify(document)))
   })
 

@@ -4,11 +4,12 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { createOutbound } from '../../infra/outbound/guarded-outbound.ts'
+import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 import { signatureHeaders } from '../../services/webhook/signature.ts'
 import { type Child, spawnChild } from '../support/child.ts'
 import { LOOPBACK, post } from '../support/outbound.ts'
 
-const EXAMPLE = join(import.meta.dirname, '../../docs/examples/webhook-receiver.mjs')
+const EXAMPLE = join(PROJECT_ROOT, 'docs/examples/webhook-receiver.mjs')
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const OTHER = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
 const MINUTES = 60_000

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { type Broker, type DeliveredMessage, done, retry } from '../../infra/broker/broker.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
+import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 import { AMQP_URL, ENGINES_DIR, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { promiseState } from '../support/promise-state.ts'
@@ -23,7 +24,7 @@ import {
   withRabbitChannel,
 } from '../support/rabbitmq.ts'
 
-const SCRIPT = join(import.meta.dirname, '../../infra/engines.sh')
+const SCRIPT = join(PROJECT_ROOT, 'infra/engines.sh')
 const engines = async (...args: string[]): Promise<string> => (await promisify(execFile)(SCRIPT, args)).stdout
 
 onRealEngines('the broker on RabbitMQ and its engine', { AMQP_URL, ENGINES_DIR }, () => {

@@ -7,7 +7,7 @@ import { AMQP_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { collectIds, createRabbitFixture, type RabbitFixture, WEBHOOK_QUEUE, waitUntilUp } from '../support/rabbitmq.ts'
 
-const SCRIPT = join(import.meta.dirname, 'broker.amqp.child.ts')
+const SCRIPT = join(import.meta.dirname, 'broker.amqp.child.js')
 
 onRealEngines('the broker on RabbitMQ in a process that ends', { AMQP_URL }, () => {
   let fixture: RabbitFixture

@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts'
 import { useProcesses } from '../support/processes.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
-const CHILD = join(import.meta.dirname, 'burst.child.ts')
+const CHILD = join(import.meta.dirname, 'burst.child.js')
 const TOKEN = 'a-token-of-the-operator'
 const KEY = 'sk_test_rotation0123456789'
 const TIMEOUT_MS = 60_000

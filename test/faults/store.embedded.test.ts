@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import Database from 'libsql'
 import type { Doc } from '../../infra/store/docs.ts'
@@ -10,7 +9,7 @@ import { type Child, spawnChild } from '../support/child.ts'
 import { testClock } from '../support/clock.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
-const FILE = fileURLToPath(new URL('store.embedded.child.ts', import.meta.url))
+const FILE = join(import.meta.dirname, 'store.embedded.child.js')
 
 const open = (folder: string) => createEmbeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock: testClock() })
 

@@ -1,16 +1,16 @@
 // The samples of /docs do what they say: each is run, as a reader would run it, against a running Countersign. A language that this
 // machine does not have is reported and not run.
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import process from 'node:process'
 import { expect } from 'chai'
+import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 import type { Language } from '../../services/edge/docs/samples/request.ts'
 import { type Countersign, createStarter } from '../support/countersign.ts'
 import { HAS_CURL, HAS_GO, HAS_PHP, HAS_PYTHON_REQUESTS, type Ran, run } from '../support/interpreters.ts'
 import { readSamples } from '../support/reference-samples.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
-const ROOT = resolve(import.meta.dirname, '../..')
 const SERVER_KEY = 'sk_test_0123456789abcdefghijklmn'
 const PUBLISHABLE_KEY = 'pk_test_0123456789abcdefghijklmn'
 
@@ -82,7 +82,7 @@ const RUNNERS: Runner[] = [
     language: 'typescript',
     isHere: true,
     run: (sources, env) =>
-      runEach(sources, file => run(process.execPath, ['--import', 'tsx', file], { cwd: ROOT, env }), 'mts'),
+      runEach(sources, file => run(process.execPath, ['--import', 'tsx', file], { cwd: PROJECT_ROOT, env }), 'mts'),
   },
   {
     name: 'Python with requests',

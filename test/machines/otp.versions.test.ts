@@ -1,5 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'chai'
+import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 import { otpMachine } from '../../machines/otp.machine.ts'
 import type { OtpStatus, Reply } from '../../machines/otp.ts'
 import {
@@ -26,7 +28,7 @@ import {
 } from '../support/otp.ts'
 import { shapeOf } from '../support/shape.ts'
 
-const fileOf = (version: number): URL => new URL(`golden/otp.v${version}.json`, import.meta.url)
+const fileOf = (version: number): string => join(PROJECT_ROOT, `test/machines/golden/otp.v${version}.json`)
 const golden = (version: number): Record<string, SavedOtp> => JSON.parse(readFileSync(fileOf(version), 'utf8'))
 const versions = Array.from({ length: OTP_VERSION }, (_, before) => before + 1)
 

@@ -1,7 +1,5 @@
-// Runs a file as a process of its own, for what only a process can show: kill -9, locks, exit codes, signals. Of a TypeScript file it
-// runs what `npm run build:test` compiled: to compile it at every start took longer than most tests.
+// Runs a JavaScript file as a process of its own, for what only a process can show: kill -9, locks, exit codes, signals.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { join, relative } from 'node:path'
 import process from 'node:process'
 import { createInterface } from 'node:readline'
 
@@ -15,19 +13,13 @@ export interface Child {
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-const ROOT = join(import.meta.dirname, '../..')
-
-/** Where the compiler puts a TypeScript file of this repository. */
-export const compiled = (file: string): string => join(ROOT, 'dist', relative(ROOT, file)).replace(/\.ts$/, '.js')
-
 export function spawnChild(
   file: string,
   env: Record<string, string> = {},
   args: string[] = [],
   flags: string[] = [],
 ): Child {
-  const script = file.endsWith('.ts') ? compiled(file) : file
-  const running = spawn(process.execPath, [...flags, script, ...args], {
+  const running = spawn(process.execPath, [...flags, file, ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -2,15 +2,15 @@
 // each test.
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { type Child, compiled, spawnChild } from './child.ts'
+import { type Child, spawnChild } from './child.ts'
 import { type CrashPoint, crashEnv } from './crash.ts'
 import { eventually } from './eventually.ts'
 import { type EngineSet, type Env, freshSite, type Site } from './site.ts'
 
-const MAIN = join(import.meta.dirname, '../../services/main.ts')
-const CRASHING = join(import.meta.dirname, 'crashing-countersign.ts')
+const MAIN = join(import.meta.dirname, '../../services/main.js')
+const CRASHING = join(import.meta.dirname, 'crashing-countersign.js')
 /** Only shows that the pieces are connected: see echo.ts. */
-export const ECHO_SERVICES = compiled(join(import.meta.dirname, 'echo.ts'))
+export const ECHO_SERVICES = join(import.meta.dirname, 'echo.js')
 
 /** A process here shares two cores with everything else. */
 const READY_TIMEOUT_MS = 60_000

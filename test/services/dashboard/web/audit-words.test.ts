@@ -2,9 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { PROJECT_ROOT } from '../../../../infra/web/built-site.ts'
 import { actionWords, besideName, valueWords, whoOf } from '../../../../services/dashboard/web/screens/audit/words.ts'
 
-const DASHBOARD = join(import.meta.dirname, '../../../../services/dashboard')
+const DASHBOARD = join(PROJECT_ROOT, 'services/dashboard')
 
 const recordedActions = (): string[] =>
   readdirSync(DASHBOARD, { recursive: true, encoding: 'utf8' })

@@ -1,7 +1,8 @@
 // Every sample of the reference is valid in its language. Where this machine has no interpreter of one, a test says so and checks less.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect } from 'chai'
+import { PROJECT_ROOT } from '../../../../infra/web/built-site.ts'
 import { renderReferencePage } from '../../../../services/edge/docs/page.ts'
 import { writeSamples } from '../../../../services/edge/docs/samples/all-languages.ts'
 import type { Language } from '../../../../services/edge/docs/samples/request.ts'
@@ -9,8 +10,6 @@ import { createFileDocument } from '../../../openapi/document.ts'
 import { HAS_GO, HAS_PHP, HAS_PYTHON, run } from '../../../support/interpreters.ts'
 import { readSamples } from '../../../support/reference-samples.ts'
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts'
-
-const ROOT = resolve(import.meta.dirname, '../../../..')
 
 /** A request with everything that could break a text of a program. */
 const AWKWARD = {
@@ -64,12 +63,12 @@ describe('the samples of the reference', function () {
         noEmit: true,
         moduleDetection: 'force',
         types: ['node'],
-        typeRoots: [join(ROOT, 'node_modules/@types')],
+        typeRoots: [join(PROJECT_ROOT, 'node_modules/@types')],
       },
       include: ['*.mts'],
     }
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
-    const { code, output } = await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder])
+    const { code, output } = await run(join(PROJECT_ROOT, 'node_modules/.bin/tsc'), ['-p', folder])
     expect(output).to.equal('')
     expect(code).to.equal(0)
   })

@@ -2,10 +2,11 @@
 // has.
 import { createHmac } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import process from 'node:process'
 import { expect } from 'chai'
 import { readConfig } from '../../../../infra/config/config.ts'
+import { PROJECT_ROOT } from '../../../../infra/web/built-site.ts'
 import { duration } from '../../../../services/edge/docs/guides/limits.ts'
 import { SIGNED_EVENT } from '../../../../services/edge/docs/guides/webhooks.ts'
 import { SIGNATURE_SAMPLES } from '../../../../services/edge/docs/samples/signature.ts'
@@ -14,7 +15,6 @@ import { signatureHeaders } from '../../../../services/webhook/signature.ts'
 import { HAS_GO, HAS_OPENSSL, HAS_PHP, HAS_PYTHON, type Ran, run } from '../../../support/interpreters.ts'
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts'
 
-const ROOT = resolve(import.meta.dirname, '../../../..')
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const MINUTES = 60_000
 
@@ -81,7 +81,7 @@ for (const { timestamp, signature, body } of JSON.parse(readFileSync('${folder}/
 }
 `
       writeFileSync(join(folder, 'check.mts'), program)
-      return run(process.execPath, ['--import', 'tsx', join(folder, 'check.mts')], { cwd: ROOT })
+      return run(process.execPath, ['--import', 'tsx', join(folder, 'check.mts')], { cwd: PROJECT_ROOT })
     },
   },
   {
@@ -110,6 +110,7 @@ for one in json.load(open("cases.json", encoding="utf-8")):
       const program = `package main
 
 import (
+import { PROJECT_ROOT } from '../../../../infra/web/built-site.ts'
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -186,7 +187,7 @@ describe('what the reference says about webhooks', () => {
 
   it('names the waits between attempts', () => {
     const waits = readConfig({}, []).backoff.webhook.map(ms => duration(ms / 1000))
-    const guide = readFileSync(join(ROOT, 'services/edge/docs/guides/webhooks.ts'), 'utf8')
+    const guide = readFileSync(join(PROJECT_ROOT, 'services/edge/docs/guides/webhooks.ts'), 'utf8')
     expect(guide).to.contain(`after ${waits.slice(0, -1).join(', ')} and ${waits.at(-1)}.`)
   })
 })

@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { type DeliveredMessage, done } from '../../infra/broker/broker.ts'
 import type { Engines } from '../../services/main.ts'
-import { openBareEngines } from '../support/bare-engines.ts'
-import type { CrashPoint } from '../support/crash.ts'
-import { COMPANY_IDS, ONE_BY_ONE, QUEUE } from '../support/crash.work.ts'
-import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
-import { eventually } from '../support/eventually.ts'
-import { ECHO_SERVICES, useProcesses } from '../support/processes.ts'
-import { waitUntilUp } from '../support/rabbitmq.ts'
-import { onEachEngineSet, type Site } from '../support/site.ts'
+import { openBareEngines } from './bare-engines.ts'
+import type { CrashPoint } from './crash.ts'
+import { COMPANY_IDS, ONE_BY_ONE, QUEUE } from './crash.work.ts'
+import { AMQP_URL, MONGODB_URL, onRealEngines } from './engines.ts'
+import { eventually } from './eventually.ts'
+import { ECHO_SERVICES, useProcesses } from './processes.ts'
+import { waitUntilUp } from './rabbitmq.ts'
+import { onEachEngineSet, type Site } from './site.ts'
 
-const SCRIPT = join(import.meta.dirname, 'crash.child.ts')
+const SCRIPT = join(import.meta.dirname, 'crash.child.js')
 const KILLED = { code: null, signal: 'SIGKILL' }
 const MOMENTS = [
   { nth: 3, when: 'before', pieces: 2 },

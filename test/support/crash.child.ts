@@ -5,9 +5,9 @@
 import process from 'node:process'
 import { done } from '../../infra/broker/broker.ts'
 import { systemClock } from '../../infra/clock.ts'
-import { openBareEngines } from '../support/bare-engines.ts'
-import { readCrashPoint, withCrash } from '../support/crash.ts'
-import { COMPANY_IDS, company, ONE_BY_ONE, QUEUE } from '../support/crash.work.ts'
+import { openBareEngines } from './bare-engines.ts'
+import { readCrashPoint, withCrash } from './crash.ts'
+import { COMPANY_IDS, company, ONE_BY_ONE, QUEUE } from './crash.work.ts'
 
 const { broker, store } = withCrash(await openBareEngines(process.env), readCrashPoint(process.env))
 const tasks = new Set(process.argv.slice(2))

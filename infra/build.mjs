@@ -1,0 +1,45 @@
+// Builds what changed since the last build, and says what it builds, because the first build takes a while.
+//
+//   node infra/build.mjs          the server and its pages, for `npm start`
+//   node infra/build.mjs tests    the tests as well
+//
+// It is JavaScript because nothing is compiled yet when it runs.
+import { spawnSync } from 'node:child_process'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import process from 'node:process'
+
+const ROOT = join(import.meta.dirname, '..')
+const SITES = { dashboard: 'services/dashboard/web', docs: 'services/edge/docs/web' }
+const SERVER = ['tsconfig.json', 'package-lock.json', 'machines', 'infra', 'services']
+/** `builds`: the tests are compiled together with the server. */
+const PROJECTS = {
+  server: { config: '.', sources: SERVER, builds: ['server'] },
+  tests: { config: 'test', sources: [...SERVER, 'test', 'docs/examples'], builds: ['server', 'tests'] },
+}
+
+const timeOf = path => statSync(join(ROOT, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
+
+/** The time of a folder tells that a file in it was added or removed. */
+function lastChange(path) {
+  const inside = statSync(join(ROOT, path)).isDirectory() ? readdirSync(join(ROOT, path), { recursive: true }) : []
+  return Math.max(timeOf(path), ...inside.map(name => timeOf(join(path, name))))
+}
+
+const markOf = name => `dist/.built-${name}`
+const announce = what => process.stderr.write(`countersign: building the ${what}…\n`)
+
+function compile(name) {
+  const { config, sources, builds } = PROJECTS[name]
+  if (timeOf(markOf(name)) > Math.max(...sources.map(lastChange))) return
+  announce(name)
+  const compiler = join(createRequire(import.meta.url).resolve('typescript/package.json'), '../bin/tsc')
+  const { status } = spawnSync(process.execPath, [compiler, '-b', config], { cwd: ROOT, stdio: 'inherit' })
+  if (status !== 0) process.exit(status ?? 1)
+  for (const built of builds) writeFileSync(join(ROOT, markOf(built)), '')
+}
+
+compile(process.argv[2] ?? 'server')
+const { buildSites } = await import(join(ROOT, 'dist/infra/web/build.js'))
+await buildSites(SITES, site => announce(`${site} pages`))

@@ -1,0 +1,40 @@
+// Runs mocha on the compiled tests. In: what follows `npm test --`: test files and folders as they stand in the repository, and options
+// of mocha. Without files it runs all tests, except those that stop engines (`npm run test:faults`). Out: mocha's output and exit code.
+import { spawn } from 'node:child_process'
+import { readdirSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, relative } from 'node:path'
+import process from 'node:process'
+import { PROJECT_ROOT } from '../infra/web/built-site.ts'
+import { compiledFile } from './support/compiled.ts'
+
+/** Files that stop or freeze the engines, which all tests share, run one after the other. */
+const stopsEngines = (file: string): boolean => file.startsWith('test/faults/')
+
+const isPath = (word: string): boolean =>
+  !word.startsWith('-') && statSync(join(PROJECT_ROOT, word), { throwIfNoEntry: false }) !== undefined
+
+/** Sources are listed, not compiled files: of a test that was deleted, the compiled file may still be there. */
+function testsUnder(path: string): string[] {
+  const place = join(PROJECT_ROOT, path)
+  if (statSync(place).isFile()) return [relative(PROJECT_ROOT, place)]
+  return readdirSync(place, { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.test.ts'))
+    .map(name => relative(PROJECT_ROOT, join(place, name)))
+    .sort()
+}
+
+const words = process.argv.slice(2)
+const paths = words.filter(isPath)
+const files = paths.length === 0 ? testsUnder('test').filter(file => !stopsEngines(file)) : paths.flatMap(testsUnder)
+const inParallel = files.length > 1 && !files.some(stopsEngines)
+const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
+const options = [...(inParallel ? ['--parallel', '--jobs=3'] : []), ...words.filter(word => !isPath(word))]
+const running = spawn(process.execPath, [mocha, ...options, ...files.map(compiledFile)], {
+  cwd: PROJECT_ROOT,
+  stdio: 'inherit',
+})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => running.kill(signal))
+running.on('close', (code, signal) => {
+  process.exitCode = code ?? (signal === null ? 0 : 1)
+})
