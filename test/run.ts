@@ -1,12 +1,15 @@
 // Runs mocha on the compiled tests. In: what follows `npm test --`: test files and folders as they stand in the repository, and options
 // of mocha. Without files it runs all tests, except those that stop engines (`npm run test:faults`). Out: mocha's output and exit code.
 import { spawn } from 'node:child_process'
-import { readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import process from 'node:process'
 import { PROJECT_ROOT } from '../infra/web/built-site.ts'
 import { compiledFile } from './support/compiled.ts'
+import { dropDatabasesOfRun } from './support/databases.ts'
+import { MONGODB_URL } from './support/engines.ts'
 
 /** Files that stop or freeze the engines, which all tests share, run one after the other. */
 const stopsEngines = (file: string): boolean => file.startsWith('test/faults/')
@@ -30,11 +33,17 @@ const files = paths.length === 0 ? testsUnder('test').filter(file => !stopsEngin
 const inParallel = files.length > 1 && !files.some(stopsEngines)
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
 const options = [...(inParallel ? ['--parallel', '--jobs=3'] : []), ...words.filter(word => !isPath(word))]
+/** The embedded stores of tests stand in memory where the system has such a folder: no test needs what a power failure leaves. */
+const MEMORY_FOLDER = '/dev/shm'
+const TMPDIR = process.env.TMPDIR ?? (existsSync(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir())
+const DATABASE_PREFIX = `test_${process.pid}_`
 const running = spawn(process.execPath, [mocha, ...options, ...files.map(compiledFile)], {
   cwd: PROJECT_ROOT,
   stdio: 'inherit',
+  env: { ...process.env, TMPDIR, DATABASE_PREFIX },
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => running.kill(signal))
-running.on('close', (code, signal) => {
+running.on('close', async (code, signal) => {
   process.exitCode = code ?? (signal === null ? 0 : 1)
+  if (MONGODB_URL) await dropDatabasesOfRun(DATABASE_PREFIX)
 })

@@ -73,14 +73,18 @@ export default async function channel(): Promise<void> {
 async function open(): Promise<Bench> {
   const provider = launchProcess('provider.process', {})
   const { url } = JSON.parse(await provider.waitForLine(line => line.startsWith('{"url"')))
-  const site = await freshSite('real', {
-    NODE_ENV: 'production',
-    LOG_LEVEL: 'warn',
-    CODE_SECRETS: secret(),
-    DATA_KEYS: secret(),
-    ADMIN_TOKEN: 'the-operator-of-the-bench',
-    ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
-  })
+  const site = await freshSite(
+    'real',
+    {
+      NODE_ENV: 'production',
+      LOG_LEVEL: 'warn',
+      CODE_SECRETS: secret(),
+      DATA_KEYS: secret(),
+      ADMIN_TOKEN: 'the-operator-of-the-bench',
+      ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+    },
+    { hasProcesses: true },
+  )
   const engines = await enginesOf(site)
   let rounds = 0
 

@@ -65,15 +65,19 @@ export async function startCountersign(
   layout: Layout,
   { prepare = async () => {}, bootstrap = BOOTSTRAP, settings = {} }: CountersignOptions = {},
 ): Promise<Countersign> {
-  const site = await freshSite(engines, {
-    NODE_ENV: 'production',
-    LOG_LEVEL: 'warn',
-    ENGINE: engines === 'embedded' ? 'embedded' : '',
-    CODE_SECRETS: secret(),
-    DATA_KEYS: secret(),
-    ADMIN_TOKEN: TOKEN,
-    ...settings,
-  })
+  const site = await freshSite(
+    engines,
+    {
+      NODE_ENV: 'production',
+      LOG_LEVEL: 'warn',
+      ENGINE: engines === 'embedded' ? 'embedded' : '',
+      CODE_SECRETS: secret(),
+      DATA_KEYS: secret(),
+      ADMIN_TOKEN: TOKEN,
+      ...settings,
+    },
+    { hasProcesses: true },
+  )
   await prepare(site)
   const env = { ...site.env, AMQP_PREFIX: site.prefix, BOOTSTRAP_FILE: await site.write('bootstrap.json', bootstrap) }
   const processes = layout.map(roles => launchProcess('countersign.process', env, [...roles]))
@@ -117,7 +121,7 @@ export async function startFloor(): Promise<System> {
 }
 
 async function startPipeline(names: readonly string[]): Promise<System & { site: Site }> {
-  const site = await freshSite('real')
+  const site = await freshSite('real', {}, { hasProcesses: true })
   const env: Env = { ...site.env, AMQP_PREFIX: site.prefix }
   const processes = names.map(name => launchProcess(name, env))
   const [url = ''] = await Promise.all(processes.map(addressOf))

@@ -1,13 +1,12 @@
 // A site: the storage of one test's deployment. It has a data folder and, on real engines, a database and queues that no other test uses.
 // It outlives the processes that run on it, and is wiped after the test.
-import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MongoClient } from 'mongodb'
 import { createTopology } from '../../infra/broker/topology.ts'
 import { readConfig } from '../../infra/config/config.ts'
 import { brokerDelays } from '../../services/domain/webhooks/retry-schedule.ts'
+import { dropDatabase, returnDatabase, takeDatabase } from './databases.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from './engines.ts'
 import { freshPrefix, removeQueues } from './rabbitmq.ts'
 
@@ -25,11 +24,20 @@ export interface Site {
   wipe(): Promise<void>
 }
 
+export interface SiteOptions {
+  /** True: processes of their own run on it, which tests kill. What a killed one sent last may be written after the site is wiped. */
+  hasProcesses?: boolean
+}
+
 /** Settings in `env` replace the site's own, for example to reach an engine through a proxy. */
-export async function freshSite(engines: EngineSet, env: Env = {}): Promise<Site> {
+export async function freshSite(
+  engines: EngineSet,
+  env: Env = {},
+  { hasProcesses = false }: SiteOptions = {},
+): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-site-'))
-  const [database, prefix] = [`test_${randomBytes(6).toString('hex')}`, freshPrefix()]
   const real = engines === 'real'
+  const [database, prefix] = [real ? takeDatabase() : '', freshPrefix()]
   const mongodbUrl = env.MONGODB_URL ?? (real ? (MONGODB_URL ?? '') : '')
   const settings: Env = {
     NODE_ENV: 'test',
@@ -54,7 +62,7 @@ export async function freshSite(engines: EngineSet, env: Env = {}): Promise<Site
     async wipe() {
       await rm(folder, { recursive: true, force: true })
       if (!real) return
-      await dropDatabase(database)
+      await (hasProcesses ? dropDatabase(database) : returnDatabase(database))
       await removeQueues({ topology: createTopology(brokerDelays(readConfig(settings, []).backoff)), prefix })
     },
   }
@@ -62,12 +70,6 @@ export async function freshSite(engines: EngineSet, env: Env = {}): Promise<Site
 
 const withDatabase = (url: string, name: string): string =>
   url.replace(/^([^:]+:\/\/[^/?]+)\/?[^?]*/, (_, servers: string) => `${servers}/${name}`)
-
-async function dropDatabase(name: string): Promise<void> {
-  const client = new MongoClient(MONGODB_URL ?? '')
-  await client.db(name).dropDatabase()
-  await client.close()
-}
 
 /** Runs a suite on the embedded engines and, if this run has them, on RabbitMQ and MongoDB. */
 export function onEachEngineSet(title: string, suite: (engines: EngineSet) => void): void {

@@ -14,7 +14,7 @@ import {
 import { cancel, play } from '../../support/otp.ts'
 import { promiseState } from '../../support/promise-state.ts'
 import { insertOtp, lastDelivery, type StoreContext } from '../../support/queued-otps.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
 const live = { mode: 'live' } as const
 /** Members of a provider whose vendor sends receipts. */
@@ -38,7 +38,7 @@ const insertUnfinishedAttempt = ({ store, clock }: StoreContext, doc: OtpDoc) =>
     },
   ])
 
-eachStore('a call of a provider', fresh => {
+onEmbeddedStore('a call of a provider', fresh => {
   const withProvider = async (send = acceptMessage, more: Partial<Provider> = {}) =>
     actorWithProvider(await fresh(), send, more)
 

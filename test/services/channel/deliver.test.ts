@@ -10,12 +10,12 @@ import {
 } from '../../support/channel-actor.ts'
 import { cancel, play, resend } from '../../support/otp.ts'
 import { codeOf, createTenant, insertOtp, lastDelivery, RECIPIENT } from '../../support/queued-otps.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
 const live = { mode: 'live' } as const
 const SPARE = JSON.stringify({ url: 'https://spare.example/' })
 
-eachStore('the channel actor', fresh => {
+onEmbeddedStore('the channel actor', fresh => {
   const withProvider = async (send = acceptMessage) => actorWithProvider(await fresh(), send)
 
   it('gives the provider the code, the recipient and the text, and reports that the message was sent', async () => {

@@ -17,7 +17,7 @@ import {
 } from '../../support/channel-actor.ts'
 import { cancel, play } from '../../support/otp.ts'
 import { createTenant, insertOtp } from '../../support/queued-otps.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
 const live = { mode: 'live' } as const
 
@@ -74,7 +74,7 @@ async function actorWithTwoProviders(store: CountersignStore, more: Partial<Prov
 const brokerDelay = (outcome: Outcome & { kind: 'retry' }): number =>
   BACKOFF.find(one => one >= outcome.afterMs) ?? Math.max(...BACKOFF)
 
-eachStore('failover', fresh => {
+onEmbeddedStore('failover', fresh => {
   it('tries the next provider at once when one fails', async () => {
     const actor = await actorWithTwoProviders(await fresh())
     actor.behaviors.first = fail()

@@ -21,7 +21,7 @@ import {
 import { cancel, play, resend } from '../../support/otp.ts'
 import { codeOf, createTenant, insertOtp, lastDelivery, RECIPIENT } from '../../support/queued-otps.ts'
 import { spellingsOfCode, spellingsOfNumber } from '../../support/spellings.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
 const live = { mode: 'live' } as const
 const LONG_AGO = BACKOFF.length + 1
@@ -33,7 +33,7 @@ const throwing =
     Promise.reject(fault())
 const answer: VendorAnswer = { httpStatus: 400, vendorCode: '21211', vendorText: `${RECIPIENT} is not a number` }
 
-eachStore('why a delivery failed', fresh => {
+onEmbeddedStore('why a delivery failed', fresh => {
   type Actor = Awaited<ReturnType<typeof actorWithProvider>>
   const withProvider = async (send: Send = acceptMessage) => actorWithProvider(await fresh(), send)
 

@@ -18,7 +18,7 @@ import { createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
 import { createTenant, RECIPIENT } from '../../support/queued-otps.ts'
 import { collectionNames, rawDocuments } from '../../support/raw-documents.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 
 const TIMEOUT_MS = 8_000
@@ -33,7 +33,7 @@ const TENANT = {
   providers: [gateway('gateway'), gateway('mail', 'email'), { name: 'box', channel: 'sms', type: 'sandbox' }],
 }
 
-eachStore('a test of a provider', fresh => {
+onEmbeddedStore('a test of a provider', fresh => {
   async function open(send: Provider['send'], { channel = 'sms' as Channel, keys = [1] } = {}) {
     const store = await fresh()
     const [clock, keyring, captured] = [testClock(), testKeyring(), createCapturedLog()]

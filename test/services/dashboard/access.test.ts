@@ -2,9 +2,9 @@
 import { request } from 'node:http'
 import { expect } from 'chai'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin, TOKENS } from '../../support/admin-api.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
-eachStore('the admin API', fresh => {
+onEmbeddedStore('the admin API', fresh => {
   let admin: TestAdmin
   beforeEach(async () => {
     admin = await startAdmin(await fresh(), { maxBodyBytes: 1_000 })

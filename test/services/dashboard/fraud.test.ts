@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import type { DecisionDoc } from '../../../services/domain/fraud/documents.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
-eachStore('decisions of the fraud guard', fresh => {
+onEmbeddedStore('decisions of the fraud guard', fresh => {
   let admin: TestAdmin
   let app: string
   beforeEach(async () => {

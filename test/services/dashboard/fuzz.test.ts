@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { PROVIDER_TYPES } from '../../../services/domain/tenancy/providers.ts'
 import { type Answer, closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
 const MEMBERS = [
   'account_sid',
@@ -56,7 +56,7 @@ const webhook = fc.record(
   { requiredKeys: [] },
 )
 
-eachStore('random input', fresh => {
+onEmbeddedStore('random input', fresh => {
   let admin: TestAdmin
   let app: string
   beforeEach(async () => {

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { type Answer, closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 import { ZOD_WORDING } from '../../support/zod-wording.ts'
 
 /** Names of members of any body or query, some of them mistyped. */
@@ -62,7 +62,7 @@ const query = fc.dictionary(
   fc.constantFrom('', '0', '1', 'x', '101', '2030-01-01', '%'),
 )
 
-eachStore('random input to the admin API', fresh => {
+onEmbeddedStore('random input to the admin API', fresh => {
   let admin: TestAdmin
   let app: string
   let company: string

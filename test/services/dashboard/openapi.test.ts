@@ -4,13 +4,13 @@ import { ADMIN_API } from '../../../services/dashboard/openapi/admin-api.ts'
 import { settingsPatch } from '../../../services/dashboard/openapi/settings-patch.ts'
 import { resolveSettings } from '../../../services/domain/tenancy/settings.ts'
 import { closeAdmins, startAdmin } from '../../support/admin-api.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
 const documented = ADMIN_API.operations.map(
   ({ method, path }) => `${method.toUpperCase()} ${path.replace('/admin/v1', '')}`,
 )
 
-eachStore('the OpenAPI document of the admin API', fresh => {
+onEmbeddedStore('the OpenAPI document of the admin API', fresh => {
   afterEach(closeAdmins)
 
   it('has every route', async () => {

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { openAccount } from '../../../services/domain/money/batches.ts'
 import { closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
 const newCompany = (_id: string) => ({ _id, name: _id, ...openAccount(_id, 0, 0), created_at: 0, rev: 0 })
 
-eachStore('lists', fresh => {
+onEmbeddedStore('lists', fresh => {
   let admin: TestAdmin
   const ids = Array.from({ length: 120 }, (_, at) => `cmp_${String(at).padStart(3, '0')}`)
 

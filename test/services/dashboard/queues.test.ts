@@ -7,9 +7,9 @@ import { createTopology, QUEUES } from '../../../infra/broker/topology.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { type AdminOptions, closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
 import { testClock } from '../../support/clock.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
-eachStore('the queues in the admin API', fresh => {
+onEmbeddedStore('the queues in the admin API', fresh => {
   let broker: Broker
   let admin: TestAdmin
   const clock = testClock()

@@ -10,7 +10,7 @@ import type { Answer } from '../../support/api-caller.ts'
 import { type Browser, signIn, userBrowser } from '../../support/dashboard-session.ts'
 import { startOtpActor } from '../../support/otp.actor.ts'
 import { type CollectionName, collectionNames, rawDocuments } from '../../support/raw-documents.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 import { addUser } from '../../support/users.ts'
 
@@ -190,7 +190,7 @@ async function snapshot(store: CountersignStore): Promise<Record<string, string[
 const isEmptyList = ({ status, body }: Answer): boolean =>
   status === 200 && (Array.isArray(body) ? body : body.items).length === 0
 
-eachStore('a route of the admin API', fresh => {
+onEmbeddedStore('a route of the admin API', fresh => {
   let world: World
   beforeEach(async () => {
     world = await createWorld(await fresh())

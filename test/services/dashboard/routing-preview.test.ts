@@ -6,12 +6,12 @@ import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
 import { createAppCache } from '../../../services/otp/apps.ts'
 import { checkRecipient, planSend } from '../../../services/otp/send-plan.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
 const BRAZILIAN = '+5511987654321'
 const BRITISH = '+447400123456'
 
-eachStore('the routing preview', fresh => {
+onEmbeddedStore('the routing preview', fresh => {
   let admin: TestAdmin
   let app: string
   beforeEach(async () => {

@@ -8,9 +8,9 @@ import type { NotifyBody } from '../../../services/domain/webhooks/messages.ts'
 import type { CachedApp } from '../../../services/otp/apps.ts'
 import { createEffectPublisher } from '../../../services/otp/effect-publisher.ts'
 import { testClock } from '../../support/clock.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
-eachStore('the publisher of effects', fresh => {
+onEmbeddedStore('the publisher of effects', fresh => {
   const clock = testClock()
 
   async function create({ app = async () => ({ settings: { retention_days: 2 } }) as CachedApp } = {}) {

@@ -4,12 +4,12 @@ import type { OtpCall } from '../../../machines/calls.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { inFlight } from '../../../services/domain/verifications/encryption-context.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 
 const CLAIM = { ids: ['claim'], sealed_key: 'sealed' }
 
-eachStore('a send', fresh => {
+onEmbeddedStore('a send', fresh => {
   const keyring = testKeyring()
   let store: CountersignStore
   let actor: TestActor

@@ -7,7 +7,7 @@ import { inFlight } from '../../../services/domain/verifications/encryption-cont
 import { codeOf } from '../../../services/otp/verify.ts'
 import { wrongCode } from '../../support/flow.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 import { interceptWrites, testKeyring } from '../../support/tenancy.ts'
 
 const MAX_WRONG = 3
@@ -15,7 +15,7 @@ const OTHER_PROCESSES = 3
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-eachStore('guesses for one recipient', fresh => {
+onEmbeddedStore('guesses for one recipient', fresh => {
   const keyring = testKeyring()
   let store: CountersignStore
   let actor: TestActor

@@ -9,7 +9,7 @@ import { chunksIn, classesIn, crashingStore, listBeingImported, listsIn } from '
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
 const URL = 'https://lists.example/abusive.txt?license=secret'
 const ID = listId('abusive', 'some')
@@ -22,7 +22,7 @@ const answer = (status: number, text: string, headers: Record<string, string> = 
   body: Buffer.from(text),
 })
 
-eachStore('sweeping address lists', fresh => {
+onEmbeddedStore('sweeping address lists', fresh => {
   let clock: TestClock
   let store: CountersignStore
   let requests: OutboundRequest[]

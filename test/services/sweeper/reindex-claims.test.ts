@@ -12,13 +12,13 @@ import { createClaims } from '../../../services/otp/idempotency-claims.ts'
 import { createReindexClaims } from '../../../services/sweeper/reindex-claims.ts'
 import { testClock } from '../../support/clock.ts'
 import { scheduledStep } from '../../support/scheduled-step.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 
 const HOUR = 3_600_000
 const OWNER = { company_id: 'cmp_1', mode: 'test', kind: 'server' } as const
 
-eachStore('an idempotency key that is reindexed while its verification is erased', fresh => {
+onEmbeddedStore('an idempotency key that is reindexed while its verification is erased', fresh => {
   const [before, during] = [testKeyring(1), testKeyring(2, 1)]
   const clock = testClock()
   let store: CountersignStore

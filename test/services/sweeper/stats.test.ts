@@ -19,7 +19,7 @@ import { histories, runHistory } from '../../support/otp.arbitraries.ts'
 import { T0 } from '../../support/otp.ts'
 import { documentOf } from '../../support/queued-otps.ts'
 import { type By, expectedRows, expectSameRows } from '../../support/stats.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 import { interceptWrites } from '../../support/tenancy.ts'
 
 const APP = 'app_1'
@@ -58,7 +58,7 @@ const randomLives = (count: number, seed: number, hours = 1): Life[] =>
 
 const lastOf = (life: Life): OtpDoc => life.at(-1) as OtpDoc
 
-eachStore('statistics', fresh => {
+onEmbeddedStore('statistics', fresh => {
   let store: CountersignStore
   let clock: TestClock
   const { log, lines } = createCapturedLog()

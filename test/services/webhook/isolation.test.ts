@@ -1,6 +1,6 @@
 // A slow or failing endpoint delays its own events only, and costs them no attempts.
 import { expect } from 'chai'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 import {
   createWebhookHarness,
   expectStatus,
@@ -9,7 +9,7 @@ import {
   type WebhookHarness,
 } from '../../support/webhooks.ts'
 
-eachStore('an endpoint that hangs', fresh => {
+onEmbeddedStore('an endpoint that hangs', fresh => {
   let harness: WebhookHarness
   const slow = hangingEndpoint()
   beforeEach(async () => {
@@ -116,7 +116,7 @@ eachStore('an endpoint that hangs', fresh => {
   })
 })
 
-eachStore('a company with many slow endpoints', fresh => {
+onEmbeddedStore('a company with many slow endpoints', fresh => {
   let harness: WebhookHarness
   const slow = hangingEndpoint()
   afterEach(async () => {

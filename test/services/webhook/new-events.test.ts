@@ -3,10 +3,10 @@ import { expect } from 'chai'
 import { DAY_MS } from '../../../infra/time.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 import { createWebhookHarness, expectStatus, SECONDS, type WebhookHarness } from '../../support/webhooks.ts'
 
-eachStore('the webhook role', fresh => {
+onEmbeddedStore('the webhook role', fresh => {
   let store: CountersignStore
   let harness: WebhookHarness
 

@@ -1,7 +1,7 @@
 // Endpoints that fail: when they are paused, which events are kept, and how these are sent once an operator enables them again.
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 import {
   BACKOFF,
   createWebhookHarness,
@@ -14,7 +14,7 @@ import {
 
 const DAY_MS = 24 * HOURS
 
-eachStore('an endpoint that fails', fresh => {
+onEmbeddedStore('an endpoint that fails', fresh => {
   let store: CountersignStore
   let harness: WebhookHarness
   beforeEach(async () => {

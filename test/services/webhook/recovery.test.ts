@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { attemptMessage } from '../../../services/domain/webhooks/messages.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 import {
   createWebhookHarness,
   expectStatus,
@@ -11,7 +11,7 @@ import {
   type WebhookHarness,
 } from '../../support/webhooks.ts'
 
-eachStore('an event', fresh => {
+onEmbeddedStore('an event', fresh => {
   let store: CountersignStore
   let harness: WebhookHarness
   beforeEach(async () => {
@@ -179,7 +179,7 @@ eachStore('an event', fresh => {
   })
 })
 
-eachStore('a backlog', fresh => {
+onEmbeddedStore('a backlog', fresh => {
   it('is drained by the next process when one stops in the middle of it', async () => {
     const harness = await createWebhookHarness(await fresh())
     await harness.control.pause('app_shop')

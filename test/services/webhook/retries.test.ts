@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import { ForbiddenTarget, Lost, NotSent } from '../../../infra/outbound/outbound.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 import {
   BACKOFF,
   createWebhookHarness,
@@ -14,7 +14,7 @@ import {
   type WebhookHarness,
 } from '../../support/webhooks.ts'
 
-eachStore('an event on its way', fresh => {
+onEmbeddedStore('an event on its way', fresh => {
   let harness: WebhookHarness
   afterEach(() => harness.stop())
 
@@ -93,7 +93,7 @@ eachStore('an event on its way', fresh => {
       harness = await createWebhookHarness(await fresh(), { random: () => random })
       harness.respondWith('app_shop', () => 503)
       const id = await harness.emitEvent('app_shop')
-      await harness.passTime(240 * SECONDS)
+      await harness.passTime(240 * SECONDS, SECONDS)
       await harness.soon(() => expectStatus(harness, id, 'failed'))
       for (const [at, ms] of spacing(id).entries()) {
         const waitMs = (BACKOFF[at] ?? 0) * share

@@ -1,10 +1,10 @@
 // Endpoints that cannot be read for a while, for example because a data key is missing: their events wait and are sent afterwards.
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 import { createWebhookHarness, expectStatus, SECONDS, type WebhookHarness } from '../../support/webhooks.ts'
 
-eachStore('an endpoint whose secret does not open for a while', fresh => {
+onEmbeddedStore('an endpoint whose secret does not open for a while', fresh => {
   let store: CountersignStore
   let harness: WebhookHarness
   let sealed: string

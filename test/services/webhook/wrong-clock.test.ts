@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { attemptMessage } from '../../../services/domain/webhooks/messages.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 import {
   createWebhookHarness,
   expectStatus,
@@ -14,7 +14,7 @@ import {
   type WebhookHarness,
 } from '../../support/webhooks.ts'
 
-eachStore('a webhook actor whose clock is wrong', fresh => {
+onEmbeddedStore('a webhook actor whose clock is wrong', fresh => {
   let store: CountersignStore
   let harness: WebhookHarness
   let slow: ReturnType<typeof hangingEndpoint>

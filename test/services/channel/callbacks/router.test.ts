@@ -23,7 +23,7 @@ import { referenceIndex } from '../../../../services/domain/verifications/lookup
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
 import { type ServedApp, serveApp } from '../../../support/serve-app.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
 const DELIVERY = 'dlv_01jgfj1z000000000000000001'
@@ -62,7 +62,7 @@ const BOOTSTRAP = {
   ],
 }
 
-eachStore('the callbacks of vendors', fresh => {
+onEmbeddedStore('the callbacks of vendors', fresh => {
   let store: CountersignStore
   let published: Message[]
   let received: Callback[]

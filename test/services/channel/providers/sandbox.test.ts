@@ -5,11 +5,11 @@ import { scriptFor } from '../../../../services/channel/providers/sandbox.script
 import { createChannelActor, replaceOtp } from '../../../support/channel-actor.ts'
 import { play, resend } from '../../../support/otp.ts'
 import { codeOf, createTenant, insertOtp, lastDelivery, RECIPIENT } from '../../../support/queued-otps.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 
 const SECOND = 1000
 
-eachStore('the sandbox', fresh => {
+onEmbeddedStore('the sandbox', fresh => {
   let actor: ReturnType<typeof createChannelActor>
 
   beforeEach(async () => {

@@ -4,7 +4,7 @@ import { applyBootstrap, readBootstrap } from '../../../../services/domain/boots
 import { chunksIn, classesIn, listBeingImported, listsIn } from '../../../support/address-lists.ts'
 import { type Answer, closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { eventually } from '../../../support/eventually.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import { interceptWrites } from '../../../support/tenancy.ts'
 
 const URL = 'https://lists.example/vpn.txt?license=secret'
@@ -13,7 +13,7 @@ const URL = 'https://lists.example/vpn.txt?license=secret'
 const listNamed = ({ body }: Answer, name: string): any =>
   body.items.find((list: { name: string }) => list.name === name)
 
-eachStore('/ip-lists', fresh => {
+onEmbeddedStore('/ip-lists', fresh => {
   let admin: TestAdmin
   beforeEach(async () => {
     admin = await startAdmin(await fresh())

@@ -2,13 +2,13 @@ import { expect } from 'chai'
 import { isId } from '../../../../infra/ids.ts'
 import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import { interceptWrites } from '../../../support/tenancy.ts'
 
 /** A code of four digits allows ten guesses a day. */
 const ONE_SEND = { recipient: [{ max: 1, seconds: 86_400 }] }
 
-eachStore('apps', fresh => {
+onEmbeddedStore('apps', fresh => {
   let admin: TestAdmin
   beforeEach(async () => {
     admin = await startAdmin(await fresh())

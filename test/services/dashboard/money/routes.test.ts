@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { getCountries } from 'libphonenumber-js/max'
 import { closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 
-eachStore('the money of a company', fresh => {
+onEmbeddedStore('the money of a company', fresh => {
   let admin: TestAdmin
   let company: string
   beforeEach(async () => {

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { type Answer, closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { createRunningClock } from '../../../support/running-clock.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import { allTenancyDocs } from '../../../support/tenancy.ts'
 
 const OPENING = 1_000
@@ -76,7 +76,7 @@ const CAPS = [
 ]
 const COUNTRIES = ['GB', ['gb'], ['UK'], ['*'], [null], [44], { GB: true }, ['GB', 'ZZ']]
 
-eachStore('validation of money and countries', fresh => {
+onEmbeddedStore('validation of money and countries', fresh => {
   let [admin, company, app] = [] as unknown as [TestAdmin, string, string]
   beforeEach(async () => {
     admin = await startAdmin(await fresh(), { clock: createRunningClock() })

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { type BreakerState, breakerId } from '../../../../services/domain/breakers/documents.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 
 const MINUTE = 60_000
 
-eachStore('the circuit breaker of a provider', fresh => {
+onEmbeddedStore('the circuit breaker of a provider', fresh => {
   let admin: TestAdmin
   let app: string
   beforeEach(async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { fingerprint } from '../../../../services/domain/tenancy/fingerprint.ts'
 import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
 const KEYRING = testKeyring()
@@ -32,7 +32,7 @@ const SECRETS = [
   'dkim-secret-0123',
 ]
 
-eachStore('the providers of an app', fresh => {
+onEmbeddedStore('the providers of an app', fresh => {
   let admin: TestAdmin
   let app: string
   let company: string

@@ -16,7 +16,7 @@ import {
 } from '../../../support/admin-api.ts'
 import { userBrowser } from '../../../support/dashboard-session.ts'
 import { eventually } from '../../../support/eventually.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 
 const RECIPIENT = '+14155552671'
 const REFUSED = {
@@ -33,7 +33,7 @@ const TWILIO = {
 }
 const SMTP = { type: 'smtp', config: { host: 'mail.example', from: 'a@shop.example' } }
 
-eachStore('POST /apps/{id}/providers/{name}/test', fresh => {
+onEmbeddedStore('POST /apps/{id}/providers/{name}/test', fresh => {
   let admin: TestAdmin
   let app: string
   let company: string

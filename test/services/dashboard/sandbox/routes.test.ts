@@ -7,12 +7,12 @@ import { inFlight } from '../../../../services/domain/verifications/encryption-c
 import { referenceIndex, sandboxIndex } from '../../../../services/domain/verifications/lookup-indexes.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 
 const NUMBER = '+447911123456'
 const REFERENCE = '23456789ABCDEFGH'
 
-eachStore('a message simulated in the sandbox', fresh => {
+onEmbeddedStore('a message simulated in the sandbox', fresh => {
   let admin: TestAdmin
   let actor: TestActor
   let owner: { company: string; app: string }
@@ -70,7 +70,7 @@ eachStore('a message simulated in the sandbox', fresh => {
   })
 })
 
-eachStore('the report of a simulated message', fresh => {
+onEmbeddedStore('the report of a simulated message', fresh => {
   let admin: TestAdmin
   let owner: { company: string; app: string }
   beforeEach(async () => {
@@ -116,7 +116,7 @@ eachStore('the report of a simulated message', fresh => {
   })
 })
 
-eachStore('GET /sandbox/messages', fresh => {
+onEmbeddedStore('GET /sandbox/messages', fresh => {
   let admin: TestAdmin
   let actor: TestActor
   let owner: { company: string; app: string }

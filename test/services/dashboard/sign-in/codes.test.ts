@@ -8,12 +8,12 @@ import { type AdminOptions, closeAdmins, startAdmin, type TestAdmin } from '../.
 import { testClock } from '../../../support/clock.ts'
 import { post } from '../../../support/dashboard-session.ts'
 import { eventually } from '../../../support/eventually.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import { addUser } from '../../../support/users.ts'
 
 const REFUSAL_MS = 250
 
-eachStore('a code for signing in', fresh => {
+onEmbeddedStore('a code for signing in', fresh => {
   let store: CountersignStore
   beforeEach(async () => {
     store = await fresh()

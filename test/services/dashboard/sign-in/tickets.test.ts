@@ -5,13 +5,13 @@ import { createSignInTickets } from '../../../../services/domain/users/sign-in-t
 import { type AdminOptions, closeAdmins, startAdmin, type TestAdmin, TOKENS } from '../../../support/admin-api.ts'
 import { createBrowser, post, signIn } from '../../../support/dashboard-session.ts'
 import { collectionsContaining, rawDocuments } from '../../../support/raw-documents.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
 const [ADA, BOB] = TOKENS as [(typeof TOKENS)[0], (typeof TOKENS)[0]]
 const HOUR_MS = 3_600_000
 
-eachStore('a ticket for signing in', fresh => {
+onEmbeddedStore('a ticket for signing in', fresh => {
   let store: CountersignStore
   let admin: TestAdmin
   beforeEach(async () => {

@@ -5,11 +5,11 @@ import type { AttemptDoc } from '../../../../services/domain/verifications/docum
 import type { EventDoc } from '../../../../services/domain/webhooks/documents.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 
 const NUMBER = '+447911123456'
 
-eachStore('verifications for an operator', fresh => {
+onEmbeddedStore('verifications for an operator', fresh => {
   let admin: TestAdmin
   let actor: TestActor
   let owner: { company: string; app: string }

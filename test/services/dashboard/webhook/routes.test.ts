@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { fingerprint } from '../../../../services/domain/tenancy/fingerprint.ts'
 import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
 const KEYRING = testKeyring()
@@ -10,7 +10,7 @@ const KEYRING = testKeyring()
 const URL_ = 'https://shop.example/hooks'
 const DAY_MS = 86_400_000
 
-eachStore('the webhook endpoint of an app', fresh => {
+onEmbeddedStore('the webhook endpoint of an app', fresh => {
   let admin: TestAdmin
   let app: string
   let company: string

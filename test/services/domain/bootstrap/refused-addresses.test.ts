@@ -5,7 +5,7 @@ import { applyBootstrap, BootstrapProblems, readBootstrap } from '../../../../se
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { closeAdmins, createTenant, startAdmin } from '../../../support/admin-api.ts'
 import { testClock } from '../../../support/clock.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import { allTenancyDocs, testKeyring } from '../../../support/tenancy.ts'
 
 const REFUSED = [
@@ -19,7 +19,7 @@ const REFUSED = [
   'https://shop.example:0/hook',
 ]
 
-eachStore('an address of the bootstrap file', fresh => {
+onEmbeddedStore('an address of the bootstrap file', fresh => {
   let store: CountersignStore
   let inside: boolean
   beforeEach(async () => {

@@ -9,13 +9,13 @@ import { codeOf } from '../../../../services/otp/verify.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
 const PLENTY = [{ max: 100_000, seconds: 60 }]
 const MINUTE = 60_000
 
-eachStore('the fraud guard of several processes', fresh => {
+onEmbeddedStore('the fraud guard of several processes', fresh => {
   const keyring = testKeyring()
   const by = { company_id: 'cmp_a', app_id: 'app_a', mode: 'test', key_id: 'key_a', kind: 'server' } as const
   let store: CountersignStore
