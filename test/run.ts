@@ -1,5 +1,5 @@
 // Runs mocha on the compiled tests. In: what follows `npm test --`: test files and folders as they stand in the repository, and options
-// of mocha. Without files it runs all tests, except those that stop engines (`npm run test:faults`). Out: mocha's output and exit code.
+// of mocha. Without files it runs all tests but those in test/faults (`npm run test:faults`). Out: mocha's output and exit code.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,8 +11,9 @@ import { compiledFile } from './support/compiled.ts'
 import { dropDatabasesOfRun } from './support/databases.ts'
 import { MONGODB_URL } from './support/engines.ts'
 
-/** Files that stop or freeze the engines, which all tests share, run one after the other. */
-const stopsEngines = (file: string): boolean => file.startsWith('test/faults/')
+const FAULTS = 'test/faults/'
+/** These stop or freeze the engines, which all tests share, so they run one after the other. */
+const ENGINE_FAULTS = `${FAULTS}engines/`
 
 const isPath = (word: string): boolean =>
   !word.startsWith('-') && statSync(join(PROJECT_ROOT, word), { throwIfNoEntry: false }) !== undefined
@@ -29,8 +30,8 @@ function testsUnder(path: string): string[] {
 
 const words = process.argv.slice(2)
 const paths = words.filter(isPath)
-const files = paths.length === 0 ? testsUnder('test').filter(file => !stopsEngines(file)) : paths.flatMap(testsUnder)
-const inParallel = files.length > 1 && !files.some(stopsEngines)
+const files = paths.length === 0 ? testsUnder('test').filter(file => !file.startsWith(FAULTS)) : paths.flatMap(testsUnder)
+const inParallel = files.length > 1 && !files.some(file => file.startsWith(ENGINE_FAULTS))
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
 const options = [...(inParallel ? ['--parallel', '--jobs=3'] : []), ...words.filter(word => !isPath(word))]
 /** The embedded stores of tests stand in memory where the system has such a folder: no test needs what a power failure leaves. */

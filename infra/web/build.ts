@@ -71,6 +71,8 @@ async function buildSite(site: string, sources: string): Promise<void> {
       // A small asset as a data: URL would need an exception in the Content-Security-Policy.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
+      // On a slow machine it would warn of its own plugins.
+      rolldownOptions: { checks: { pluginTimings: false } },
       assetsDir: `${site}-assets`,
     },
   })

@@ -32,7 +32,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
       'await publisher.send(to, delivery.message.content, publishOptions)\n        return acknowledger.ack(delivery)',
     planted:
       'acknowledger.ack(delivery)\n        return await publisher.send(to, delivery.message.content, publishOptions)',
-    tests: ['test/faults/broker.amqp.test.ts'],
+    tests: ['test/faults/processes/broker.amqp.test.ts'],
     needs: 'RabbitMQ',
   },
 
@@ -49,7 +49,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     file: 'infra/store/embedded/schema.ts',
     original: 'rowid > ? AND rowid <= ?',
     planted: 'rowid > ? AND rowid < ?',
-    tests: ['test/faults/store.embedded.test.ts'],
+    tests: ['test/faults/processes/store.embedded.test.ts'],
   },
   {
     fault: 'a change of a document that is not there wins on MongoDB',

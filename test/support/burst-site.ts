@@ -8,7 +8,7 @@ import { eventually } from './eventually.ts'
 import type { Processes } from './processes.ts'
 import type { EngineSet } from './site.ts'
 
-const CHILD = join(import.meta.dirname, '../faults/burst.child.js')
+const CHILD = join(import.meta.dirname, '../faults/processes/burst.child.js')
 const APP = 'app_burst'
 const KEY = 'sk_live_burst0123456789'
 const COMPANY = 'cmp_burst'

@@ -9,7 +9,7 @@ import type { Processes } from './processes.ts'
 import { type AnswerRequest, type Receiver, startReceiver } from './receiver.ts'
 import type { EngineSet } from './site.ts'
 
-const CHILD = join(import.meta.dirname, '../faults/burst.child.js')
+const CHILD = join(import.meta.dirname, '../faults/processes/burst.child.js')
 const APP = 'app_hooks'
 const KEY = 'sk_test_hooks0123456789'
 const TOKEN = 'a-token-of-the-operator'

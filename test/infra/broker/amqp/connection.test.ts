@@ -1,4 +1,4 @@
-// Which node a connection goes to, and when. The nodes are simulated; test/faults/broker.amqp.nodes.test.ts has real ones.
+// Which node a connection goes to, and when. The nodes are simulated; test/faults/processes/broker.amqp.nodes.test.ts has real ones.
 import { EventEmitter } from 'node:events'
 import type { ChannelModel } from 'amqplib'
 import { expect } from 'chai'

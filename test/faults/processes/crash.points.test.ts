@@ -1,12 +1,12 @@
 // Where the crash harness strikes, without real deaths: `die` throws instead of killing the process.
 import { expect } from 'chai'
-import { done } from '../../infra/broker/broker.ts'
-import { createEmbeddedBroker } from '../../infra/broker/embedded.ts'
-import { createTopology } from '../../infra/broker/topology.ts'
-import { testClock } from '../support/clock.ts'
-import { type CrashPoint, crashEnv, readCrashPoint, withCrash } from '../support/crash.ts'
-import { COMPANY_IDS, company, ONE_BY_ONE } from '../support/crash.work.ts'
-import { eachStore } from '../support/stores.ts'
+import { done } from '../../../infra/broker/broker.ts'
+import { createEmbeddedBroker } from '../../../infra/broker/embedded.ts'
+import { createTopology } from '../../../infra/broker/topology.ts'
+import { testClock } from '../../support/clock.ts'
+import { type CrashPoint, crashEnv, readCrashPoint, withCrash } from '../../support/crash.ts'
+import { COMPANY_IDS, company, ONE_BY_ONE } from '../../support/crash.work.ts'
+import { eachStore } from '../../support/stores.ts'
 
 class Died extends Error {}
 const die = (): never => {

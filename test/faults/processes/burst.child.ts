@@ -1,11 +1,11 @@
 // Countersign as a process whose clock runs five times as fast from SINCE on, so that tests wait less for the repair after a crash. Its
 // engines crash at the call that CRASH names. AMQP_PREFIX is the prefix of its queues.
 import process from 'node:process'
-import { createLog } from '../../infra/log/log.ts'
-import { openEngines, run } from '../../services/main.ts'
-import { acceleratedClock } from '../support/accelerated-clock.ts'
-import { readCrashPoint, withCrash } from '../support/crash.ts'
-import { withTimeOf } from '../support/store-time.ts'
+import { createLog } from '../../../infra/log/log.ts'
+import { openEngines, run } from '../../../services/main.ts'
+import { acceleratedClock } from '../../support/accelerated-clock.ts'
+import { readCrashPoint, withCrash } from '../../support/crash.ts'
+import { withTimeOf } from '../../support/store-time.ts'
 
 const { AMQP_PREFIX, SINCE } = process.env
 const clock = acceleratedClock(Number(SINCE), 5)

@@ -1,12 +1,12 @@
 // RabbitMQ closes a channel and keeps the connection, or an operator deletes a queue. A process that watches only its connection would
 // notice nothing; here channels, consumers and queues must come back.
 import { expect } from 'chai'
-import { type Broker, type Consumer, done, retry, Unroutable } from '../../infra/broker/broker.ts'
-import { Unavailable } from '../../infra/unavailable.ts'
-import { createCapturedLog } from '../support/captured-log.ts'
-import { AMQP_URL, onRealEngines } from '../support/engines.ts'
-import { eventually } from '../support/eventually.ts'
-import { promiseState } from '../support/promise-state.ts'
+import { type Broker, type Consumer, done, retry, Unroutable } from '../../../infra/broker/broker.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
+import { AMQP_URL, onRealEngines } from '../../support/engines.ts'
+import { eventually } from '../../support/eventually.ts'
+import { promiseState } from '../../support/promise-state.ts'
 import {
   breakChannel,
   CALLS_QUEUE,
@@ -22,7 +22,7 @@ import {
   WEBHOOK_QUEUE,
   waitUntilUp,
   withRabbitChannel,
-} from '../support/rabbitmq.ts'
+} from '../../support/rabbitmq.ts'
 
 onRealEngines('the broker on RabbitMQ, when a channel dies alone or a queue is gone,', { AMQP_URL }, () => {
   let fixture: RabbitFixture

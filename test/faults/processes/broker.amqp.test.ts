@@ -1,11 +1,11 @@
 // The connection to RabbitMQ is not there yet, is cut, or goes silent: the adapter reports it at once, loses nothing, and recovers by
 // itself.
 import { expect } from 'chai'
-import { CallTimeout, done, retry } from '../../infra/broker/broker.ts'
-import { Unavailable } from '../../infra/unavailable.ts'
-import { AMQP_URL, onRealEngines } from '../support/engines.ts'
-import { eventually } from '../support/eventually.ts'
-import { promiseState } from '../support/promise-state.ts'
+import { CallTimeout, done, retry } from '../../../infra/broker/broker.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import { AMQP_URL, onRealEngines } from '../../support/engines.ts'
+import { eventually } from '../../support/eventually.ts'
+import { promiseState } from '../../support/promise-state.ts'
 import {
   CALLS_QUEUE,
   collectIds,
@@ -20,8 +20,8 @@ import {
   WEBHOOK_QUEUE,
   waitUntilUp,
   withRabbitChannel,
-} from '../support/rabbitmq.ts'
-import type { TcpProxy } from '../support/tcp-proxy.ts'
+} from '../../support/rabbitmq.ts'
+import type { TcpProxy } from '../../support/tcp-proxy.ts'
 
 onRealEngines('the broker on RabbitMQ, when its connection', { AMQP_URL }, () => {
   let fixture: RabbitFixture

@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { ROLES } from '../../infra/config/config.ts'
-import { secrets } from '../support/config.ts'
-import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
-import { useShellServers } from '../support/http-shell.ts'
-import { type CountersignProcess, useProcesses } from '../support/processes.ts'
+import { ROLES } from '../../../infra/config/config.ts'
+import { secrets } from '../../support/config.ts'
+import { AMQP_URL, MONGODB_URL, onRealEngines } from '../../support/engines.ts'
+import { useShellServers } from '../../support/http-shell.ts'
+import { type CountersignProcess, useProcesses } from '../../support/processes.ts'
 
 describe('a process that cannot start', () => {
   const { site, main } = useProcesses()

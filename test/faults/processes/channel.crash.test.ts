@@ -1,14 +1,14 @@
 // kill -9 between any two steps of a delivery: the message is sent. Where another provider is left, none is called twice; where none is, the
 // same one is called once more.
 import { expect } from 'chai'
-import { createCaller } from '../support/api-caller.ts'
-import type { CrashPoint } from '../support/crash.ts'
-import { eventually } from '../support/eventually.ts'
-import { PUBLIC_URL } from '../support/live-flow.ts'
-import { useProcesses } from '../support/processes.ts'
-import { onEachEngineSet } from '../support/site.ts'
-import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
-import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
+import { createCaller } from '../../support/api-caller.ts'
+import type { CrashPoint } from '../../support/crash.ts'
+import { eventually } from '../../support/eventually.ts'
+import { PUBLIC_URL } from '../../support/live-flow.ts'
+import { useProcesses } from '../../support/processes.ts'
+import { onEachEngineSet } from '../../support/site.ts'
+import { type HttpGateway, startHttpGateway } from '../../support/vendors/http-gateway.ts'
+import { startTwilio, type Twilio } from '../../support/vendors/twilio.ts'
 
 const KILLED = { code: null, signal: 'SIGKILL' }
 const KEY = 'sk_live_0123456789abcdef'

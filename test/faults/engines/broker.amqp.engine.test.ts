@@ -4,12 +4,12 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { type Broker, type DeliveredMessage, done, retry } from '../../infra/broker/broker.ts'
-import { Unavailable } from '../../infra/unavailable.ts'
-import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
-import { AMQP_URL, ENGINES_DIR, onRealEngines } from '../support/engines.ts'
-import { eventually } from '../support/eventually.ts'
-import { promiseState } from '../support/promise-state.ts'
+import { type Broker, type DeliveredMessage, done, retry } from '../../../infra/broker/broker.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import { PROJECT_ROOT } from '../../../infra/web/built-site.ts'
+import { AMQP_URL, ENGINES_DIR, onRealEngines } from '../../support/engines.ts'
+import { eventually } from '../../support/eventually.ts'
+import { promiseState } from '../../support/promise-state.ts'
 import {
   CALLS_QUEUE,
   collectIds,
@@ -22,7 +22,7 @@ import {
   WEBHOOK_QUEUE,
   waitUntilUp,
   withRabbitChannel,
-} from '../support/rabbitmq.ts'
+} from '../../support/rabbitmq.ts'
 
 const SCRIPT = join(PROJECT_ROOT, 'infra/engines.sh')
 const engines = async (...args: string[]): Promise<string> => (await promisify(execFile)(SCRIPT, args)).stdout

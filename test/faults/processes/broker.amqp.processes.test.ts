@@ -1,11 +1,11 @@
 // Processes that consume: one is killed while it handles messages, one dies on the same message again and again, one ends when it should.
 import { join } from 'node:path'
 import { expect } from 'chai'
-import type { Death } from '../../infra/broker/broker.ts'
-import { spawnChild } from '../support/child.ts'
-import { AMQP_URL, onRealEngines } from '../support/engines.ts'
-import { eventually } from '../support/eventually.ts'
-import { collectIds, createRabbitFixture, type RabbitFixture, WEBHOOK_QUEUE, waitUntilUp } from '../support/rabbitmq.ts'
+import type { Death } from '../../../infra/broker/broker.ts'
+import { spawnChild } from '../../support/child.ts'
+import { AMQP_URL, onRealEngines } from '../../support/engines.ts'
+import { eventually } from '../../support/eventually.ts'
+import { collectIds, createRabbitFixture, type RabbitFixture, WEBHOOK_QUEUE, waitUntilUp } from '../../support/rabbitmq.ts'
 
 const SCRIPT = join(import.meta.dirname, 'broker.amqp.child.js')
 

@@ -2,12 +2,12 @@
 // answered with 200 arrives at the provider. A code that arrives twice does no harm, but is not the ordinary case.
 import process from 'node:process'
 import { expect } from 'chai'
-import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
-import { LIVE_SEND_ENV, type LiveSends, useLiveSends } from '../support/live-sends.ts'
-import { openMongoBehindProxy } from '../support/mongo.ts'
-import { type CountersignProcess, useProcesses } from '../support/processes.ts'
-import { openRabbitBehindProxy } from '../support/rabbitmq.ts'
-import { onEachEngineSet } from '../support/site.ts'
+import { AMQP_URL, MONGODB_URL, onRealEngines } from '../../support/engines.ts'
+import { LIVE_SEND_ENV, type LiveSends, useLiveSends } from '../../support/live-sends.ts'
+import { openMongoBehindProxy } from '../../support/mongo.ts'
+import { type CountersignProcess, useProcesses } from '../../support/processes.ts'
+import { openRabbitBehindProxy } from '../../support/rabbitmq.ts'
+import { onEachEngineSet } from '../../support/site.ts'
 
 /** More show more: KILLS=50 and so on. */
 const KILLS = Number(process.env.KILLS ?? 6)

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
 import Database from 'libsql'
-import type { Doc } from '../../infra/store/docs.ts'
-import { createEmbeddedStore } from '../../infra/store/embedded.ts'
-import { collection, type Index } from '../../infra/store/store.ts'
-import { CONTRACT_COLLECTIONS } from '../contract/store.contract.ts'
-import { type Child, spawnChild } from '../support/child.ts'
-import { testClock } from '../support/clock.ts'
-import { createTemporaryFolder } from '../support/temporary-folder.ts'
+import type { Doc } from '../../../infra/store/docs.ts'
+import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
+import { collection, type Index } from '../../../infra/store/store.ts'
+import { CONTRACT_COLLECTIONS } from '../../contract/store.contract.ts'
+import { type Child, spawnChild } from '../../support/child.ts'
+import { testClock } from '../../support/clock.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
 const FILE = join(import.meta.dirname, 'store.embedded.child.js')
 

@@ -1,19 +1,19 @@
 // kill -9 of the process that sends events, between any two steps; and a broker that loses all messages. No event is lost, and one that
 // arrives twice has the same bytes.
 import { expect } from 'chai'
-import { createTopology } from '../../infra/broker/topology.ts'
-import { readConfig } from '../../infra/config/config.ts'
-import { brokerDelays } from '../../services/domain/webhooks/retry-schedule.ts'
-import { ask, createCaller } from '../support/api-caller.ts'
-import { createStarter } from '../support/countersign.ts'
-import type { CrashPoint } from '../support/crash.ts'
-import { eventually } from '../support/eventually.ts'
-import { useProcesses } from '../support/processes.ts'
-import { removeQueues } from '../support/rabbitmq.ts'
-import { type AnswerRequest, type Receiver, startReceiver } from '../support/receiver.ts'
-import { createRunningClock } from '../support/running-clock.ts'
-import { type EngineSet, onEachEngineSet } from '../support/site.ts'
-import { createWebhookSite, type WebhookSite } from '../support/webhook-site.ts'
+import { createTopology } from '../../../infra/broker/topology.ts'
+import { readConfig } from '../../../infra/config/config.ts'
+import { brokerDelays } from '../../../services/domain/webhooks/retry-schedule.ts'
+import { ask, createCaller } from '../../support/api-caller.ts'
+import { createStarter } from '../../support/countersign.ts'
+import type { CrashPoint } from '../../support/crash.ts'
+import { eventually } from '../../support/eventually.ts'
+import { useProcesses } from '../../support/processes.ts'
+import { removeQueues } from '../../support/rabbitmq.ts'
+import { type AnswerRequest, type Receiver, startReceiver } from '../../support/receiver.ts'
+import { createRunningClock } from '../../support/running-clock.ts'
+import { type EngineSet, onEachEngineSet } from '../../support/site.ts'
+import { createWebhookSite, type WebhookSite } from '../../support/webhook-site.ts'
 
 const TIMEOUT_MS = 90_000
 

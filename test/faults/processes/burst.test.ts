@@ -1,10 +1,10 @@
 // kill -9 during many sends. A send that was answered with 200 is stored and delivered after the restart. A send without an answer can be
 // repeated with its idempotency key. No recipient gets two codes, and no company pays for a message that was not delivered.
 import { expect } from 'chai'
-import { type BurstSite, createBurstSite, OPENING_BALANCE, PRICE } from '../support/burst-site.ts'
-import { eventually } from '../support/eventually.ts'
-import { useProcesses } from '../support/processes.ts'
-import { onEachEngineSet } from '../support/site.ts'
+import { type BurstSite, createBurstSite, OPENING_BALANCE, PRICE } from '../../support/burst-site.ts'
+import { eventually } from '../../support/eventually.ts'
+import { useProcesses } from '../../support/processes.ts'
+import { onEachEngineSet } from '../../support/site.ts'
 
 const ROUNDS = 3
 const CALLERS = 32

@@ -3,11 +3,11 @@
 import { Buffer } from 'node:buffer'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { ask, createCaller } from '../support/api-caller.ts'
-import type { CrashPoint } from '../support/crash.ts'
-import { eventually } from '../support/eventually.ts'
-import { useProcesses } from '../support/processes.ts'
-import { onEachEngineSet } from '../support/site.ts'
+import { ask, createCaller } from '../../support/api-caller.ts'
+import type { CrashPoint } from '../../support/crash.ts'
+import { eventually } from '../../support/eventually.ts'
+import { useProcesses } from '../../support/processes.ts'
+import { onEachEngineSet } from '../../support/site.ts'
 
 const CHILD = join(import.meta.dirname, 'burst.child.js')
 const TOKEN = 'a-token-of-the-operator'

@@ -1,12 +1,12 @@
 // kill -9 between any two steps of a send that counts against a spend cap: a send that was not completed does not count, once the sweeper
 // has voided its hold.
 import { expect } from 'chai'
-import { DAY_MS } from '../../infra/time.ts'
-import { createBurstSite, OPENING_BALANCE, PRICE } from '../support/burst-site.ts'
-import type { CrashPoint } from '../support/crash.ts'
-import { eventually } from '../support/eventually.ts'
-import { useProcesses } from '../support/processes.ts'
-import { onEachEngineSet } from '../support/site.ts'
+import { DAY_MS } from '../../../infra/time.ts'
+import { createBurstSite, OPENING_BALANCE, PRICE } from '../../support/burst-site.ts'
+import type { CrashPoint } from '../../support/crash.ts'
+import { eventually } from '../../support/eventually.ts'
+import { useProcesses } from '../../support/processes.ts'
+import { onEachEngineSet } from '../../support/site.ts'
 
 const STEPS: [step: string, method: string, nth: number, when: CrashPoint['when']][] = [
   // The first write finds nothing spent yet and does not match; the second, after reading the company, does.

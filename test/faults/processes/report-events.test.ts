@@ -1,11 +1,11 @@
 // kill -9 at every step from the change that a report makes to the event that it causes. The event is there after the restart, once.
 // The embedded store writes both at once, so that there is no step between them.
 import { expect } from 'chai'
-import { createBurstSite } from '../support/burst-site.ts'
-import type { CrashPoint } from '../support/crash.ts'
-import { eventually } from '../support/eventually.ts'
-import { useProcesses } from '../support/processes.ts'
-import { type EngineSet, onEachEngineSet } from '../support/site.ts'
+import { createBurstSite } from '../../support/burst-site.ts'
+import type { CrashPoint } from '../../support/crash.ts'
+import { eventually } from '../../support/eventually.ts'
+import { useProcesses } from '../../support/processes.ts'
+import { type EngineSet, onEachEngineSet } from '../../support/site.ts'
 
 const TIMEOUT_MS = 60_000
 /** The first change of a verification says that it was sent, the second that it was delivered. */

@@ -1,11 +1,11 @@
 // kill -9 during an import of an address list: either the former or the new version applies as a whole, and the next import works.
 import { expect } from 'chai'
-import { manyRanges } from '../support/address-lists.ts'
-import { ask, createCaller } from '../support/api-caller.ts'
-import { eventually } from '../support/eventually.ts'
-import { freshNumber } from '../support/flow.ts'
-import { useProcesses } from '../support/processes.ts'
-import { onEachEngineSet } from '../support/site.ts'
+import { manyRanges } from '../../support/address-lists.ts'
+import { ask, createCaller } from '../../support/api-caller.ts'
+import { eventually } from '../../support/eventually.ts'
+import { freshNumber } from '../../support/flow.ts'
+import { useProcesses } from '../../support/processes.ts'
+import { onEachEngineSet } from '../../support/site.ts'
 
 const KEY = 'sk_test_lists0123456789'
 const TOKEN = 'a-token-of-an-operator'

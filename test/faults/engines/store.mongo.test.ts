@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { createMongoStore, type MongoStoreOptions } from '../../infra/store/mongo.ts'
-import type { Collections, Store } from '../../infra/store/store.ts'
-import { Unavailable } from '../../infra/unavailable.ts'
-import { failure, things } from '../contract/store/collections.ts'
-import { CONTRACT_COLLECTIONS } from '../contract/store.contract.ts'
-import { ENGINES_DIR, MONGODB_URL, onRealEngines } from '../support/engines.ts'
-import { eventually } from '../support/eventually.ts'
-import { type MongoBehindProxy, openMongoBehindProxy } from '../support/mongo.ts'
+import { createMongoStore, type MongoStoreOptions } from '../../../infra/store/mongo.ts'
+import type { Collections, Store } from '../../../infra/store/store.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import { failure, things } from '../../contract/store/collections.ts'
+import { CONTRACT_COLLECTIONS } from '../../contract/store.contract.ts'
+import { ENGINES_DIR, MONGODB_URL, onRealEngines } from '../../support/engines.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type MongoBehindProxy, openMongoBehindProxy } from '../../support/mongo.ts'
 
 onRealEngines('the store when MongoDB fails', { MONGODB_URL }, () => {
   let mongo: MongoBehindProxy

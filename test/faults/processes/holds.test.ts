@@ -1,11 +1,11 @@
 // kill -9 around the save of a paid send: the sweeper voids a hold whose verification was never saved, and keeps the hold of one that was
 // saved, although its process did not come to say so.
 import { expect } from 'chai'
-import { createBurstSite, OPENING_BALANCE, PRICE } from '../support/burst-site.ts'
-import type { CrashPoint } from '../support/crash.ts'
-import { eventually } from '../support/eventually.ts'
-import { useProcesses } from '../support/processes.ts'
-import { onEachEngineSet } from '../support/site.ts'
+import { createBurstSite, OPENING_BALANCE, PRICE } from '../../support/burst-site.ts'
+import type { CrashPoint } from '../../support/crash.ts'
+import { eventually } from '../../support/eventually.ts'
+import { useProcesses } from '../../support/processes.ts'
+import { onEachEngineSet } from '../../support/site.ts'
 
 const AFTER_THE_SAVE: [step: string, method: string, when: CrashPoint['when']][] = [
   ['before the hold was confirmed', 'otps.insert', 'after'],

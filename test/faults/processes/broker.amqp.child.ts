@@ -3,9 +3,9 @@
 //   hold    keeps the message and never settles it      die     kills itself (-9) while it handles the message
 //   close   closes the broker, and should then end
 import process from 'node:process'
-import { createAmqpBroker } from '../../infra/broker/amqp.ts'
-import { done } from '../../infra/broker/broker.ts'
-import { TEST_TOPOLOGY, WEBHOOK_QUEUE } from '../support/rabbitmq.ts'
+import { createAmqpBroker } from '../../../infra/broker/amqp.ts'
+import { done } from '../../../infra/broker/broker.ts'
+import { TEST_TOPOLOGY, WEBHOOK_QUEUE } from '../../support/rabbitmq.ts'
 
 const { url = '', prefix = '', deliveryLimit } = process.env
 const broker = createAmqpBroker({

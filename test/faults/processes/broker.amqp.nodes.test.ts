@@ -1,8 +1,8 @@
 // Several nodes of RabbitMQ, some of which refuse, never answer or die. Each node is a proxy in front of the one RabbitMQ of the tests.
 import { expect } from 'chai'
-import { createCapturedLog } from '../support/captured-log.ts'
-import { AMQP_URL, onRealEngines } from '../support/engines.ts'
-import { eventually } from '../support/eventually.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
+import { AMQP_URL, onRealEngines } from '../../support/engines.ts'
+import { eventually } from '../../support/eventually.ts'
 import {
   collectIds,
   createRabbitFixture,
@@ -10,8 +10,8 @@ import {
   type RabbitFixture,
   WEBHOOK_QUEUE,
   waitUntilUp,
-} from '../support/rabbitmq.ts'
-import type { TcpProxy } from '../support/tcp-proxy.ts'
+} from '../../support/rabbitmq.ts'
+import type { TcpProxy } from '../../support/tcp-proxy.ts'
 
 const CONNECT_MS = 1_000
 /** A process that waits for one node, instead of going on to the next, would wait longer than a test may take. */

@@ -3,10 +3,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import process from 'node:process'
 import { expect } from 'chai'
-import type { Check } from '../../infra/http/health.ts'
-import { AMQP_URL, ENGINES_DIR, MONGODB_URL, onRealEngines } from '../support/engines.ts'
-import { eventually } from '../support/eventually.ts'
-import { ECHO_SERVICES, useProcesses } from '../support/processes.ts'
+import type { Check } from '../../../infra/http/health.ts'
+import { AMQP_URL, ENGINES_DIR, MONGODB_URL, onRealEngines } from '../../support/engines.ts'
+import { eventually } from '../../support/eventually.ts'
+import { ECHO_SERVICES, useProcesses } from '../../support/processes.ts'
 
 onRealEngines('a process whose engine is frozen', { AMQP_URL, MONGODB_URL, ENGINES_DIR }, () => {
   const frozen: number[] = []

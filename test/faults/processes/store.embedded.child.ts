@@ -3,9 +3,9 @@
 //   inserted <id>…      changed <id> <rev>      counted <n>
 // A change from one revision to the next inserts the counter <id>:<rev> with it.
 import process from 'node:process'
-import { systemClock } from '../../infra/clock.ts'
-import { createEmbeddedStore } from '../../infra/store/embedded.ts'
-import { CONTRACT_COLLECTIONS } from '../contract/store.contract.ts'
+import { systemClock } from '../../../infra/clock.ts'
+import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
+import { CONTRACT_COLLECTIONS } from '../../contract/store.contract.ts'
 
 const { folder = '', round = '0' } = process.env
 const print = (...words: unknown[]): void => {
