@@ -57,8 +57,10 @@ describe('a malformed request', () => {
     const { headersTimeout, requestTimeout } = SERVER_OPTIONS
     expect(headersTimeout).to.be.within(5_000, requestTimeout)
     expect(requestTimeout).to.be.at.most(60_000)
-    const inTime = { headersTimeout: 1, requestTimeout: 1, connectionsCheckingInterval: 1 }
-    const impatient = createServer({ ...SERVER_OPTIONS, ...inTime }).listen(0, '127.0.0.1')
+    const inTime = { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 10 }
+    const impatient = createServer({ ...SERVER_OPTIONS, ...inTime })
+      .listen(0, '127.0.0.1')
+      .unref()
     refuseMalformedRequests(impatient)
     await once(impatient, 'listening')
     const address = impatient.address() as AddressInfo
