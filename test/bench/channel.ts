@@ -153,7 +153,7 @@ async function queue({ store, broker }: Engines, site: Site, name: Channel, app_
   const clock: Clock = systemClock
   for (let first = 0; first < MESSAGES; first += BATCH_SIZE) {
     const docs = Array.from({ length: Math.min(BATCH_SIZE, MESSAGES - first) }, () =>
-      newOtpDocument({ store, keyring, clock }, { mode: 'live', app_id, order: [name] }),
+      newOtpDocument({ keyring, clock }, { mode: 'live', app_id, order: [name] }),
     )
     await store.docs('otps').insert(docs)
     await Promise.all(

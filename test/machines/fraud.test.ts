@@ -81,6 +81,12 @@ describe('the fraud guard', () => {
     expect(judged({ unverified: 40, verified: 25, country: daily(1_000, 900) }).verdict).to.equal('refuse')
   })
 
+  it('goes on taking a number for verified when it is sent another code', () => {
+    const verified = { tag: 'v', hundred: '1', at: NOW - OLD, verified: true }
+    const { numbers } = addToBlock(EMPTY_BLOCK, [verified, { ...verified, at: NOW, verified: false }], NOW)
+    expect(numbers).to.deep.equal([{ ...verified, at: NOW }])
+  })
+
   it('slows a range or country with a far lower conversion than usual to three times its usual pace', () => {
     const country = [...daily(14_400, 11_520), lastHour(500, 100)]
     expect(signals({ country })).to.deep.equal(['conversion country'])

@@ -89,7 +89,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     file: 'services/dashboard/access.ts',
     original: "'POST /apps/:id/erase': 'developer'",
     planted: "'POST /apps/:id/erase': 'viewer'",
-    tests: ['test/docs/openapi.test.ts'],
+    tests: ['test/services/dashboard/route-roles.test.ts'],
   },
   {
     fault: 'a change with a session needs no CSRF token as long as it sends none',

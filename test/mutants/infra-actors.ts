@@ -174,6 +174,13 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     tests: ['test/services/channel/callbacks/router.test.ts'],
   },
   {
+    fault: 'one callback more than the limit is handled at the same time',
+    file: 'services/channel/callbacks/router.ts',
+    original: 'inProgress >= MAX_CONCURRENT_CALLBACKS',
+    planted: 'inProgress > MAX_CONCURRENT_CALLBACKS',
+    tests: ['test/services/channel/callbacks/router.test.ts'],
+  },
+  {
     fault: "a provider of one app reports on another app's delivery",
     file: 'services/channel/callbacks/receipts.ts',
     original: 'attempt => attempt.app_id === app_id && attempt.provider === provider',
@@ -239,6 +246,13 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     file: 'services/sweeper/service.ts',
     original: "sweepOne(name, sweep, held).catch(error => log.warn({ err: error, sweep: name }, 'sweep.failed'))",
     planted: 'sweepOne(name, sweep, held)',
+    tests: ['test/services/sweeper/service.test.ts'],
+  },
+  {
+    fault: 'a sweeper that stops keeps its leases, so nothing is swept until their time has passed',
+    file: 'services/sweeper/service.ts',
+    original: 'await accounts.settled()\n      await leases.releaseAll()',
+    planted: 'await accounts.settled()',
     tests: ['test/services/sweeper/service.test.ts'],
   },
   {

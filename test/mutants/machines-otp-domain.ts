@@ -119,7 +119,7 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
     file: 'services/otp/fraud/guard.ts',
     original: "deliveries.at(-1)?.channel === 'sms' &&",
     planted: "deliveries.some(({ channel }) => channel === 'sms') &&",
-    tests: ['test/flow/fraud.test.ts', 'test/services/otp/fraud/guard.test.ts'],
+    tests: ['test/services/otp/fraud/guard.test.ts'],
   },
   {
     fault: 'a sign-in code has a price, so nobody can sign in: the console has no balance',
@@ -140,7 +140,7 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
     file: 'services/domain/verifications/message-content.ts',
     original: 'Math.floor((expires_at - last_sent_at) / MINUTE_MS)',
     planted: 'Math.ceil((expires_at - last_sent_at) / MINUTE_MS)',
-    tests: ['test/flow/sandbox.test.ts'],
+    tests: ['test/services/domain/verifications/message-content.test.ts'],
   },
   {
     fault: 'the keys of a closed company go on working',
@@ -182,7 +182,7 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
     file: 'services/domain/privacy/erasure.ts',
     original: 'const otp_id = { $in: otps.map(({ _id }) => _id) }',
     planted: 'const otp_id = { $exists: true }',
-    tests: ['test/services/sweeper/reindex-claims.test.ts'],
+    tests: ['test/services/domain/privacy/erasure.test.ts'],
   },
   {
     fault: "an app's name is written into a mail as HTML",

@@ -34,7 +34,7 @@ export async function createTenant({ store, keyring, clock }: StoreContext, app:
 
 /** A verification by a test key of that app; `options` replace parts of it. */
 export function newOtpDocument(
-  { keyring, clock }: StoreContext,
+  { keyring, clock }: Omit<StoreContext, 'store'>,
   { recipient = RECIPIENT, ...options }: OtpOptions = {},
 ): OtpDoc {
   const at = clock.now()

@@ -1,9 +1,11 @@
 // Requests that Node would refuse by itself, sent over a bare socket.
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { expect } from 'chai'
 import Koa from 'koa'
 import { type Listener, listen } from '../../../infra/http/listen.ts'
+import { refuseMalformedRequests, SERVER_OPTIONS } from '../../../infra/http/malformed-requests.ts'
 
 describe('a malformed request', () => {
   let server: Listener
@@ -16,8 +18,11 @@ describe('a malformed request', () => {
   })
   afterEach(() => server.close(0))
 
-  async function answerTo(bytes: string): Promise<{ status: number; type: string; body: Record<string, unknown> }> {
-    const socket = connect(server.port, '127.0.0.1')
+  async function answerTo(
+    bytes: string,
+    { port }: { port: number } = server,
+  ): Promise<{ status: number; type: string; body: Record<string, unknown> }> {
+    const socket = connect(port, '127.0.0.1')
     socket.setEncoding('utf8')
     let text = ''
     socket.on('data', chunk => {
@@ -47,6 +52,25 @@ describe('a malformed request', () => {
       expect(answer.body).to.include({ type: 'HTTPException', status })
       expect(answer.body.request_id).to.be.a('string')
     })
+
+  it('is refused as a problem when its headers or its body do not arrive in time', async () => {
+    const { headersTimeout, requestTimeout } = SERVER_OPTIONS
+    expect(headersTimeout).to.be.within(5_000, requestTimeout)
+    expect(requestTimeout).to.be.at.most(60_000)
+    const inTime = { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 10 }
+    const impatient = createServer({ ...SERVER_OPTIONS, ...inTime })
+      .listen(0, '127.0.0.1')
+      .unref()
+    refuseMalformedRequests(impatient)
+    await once(impatient, 'listening')
+    const address = impatient.address() as AddressInfo
+    for (const bytes of [
+      'GET / HTTP/1.1\r\nhost: x',
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n12345678',
+    ])
+      expect(await answerTo(bytes, address)).to.include({ status: 408, type: 'application/problem+json' })
+    impatient.close()
+  })
 
   it('does not stop the server from serving others', async () => {
     await answerTo('nonsense\r\n\r\n')

@@ -189,6 +189,14 @@ onEmbeddedStore('a call of a provider', fresh => {
       expect([actor.sent.length, actor.statuses()]).to.deep.equal([1, ['sent']])
     })
 
+    it('to any attempt, leaves all slots of the provider free', async () => {
+      const slots = 64
+      const actor = await withLostAnswers('insert', 2 * slots)
+      const doc = await insertOtp(actor, live)
+      for (let nth = 0; nth < slots; nth += 1) expect((await actor.deliver(doc)).kind).to.equal('retry')
+      expect(await actor.deliverAndWait(doc)).to.deep.equal({ kind: 'done' })
+    })
+
     it('to the attempt, is made once, by one of two messages that come again at once', async () => {
       const actor = await withLostAnswers('insert', 2)
       const doc = await insertOtp(actor, live)

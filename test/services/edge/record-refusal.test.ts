@@ -48,6 +48,15 @@ describe('refusals of the edge', () => {
     ])
   })
 
+  it('do not take a body that is no JSON, or too large, for one with a wrong member', async () => {
+    await start()
+    const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${KEYS.serverTest}` }
+    const noJson = await edge.request('/api/v1/otp/send', { method: 'POST', headers, body: '{' })
+    const tooLarge = await edge.post('/otp/send', { recipient: '1'.repeat(20_000) })
+    expect([noJson.status, tooLarge.status]).to.deep.equal([400, 413])
+    expect(types()).to.deep.equal(['send: HTTPException', 'send: HTTPException'])
+  })
+
   it('are recorded when the edge is overloaded or the actor does not answer', async () => {
     await start({ maxInFlight: 0 })
     expect((await edge.post('/otp/send', to)).status).to.equal(503)

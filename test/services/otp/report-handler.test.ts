@@ -5,6 +5,7 @@ import { MissingKey } from '../../../infra/crypto/keyring.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
+import type { Accounts } from '../../../services/domain/money/accounts.ts'
 import type { Commit } from '../../../services/otp/commit.ts'
 import type { FraudGuard } from '../../../services/otp/fraud/guard.ts'
 import type { Limits } from '../../../services/otp/limits/limits.ts'
@@ -32,14 +33,14 @@ describe('the report handler', () => {
   const bundle = (id: string, ...otp_ids: string[]): DeliveredMessage =>
     message(id, { type: 'reports', all: otp_ids.map(otp_id => ({ id: `${otp_id}:due`, report: due(otp_id) })) })
   const captured = createCapturedLog()
-  const handlerWith = (commit: Commit) =>
+  const handlerWith = (commit: Commit, enter: Accounts['enter'] = async () => 'entered') =>
     createReportHandler({
       clock,
       commit,
       keyring: testKeyring(),
       log: captured.log,
       otps: { find: async () => [] },
-      accounts: { enter: async () => 'entered' as const },
+      accounts: { enter },
       funds: noFunds,
       guard: noGuard,
       metrics: createMetrics(),
@@ -80,6 +81,15 @@ describe('the report handler', () => {
       for (const attempt of [6, 15]) expect(await delayAt(attempt)).to.deep.equal({ kind: 'retry', afterMs: 5_000 })
       for (const attempt of [16, 900]) expect(await delayAt(attempt)).to.deep.equal({ kind: 'retry', afterMs: 30_000 })
     }
+  })
+
+  it('retries a refund until the ledger has taken it', async () => {
+    const handle = handlerWith(
+      async () => null,
+      () => Promise.reject(new Unavailable('away')),
+    )
+    const refund = { type: 'delivery.refunded', company_id: 'cmp_a', otp_id: 'otp_a', delivery_id: 'dlv_a', micros: 40 }
+    expect(await handle([message('a', refund)])).to.deep.equal([{ kind: 'retry', afterMs: 1_000 }])
   })
 
   it('records a failed delivery without a fallback when the key of the verification is missing', async () => {

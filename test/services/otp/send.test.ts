@@ -71,8 +71,10 @@ onEmbeddedStore('a send', fresh => {
   })
 
   it('releases its claim when it meets a bug', async () => {
-    const broken = call({ claim: CLAIM, sealed_recipient: 'not sealed' })
+    // The address is read after the claim is taken.
+    const broken = call({ claim: CLAIM, sealed_client_ip: 'not sealed' })
     expect((await actor.ask(broken)).kind).to.equal('broken')
+    expect((await store.docs('claims').get(CLAIM.ids)).size).to.equal(0)
     expect((await actor.ask(call({ claim: CLAIM }))).kind).to.equal('verification')
   })
 

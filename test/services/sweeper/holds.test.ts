@@ -10,8 +10,9 @@ import { createHoldSweeps } from '../../../services/sweeper/holds.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
+import { insertOtp } from '../../support/queued-otps.ts'
 import { eachStore } from '../../support/stores.ts'
-import { interceptWrites } from '../../support/tenancy.ts'
+import { interceptWrites, testKeyring } from '../../support/tenancy.ts'
 
 const ALL_PARTITIONS = Array.from({ length: 64 }, (_, partition) => partition)
 
@@ -65,6 +66,16 @@ eachStore('sweeping money', fresh => {
     expect([await sweep('holds'), await sweep('holds')]).to.deep.equal([1, 0])
     const { balance } = (await company()) ?? {}
     expect(balance, 'neither has a delivery, and one was looked for').to.equal(60)
+  })
+
+  it('voids the hold of a resend that was cut off, and not that of the delivery before it', async () => {
+    await insertOtp({ store, clock, keyring: testKeyring() }, { otp_id: 'otp_1', delivery_id: 'dlv_1' })
+    const accounts = openAccounts()
+    for (const delivery of ['dlv_1', 'dlv_2']) await accounts.enter('cmp_1', holdEntry('otp_1', delivery, 40))
+    await accounts.settled()
+    await clock.advance(CHECK_HOLD_AFTER_MS)
+    expect(await sweep('holds')).to.equal(2)
+    expect((await company())?.balance).to.equal(60)
   })
 
   it('moves the left entries of a company that other processes keep writing to', async () => {

@@ -1,54 +1,82 @@
 import { expect } from 'chai'
-import { done } from '../../../infra/broker/broker.ts'
+import { type Broker, done } from '../../../infra/broker/broker.ts'
 import { createEmbeddedBroker } from '../../../infra/broker/embedded.ts'
 import { createTopology } from '../../../infra/broker/topology.ts'
+import type { Service } from '../../../infra/host.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import { PARTITIONS } from '../../../infra/partitions.ts'
 import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
-import { COLLECTIONS } from '../../../services/domain/collections.ts'
+import { COLLECTIONS, type CountersignStore } from '../../../services/domain/collections.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
+import type { EventDoc } from '../../../services/domain/webhooks/documents.ts'
 import { createSweeperService } from '../../../services/sweeper/service.ts'
-import { createCapturedLog } from '../../support/captured-log.ts'
-import { testClock } from '../../support/clock.ts'
+import { type CapturedLog, createCapturedLog } from '../../support/captured-log.ts'
+import { type TestClock, testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 
 describe('the sweeper', () => {
-  it('sweeps nothing and gives its leases back while it is paused, and goes on when it is resumed', async () => {
-    const [clock, { log }] = [testClock(), createCapturedLog()]
-    const store = createEmbeddedStore({ folder: createTemporaryFolder(), collections: COLLECTIONS, clock })
-    const broker = createEmbeddedBroker({ topology: createTopology({ channel: [], webhook: [] }), clock, log })
-    const outbound = { request: () => Promise.reject(new Error('no call is expected')) }
-    const sweeper = createSweeperService({
+  let clock: TestClock
+  let captured: CapturedLog
+  let store: CountersignStore
+  let broker: Broker
+  let sweeper: Service
+  /** What the actors were reminded of. */
+  let reminded: unknown[]
+  /** A collection that the sweeper cannot search. */
+  let broken: keyof typeof COLLECTIONS | null
+  beforeEach(async () => {
+    clock = testClock()
+    captured = createCapturedLog()
+    const { log } = captured
+    store = createEmbeddedStore({ folder: createTemporaryFolder(), collections: COLLECTIONS, clock })
+    broker = createEmbeddedBroker({ topology: createTopology({ channel: [], webhook: [] }), clock, log })
+    broken = null
+    const docs = ((name: 'otps') => {
+      const all = store.docs(name)
+      const find: typeof all.find = (...query) =>
+        name === broken ? Promise.reject(new Error('a bug')) : all.find(...query)
+      return { ...all, find }
+    }) as CountersignStore['docs']
+    sweeper = createSweeperService({
       config: { engine: { kind: 'embedded' } },
-      store,
+      store: { ...store, docs },
       broker,
       clock,
       log,
-      outbound,
+      outbound: { request: () => Promise.reject(new Error('no call is expected')) },
       keyring: testKeyring(),
       metrics: createMetrics(),
     })
-    const reminded: unknown[] = []
-    await broker.consume(
-      'otp.reports',
-      async waiting => {
-        reminded.push(...waiting.map(({ body }) => body))
-        return waiting.map(done)
-      },
-      { prefetch: 10 },
-    )
-    const names = Array.from({ length: PARTITIONS }, (_, partition) => `sweep:${partition}`)
-    const leases = async () => (await store.docs('leases').get(names)).size
-    /** A sweep takes many turns of the event loop. */
-    const inTime = (assertion: () => unknown) =>
-      eventually(async () => {
-        await clock.advance(1_000)
-        await assertion()
-      })
-
+    reminded = []
+    for (const queue of ['otp.reports', 'webhook.deliver'] as const)
+      await broker.consume(
+        queue,
+        async waiting => {
+          reminded.push(...waiting.map(({ body }) => body))
+          return waiting.map(done)
+        },
+        { prefetch: 10 },
+      )
     await sweeper.attach?.()
+  })
+  afterEach(async () => {
+    await sweeper.stop?.()
+    await broker.close(0)
+    await store.close()
+  })
+
+  const names = Array.from({ length: PARTITIONS }, (_, partition) => `sweep:${partition}`)
+  const leases = async () => (await store.docs('leases').get(names)).size
+  /** A sweep takes many turns of the event loop. */
+  const inTime = (assertion: () => unknown) =>
+    eventually(async () => {
+      await clock.advance(1_000)
+      await assertion()
+    })
+
+  it('sweeps nothing and gives its leases back while it is paused, and goes on when it is resumed', async () => {
     await inTime(async () => expect(await leases()).to.equal(PARTITIONS))
 
     sweeper.pause?.()
@@ -62,9 +90,21 @@ describe('the sweeper', () => {
     await inTime(async () => expect(await leases()).to.equal(PARTITIONS))
     await inTime(() => expect(reminded).to.have.length(1))
     expect(reminded).to.deep.equal([{ type: 'otp.due', otp_id: 'otp_due' }])
+  })
 
+  it('goes on with the next sweep when one fails, and says which', async () => {
+    broken = 'otps'
+    const due = { _id: 'evt_due', rev: 1, app_id: 'app_1', round: 1, tries: 0, partition: 3, due_at: clock.now() }
+    await store.docs('events').insert([due as unknown as EventDoc])
+    await inTime(() => expect(reminded).to.have.length(1))
+    expect(reminded[0]).to.include({ event_id: 'evt_due' })
+    const failed = captured.lines().filter(({ msg }) => msg === 'sweep.failed')
+    expect(failed[0]).to.include({ sweep: 'expiry' })
+  })
+
+  it('gives its leases back when it stops', async () => {
+    await inTime(async () => expect(await leases()).to.equal(PARTITIONS))
     await sweeper.stop?.()
-    await broker.close(0)
-    await store.close()
+    expect(await leases()).to.equal(0)
   })
 })

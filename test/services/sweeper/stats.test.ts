@@ -74,8 +74,8 @@ onEmbeddedStore('statistics', fresh => {
   const count = (counter: ReturnType<typeof newCounter>, life: Life): void => {
     for (const [at, after] of life.entries()) counter.onChange(life[at - 1] ?? null, after)
   }
-  const newSweep = () => {
-    const { stats } = createStatsSweeps({ store, clock, log })
+  const newSweep = (on = store) => {
+    const { stats } = createStatsSweeps({ store: on, clock, log })
     return async () => void (await stats?.([0]))
   }
   /** Sweeps until there is nothing more to do now. */
@@ -91,6 +91,11 @@ onEmbeddedStore('statistics', fresh => {
     }
   }
   const insertOtps = (lives: readonly Life[]) => store.docs('otps').insert(lives.map(lastOf))
+  async function erase(lives: readonly Life[]): Promise<void> {
+    const otps = lives.map(lastOf)
+    await markErasedHours(store, otps)
+    await store.docs('otps').remove({ _id: { $in: otps.map(({ _id }) => _id) } }, otps.length)
+  }
   const allHours = (): Promise<StatsDoc[]> => store.docs('stats_hours').find({}, { sort: { _id: 1 }, limit: 1_000 })
 
   async function rows(query: string): Promise<StatsRow[]> {
@@ -240,9 +245,7 @@ onEmbeddedStore('statistics', fresh => {
     for (const country of ['GB', 'GB', null]) counter.countRefusal({ app_id: APP, mode: 'live', country, at: T0 })
     counter.countRefusal({ app_id: APP, mode: 'test', country: 'BR', at: T0 })
     await counter.settled()
-    const erased = lives.slice(0, 10).map(lastOf)
-    await markErasedHours(store, erased)
-    await store.docs('otps').remove({ _id: { $in: erased.map(({ _id }) => _id) } }, 10)
+    await erase(lives.slice(0, 10))
     await clock.advance(FINAL_MS)
     await sweepAll()
     const refused = ['GB', 'GB', null, 'BR'].map(country => ({ at: T0, country }))
@@ -252,6 +255,26 @@ onEmbeddedStore('statistics', fresh => {
     }
     const progress = (await store.docs('stats_progress').get([PROGRESS_ID])).get(PROGRESS_ID)
     expect(progress?.next_hour).to.be.greaterThan(T0)
+  })
+
+  it('keep what was counted of verifications that are erased while their hour is counted again', async () => {
+    const lives = randomLives(50, 15)
+    await insertOtps(lives)
+    const counter = newCounter()
+    for (const life of lives) count(counter, life)
+    await counter.settled()
+    const toErase = lives.slice(0, 10)
+    const otps = store.docs('otps')
+    const find: typeof otps.find = async (...query) => {
+      if (toErase.length > 0) await erase(toErase.splice(0))
+      return otps.find(...query)
+    }
+    await store.docs('stats_progress').insert([{ _id: PROGRESS_ID, next_hour: T0, next_day: T0, rev: 1 }])
+    const docs = ((name: 'otps') => (name === 'otps' ? { ...otps, find } : store.docs(name))) as typeof store.docs
+    await clock.advance(FINAL_MS)
+    await sweepAll(newSweep({ ...store, docs }))
+    expect(toErase).to.be.empty
+    await expectExact(lives)
   })
 
   it('of days are summed up from their hours, and are the same before and after', async () => {

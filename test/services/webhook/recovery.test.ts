@@ -120,6 +120,19 @@ onEmbeddedStore('an event', fresh => {
     expect((await harness.event(id)).tries).to.equal(2)
   })
 
+  it('whose call is under way is not sent again by a second reminder of it', async () => {
+    const slow = hangingEndpoint()
+    harness.respondWith('app_shop', slow.answers)
+    const id = await harness.emitEvent('app_shop')
+    await harness.settle()
+    const at = harness.clock.now()
+    await harness.publish(attemptMessage({ event_id: id, app_id: 'app_shop', round: 1, attempt: 1, at }))
+    await harness.settle()
+    slow.answerAll(200)
+    const { attempts } = await harness.soon(() => expectStatus(harness, id, 'delivered'))
+    expect(attempts.map(({ status }) => status)).to.deep.equal([200])
+  })
+
   it('that was delivered is not sent again by a stray reminder', async () => {
     const id = await harness.emitEvent('app_shop')
     await harness.soon(() => expectStatus(harness, id, 'delivered'))

@@ -138,6 +138,15 @@ onEmbeddedStore('an event on its way', fresh => {
       expect((await harness.event(id)).next_attempt_at).to.be.greaterThan(harness.clock.now())
     })
 
+  it('keeps the latest twenty of its attempts', async () => {
+    harness = await createWebhookHarness(await fresh(), { backoff: Array(22).fill(SECONDS), withSweeper: false })
+    harness.respondWith('app_shop', () => 500)
+    const id = await harness.emitEvent('app_shop')
+    await harness.passTime(22 * SECONDS)
+    const { attempts } = await harness.soon(() => expectStatus(harness, id, 'failed'))
+    expect(attempts.map(({ attempt }) => attempt)).to.deep.equal(Array.from({ length: 20 }, (_, nth) => nth + 4))
+  })
+
   it('waits 15 seconds for an answer, and keeps its first 2 KB', async () => {
     harness = await createWebhookHarness(await fresh())
     const slow = hangingEndpoint()

@@ -22,6 +22,7 @@ import { inFlight } from '../../../../services/domain/verifications/encryption-c
 import { referenceIndex } from '../../../../services/domain/verifications/lookup-indexes.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
+import { eventually } from '../../../support/eventually.ts'
 import { type ServedApp, serveApp } from '../../../support/serve-app.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
@@ -67,6 +68,8 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
   let published: Message[]
   let received: Callback[]
   let brokerIsDown: boolean
+  /** The broker confirms what it was given once this has resolved. */
+  let confirmed: Promise<unknown>
   let server: ServedApp
   const clock = testClock()
   const keyring = testKeyring()
@@ -77,12 +80,14 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
     published = []
     received = []
     brokerIsDown = false
+    confirmed = Promise.resolve()
     const { log } = createCapturedLog()
     const metrics = createMetrics()
     const broker = {
       async publish(_: string, message: Message) {
         if (brokerIsDown) throw new Unavailable('no broker')
         published.push(message)
+        await confirmed
       },
     }
     const router = createCallbackRouter({
@@ -327,6 +332,24 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
     brokerIsDown = false
     expect(await call('app_shop/main', receipt())).to.include({ status: 200 })
     expect(statuses()).to.deep.equal(['delivered'])
+  })
+
+  it('are answered with 503 while 256 others are being handled', async () => {
+    await attempt()
+    let confirm = (): void => {}
+    confirmed = new Promise<void>(resolve => {
+      confirm = resolve
+    })
+    const waiting = Array.from({ length: 256 }, () => call('app_shop/main', receipt()))
+    await eventually(() => expect(published).to.have.length(256), 45_000)
+    expect(await call('app_shop/main', receipt())).to.include({ status: 503 })
+    confirm()
+    expect(await Promise.all(waiting)).to.deep.equal(Array(256).fill({ status: 200 }))
+  })
+
+  it('are handled after 256 others were refused', async () => {
+    for (let nth = 0; nth < 256; nth += 1) await call('app_shop/main', receipt(), 'wrong')
+    expect(await call('app_shop/main', receipt())).to.deep.equal({ status: 200 })
   })
 
   it('pass a user’s message on with its sender encrypted, under one id for all repetitions', async () => {

@@ -1,8 +1,10 @@
 import { expect } from 'chai'
 import { attemptId } from '../../../../services/channel/attempts.ts'
 import { providerContext, providerId } from '../../../../services/domain/tenancy/documents.ts'
-import type { AttemptDoc } from '../../../../services/domain/verifications/documents.ts'
+import type { AttemptDoc, OtpDoc } from '../../../../services/domain/verifications/documents.ts'
+import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
 import type { EventDoc } from '../../../../services/domain/webhooks/documents.ts'
+import { codeOf } from '../../../../services/otp/verify.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'
@@ -199,6 +201,26 @@ onEmbeddedStore('verifications for an operator', fresh => {
       at: at(600_000),
       happened: 'otp.expired',
     })
+  })
+
+  it('tell in their timeline who entered the code and who exchanged the token', async () => {
+    const { otp_id } = await actor.send({ ...owner, recipient: NUMBER })
+    const { keyring, store } = admin
+    const doc = (await store.docs('otps').get([otp_id])).get(otp_id) as OtpDoc
+    const app = { company_id: owner.company, app_id: owner.app, mode: 'test' } as const
+    const device = { key_id: 'key_device', kind: 'publishable' } as const
+    const sealed_code = keyring.seal(codeOf(keyring, doc), inFlight.code)
+    await actor.clock.advance(1_000)
+    const approved = await actor.ask({ type: 'otp.verify', by: { ...app, ...device }, otp_id, sealed_code })
+    const sealed_token = approved.kind === 'verified' ? String(approved.sealed_token) : ''
+    await actor.clock.advance(1_000)
+    await actor.ask({ type: 'token.exchange', by: { ...app, key_id: 'key_server', kind: 'server' }, sealed_token })
+    const { timeline } = (await admin.get(`/verifications/${otp_id}`)).body
+    const isOwn = ({ happened }: { happened: string }) => /^(otp|token)\./.test(happened)
+    expect(timeline.filter(isOwn).slice(1)).to.deep.equal([
+      { at: '2030-01-01T00:00:01.000Z', happened: 'otp.approved', by: device, channel: 'sms' },
+      { at: '2030-01-01T00:00:02.000Z', happened: 'token.exchanged', key_id: 'key_server' },
+    ])
   })
 
   it('are shown as expired before the sweeper has expired them', async () => {

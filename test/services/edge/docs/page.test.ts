@@ -81,6 +81,15 @@ describe('the reference page', () => {
       expect(page).to.match(new RegExp(`<tr id="error-${type}">.*?<td>[\\d, ]+</td>`, 's'))
   })
 
+  it('marks the members that a body must have', () => {
+    const members = [...page.matchAll(/<li id="send\.(\w+)"><div class="member">(.*?)<\/div>/gs)]
+    const [required, optional] = [true, false].map(isMarked =>
+      members.filter(([, , text = '']) => text.includes('>required<') === isMarked).map(([, name]) => name),
+    )
+    expect(required).to.deep.equal(['recipient'])
+    expect(optional).to.include('locale')
+  })
+
   it('shows every event', () => {
     for (const [type, { post }] of Object.entries(document.webhooks)) {
       expect(page).to.contain(`<h3 id="${post.operationId}">`)

@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
 import type { OtpAnswer } from '../../../../machines/calls.ts'
+import type { Channel } from '../../../../machines/channels.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { forgetNumber } from '../../../../services/domain/fraud/number-blocks.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
@@ -73,6 +74,18 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
     for (let nth = 0; nth < 24; nth += 1) expect(resultOf(await send(at(nth), numberInBlock(nth)))).to.equal('sent')
     await advance(3 * MINUTE)
     await expectEverywhere('fraud_guard')
+  })
+
+  it('refuses a resend by SMS, and none by another channel after an SMS', async () => {
+    const [first, ...others] = Array.from({ length: 24 }, (_, nth) => numberInBlock(nth))
+    const sent = await send(at(0), String(first))
+    for (const [nth, number] of others.entries()) await send(at(nth), number)
+    await advance(3 * MINUTE)
+    await expectEverywhere('fraud_guard')
+    const otp_id = sent.kind === 'verification' ? sent.verification.otp_id : ''
+    const resend = (channel: Channel) => at(0).ask({ type: 'otp.resend', by, otp_id, channel })
+    expect(resultOf(await resend('sms'))).to.equal('fraud_guard')
+    expect(resultOf(await resend('whatsapp'))).to.equal('sent')
   })
 
   it('does not count a number twice that is verified again and again', async () => {

@@ -1,0 +1,32 @@
+import { expect } from 'chai'
+import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
+import { renderContent } from '../../../../services/domain/verifications/message-content.ts'
+import { testClock } from '../../../support/clock.ts'
+import { MINUTE, SECOND } from '../../../support/otp.ts'
+import { codeOf, newOtpDocument, RECIPIENT } from '../../../support/queued-otps.ts'
+import { testKeyring } from '../../../support/tenancy.ts'
+
+describe('the message of a delivery', () => {
+  const tools = { keyring: testKeyring(), clock: testClock() }
+  const app = { name: 'Shop', settings: resolveSettings({}) }
+  const withLife = (ttl_ms: number) => {
+    const doc = newOtpDocument(tools, { rules: { ttl_ms } })
+    const delivery = { channel: 'telegram', generation: 1 } as const
+    return { doc, content: renderContent(tools.keyring, { otp: doc.context, delivery, app, locale: 'en' }) }
+  }
+
+  it('holds the recipient, and the code in the text', () => {
+    const { doc, content } = withLife(10 * MINUTE)
+    expect(content).to.include({ recipient: RECIPIENT, code: codeOf(tools, doc) })
+    expect(content.text).to.include(content.code).and.include('Shop')
+  })
+
+  it('promises whole minutes, no more than its code lives, but one at least', () => {
+    for (const [ttl_ms, minutes] of [
+      [10 * MINUTE, 10],
+      [10 * MINUTE - SECOND, 9],
+      [30 * SECOND, 1],
+    ] as const)
+      expect(withLife(ttl_ms).content.text).to.include(` ${minutes} min`)
+  })
+})
