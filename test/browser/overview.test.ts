@@ -80,7 +80,7 @@ async function addHistory({ engines: { store } }: Countersign): Promise<void> {
 
 describeInBrowserOnce('the overview', (open, start) => {
   it('leads a new app to its first steps, and shows the first send by itself', async () => {
-    const viewer = await open.operator(await start({ bootstrap: BOOTSTRAP }))
+    const viewer = await open.operator(await start({ bootstrap: BOOTSTRAP }), { movesClock: true })
     const { page } = viewer
     await page.clock.install()
     await page.goto('/overview')

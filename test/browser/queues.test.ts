@@ -72,7 +72,7 @@ describeInBrowser('the queues', (open, start, engines) => {
   it('drop all letters only when asked twice, and notice new ones', async () => {
     const { services } = createBuggyWebhook()
     const countersign = await start({ services, bootstrap: BOOTSTRAP })
-    const { page } = await open.operator(countersign)
+    const { page } = await open.operator(countersign, { movesClock: true })
     await page.clock.install()
     await page.goto('/queues')
     await page.getByText('No dead letters.').waitFor()

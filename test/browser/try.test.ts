@@ -265,7 +265,7 @@ describeInBrowserOnce('Try it, as it is used', (open, start) => {
   })
 
   it('revokes no key that it has not made, also of its name', async () => {
-    const { page, admin } = await open.operator(await start())
+    const { page, admin } = await open.operator(await start(), { movesClock: true })
     const { id } = (await admin('POST', `/apps/${DEMO}/keys`, { kind: 'server', mode: 'test', name: 'Try it' })).body
     const inTwoDays = Date.now() + 48 * 3_600_000
     await page.clock.setFixedTime(inTwoDays)
