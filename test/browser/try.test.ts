@@ -79,7 +79,9 @@ describeInBrowser('Try it', (open, start) => {
     expect(made, 'one key for both calls').to.have.length(1)
     expect(made[0]).to.include({ kind: 'server', mode: 'test' })
   })
+})
 
+describeInBrowserOnce('Try it, in every way', (open, start) => {
   it('counts the attempts after a wrong code, and ends with the last one', async () => {
     const viewer = await open.operator(await start())
     await settings(viewer, { verify_attempts: 2 })
