@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { createCaller } from '../support/api-caller.ts'
-import { describeInBrowser, describeInBrowserOnce, expectAccessible } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 
 const RECIPIENT = '+15005550010'
@@ -28,7 +28,7 @@ async function createKey(page: Page, { name = '', kind = 'Server', mode = 'Test'
   return page.getByLabel('New key').inputValue()
 }
 
-describeInBrowser('API keys in the dashboard', (open, start) => {
+describeInBrowserOnce('API keys in the dashboard', (open, start) => {
   it('are created, shown once, used, and refused after they are revoked', async () => {
     const { page, countersign } = await open.operator(await start())
     await openKeys(page)

@@ -85,7 +85,10 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
 
     await guard.click()
     await page.getByText('The fraud guard refuses nothing and goes on recording.').waitFor()
-    expect((await admin('GET', `/apps/${APP}`)).body.settings.fraud_guard.mode).to.equal('record')
+    await page.getByRole('radio', { name: 'Move it to a free channel' }).click()
+    await page.getByText('Suspicious messages move to a free channel.').waitFor()
+    const { fraud_guard } = (await admin('GET', `/apps/${APP}`)).body.settings
+    expect(fraud_guard).to.include({ mode: 'record', action: 'free_channel' })
   })
 
   it('shows conversion by country and range of numbers', async () => {

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { createCaller } from '../support/api-caller.ts'
-import { describeInBrowserOnce, expectAccessible } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, LOOKS } from '../support/browser.ts'
 import type { Countersign, StartCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -255,33 +255,31 @@ describeInBrowserOnce('the money of a company', (open, start) => {
 })
 
 describeInBrowserOnce('the money of a company, as it looks', (open, start) => {
-  for (const theme of ['light', 'dark'] as const)
-    it(`is accessible in ${theme}, and fits a phone`, async () => {
+  for (const { theme, size } of LOOKS)
+    it(`is accessible in ${theme}, and fits a ${size}`, async () => {
       const prices = [
         { channel: 'sms', country: '*', micros: 90_000 },
         { channel: 'sms', country: 'GB', micros: 40_000 },
       ]
       const countersign = await startShop(start, { prices })
-      for (const size of ['desktop', 'phone'] as const) {
-        const { page, admin } = await open.operator(countersign, { theme, size })
-        await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: 'Invoice 17' })
-        await openMoney(page)
-        await page.getByText('Invoice 17').first().waitFor()
-        await page.getByRole('button', { name: 'Check the books' }).click()
-        await page.getByText('All agrees').waitFor()
-        await expectAccessible(page)
-        await page.getByRole('button', { name: 'Edit prices' }).click()
-        await page.getByLabel('SMS, United Kingdom (GB)').fill('x')
-        await page.getByRole('button', { name: 'Save' }).click()
-        await page.getByText('Enter an amount in digits').waitFor()
-        await expectAccessible(page)
-        const overflow = await page.evaluate(
-          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-        )
-        expect(overflow, `on a ${size}`).to.be.at.most(0)
-        await credit(page, '5')
-        await page.getByText('New balance').waitFor()
-        await expectAccessible(page)
-      }
+      const { page, admin } = await open.operator(countersign, { theme, size })
+      await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: 'Invoice 17' })
+      await openMoney(page)
+      await page.getByText('Invoice 17').first().waitFor()
+      await page.getByRole('button', { name: 'Check the books' }).click()
+      await page.getByText('All agrees').waitFor()
+      await expectAccessible(page)
+      await page.getByRole('button', { name: 'Edit prices' }).click()
+      await page.getByLabel('SMS, United Kingdom (GB)').fill('x')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('Enter an amount in digits').waitFor()
+      await expectAccessible(page)
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      )
+      expect(overflow, `on a ${size}`).to.be.at.most(0)
+      await credit(page, '5')
+      await page.getByText('New balance').waitFor()
+      await expectAccessible(page)
     })
 })

@@ -80,7 +80,7 @@ async function addHistory({ engines: { store } }: Countersign): Promise<void> {
 
 describeInBrowserOnce('the overview', (open, start) => {
   it('leads a new app to its first steps, and shows the first send by itself', async () => {
-    const viewer = await open.operator(await start({ bootstrap: BOOTSTRAP }))
+    const viewer = await open.operator(await start({ bootstrap: BOOTSTRAP }), { movesClock: true })
     const { page } = viewer
     await page.clock.install()
     await page.goto('/overview')
@@ -275,7 +275,7 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
     expect(widths[0], 'nothing scrolls sideways').to.be.at.most(widths[1])
   })
 
-  it('name a provider that does not answer', async () => {
+  it('name a provider that does not answer, and a queue with dead letters', async () => {
     const countersign = await start({ bootstrap: BOOTSTRAP })
     await addHistory(countersign)
     const { page } = await open.operator(countersign)
@@ -292,10 +292,14 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
         },
       }),
     )
+    await page.route('**/admin/v1/queues', route =>
+      route.fulfill({ json: [{ queue: 'webhook.deliver', ready: 0, dead: 2, oldest_seconds: null, consumers: 1 }] }),
+    )
     await page.goto('/overview')
     const providers = page.getByRole('region', { name: 'Providers' })
     await providers.getByText('Paused after failures').waitFor()
     expect(await providers.getByRole('listitem').allInnerTexts()).to.have.length(1)
+    await page.getByRole('region', { name: 'Queues' }).getByRole('link', { name: '2 dead letters' }).waitFor()
     await expectAccessible(page)
   })
 

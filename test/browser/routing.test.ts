@@ -2,14 +2,7 @@
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
 import { createCaller } from '../support/api-caller.ts'
-import {
-  describeInBrowser,
-  describeInBrowserOnce,
-  expectAccessible,
-  LOOKS,
-  SIZES,
-  type Viewer,
-} from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, LOOKS, SIZES, type Viewer } from '../support/browser.ts'
 import type { TestClock } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { CACHE_TTL_MS } from '../support/flow.ts'
@@ -40,7 +33,7 @@ async function channelOfSend({ admin, countersign }: Viewer, clock: TestClock, r
   return answer.body.channel
 }
 
-describeInBrowser('the routing screen', (open, start) => {
+describeInBrowserOnce('the routing screen', (open, start) => {
   it('lets a newcomer put WhatsApp first in Brazil, and the next send there takes it', async () => {
     const clock = createRunningClock()
     const viewer = await open.operator(await start({ clock }))
@@ -151,10 +144,12 @@ describeInBrowserOnce('the routing screen, as it is used', (open, start) => {
     await page.getByText('Must be a whole number from 4 to 8.').waitFor({ state: 'detached' })
     await page.getByLabel('Business number').fill('+15550001111')
     await page.getByLabel('Allowed origins').fill('https://shop.example\n')
+    await page.getByRole('switch', { name: 'Publishable keys may send in live mode' }).click()
     await save(page)
     const { settings } = (await admin('GET', `/apps/${APP}`)).body
     expect(settings.code).to.deep.equal({ length: 8, ttl_seconds: 300 })
     expect(settings.allowed_origins).to.deep.equal(['https://shop.example'])
+    expect(settings.publishable_send).to.equal(true)
     expect(settings.channels.whatsapp).to.deep.include({ mode: 'link_code', business_number: '+15550001111' })
   })
 

@@ -48,23 +48,6 @@ describeInBrowser('the sign-in page', (open, start) => {
     await heading(other, 'Try it').waitFor()
   })
 
-  it('refuses a wrong token in words beside the field, and takes the right one', async () => {
-    const { page, countersign } = await open.stranger(await start())
-    await page.goto('/sign-in')
-    const token = page.getByLabel('Operator token')
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('Enter the token.').waitFor()
-    await token.fill('wrong-token')
-    await token.press('Enter')
-    await page.getByText('This is not an operator’s token here.').waitFor()
-    expect(await token.getAttribute('aria-invalid')).to.equal('true')
-    await token.fill(countersign.secrets.adminTokens[0]?.token ?? '')
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await heading(page, 'Overview').waitFor()
-    await page.goto('/sign-in?next=/audit')
-    await heading(page, 'Audit').waitFor()
-  })
-
   it('sends a code to an invited address, and signs in with it', async () => {
     const viewer = await open.stranger(await start())
     const { page } = viewer
@@ -86,6 +69,25 @@ describeInBrowser('the sign-in page', (open, start) => {
     await heading(page, 'Team').waitFor()
     await page.getByRole('row').filter({ hasText: email }).getByText('You').waitFor()
   })
+})
+
+describeInBrowserOnce('the sign-in page, as it is used', (open, start) => {
+  it('refuses a wrong token in words beside the field, and takes the right one', async () => {
+    const { page, countersign } = await open.stranger(await start())
+    await page.goto('/sign-in')
+    const token = page.getByLabel('Operator token')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('Enter the token.').waitFor()
+    await token.fill('wrong-token')
+    await token.press('Enter')
+    await page.getByText('This is not an operator’s token here.').waitFor()
+    expect(await token.getAttribute('aria-invalid')).to.equal('true')
+    await token.fill(countersign.secrets.adminTokens[0]?.token ?? '')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await heading(page, 'Overview').waitFor()
+    await page.goto('/sign-in?next=/audit')
+    await heading(page, 'Audit').waitFor()
+  })
 
   it('is where a page goes whose session was ended elsewhere, and it leads back', async () => {
     const viewer = await open.operator(await start())
@@ -101,9 +103,7 @@ describeInBrowser('the sign-in page', (open, start) => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await heading(page, 'Audit').waitFor()
   })
-})
 
-describeInBrowserOnce('the sign-in page, as it is used', (open, start) => {
   it('sends on a signed-in viewer who opens a used link', async () => {
     const countersign = await start()
     const { page } = await open.stranger(countersign)
@@ -215,6 +215,7 @@ describeInBrowserOnce('the sign-in page, as it is used', (open, start) => {
     await heading(page, 'Sign in to Countersign').waitFor()
     await page.reload()
     await heading(page, 'Sign in to Countersign').waitFor()
+    expect(await page.locator('html').getAttribute('data-theme'), 'the theme is kept').to.equal('dark')
   })
 })
 

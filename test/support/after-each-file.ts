@@ -18,14 +18,29 @@ async function open(): Promise<string[]> {
   return process.getActiveResourcesInfo()
 }
 
-/** Handles that an earlier file left open are not counted: the hook of that file reported them. */
-async function openSince(): Promise<string[]> {
-  const before = [...openBefore]
+async function openedSince(earlier: readonly string[]): Promise<string[]> {
+  const before = [...earlier]
   return (await open()).filter(kind => {
     const at = before.indexOf(kind)
     if (at >= 0) before.splice(at, 1)
     return at < 0
   })
+}
+
+interface Kept {
+  close(): Promise<unknown>
+}
+
+const kept: Kept[] = []
+
+/** Opens what the files of this process share, such as a browser. Its handles are not counted; it is closed after the last file, and in a
+ *  worker it has to go when the process exits. */
+export async function keepOpen<T extends Kept>(opening: () => Promise<T>): Promise<T> {
+  const before = await open()
+  const opened = await opening()
+  openBefore.push(...(await openedSince(before)))
+  kept.push(opened)
+  return opened
 }
 
 export const mochaHooks: Mocha.RootHookObject = {
@@ -36,6 +51,8 @@ export const mochaHooks: Mocha.RootHookObject = {
     openBefore = await open()
   },
   async afterAll() {
-    if (IN_WORKER) await eventually(async () => expect(await openSince(), 'left open').to.deep.equal([]))
+    // Handles that an earlier file left open are not counted: the hook of that file reported them.
+    if (IN_WORKER) await eventually(async () => expect(await openedSince(openBefore), 'left open').to.deep.equal([]))
+    else await Promise.all(kept.splice(0).map(one => one.close()))
   },
 }

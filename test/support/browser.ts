@@ -11,6 +11,7 @@ import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { SESSION_COOKIE } from '../../services/dashboard/sign-in/cookie.ts'
 import { createSessions } from '../../services/dashboard/sign-in/sessions.ts'
 import type { UserDoc, UserRole } from '../../services/domain/users/documents.ts'
+import { keepOpen } from './after-each-file.ts'
 import { type Answer, ask } from './api-caller.ts'
 import { type Countersign, createStarter, type StartCountersign } from './countersign.ts'
 import { type EngineSet, onEachEngineSet } from './site.ts'
@@ -37,11 +38,22 @@ const isExecutable = (file: string | undefined): file is string => {
 /** Undefined where none is installed. */
 const CHROMIUM = PLACES.find(isExecutable)
 
+/** Without a graphics card, and with one process for all pages of an origin: both take less processor time. */
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-dev-shm-usage',
+  '--disable-gpu',
+  '--disable-software-rasterizer',
+  '--process-per-site',
+]
+
 export interface PageOptions {
   /** Light by default. */
   theme?: 'light' | 'dark'
   /** Of a desktop by default. */
   size?: 'desktop' | 'phone'
+  /** True where the test moves the page's clock, which its context cannot get back. */
+  movesClock?: boolean
 }
 
 export interface Viewer {
@@ -68,7 +80,7 @@ export interface OpenDashboard {
 
 export const SIZES = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } }
 
-type Look = Required<PageOptions>
+type Look = Required<Pick<PageOptions, 'theme' | 'size'>>
 
 const SIZE_NAMES = ['desktop', 'phone'] as const
 const THEMES = ['light', 'dark'] as const
@@ -97,32 +109,20 @@ function inBrowser(engines: EngineSet, suite: BrowserSuite): void {
     it('needs a browser: install Chromium, or name one with CHROMIUM')
     return
   }
-  let browser: Browser
-  const contexts: BrowserContext[] = []
+  const { lend, takeBack } = createContexts()
   const errors: string[] = []
-  before(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
-  })
   // Before the process stops, because an open page keeps its connections.
   afterEach(async () => {
-    await Promise.all(contexts.splice(0).map(context => context.close()))
+    await takeBack()
     expect(errors.splice(0), 'errors in the page').to.deep.equal([])
   })
-  after(() => browser?.close())
 
-  async function stranger(countersign: Countersign, { theme = 'light', size = 'desktop' }: PageOptions = {}) {
-    const context = await browser.newContext({
-      baseURL: countersign.url,
-      viewport: SIZES[size],
-      colorScheme: theme,
-      reducedMotion: 'reduce',
-      locale: 'en-GB',
-      timezoneId: 'Europe/Berlin',
-    })
-    contexts.push(context)
-    context.setDefaultTimeout(30_000)
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  async function stranger(countersign: Countersign, options: PageOptions = {}): Promise<Viewer> {
+    const { theme = 'light', size = 'desktop' } = options
+    const context = await lend(countersign.url, options)
     const page = await context.newPage()
+    if (size !== 'desktop') await page.setViewportSize(SIZES[size])
+    if (theme !== 'light') await page.emulateMedia({ colorScheme: theme })
     page.on('pageerror', error => errors.push(String(error)))
     page.on('console', message => {
       // A refused call is an answer like any other; the browser reports it as an error of its own.
@@ -166,8 +166,72 @@ function inBrowser(engines: EngineSet, suite: BrowserSuite): void {
       return { ...viewer, user }
     },
   }
-  suite(open, createStarter(engines), engines)
+  suite(open, startOnOnePort(createStarter(engines)), engines)
 }
+
+/** Contexts of the browser by the address for which they are, those that no test uses. */
+const idle = new Map<string, { context: BrowserContext; anchor: Page }[]>()
+
+/** Lends contexts to the tests of a suite. They are emptied and used again, because a context that has loaded the page before has its files
+ *  compiled; in each, a small page of the same origin stays open, which keeps the process of its pages alive. */
+function createContexts() {
+  const lent: { url: string; context: BrowserContext; anchor: Page; isSpent: boolean }[] = []
+
+  async function lend(url: string, { movesClock = false }: PageOptions): Promise<BrowserContext> {
+    const warm = idle.get(url)?.pop() ?? (await openContext(url))
+    lent.push({ url, ...warm, isSpent: movesClock })
+    return warm.context
+  }
+
+  async function takeBack(): Promise<void> {
+    for (const { url, context, anchor, isSpent } of lent.splice(0)) {
+      if (isSpent) {
+        await context.close()
+        continue
+      }
+      await Promise.all(context.pages().map(page => page !== anchor && page.close()))
+      await context.clearCookies()
+      await anchor.evaluate('localStorage.clear()')
+      idle.set(url, [...(idle.get(url) ?? []), { context, anchor }])
+    }
+  }
+  return { lend, takeBack }
+}
+
+let browser: Browser | undefined
+
+async function openContext(url: string): Promise<{ context: BrowserContext; anchor: Page }> {
+  browser ??= await keepOpen(() => chromium.launch({ executablePath: CHROMIUM ?? '', args: FLAGS }))
+  const context = await browser.newContext({
+    baseURL: url,
+    viewport: SIZES.desktop,
+    colorScheme: 'light',
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
+    timezoneId: 'Europe/Berlin',
+  })
+  context.setDefaultTimeout(30_000)
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  const anchor = await context.newPage()
+  await anchor.goto('/docs-assets/favicon.svg')
+  return { context, anchor }
+}
+
+/** Outside the range from which the system gives ports to others while a test's process has just stopped. */
+let port = 20_000 + (process.pid % 10_000)
+
+/** Starts every process on the same port, so that the pages of all tests have one origin and the browser knows their files. */
+const startOnOnePort =
+  (start: StartCountersign): StartCountersign =>
+  async (options = {}) => {
+    for (;;)
+      try {
+        return await start({ ...options, env: { ...options.env, PORT: String(port) } })
+      } catch (error) {
+        if ((error as { cause?: NodeJS.ErrnoException }).cause?.code !== 'EADDRINUSE') throw error
+        port += 1
+      }
+  }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -177,13 +241,16 @@ interface AxeViolation {
   nodes: { target: unknown; failureSummary?: string }[]
 }
 
-/** Fails when axe finds a serious or critical violation on the page as it is now. */
+/** Fails when axe finds a serious or critical violation on the page as it is now. Of a page with an open dialog it looks at the dialog: the
+ *  page behind it cannot be used, and its tests look at it when the dialog is closed. */
 export async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(AXE)
-  const violations: AxeViolation[] = await page.evaluate(
-    // biome-ignore lint/suspicious/noExplicitAny: axe is in the page only
-    async () => (await (globalThis as any).axe.run()).violations,
-  )
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE)
+  const violations: AxeViolation[] = await page.evaluate(async () => {
+    // biome-ignore lint/suspicious/noExplicitAny: axe and the document are in the page only
+    const { axe, document } = globalThis as any
+    const options = { resultTypes: ['violations'], iframes: false, preload: false }
+    return (await axe.run(document.querySelector('dialog:modal') ?? document, options)).violations
+  })
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
   const told = serious.flatMap(({ id, nodes }) => nodes.map(node => `${id}: ${node.target} ${node.failureSummary}`))
   expect(told, `on ${page.url()}`).to.deep.equal([])
