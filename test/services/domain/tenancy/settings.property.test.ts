@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { check } from '../../../../services/domain/tenancy/problems.ts'
 import { writtenSettingsSchema } from '../../../../services/domain/tenancy/settings.ts'
+import { propertyRuns } from '../../../support/property-runs.ts'
 
 describe('random app settings', () => {
   it('resolve to settings that resolve to themselves, or report problems at paths that exist', () => {
@@ -19,7 +20,7 @@ describe('random app settings', () => {
           }
         }
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(150) },
     )
   })
 })
