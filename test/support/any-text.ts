@@ -1,4 +1,5 @@
-// Texts of any code points. fast-check's own unit 'binary' lists all of them first, which takes more than a second in each process.
+// Texts of any code points, and addresses with them. fast-check's own unit 'binary' and its webUrl() list all code points first, which
+// takes more than a second in each process.
 import fc from 'fast-check'
 
 const LAST_BEFORE_SURROGATES = 0xd7ff
@@ -12,3 +13,14 @@ const anyCharacter = fc
 
 export const anyText = (options: { maxLength?: number } = {}): fc.Arbitrary<string> =>
   fc.string({ unit: anyCharacter, ...options })
+
+/** The path and the query are often empty. */
+const part = (mark: string): fc.Arbitrary<string> =>
+  fc.oneof(
+    fc.constant(''),
+    anyText().map(text => mark + encodeURIComponent(text)),
+  )
+
+export const anyUrl = fc
+  .tuple(fc.constantFrom('http', 'https'), fc.webAuthority(), part('/'), part('?'))
+  .map(([scheme, host, path, query]) => `${scheme}://${host}${path}${query}`)
