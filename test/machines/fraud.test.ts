@@ -82,6 +82,13 @@ describe('the fraud guard', () => {
     expect(judged({ unverified: 40, verified: 25, country: daily(1_000, 900) }).verdict).to.equal('refuse')
   })
 
+  it('keeps counting a verified neighbour as verified when it is sent another code', () => {
+    const verified = many(20, nth => ({ tag: `v${nth}`, hundred: `${nth % 10}`, at: NOW - OLD, verified: true }))
+    const sentAgain = verified.map(one => ({ ...one, at: one.at + MINUTE, verified: false }))
+    const block = addToBlock(EMPTY_BLOCK, [...verified, ...sentAgain], NOW)
+    expect(judge({ ...evidence({}), block }, NOW).verdict).to.equal('pass')
+  })
+
   it('slows a range or country with a far lower conversion than usual to three times its usual pace', () => {
     const country = [...daily(14_400, 11_520), lastHour(500, 100)]
     expect(signals({ country })).to.deep.equal(['conversion country'])
