@@ -38,7 +38,16 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
+const sites = new Map<string, BuiltSite>()
+
+/** Reads a site once in the life of a process. */
 export function readBuiltSite(site: string): BuiltSite | null {
+  const built = sites.get(site) ?? readFiles(site)
+  if (built) sites.set(site, built)
+  return built
+}
+
+function readFiles(site: string): BuiltSite | null {
   const folder = builtSiteFolder(site)
   if (!existsSync(join(folder, BUILT_MARK))) return null
   const readOrNull = (file: string): Buffer | null => (existsSync(file) ? readFileSync(file) : null)

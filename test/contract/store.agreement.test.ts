@@ -10,6 +10,7 @@ import { createMongoStore } from '../../infra/store/mongo.ts'
 import { collection } from '../../infra/store/store.ts'
 import { testClock } from '../support/clock.ts'
 import { MONGODB_URL, onRealEngines } from '../support/engines.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
 interface Sample extends Doc {
@@ -177,7 +178,7 @@ onRealEngines('the store, embedded and on MongoDB', { MONGODB_URL }, () => {
     )
   const same = async (call: (docs: Docs<Sample>) => Promise<unknown>) =>
     expect(await answer(call(ours))).to.deep.equal(await answer(call(theirs)))
-  const bounded = { numRuns: 100, interruptAfterTimeLimit: 15_000 }
+  const bounded = { numRuns: propertyRuns(35) }
 
   it('find and count the same', async () => {
     const query = fc.record({ filter, sort, limit: fc.integer({ min: 1, max: 20 }) })

@@ -1,7 +1,7 @@
 // The OpenAPI document is consistent, its examples match its schemas, generators can name its types, and docs/openapi.json is this document.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import { type Operation, type Response, resolveResponse } from '../../infra/openapi/document.ts'
 import type { JsonSchema } from '../../infra/openapi/schemas.ts'
@@ -48,8 +48,10 @@ const allSchemas = Object.entries(components.schemas).flatMap(([name, schema]) =
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 ajv.addSchema({ $id: 'openapi', components })
+const validators = new Map<string, ValidateFunction>()
 const problemsOf = (ref: string, value: unknown): string | null => {
-  const validate = ajv.compile({ $ref: `openapi${ref}` })
+  const validate = validators.get(ref) ?? ajv.compile({ $ref: `openapi${ref}` })
+  validators.set(ref, validate)
   return validate(value) ? null : ajv.errorsText(validate.errors)
 }
 

@@ -5,6 +5,7 @@ import { createMetrics } from '../../infra/metrics.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { createCapturedLog } from '../support/captured-log.ts'
 import { testClock } from '../support/clock.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 /** A watch on a store whose answer takes `wayThereMs` and `wayBackMs`. This clock is `offsetMs` ahead of the store's. */
 function watch({ offsetMs, wayThereMs = 0, wayBackMs = 0 }: Record<string, number>) {
@@ -37,7 +38,7 @@ describe('the comparison of clocks', () => {
         expect(await gauge()).to.equal(0)
         expect(check()).to.deep.equal({ name: 'clock', ok: true, detail: "agrees with the store's" })
       }),
-      { numRuns: 50 },
+      { numRuns: propertyRuns(50) },
     ))
 
   it('never reports more than the offset, and at most a round trip less', () =>
@@ -49,7 +50,7 @@ describe('the comparison of clocks', () => {
         expect(Math.abs(measuredMs)).to.be.at.most(Math.abs(offsetMs))
         expect(Math.abs(offsetMs - measuredMs)).to.be.at.most(roundTrip.wayThereMs + roundTrip.wayBackMs)
       }),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(100) },
     ))
 
   it('does not trust an answer that took so long that it could hide an offset', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { parseJson } from '../../infra/json.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 describe('parsing JSON', () => {
   it('returns the value, with or without a byte order mark', () => {
@@ -47,7 +48,7 @@ describe('parsing JSON', () => {
         if (positionOfV8) expect(at).to.be.at.most(Number(positionOfV8[1]))
         expect(errorMessageOf(text.slice(0, at))).to.match(/Unexpected end|Unterminated|Expected|No number|^$/)
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(300) },
     )
   })
 })

@@ -17,6 +17,7 @@ import {
   rowsTaken,
   succeeded,
 } from '../support/endpoint-machine.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 /** The latest time in the data. */
 const latest = ({ failing_since, last_success_at, paused, enabled_at }: EndpointLife): number =>
@@ -132,7 +133,7 @@ function runHistory(history: readonly (readonly [string, number])[]): HistorySte
 const always = (holds: (steps: HistoryStep[]) => void) =>
   fc.assert(
     fc.property(histories, history => holds(runHistory(history))),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(100) },
   )
 
 describe('in every history of an endpoint', () => {

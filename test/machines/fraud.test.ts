@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { addToBlock, type BlockNumber, EMPTY_BLOCK } from '../../machines/fraud.number-block.ts'
 import { addToTally, EMPTY_TALLY, SLOT_MS, type Tally, type TallyEntry } from '../../machines/fraud.tally.ts'
 import { type Evidence, judge } from '../../machines/fraud.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 const MINUTE = 60_000
 const DAY = 86_400_000
@@ -136,7 +137,7 @@ const evidenceOptions = fc.record({
   country: past,
 })
 const always = (holds: (options: Required<EvidenceOptions>, more: number) => void) =>
-  fc.assert(fc.property(evidenceOptions, fc.integer({ min: 1, max: 50 }), holds), { numRuns: 500 })
+  fc.assert(fc.property(evidenceOptions, fc.integer({ min: 1, max: 50 }), holds), { numRuns: propertyRuns(150) })
 
 describe('the fraud guard, for any evidence', () => {
   it('never lowers the score for more unverified neighbours', () => {

@@ -3,6 +3,7 @@ import { otpMachine } from '../../machines/otp.machine.ts'
 import { step } from '../../machines/otp.step.ts'
 import type { OtpEvent } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
+import { expectSame } from '../support/expect-same.ts'
 import { expectInvariants } from '../support/otp.invariants.ts'
 import { coveringPaths, nextEvents, type OtpPath, statePaths } from '../support/otp.paths.ts'
 import { allRows, type Row, rowName, rowsTaken, stateNodes } from '../support/otp.rows.ts'
@@ -38,7 +39,7 @@ describe("the paths through a verification's machine", () => {
     const taken = new Set<Row>()
     for (const path of statePaths()) {
       const saved = walk(path, taken)
-      expect([saved.value, saved.context], path.name).to.deep.equal([path.end.value, path.end.context])
+      expectSame([saved.value, saved.context], [path.end.value, path.end.context], path.name)
       for (const event of nextEvents(path)) checkedStep(taken)(saved, event)
     }
     expect(missing(taken)).to.deep.equal([])

@@ -4,14 +4,16 @@ import { sendsLeft, statusAt } from '../../machines/otp.queries.ts'
 import { step } from '../../machines/otp.step.ts'
 import type { Effect } from '../../machines/otp.ts'
 import type { WebhookEventType } from '../../machines/webhook-events.ts'
+import { expectSame } from '../support/expect-same.ts'
 import { type HistoryRun, type HistoryStep, histories, runHistory } from '../support/otp.arbitraries.ts'
 import { expectInvariants } from '../support/otp.invariants.ts'
 import { device, exchange, issued, MINUTE, otherDevice, play, right, T0, wrong } from '../support/otp.ts'
+import { propertyRuns } from '../support/property-runs.ts'
 
 const always = (holds: (run: HistoryRun) => void) =>
   fc.assert(
     fc.property(histories, history => holds(runHistory(history))),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(100) },
   )
 
 const last = ({ started, steps }: HistoryRun) => steps.at(-1)?.after.saved ?? started.saved
@@ -136,7 +138,7 @@ describe('in every history of a verification', () => {
 
   it('the same step twice has the same result', () => {
     always(({ steps }) => {
-      for (const { before, command, after } of steps) expect(step(before, command)).to.deep.equal(after)
+      for (const { before, command, after } of steps) expectSame(step(before, command), after)
     })
   })
 
@@ -144,9 +146,9 @@ describe('in every history of a verification', () => {
     always(({ steps }) => {
       for (const { command, after } of steps) {
         const again = step(after.saved, command)
-        expect(again.reply).to.deep.equal(after.reply)
+        expectSame(again.reply, after.reply)
         expect(again.saved).to.equal(after.saved)
-        expect([again.changed, again.effects]).to.deep.equal([false, []])
+        expectSame([again.changed, again.effects], [false, []])
       }
     })
   })
@@ -206,7 +208,7 @@ describe('for every approved verification', () => {
         expect(changed, 'only a code that was compared is saved').to.equal(isCompared)
         expect(saved.context.wrong_codes).to.equal(wrongBefore + (isCompared && !isRight ? 1 : 0))
       }),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(400) },
     )
   })
 })

@@ -36,7 +36,7 @@ function copyCheckout(): string {
   const files = listed
     .toString()
     .split('\0')
-    .filter(file => existsSync(join(checkout, file)))
+    .filter(file => file !== '' && existsSync(join(checkout, file)))
   for (const file of [...files, 'dist'])
     cpSync(join(checkout, file), join(copy, file), { recursive: true, preserveTimestamps: true, force: true })
   symlinkSync(join(checkout, 'node_modules'), join(copy, 'node_modules'))

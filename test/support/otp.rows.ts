@@ -2,7 +2,7 @@
 // machine is asked in the same way as by its own transition, so a row counts as taken only if the machine chooses it.
 import { getStateNodes } from 'xstate/graph'
 import { otpMachine } from '../../machines/otp.machine.ts'
-import type { OtpEvent } from '../../machines/otp.ts'
+import type { Otp, OtpEvent } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
 
 export type Row = ReturnType<typeof otpMachine.getTransitionData>[number]
@@ -17,6 +17,14 @@ export function rowName(row: Row): string {
   return [row.source.key, row.eventType, place + 1, row.guard ?? 'otherwise'].join(' ')
 }
 
+/** What xstate finds for a state depends on its value alone, so it searches once for each. */
+const states = new Map(
+  Object.keys(otpMachine.states).map(value => [value, otpMachine.resolveState({ value, context: {} as Otp })]),
+)
+
 /** Exactly one row, unless the table has none for this type of event. */
-export const rowsTaken = ({ value, context }: Pick<SavedOtp, 'value' | 'context'>, event: OtpEvent): Row[] =>
-  otpMachine.getTransitionData(otpMachine.resolveState({ value, context }), event)
+export function rowsTaken({ value, context }: Pick<SavedOtp, 'value' | 'context'>, event: OtpEvent): Row[] {
+  const state = states.get(value)
+  if (!state) throw new Error(`the machine has no state ${value}`)
+  return otpMachine.getTransitionData({ ...state, context }, event)
+}

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { createKeyring, NoCodeSecrets, UnknownSecret, Unsealable } from '../../../infra/crypto/keyring.ts'
 import { isMissingKeyError } from '../../../infra/crypto/missing-key-reporter.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 
 const counting = Buffer.from(Array.from({ length: 32 }, (_, at) => at))
 const k1 = { id: 'k1', key: counting }
@@ -56,7 +57,7 @@ describe('sealing', () => {
         fc.pre(changed !== sealed)
         expect(() => ring.unseal(changed, 'here')).to.throw(Unsealable)
       }),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(600) },
     )
   })
 

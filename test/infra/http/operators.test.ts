@@ -1,6 +1,7 @@
 // Operators: who they are, and how guessing their tokens is slowed down.
 import { expect } from 'chai'
 import fc from 'fast-check'
+import type { LogLevel } from '../../../infra/config/config.ts'
 import { createFindCaller } from '../../../infra/http/caller-address.ts'
 import { createMetricsRouter } from '../../../infra/http/metrics.ts'
 import { createIdentifyOperator, type OperatorDeps } from '../../../infra/http/operators.ts'
@@ -9,6 +10,7 @@ import { createMetrics } from '../../../infra/metrics.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
 import { useShellServers } from '../../support/http-shell.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 
 const ann = { name: 'ann', token: 'token-of-ann' }
 const bob = { name: 'bob', token: 'token-of-bob' }
@@ -16,8 +18,8 @@ const bob = { name: 'bob', token: 'token-of-bob' }
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' }
 
 /** Operators and a caller that asks from an address; `status` is 200 for an operator. */
-function createOperators({ tokens = [ann, bob], proxies = [] as string[] } = {}) {
-  const [clock, captured] = [testClock(), createCapturedLog()]
+function createOperators({ tokens = [ann, bob], proxies = [] as string[], level = 'trace' as LogLevel } = {}) {
+  const [clock, captured] = [testClock(), createCapturedLog({ level })]
   const deps: OperatorDeps = { tokens, findCaller: createFindCaller(proxies), clock, log: captured.log }
   const identifyRequest = createIdentifyOperator(deps)
   const identify = (authorization: string, address = '8.8.8.8', forwardedFor = ''): string =>
@@ -129,7 +131,7 @@ describe('wrong operator tokens', () => {
         for (const at of compared)
           expect(compared.filter(other => other > at - 60_000 && other <= at).length).to.be.at.most(10)
       }),
-      { numRuns: 30 },
+      { numRuns: propertyRuns(30) },
     )
   })
 
@@ -182,7 +184,7 @@ describe('wrong operator tokens', () => {
   })
 
   it('are counted for ten thousand networks at least and twenty thousand at most: those that were wrong longest ago are forgotten', () => {
-    const { guess, status } = createOperators()
+    const { guess, status } = createOperators({ level: 'error' })
     guess(10, '9.9.9.9')
     for (let at = 0; at < 9_999; at += 1) guess(1, `20.0.${at >> 8}.${at & 255}`)
     expect(status(RIGHT, '9.9.9.9')).to.equal(429)

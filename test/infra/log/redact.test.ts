@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { redact } from '../../../infra/log/redact.ts'
 import { LANGUAGES, renderMessage } from '../../../services/domain/texts/message-text.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 
 const base62 = (length: number) => fc.stringMatching(new RegExp(`^[A-Za-z0-9]{${length}}$`))
 
@@ -64,7 +65,7 @@ describe('redaction by form', () => {
           expect(output()).not.to.contain(secret)
           expect(output()).not.to.contain(JSON.stringify(secret).slice(1, -1))
         }),
-        { numRuns: 150 },
+        { numRuns: propertyRuns(50) },
       )
     })
   }
@@ -185,7 +186,7 @@ describe('redaction by name', () => {
           expect(output()).to.contain('[hidden]')
           expect(output()).not.to.contain(secretIn(value))
         }),
-        { numRuns: 20 },
+        { numRuns: propertyRuns(20) },
       )
     })
   }

@@ -9,6 +9,7 @@ import type { Doc, Filter, Sort, Update } from '../../../infra/store/docs.ts'
 import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
 import { collection } from '../../../infra/store/store.ts'
 import { testClock } from '../../support/clock.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 
 interface Sample extends Doc {
   a?: unknown
@@ -146,7 +147,7 @@ describe('the embedded store, on random documents and filters', () => {
     await docs.remove({}, 1_000)
     await docs.insert(all)
   }
-  const bounded = { numRuns: 500, interruptAfterTimeLimit: 20_000 }
+  const bounded = { numRuns: propertyRuns(150) }
 
   it('finds and counts what mingo finds, in order, up to the limit', async () => {
     const query = fc.record({ filter, sort, limit: fc.integer({ min: 1, max: 25 }) })

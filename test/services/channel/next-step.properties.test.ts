@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { END_OF_ROUND, type PastAttempt } from '../../../services/channel/attempts.ts'
 import { type DeliveryStep, nextStep, type Policy } from '../../../services/channel/next-step.ts'
 import type { AttemptResult } from '../../../services/domain/verifications/documents.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 
 const SECOND = 1_000
 const TIMEOUT_MS = 8 * SECOND
@@ -123,7 +124,7 @@ describe('a delivery, step by step,', () => {
         )
         expect(play({ ...base, providers }).step.kind).to.equal('sent')
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(150) },
     )
   })
 
@@ -138,7 +139,7 @@ describe('a delivery, step by step,', () => {
           expect(ofProvider.filter(({ result }) => result === 'unknown').length).to.be.at.most(2)
         }
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(150) },
     )
   })
 
@@ -153,7 +154,7 @@ describe('a delivery, step by step,', () => {
           expect((calls.get(provider) ?? 0) > 0 || deaths === CALLS_WITHOUT_RESULT, provider).to.equal(true)
         }
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(150) },
     )
   })
 
@@ -164,7 +165,7 @@ describe('a delivery, step by step,', () => {
         const end = attempts.findIndex(({ result }) => result === 'accepted' || result === 'refused')
         expect(end === -1 || end === attempts.length - 1).to.equal(true)
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(150) },
     )
   })
 

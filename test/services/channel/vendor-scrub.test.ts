@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { MAX_VENDOR_TEXT, scrubVendorCode, scrubVendorText } from '../../../services/channel/vendor-scrub.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 import { spellingsOfCode, spellingsOfEmail, spellingsOfNumber } from '../../support/spellings.ts'
 
 const NUMBER = '+447700900123'
@@ -71,7 +72,7 @@ describe("a vendor's text", () => {
             expect(left, spelling).to.not.include(digitsOf(recipient).slice(-7))
           }
       }),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(40) },
     )
   })
 
@@ -86,7 +87,7 @@ describe("a vendor's text", () => {
           if (local.length > 1) expect(text.toLowerCase(), spelling).to.not.include(local)
         }
       }),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(40) },
     )
   })
 
@@ -101,7 +102,7 @@ describe("a vendor's text", () => {
         const recipient = `${name}@reader-x.example`
         expect(scrubVendorText(`no ${recipient} here`, { recipient, code: CODE }) ?? '').to.not.include('@')
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(100) },
     )
   })
 
@@ -113,7 +114,7 @@ describe("a vendor's text", () => {
           expect(digitsOf(text), spelling).to.not.include(code)
         }
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(70) },
     )
   })
 

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { PROVIDER_TYPES } from '../../../services/domain/tenancy/providers.ts'
 import { type Answer, closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 
 const MEMBERS = [
@@ -73,7 +74,9 @@ onEmbeddedStore('random input', fresh => {
     expectAcceptedOrRefused(await admin.ask(method, `/apps/${app}${path}`, body))
 
   it('is accepted as a provider or refused', () =>
-    fc.assert(fc.asyncProperty(fc.oneof(provider, value), sendTo('PUT', '/providers/main')), { numRuns: 150 }))
+    fc.assert(fc.asyncProperty(fc.oneof(provider, value), sendTo('PUT', '/providers/main')), {
+      numRuns: propertyRuns(50),
+    }))
 
   for (const [method, path] of [
     ['PUT', '/webhook'],
@@ -85,7 +88,7 @@ onEmbeddedStore('random input', fresh => {
   ] as const)
     it(`is accepted by ${method} ${path} or refused`, async () => {
       await admin.ask('PUT', `/apps/${app}/webhook`, { url: 'https://shop.example' })
-      await fc.assert(fc.asyncProperty(fc.oneof(webhook, value), sendTo(method, path)), { numRuns: 60 })
+      await fc.assert(fc.asyncProperty(fc.oneof(webhook, value), sendTo(method, path)), { numRuns: propertyRuns(20) })
     })
 
   it('as the id of an app, provider or event is found or 404', () =>
@@ -97,6 +100,6 @@ onEmbeddedStore('random input', fresh => {
         expectAcceptedOrRefused(await admin.ask('POST', `/events/${name}/replay`))
         expectAcceptedOrRefused(await admin.get(`/apps/${app}/events?otp_id=${name}&status=${name}`))
       }),
-      { numRuns: 40 },
+      { numRuns: propertyRuns(15) },
     ))
 })

@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { type Answer, closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 import { ZOD_WORDING } from '../../support/zod-wording.ts'
 
@@ -109,17 +110,15 @@ onEmbeddedStore('random input to the admin API', fresh => {
     ['POST', '/sandbox/inbound'],
   ]
 
-  it('is refused in words of our own, in every body', async function () {
-    this.timeout(120_000)
+  it('is refused in words of our own, in every body', async () => {
     for (const [method, path] of bodies())
       await fc.assert(
         fc.asyncProperty(body, async given => expectOurWords(await admin.ask(method, path, given))),
-        { numRuns: 40 },
+        { numRuns: propertyRuns(12) },
       )
   })
 
-  it('is refused in words of our own, in every query', async function () {
-    this.timeout(60_000)
+  it('is refused in words of our own, in every query', async () => {
     const paths = [
       '/companies',
       `/companies/${company}/ledger`,
@@ -138,7 +137,7 @@ onEmbeddedStore('random input to the admin API', fresh => {
         fc.asyncProperty(query, async given =>
           expectOurWords(await admin.get(`${path}?${new URLSearchParams(given)}`)),
         ),
-        { numRuns: 15 },
+        { numRuns: propertyRuns(5) },
       )
   })
 

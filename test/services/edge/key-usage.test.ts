@@ -8,6 +8,7 @@ import { createKeyUsage } from '../../../services/edge/key-usage.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
 import { apiKey } from '../../support/edge.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const START = Date.UTC(2030, 0, 1, 12, 0, 30)
@@ -112,7 +113,7 @@ eachStore('the stored last use of an API key', fresh => {
         const latest = Math.max(before, ...uses.map(at => at - (at % MINUTE)))
         expect((await keys.get(['key_a'])).get('key_a')?.last_used_at).to.equal(latest)
       }),
-      { numRuns: 20 },
+      { numRuns: propertyRuns(20) },
     )
   })
 

@@ -10,6 +10,7 @@ import { CLAIM_HELD_MS, MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../../services/do
 import type { ClaimDoc, OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { type Claims, createClaims } from '../../../services/otp/idempotency-claims.ts'
 import { testClock } from '../../support/clock.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 import { scheduledStep } from '../../support/scheduled-step.ts'
 import { eachStore } from '../../support/stores.ts'
 
@@ -170,8 +171,7 @@ eachStore('idempotency claims under several data keys', fresh => {
     })
 
   for (const stage of STAGES)
-    it(`make one verification, whatever order the calls take and wherever they die (${stage.join(' and ')})`, async function () {
-      this.timeout(120_000)
+    it(`make one verification, whatever order the calls take and wherever they die (${stage.join(' and ')})`, async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.scheduler(),
@@ -181,7 +181,7 @@ eachStore('idempotency claims under several data keys', fresh => {
             expect(await play(scheduler, stage, calls, quietMs)).to.have.length(1)
           },
         ),
-        { numRuns: 100 },
+        { numRuns: propertyRuns(35) },
       )
     })
 })

@@ -11,6 +11,7 @@ import { idempotencyIndexes } from '../../../services/domain/verifications/looku
 import { createClaims } from '../../../services/otp/idempotency-claims.ts'
 import { createReindexClaims } from '../../../services/sweeper/reindex-claims.ts'
 import { testClock } from '../../support/clock.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 import { scheduledStep } from '../../support/scheduled-step.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
@@ -97,8 +98,7 @@ onEmbeddedStore('an idempotency key that is reindexed while its verification is 
     expect(testKeyring(2).unseal(sealed_key, idempotencyKeyContext(OWNER))).to.equal(key)
   })
 
-  it('is erased under every index, whatever order the steps take', async function () {
-    this.timeout(120_000)
+  it('is erased under every index, whatever order the steps take', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async scheduler => {
         const { otp_id, key, reindex, erase } = await addRace(scheduler)
@@ -106,12 +106,11 @@ onEmbeddedStore('an idempotency key that is reindexed while its verification is 
         expect((await store.docs('otps').get([otp_id])).size).to.equal(0)
         expect(await storedClaims(key)).to.deep.equal([])
       }),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(50) },
     )
   })
 
-  it('makes one verification when it is used again meanwhile, and that one keeps the key', async function () {
-    this.timeout(120_000)
+  it('makes one verification when it is used again meanwhile, and that one keeps the key', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async scheduler => {
         const { otp_id, key, reindex, erase } = await addRace(scheduler)
@@ -126,7 +125,7 @@ onEmbeddedStore('an idempotency key that is reindexed while its verification is 
         if (claimed.kind === 'bound') expect(left).to.deep.equal([])
         else expect([claimed.otp_id, ...left]).to.deep.equal(Array(3).fill(`${otp_id}_next`))
       }),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(50) },
     )
   })
 })

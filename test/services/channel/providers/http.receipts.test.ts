@@ -8,6 +8,7 @@ import { createHttpProvider } from '../../../../services/channel/providers/http.
 import { signatureHeaders } from '../../../../services/webhook/signature.ts'
 import { gatewayCall } from '../../../support/vendors/http-gateway.ts'
 import { CALLBACK_URL, callbackOf, DELIVERY_ID, testProviderDeps } from '../../../support/vendors/provider-fixtures.ts'
+import { itTakesReceipts } from '../../../support/vendors/receipt-cases.ts'
 
 const createProvider = (secret: string | null, channel: Channel = 'sms') =>
   createHttpProvider(
@@ -20,21 +21,22 @@ describe("an HTTP gateway's receipts", () => {
   const SECRET = 'the secret of a test gateway'
   const SECOND = 1000
 
-  const parse = (callback: Callback, now = NOW) => createProvider(SECRET).parseCallback?.(callback, now)
+  const provider = createProvider(SECRET)
+  const parse = (callback: Callback, now = NOW) => provider.parseCallback?.(callback, now)
   const signed = (body: string | Buffer, at = NOW, secret = SECRET): Callback =>
     callbackOf(gatewayCall(CALLBACK_URL, body, secret, at))
   const receipt = (status: string) => signed(JSON.stringify({ delivery_id: DELIVERY_ID, status }))
-  const expectRefused = (callback: Callback, now = NOW): void => {
-    expect(() => parse(callback, now)).to.throw(BadSignature)
+  const expectRefused = (callback: Callback): void => {
+    expect(() => parse(callback)).to.throw(BadSignature)
   }
 
-  for (const status of ['sent', 'delivered', 'failed'])
-    it(`report ${status} for ${status}`, () => {
-      const [item, ...more] = parse(receipt(status)) ?? []
-      expect(item).to.include({ kind: 'receipt', delivery_id: DELIVERY_ID, reference: null, status })
-      expect('failure' in (item ?? {})).to.equal(status === 'failed')
-      expect(more).to.deep.equal([])
-    })
+  itTakesReceipts({
+    parse,
+    receipt,
+    reference: null,
+    statuses: { sent: 'sent', delivered: 'delivered', failed: 'failed' },
+    signedAt: NOW,
+  })
 
   const failure = (more: object, channel: Channel = 'sms') => {
     const callback = signed(JSON.stringify({ delivery_id: DELIVERY_ID, status: 'failed', ...more }))
@@ -74,13 +76,8 @@ describe("an HTTP gateway's receipts", () => {
     expectRefused({ ...signed(body), body: Buffer.from(body.slice(1)) })
   })
 
-  it('are refused when a byte of the body or of a header has changed', () => {
+  it('are refused when a byte of a header has changed', () => {
     const call = receipt('sent')
-    for (let at = 0; at < call.body.length; at += 1) {
-      const body = Buffer.from(call.body)
-      body[at] = (body[at] ?? 0) ^ 1
-      expectRefused({ ...call, body })
-    }
     for (const name of ['x-webhook-signature', 'x-webhook-timestamp']) {
       const value = call.headers[name] ?? ''
       for (let at = 0; at < value.length; at += 1)
@@ -100,12 +97,8 @@ describe("an HTTP gateway's receipts", () => {
     for (const secret of ['', 'another', `${SECRET} `]) expectRefused(signed('{}', NOW, secret))
   })
 
-  it('are refused when they are more than five minutes old or ahead', () => {
-    const call = receipt('sent')
-    for (const ms of [0, 300 * SECOND, -300 * SECOND]) expect(parse(call, NOW + ms)).to.have.lengthOf(1)
-    for (const ms of [301 * SECOND, -301 * SECOND]) expectRefused(call, NOW + ms)
-    const inMilliseconds = gatewayCall(CALLBACK_URL, '{}', SECRET, NOW * 1000)
-    expectRefused(callbackOf(inMilliseconds))
+  it('are refused when their time is in milliseconds', () => {
+    expectRefused(signed('{}', NOW * 1000))
   })
 
   it('are refused when their time has another format, even if it is signed', () => {

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { BadCallback, BadSignature, type Callback } from '../../../../services/channel/provider.ts'
 import { createTwilioProvider } from '../../../../services/channel/providers/twilio.ts'
+import { anyUrl } from '../../../support/any-text.ts'
 import {
   CALLBACK_URL,
   callbackOf,
@@ -10,6 +11,7 @@ import {
   RECIPIENT,
   testProviderDeps,
 } from '../../../support/vendors/provider-fixtures.ts'
+import { itTakesReceipts } from '../../../support/vendors/receipt-cases.ts'
 import { twilioReceipt, twilioSignature } from '../../../support/vendors/twilio.ts'
 
 const ACCOUNT = { account_sid: 'AC123', auth_token: 'the auth token of a test' }
@@ -29,12 +31,13 @@ const createProvider = ({ auth_token = ACCOUNT.auth_token } = {}) =>
   )
 
 describe("Twilio's receipts", () => {
-  const parse = (callback: Callback) => createProvider().parseCallback?.(callback, 0)
+  const provider = createProvider()
+  const parse = (callback: Callback) => provider.parseCallback?.(callback, 0)
   /** A signed receipt with these fields alone. */
-  const signed = (fields: Record<string, string>): Callback => ({
+  const signed = (fields: Record<string, string>, url = CALLBACK_URL): Callback => ({
     method: 'POST',
-    url: new URL(CALLBACK_URL),
-    headers: { 'x-twilio-signature': twilioSignature(ACCOUNT.auth_token, CALLBACK_URL, fields) },
+    url: new URL(url),
+    headers: { 'x-twilio-signature': twilioSignature(ACCOUNT.auth_token, url, fields) },
     body: Buffer.from(new URLSearchParams(fields).toString()),
   })
   const receipt = (status: string, query = `?delivery_id=${DELIVERY_ID}`): Callback => {
@@ -44,25 +47,25 @@ describe("Twilio's receipts", () => {
     return callbackOf(call)
   }
 
-  for (const [word, status] of [
-    ['accepted', 'sent'],
-    ['scheduled', 'sent'],
-    ['queued', 'sent'],
-    ['sending', 'sent'],
-    ['sent', 'sent'],
-    ['partially_delivered', 'sent'],
-    ['delivered', 'delivered'],
-    ['read', 'delivered'],
-    ['undelivered', 'failed'],
-    ['failed', 'failed'],
-    ['canceled', 'failed'],
-  ] as const)
-    it(`report ${status} for ${word}`, () => {
-      const [item, ...more] = parse(receipt(word)) ?? []
-      expect(item).to.include({ kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'SM123', status })
-      expect('failure' in (item ?? {})).to.equal(status === 'failed')
-      expect(more).to.deep.equal([])
-    })
+  itTakesReceipts({
+    parse,
+    receipt,
+    reference: 'SM123',
+    statuses: {
+      accepted: 'sent',
+      scheduled: 'sent',
+      queued: 'sent',
+      sending: 'sent',
+      sent: 'sent',
+      partially_delivered: 'sent',
+      delivered: 'delivered',
+      read: 'delivered',
+      undelivered: 'failed',
+      failed: 'failed',
+      canceled: 'failed',
+    },
+    ignored: ['received', 'receiving'],
+  })
 
   for (const [fields, reason, vendorCode, vendorText] of [
     [
@@ -102,11 +105,6 @@ describe("Twilio's receipts", () => {
       expect(item).to.deep.include({ failure: { reason, vendorCode, vendorText } })
     })
 
-  for (const word of ['received', 'receiving', 'something new', '', '__proto__', 'constructor'])
-    it(`are ignored for ${JSON.stringify(word)}`, () => {
-      expect(parse(receipt(word))).to.deep.equal([])
-    })
-
   it('name the SID if the address has no delivery id', () => {
     expect(parse(receipt('sent', ''))).to.deep.equal([
       { kind: 'receipt', delivery_id: null, reference: 'SM123', status: 'sent' },
@@ -114,11 +112,8 @@ describe("Twilio's receipts", () => {
   })
 
   it('are bad callbacks when they are signed and name no message or no status', () => {
-    for (const fields of [{ MessageStatus: 'sent' }, { MessageSid: 'SM1' }, {}] as Record<string, string>[]) {
-      const headers = { 'x-twilio-signature': twilioSignature(ACCOUNT.auth_token, CALLBACK_URL, fields) }
-      const body = Buffer.from(new URLSearchParams(fields).toString())
-      expect(() => parse({ method: 'POST', url: new URL(CALLBACK_URL), headers, body })).to.throw(BadCallback)
-    }
+    for (const fields of [{ MessageStatus: 'sent' }, { MessageSid: 'SM1' }, {}] as Record<string, string>[])
+      expect(() => parse(signed(fields))).to.throw(BadCallback)
   })
 
   // The example in Twilio's documentation; Twilio's libraries are tested with it too.
@@ -185,15 +180,6 @@ describe("Twilio's receipts", () => {
     withFields(new URLSearchParams([...fields, ['MessageStatus', 'delivered']]))
   })
 
-  it('are refused when a byte of the body has changed', () => {
-    const signed = receipt('sent')
-    for (let at = 0; at < signed.body.length; at += 1) {
-      const body = Buffer.from(signed.body)
-      body[at] = (body[at] ?? 0) ^ 0x80
-      expectRefused({ ...signed, body })
-    }
-  })
-
   it('are refused at another address: another app, delivery or host', () => {
     const signed = receipt('sent')
     for (const url of [
@@ -234,7 +220,7 @@ describe("Twilio's receipts", () => {
       fc.json().map(text => Buffer.from(text)),
     )
     fc.assert(
-      fc.property(hostile, fc.string(), fc.webUrl({ withQueryParameters: true }), (body, signature, url) =>
+      fc.property(hostile, fc.string(), anyUrl, (body, signature, url) =>
         expectRefused({ method: 'POST', url: new URL(url), headers: { 'x-twilio-signature': signature }, body }),
       ),
     )
@@ -246,12 +232,7 @@ describe("Twilio's receipts", () => {
   })
 
   it('are refused when they are too large, even if they are signed', () => {
-    const statusOf = (filler: string): Callback => {
-      const fields = { MessageStatus: 'sent', MessageSid: 'SM1', Filler: filler }
-      const headers = { 'x-twilio-signature': twilioSignature(ACCOUNT.auth_token, CALLBACK_URL, fields) }
-      const body = Buffer.from(new URLSearchParams(fields).toString())
-      return { method: 'POST', url: new URL(CALLBACK_URL), headers, body }
-    }
+    const statusOf = (filler: string) => signed({ MessageStatus: 'sent', MessageSid: 'SM1', Filler: filler })
     expect(parse(statusOf('x'.repeat(16_000)))).to.have.lengthOf(1)
     expectRefused(statusOf('x'.repeat(17_000)))
   })
@@ -261,10 +242,7 @@ describe("Twilio's receipts", () => {
     fc.assert(
       fc.property(fc.array(field), more => {
         const fields = { ...Object.fromEntries(more), MessageStatus: 'delivered', MessageSid: 'SM1' }
-        const url = `${CALLBACK_URL}?delivery_id=dlv_1`
-        const headers = { 'x-twilio-signature': twilioSignature(ACCOUNT.auth_token, url, fields) }
-        const body = Buffer.from(new URLSearchParams(fields).toString())
-        expect(parse({ method: 'POST', url: new URL(url), headers, body })).to.deep.equal([
+        expect(parse(signed(fields, `${CALLBACK_URL}?delivery_id=dlv_1`))).to.deep.equal([
           { kind: 'receipt', delivery_id: 'dlv_1', reference: 'SM1', status: 'delivered' },
         ])
       }),

@@ -4,6 +4,7 @@ import { applyConfigChange } from '../../../../services/dashboard/providers/chan
 import { destinationOf } from '../../../../services/domain/tenancy/provider-destinations.ts'
 import { maskConfig } from '../../../../services/domain/tenancy/provider-secrets.ts'
 import { type ProviderType, resolveProvider } from '../../../../services/domain/tenancy/providers.ts'
+import { propertyRuns } from '../../../support/property-runs.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
 const KEYRING = testKeyring()
@@ -68,7 +69,7 @@ describe('a changed provider config', () => {
           const there = destinationOf(type, resolveProvider(type, answer.value).config as never)
           expect(there).to.deep.equal(destinationOf(type, before.resolved as never))
         }),
-        { numRuns: 500 },
+        { numRuns: propertyRuns(150) },
       )
     })
 

@@ -12,6 +12,7 @@ import {
   unionOf,
   type Words,
 } from '../../../../services/domain/address-lists/intervals.ts'
+import { propertyRuns } from '../../../support/property-runs.ts'
 
 const TOP = { 1: 2n ** 32n - 1n, 4: 2n ** 128n - 1n }
 
@@ -59,7 +60,7 @@ for (const words of [1, 4] as const)
             ranges.some(([first, last]) => first <= value && value <= last),
           )
         }),
-        { numRuns: 1_000 },
+        { numRuns: propertyRuns(300) },
       )
     })
 
@@ -79,7 +80,7 @@ for (const words of [1, 4] as const)
             if (next) expect(next[0] > last + 1n).to.equal(true)
           }
         }),
-        { numRuns: 500 },
+        { numRuns: propertyRuns(150) },
       )
     })
 
@@ -91,7 +92,7 @@ for (const words of [1, 4] as const)
           const set = setOf(words, ranges)
           expect(covers(set, asked)).to.equal(rangesOf(set).some(range => range[0] <= first && last <= range[1]))
         }),
-        { numRuns: 500 },
+        { numRuns: propertyRuns(150) },
       )
     })
 
@@ -105,7 +106,7 @@ for (const words of [1, 4] as const)
           const within = Uint32Array.from([...wordsOf(words, first), ...wordsOf(words, last)])
           expect(countAddresses(set, within)).to.be.closeTo(exact, exact / 2 ** 40)
         }),
-        { numRuns: 500 },
+        { numRuns: propertyRuns(150) },
       )
     })
 

@@ -7,6 +7,7 @@ import { includesAddress } from '../../../../services/domain/address-lists/inter
 import { type ParsedList, type Progress, parseList } from '../../../../services/domain/address-lists/list-parser.ts'
 import { createRangeBuffer, parseAddress } from '../../../../services/domain/address-lists/notation.ts'
 import { RESERVED_V4, RESERVED_V6 } from '../../../../services/domain/address-lists/reserved.ts'
+import { propertyRuns } from '../../../support/property-runs.ts'
 
 const read = (text: string | Uint8Array): Promise<ParsedList> => parseList(Buffer.from(text), async () => {})
 
@@ -42,7 +43,7 @@ describe('parsing a list', () => {
             )
         },
       ),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(100) },
     )
   })
 
@@ -106,7 +107,7 @@ describe('private and reserved ranges of a list', () => {
         fc.pre(!/^::(0*:)*\d+\.\d+\.\d+\.\d+/.test(address))
         expect((await read(address)).ignored, address).to.equal(publicIpAddress(address) === null ? 1 : 0)
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(600) },
     )
   })
 

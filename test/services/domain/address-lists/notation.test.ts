@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { canonicalCidr } from '../../../../services/domain/address-lists/cidr.ts'
 import { createRangeBuffer, parseAddress, parseRange } from '../../../../services/domain/address-lists/notation.ts'
+import { propertyRuns } from '../../../support/property-runs.ts'
 
 const range = (text: string): string | null => {
   const into = createRangeBuffer()
@@ -84,7 +85,7 @@ describe('parseRange', () => {
         fc.pre(!/^::(0*:)*\d+\.\d+\.\d+\.\d+/.test(text))
         expect(range(text)).to.equal(canonical === null ? null : hex(canonical))
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(600) },
     )
   })
 })
@@ -97,7 +98,7 @@ describe('parseAddress', () => {
         const words = parseAddress(text, createRangeBuffer())
         expect(words).to.equal({ 0: 0, 4: 1, 6: 4 }[isIP(text)])
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(600) },
     )
   })
 })

@@ -9,6 +9,7 @@ import { CHECK_HOLD_AFTER_MS, CONFIRM_HOLD_WITHIN_MS } from '../../../../service
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../../support/clock.ts'
 import { eventually } from '../../../support/eventually.ts'
+import { propertyRuns } from '../../../support/property-runs.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { interceptWrites } from '../../../support/tenancy.ts'
 
@@ -143,8 +144,7 @@ eachStore('a hold', fresh => {
     fc.record({ type: fc.constantFrom('wait', 'stop', 'flush'), nth: fc.nat(1), delivery: fc.constant(0) }),
   )
 
-  it('is in the ledger once, in its place, only a confirmed one is not to be checked, and its company is behind since the oldest one that waits, in any order of events', async function () {
-    this.timeout(120_000)
+  it('is in the ledger once, in its place, only a confirmed one is not to be checked, and its company is behind since the oldest one that waits, in any order of events', async () => {
     let runs = 0
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(action, { maxLength: 4 }), { maxLength: 12 }), async steps => {
@@ -187,7 +187,7 @@ eachStore('a hold', fresh => {
           if (check_at === undefined) expect(confirmed, 'not to be checked').to.include(delivery)
         expect(await waitingBatches(company)).to.equal(0)
       }),
-      { numRuns: 40 },
+      { numRuns: propertyRuns(15) },
     )
   })
 })

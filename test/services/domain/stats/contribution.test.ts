@@ -15,6 +15,7 @@ import {
 import { storedTally } from '../../../../services/domain/stats/stats-documents.ts'
 import { histories, runHistory } from '../../../support/otp.arbitraries.ts'
 import { issued, play, reported, right, T0 } from '../../../support/otp.ts'
+import { propertyRuns } from '../../../support/property-runs.ts'
 import { documentOf } from '../../../support/queued-otps.ts'
 
 const _id = newId('otp', T0)
@@ -43,7 +44,7 @@ describe('what a verification contributes to statistics', () => {
         expect(sorted(storedTally(tally))).to.deep.equal(sorted(contribution(last)))
         for (const name of DIMENSIONS) expect(encodeCells(decodeCells(contribution(last)[name]))).to.not.be.empty
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(100) },
     )
   })
 

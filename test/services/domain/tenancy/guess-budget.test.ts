@@ -10,6 +10,7 @@ import {
 import { check } from '../../../../services/domain/tenancy/problems.ts'
 import { writtenSettingsSchema } from '../../../../services/domain/tenancy/settings.ts'
 import { createWindowModel, DAY_MS } from '../../../support/limit-windows.ts'
+import { propertyRuns } from '../../../support/property-runs.ts'
 
 const rule = (max: number, seconds: number): LimitRule => ({ max, seconds })
 
@@ -47,7 +48,7 @@ describe('what rules allow in a day', () => {
         }
         expect(Math.max(...perDay.values())).to.be.at.most(allowedPerDay(rules))
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(200) },
     )
   })
 })
@@ -92,7 +93,7 @@ describe('the guesses per recipient and day', () => {
         const isRefused = !checked.ok && checked.problems.some(({ path }) => path === 'limits.recipient_verify')
         expect(isRefused).to.equal(!isBudgeted)
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(200) },
     )
   })
 

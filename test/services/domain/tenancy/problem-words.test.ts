@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { z } from 'zod'
 import { check } from '../../../../services/domain/tenancy/problems.ts'
 import { settingsSchema } from '../../../../services/domain/tenancy/settings.ts'
+import { propertyRuns } from '../../../support/property-runs.ts'
 import { ZOD_WORDING } from '../../../support/zod-wording.ts'
 
 const problemsOf = (schema: z.ZodType, input: unknown): string[] => {
@@ -97,7 +98,7 @@ describe('the words for a refused value', () => {
       fc.property(value, input => {
         for (const problem of problemsOf(settingsSchema, input)) expect(problem).not.to.match(ZOD_WORDING)
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(150) },
     )
   })
 })

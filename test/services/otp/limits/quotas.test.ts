@@ -8,6 +8,7 @@ import { type ResendQuotaInput, resendQuotas, sendQuotas } from '../../../../ser
 import { windowName } from '../../../../services/otp/limits/windows.ts'
 import { reserve } from '../../../../services/otp/reservation.ts'
 import { testClock } from '../../../support/clock.ts'
+import { propertyRuns } from '../../../support/property-runs.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
@@ -105,12 +106,11 @@ eachStore('the quotas of IPv6 networks', fresh => {
       networks: [`${site}.${subnet}.${network}`, `${site}.${subnet}`, `${site}`],
     }))
 
-  it('grant a send exactly when each of its networks has one left, and count a refused one nowhere', async function () {
-    this.timeout(60_000)
+  it('grant a send exactly when each of its networks has one left, and count a refused one nowhere', async () => {
     let apps = 0
     await fc.assert(
       fc.asyncProperty(fc.array(anyAddress, { minLength: 20, maxLength: 50 }), fc.integer({ min: 1, max: 2 }), run),
-      { numRuns: 12 },
+      { numRuns: propertyRuns(12) },
     )
 
     async function run(sends: { value: string; networks: string[] }[], max: number): Promise<void> {

@@ -11,6 +11,7 @@ import { messageQuota, type Quota, sendQuotas } from '../../../../services/otp/l
 import { type Reservation, reserve } from '../../../../services/otp/reservation.ts'
 import { testClock } from '../../../support/clock.ts'
 import { createWindowModel } from '../../../support/limit-windows.ts'
+import { propertyRuns } from '../../../support/property-runs.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
@@ -189,8 +190,7 @@ eachStore('the counter of a recipient', fresh => {
 
   const anyMax = fc.integer({ min: 0, max: 4 })
 
-  it('grants a call exactly while each of its limits has one left, and gives back exactly what was taken', async function () {
-    this.timeout(60_000)
+  it('grants a call exactly while each of its limits has one left, and gives back exactly what was taken', async () => {
     let apps = 0
     const anyStep = fc.oneof({ weight: 3, arbitrary: anyCall }, { weight: 1, arbitrary: fc.nat(9) })
     await fc.assert(
@@ -229,12 +229,11 @@ eachStore('the counter of a recipient', fresh => {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: propertyRuns(25) },
     )
   })
 
-  it('passes neither limit when calls of several processes race, and counts exactly those that were granted', async function () {
-    this.timeout(60_000)
+  it('passes neither limit when calls of several processes race, and counts exactly those that were granted', async () => {
     let apps = 0
     const calls = fc.array(anyCall, { minLength: 5, maxLength: 30 })
     await fc.assert(
@@ -265,7 +264,7 @@ eachStore('the counter of a recipient', fresh => {
         await Promise.all(granted.map(({ undo }) => undo()))
         expect(await counts()).to.deep.equal({ sends: 0, messages: 0 })
       }),
-      { numRuns: 25 },
+      { numRuns: propertyRuns(25) },
     )
   })
 })

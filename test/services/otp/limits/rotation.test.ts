@@ -6,6 +6,7 @@ import { createLimits, type Limits } from '../../../../services/otp/limits/limit
 import type { Limit } from '../../../../services/otp/limits/windows.ts'
 import { testClock } from '../../../support/clock.ts'
 import { createWindowModel } from '../../../support/limit-windows.ts'
+import { propertyRuns } from '../../../support/property-runs.ts'
 import { eachStore } from '../../../support/stores.ts'
 
 eachStore('limits while data keys rotate', fresh => {
@@ -75,8 +76,7 @@ eachStore('limits while data keys rotate', fresh => {
     const anyMax = fc.integer({ min: 1, max: 4 })
     const anyProcess = fc.nat(3)
 
-    it('grant exactly as many calls as one process would, in any order of processes, at any time', async function () {
-      this.timeout(60_000)
+    it('grant exactly as many calls as one process would, in any order of processes, at any time', async () => {
       const steps = fc.array(fc.record({ nth: anyProcess, gap: fc.integer({ min: 0, max: 200_000 }) }), {
         maxLength: 20,
       })
@@ -92,12 +92,11 @@ eachStore('limits while data keys rotate', fresh => {
             if (allowed) model.take(clock.now())
           }
         }),
-        { numRuns: 25 },
+        { numRuns: propertyRuns(25) },
       )
     })
 
-    it('count what was used, and not what was given back, under every key under which they are counted', async function () {
-      this.timeout(60_000)
+    it('count what was used, and not what was given back, under every key under which they are counted', async () => {
       const steps = fc.array(fc.record({ nth: anyProcess, isUsed: fc.boolean() }), { maxLength: 20 })
       await fc.assert(
         fc.asyncProperty(anyMax, steps, async (max, all) => {
@@ -110,12 +109,11 @@ eachStore('limits while data keys rotate', fresh => {
             for (const count of await countsUnder(keys)) expect(count).to.equal(used)
           }
         }),
-        { numRuns: 25 },
+        { numRuns: propertyRuns(25) },
       )
     })
 
-    it('are not passed by calls that race, except by one call if these are the very first', async function () {
-      this.timeout(60_000)
+    it('are not passed by calls that race, except by one call if these are the very first', async () => {
       const calls = fc.array(anyProcess, { minLength: 2, maxLength: 16 })
       await fc.assert(
         fc.asyncProperty(anyMax, fc.option(anyProcess), calls, async (max, before, racing) => {
@@ -131,7 +129,7 @@ eachStore('limits while data keys rotate', fresh => {
           const again = await Promise.all([...racing, ...racing].map(take))
           expect(again.filter(Boolean).length, 'after everything was given back').to.be.at.most(max)
         }),
-        { numRuns: 40 },
+        { numRuns: propertyRuns(40) },
       )
     })
 

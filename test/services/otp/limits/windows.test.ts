@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { createLimits } from '../../../../services/otp/limits/limits.ts'
 import { testClock } from '../../../support/clock.ts'
+import { propertyRuns } from '../../../support/property-runs.ts'
 import { eachStore } from '../../../support/stores.ts'
 
 // With any timing of calls, a grant never makes the weighted count of a window exceed the maximum, and what fits is always granted.
@@ -34,7 +35,7 @@ eachStore('sliding windows', fresh => {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: propertyRuns(25) },
     )
   })
 })
