@@ -1,11 +1,11 @@
 // Paths through the machine: the shortest path to each of its states, and every move from there. In: the machine, named moves and
 // starts. Out: paths with the time of each event. Moves have names, so that another test can play the same paths over HTTP.
 import { initialTransition, transition } from 'xstate'
+import { getShortestPaths } from 'xstate/graph'
 import { otpMachine } from '../../machines/otp.machine.ts'
 import type { OtpCommand } from '../../machines/otp.step.ts'
 import type { OtpEvent } from '../../machines/otp.ts'
 import { OTP_VERSION, type SavedOtp } from '../../machines/otp.versions.ts'
-import { runTransition } from '../../machines/transition.ts'
 import { type Row, rowsTaken } from './otp.rows.ts'
 import * as otp from './otp.ts'
 
@@ -108,23 +108,29 @@ function eventAt(move: MoveName, end: OtpPath['end']): NamedEvent {
 }
 
 const moveNames = Object.keys(MOVES) as MoveName[]
+const eventsAt = (end: OtpPath['end']): NamedEvent[] => moveNames.map(move => eventAt(move, end))
 
-/** Breadth first, so the first path to a state is a shortest one. */
 function shortestPaths(name: StartName): OtpPath[] {
+  const paths = getShortestPaths(otpMachine, {
+    input: otp.start(STARTS[name]),
+    events: ({ value, context }) => eventsAt({ value, context }),
+    serializeState: ({ value, context }) => stateKey({ value, context }),
+    serializeEvent: event => ('move' in event ? String(event.move) : event.type),
+  })
+  return paths.map(({ steps }) => {
+    const events = steps.map(({ event }) => event).filter((event): event is NamedEvent => 'move' in event)
+    return followPath(
+      name,
+      events.map(({ move }) => move),
+    )
+  })
+}
+
+/** The graph keeps one context for all states with the same key, so the events of a path are made again along the path itself. */
+function followPath(name: StartName, moves: MoveName[]): OtpPath {
   const start = otp.start(STARTS[name])
-  const paths: OtpPath[] = [{ name, start, events: [], end: initialTransition(otpMachine, start)[0] }]
-  const seen = new Set(paths.map(({ end }) => stateKey(end)))
-  for (const path of paths) {
-    const state = otpMachine.resolveState(path.end)
-    for (const event of nextEvents(path)) {
-      // The same as xstate's `transition`, which makes an actor each time.
-      const key = stateKey(runTransition(scope => otpMachine.transition(state, event, scope))[0])
-      if (seen.has(key)) continue
-      seen.add(key)
-      paths.push(extendPath(path, event))
-    }
-  }
-  return paths
+  const origin: OtpPath = { name, start, events: [], end: initialTransition(otpMachine, start)[0] }
+  return moves.reduce((path, move) => extendPath(path, eventAt(move, path.end)), origin)
 }
 
 function extendPath({ name, start, events, end }: OtpPath, event: NamedEvent): OtpPath {
@@ -141,7 +147,7 @@ export function statePaths(): OtpPath[] {
 }
 
 /** Every move from the end of a path. */
-export const nextEvents = ({ end }: OtpPath): NamedEvent[] => moveNames.map(move => eventAt(move, end))
+export const nextEvents = (path: OtpPath): NamedEvent[] => eventsAt(path.end)
 
 /** A few short paths that together take every row of the table, for tests in which a path is slow. */
 export function coveringPaths(): OtpPath[] {

@@ -110,7 +110,6 @@ for one in json.load(open("cases.json", encoding="utf-8")):
       const program = `package main
 
 import (
-import { PROJECT_ROOT } from '../../../../infra/web/built-site.ts'
 	"encoding/json"
 	"fmt"
 	"net/http"
