@@ -112,10 +112,7 @@ function inBrowser(engines: EngineSet, suite: BrowserSuite): void {
   const { lend, takeBack } = createContexts()
   const errors: string[] = []
   // Before the process stops, because an open page keeps its connections.
-  afterEach(async () => {
-    await takeBack()
-    expect(errors.splice(0), 'errors in the page').to.deep.equal([])
-  })
+  afterEach(takeBack)
 
   async function stranger(countersign: Countersign, options: PageOptions = {}): Promise<Viewer> {
     const { theme = 'light', size = 'desktop' } = options
@@ -167,6 +164,8 @@ function inBrowser(engines: EngineSet, suite: BrowserSuite): void {
     },
   }
   suite(open, startOnOnePort(createStarter(engines)), engines)
+  // After the hooks that stop what a test has started: a hook that fails keeps the later ones from running.
+  afterEach(() => expect(errors.splice(0), 'errors in the page').to.deep.equal([]))
 }
 
 /** Contexts of the browser by the address for which they are, those that no test uses. */
