@@ -8,6 +8,9 @@ import type { Env } from '../support/site.ts'
 const SERVER_KEY = 'sk_test_0123456789abcdefghijklmn'
 const PUBLISHABLE_KEY = 'pk_test_0123456789abcdefghijklmn'
 
+/** For tests that do many things on this very large page, on a busy machine. */
+const LONG_MS = 180_000
+
 const bootstrap = {
   companies: [
     {
@@ -53,7 +56,8 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
     return { ...viewer, codeFor }
   }
 
-  it('tries calls with a test key, shows a refusal as it came, and refuses a live key', async () => {
+  it('tries calls with a test key, shows a refusal as it came, and refuses a live key', async function () {
+    this.timeout(LONG_MS)
     const { page, codeFor } = await openReference()
     const calls: string[] = []
     page.on('request', request => request.url().includes('/api/') && calls.push(request.url()))
@@ -151,7 +155,8 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
     await page.getByRole('dialog').getByText('Nothing has “no such thing at all” in it.').waitFor()
   })
 
-  it('copies samples as they are shown, and remembers their language, the test key and the theme', async () => {
+  it('copies samples as they are shown, and remembers their language, the test key and the theme', async function () {
+    this.timeout(LONG_MS)
     const { page, context, countersign } = await openReference()
     const [send, verify] = [operation(page, 'Start a verification'), operation(page, 'Check a code')]
     const paper = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
