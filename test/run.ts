@@ -1,5 +1,6 @@
 // Runs mocha on the compiled tests. In: what follows `npm test --`: test files and folders as they stand in the repository, and options
-// of mocha. Without files it runs all tests but those in test/faults (`npm run test:faults`). Out: mocha's output and exit code.
+// of mocha. Without files it runs all tests but those in test/browser and test/faults, which have commands of their own. Out: mocha's output
+// and exit code.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,9 +12,10 @@ import { compiledFile } from './support/compiled.ts'
 import { dropDatabasesOfRun } from './support/databases.ts'
 import { MONGODB_URL } from './support/engines.ts'
 
-const FAULTS = 'test/faults/'
+/** Run by `npm run test:browser` and `npm run test:faults`. */
+const APART = ['test/browser/', 'test/faults/']
 /** These stop or freeze the engines, which all tests share, so they run one after the other. */
-const ENGINE_FAULTS = `${FAULTS}engines/`
+const ENGINE_FAULTS = 'test/faults/engines/'
 
 const isPath = (word: string): boolean =>
   !word.startsWith('-') && statSync(join(PROJECT_ROOT, word), { throwIfNoEntry: false }) !== undefined
@@ -28,9 +30,11 @@ function testsUnder(path: string): string[] {
     .sort()
 }
 
+const isNotApart = (file: string): boolean => !APART.some(folder => file.startsWith(folder))
+
 const words = process.argv.slice(2)
 const paths = words.filter(isPath)
-const files = paths.length === 0 ? testsUnder('test').filter(file => !file.startsWith(FAULTS)) : paths.flatMap(testsUnder)
+const files = paths.length === 0 ? testsUnder('test').filter(isNotApart) : paths.flatMap(testsUnder)
 const inParallel = files.length > 1 && !files.some(file => file.startsWith(ENGINE_FAULTS))
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
 const options = [...(inParallel ? ['--parallel', '--jobs=3'] : []), ...words.filter(word => !isPath(word))]

@@ -5,7 +5,13 @@ import type { Death } from '../../../infra/broker/broker.ts'
 import { spawnChild } from '../../support/child.ts'
 import { AMQP_URL, onRealEngines } from '../../support/engines.ts'
 import { eventually } from '../../support/eventually.ts'
-import { collectIds, createRabbitFixture, type RabbitFixture, WEBHOOK_QUEUE, waitUntilUp } from '../../support/rabbitmq.ts'
+import {
+  collectIds,
+  createRabbitFixture,
+  type RabbitFixture,
+  WEBHOOK_QUEUE,
+  waitUntilUp,
+} from '../../support/rabbitmq.ts'
 
 const SCRIPT = join(import.meta.dirname, 'broker.amqp.child.js')
 
