@@ -94,8 +94,9 @@ function lend(store: CountersignStore): Loan {
     store: {
       ...store,
       docs(name) {
+        const docs = lendDocs(store.docs(name))
         used.add(name)
-        return lendDocs(store.docs(name))
+        return docs
       },
       ping: () => run(store.ping),
       time: () => run(store.time),
