@@ -119,6 +119,8 @@ export function callCases(fixture: () => BrokerFixture): void {
     const slow = call('hang')
     await inTime(() => expect(handed).to.deep.equal(['hang']))
     expectError(await resultOf(call('stale', SHORT)), CallTimeout)
+    // The budget is counted anew from its arrival at the queue, a moment after the caller began to count.
+    await inTime(async () => expect(await broker.depth(CALLS)).to.include({ ready: 0 }))
     shut.open()
     expectValue(await resultOf(slow), { echo: 'hang' })
     expectValue(await resultOf(call('fresh')), { echo: 'fresh' })
