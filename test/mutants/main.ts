@@ -102,7 +102,6 @@ const waiting = chosen.filter(canRun)
 for (const { needs, fault } of chosen.filter(mutant => !canRun(mutant)))
   console.log(`skipped, needs ${needs}: ${fault}`)
 
-/** Verdicts of mutants; one that was killed while it was planted does not stop the others. */
 const verdicts: Verdict[] = []
 
 async function work(folder: string): Promise<void> {

@@ -6,7 +6,7 @@ import { MongoClient } from 'mongodb'
 import { MONGODB_URL } from './engines.ts'
 
 /** Set by test/run.ts, so that it finds the databases of this run among others. */
-export const DATABASE_PREFIX = process.env.DATABASE_PREFIX ?? 'test_'
+const DATABASE_PREFIX = process.env.DATABASE_PREFIX ?? 'test_'
 
 /** Emptied databases. */
 const free: string[] = []
