@@ -3,10 +3,11 @@
 import { expect } from 'chai'
 import { type BurstSite, createBurstSite, OPENING_BALANCE, PRICE } from '../../support/burst-site.ts'
 import { eventually } from '../../support/eventually.ts'
+import { faultRounds } from '../../support/fault-rounds.ts'
 import { useProcesses } from '../../support/processes.ts'
 import { onEachEngineSet } from '../../support/site.ts'
 
-const ROUNDS = 3
+const ROUNDS = faultRounds(2)
 const CALLERS = 32
 const ACCEPTED_PER_ROUND = 60
 const TIMEOUT_MS = 60_000

@@ -1,17 +1,18 @@
 // Live sends to one provider that works, while processes are killed, links are cut and the store's answers are lost. Every send that was
 // answered with 200 arrives at the provider. A code that arrives twice does no harm, but is not the ordinary case.
+
 import process from 'node:process'
 import { expect } from 'chai'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../../support/engines.ts'
+import { faultRounds } from '../../support/fault-rounds.ts'
 import { LIVE_SEND_ENV, type LiveSends, useLiveSends } from '../../support/live-sends.ts'
 import { openMongoBehindProxy } from '../../support/mongo.ts'
 import { type CountersignProcess, useProcesses } from '../../support/processes.ts'
 import { openRabbitBehindProxy } from '../../support/rabbitmq.ts'
 import { onEachEngineSet } from '../../support/site.ts'
 
-/** More show more: KILLS=50 and so on. */
-const KILLS = Number(process.env.KILLS ?? 6)
-const CUTS = Number(process.env.CUTS ?? 5)
+const KILLS = faultRounds(3)
+const CUTS = faultRounds(2)
 const ACCEPTED_PER_KILL = 60
 const ACCEPTED_PER_CUT = 100
 const TIMEOUT_MS = 60_000

@@ -9,7 +9,7 @@ import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
 import { stableFieldsOf } from '../../../support/address-lists.ts'
 import { fullBootstrapFile } from '../../../support/bootstrap.ts'
 import { testClock } from '../../../support/clock.ts'
-import { eachStore } from '../../../support/stores.ts'
+import { eachStore, onEmbeddedStore } from '../../../support/stores.ts'
 import { allTenancyDocs, clearTenancy, interceptWrites, testKeyring } from '../../../support/tenancy.ts'
 
 const keyring = testKeyring()
@@ -77,10 +77,8 @@ async function meaning(store: CountersignStore) {
 
 class Crash extends Error {}
 
-eachStore('an interrupted bootstrap', fresh => {
-  it('is completed by the next start after a crash at any write', async function () {
-    // Dozens of starts, each with its own indexes: slow on MongoDB beside other tests.
-    this.timeout(180_000)
+onEmbeddedStore('an interrupted bootstrap', fresh => {
+  it('is completed by the next start after a crash at any write', async () => {
     const store = await fresh()
     await apply(store, earlierFile())
     let writes = 0
@@ -114,7 +112,7 @@ eachStore('an interrupted bootstrap', fresh => {
   })
 })
 
-eachStore('a bootstrap that is repeated because an answer of the store was lost', fresh => {
+onEmbeddedStore('a bootstrap that is repeated because an answer of the store was lost', fresh => {
   /** Repeats the bootstrap until it succeeds. The answer to the nth write is lost. */
   async function trying<T>(
     nth: number,
@@ -163,7 +161,7 @@ eachStore('a bootstrap that is repeated because an answer of the store was lost'
   })
 })
 
-eachStore('the demo', fresh => {
+onEmbeddedStore('the demo', fresh => {
   it('is completed by the next start after a crash before its keys', async () => {
     for (const last of ['companies.insert', 'apps.insert']) {
       const store = await fresh()

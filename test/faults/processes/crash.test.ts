@@ -1,23 +1,22 @@
 // The crash harness (test/support/crash.ts) on real processes: kill -9 at exactly the call it names, and exactly the work before is there.
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { type DeliveredMessage, done } from '../../infra/broker/broker.ts'
-import type { Engines } from '../../services/main.ts'
-import { openBareEngines } from './bare-engines.ts'
-import type { CrashPoint } from './crash.ts'
-import { COMPANY_IDS, ONE_BY_ONE, QUEUE } from './crash.work.ts'
-import { AMQP_URL, MONGODB_URL, onRealEngines } from './engines.ts'
-import { eventually } from './eventually.ts'
-import { ECHO_SERVICES, useProcesses } from './processes.ts'
-import { waitUntilUp } from './rabbitmq.ts'
-import { onEachEngineSet, type Site } from './site.ts'
+import { type DeliveredMessage, done } from '../../../infra/broker/broker.ts'
+import type { Engines } from '../../../services/main.ts'
+import { openBareEngines } from '../../support/bare-engines.ts'
+import type { CrashPoint } from '../../support/crash.ts'
+import { COMPANY_IDS, ONE_BY_ONE, QUEUE } from '../../support/crash.work.ts'
+import { AMQP_URL, MONGODB_URL, onRealEngines } from '../../support/engines.ts'
+import { eventually } from '../../support/eventually.ts'
+import { ECHO_SERVICES, useProcesses } from '../../support/processes.ts'
+import { waitUntilUp } from '../../support/rabbitmq.ts'
+import { onEachEngineSet, type Site } from '../../support/site.ts'
 
-const SCRIPT = join(import.meta.dirname, 'crash.child.js')
+const SCRIPT = join(import.meta.dirname, '../../support/crash.child.js')
 const KILLED = { code: null, signal: 'SIGKILL' }
-const MOMENTS = [
-  { nth: 3, when: 'before', pieces: 2 },
-  { nth: 3, when: 'after', pieces: 3 },
-] as const
+/** Each kind of call is cut off at one moment here: test/faults/processes/crash.points.test.ts has the others, without real deaths. */
+const BEFORE = { nth: 3, when: 'before', pieces: 2 } as const
+const AFTER = { nth: 3, when: 'after', pieces: 3 } as const
 
 /** Opens the site's engines in the test itself, to see what is stored. */
 async function withEngines<T>(site: Site, look: (engines: Engines) => Promise<T>): Promise<T> {
@@ -37,7 +36,7 @@ const writtenIds = (site: Site): Promise<string[]> =>
 onEachEngineSet('a process that is killed at a call', engines => {
   const { site, script } = useProcesses()
 
-  for (const { nth, when, pieces } of MOMENTS) {
+  for (const { nth, when, pieces } of [BEFORE, AFTER]) {
     it(`${when} write ${nth} leaves ${pieces} documents`, async () => {
       const here = await site(engines)
       const point: CrashPoint = { port: 'store', method: 'companies.insert', nth, when }
@@ -52,20 +51,22 @@ onEachEngineSet('a process that is killed at a call', engines => {
 describe('a process that is killed at its embedded broker', () => {
   const { site, script } = useProcesses()
 
-  for (const method of ['publish', 'handle'] as const)
-    for (const { nth, when, pieces } of MOMENTS)
-      it(`${when} ${method} ${nth} has handled ${pieces} messages`, async () => {
-        const here = await site('embedded')
-        const dying = script(SCRIPT, here, { port: 'broker', method, nth, when }, ['consume', 'publish'])
-        expect(await dying.exited).to.deep.equal(KILLED)
-        expect(await writtenIds(here)).to.deep.equal(COMPANY_IDS.slice(0, pieces))
-      })
+  for (const { method, nth, when, pieces } of [
+    { method: 'publish', ...BEFORE },
+    { method: 'handle', ...AFTER },
+  ] as const)
+    it(`${when} ${method} ${nth} has handled ${pieces} messages`, async () => {
+      const here = await site('embedded')
+      const dying = script(SCRIPT, here, { port: 'broker', method, nth, when }, ['consume', 'publish'])
+      expect(await dying.exited).to.deep.equal(KILLED)
+      expect(await writtenIds(here)).to.deep.equal(COMPANY_IDS.slice(0, pieces))
+    })
 })
 
 onRealEngines('a process that is killed at RabbitMQ', { AMQP_URL, MONGODB_URL }, () => {
   const { site, script } = useProcesses()
 
-  for (const { nth, when, pieces } of MOMENTS)
+  for (const { nth, when, pieces } of [AFTER])
     it(`${when} publish ${nth} leaves ${pieces} messages in the queue`, async () => {
       const here = await site('real')
       const dying = script(SCRIPT, here, { port: 'broker', method: 'publish', nth, when }, ['publish'])
@@ -73,7 +74,7 @@ onRealEngines('a process that is killed at RabbitMQ', { AMQP_URL, MONGODB_URL },
       expect(await consumeIds(here, pieces)).to.deep.equal(COMPANY_IDS.slice(0, pieces))
     })
 
-  for (const { nth, when, pieces } of MOMENTS)
+  for (const { nth, when, pieces } of [BEFORE])
     it(`${when} handling ${nth} has handled ${pieces} messages, and that message comes again`, async () => {
       const here = await site('real')
       await withEngines(here, async ({ broker }) => {
