@@ -107,7 +107,7 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
       async () => (await broker.request('otp.calls', { id: randomUUID(), body, trace }, CALL_TIMEOUT_MS)) as OtpAnswer,
     )
 
-  const createCommand = <Schema extends z.ZodType>(
+  const createCommand = <Schema extends z.ZodObject>(
     kinds: readonly KeyKind[],
     schema: Schema,
     toCall: (body: z.output<Schema>, by: Identity, ctx: Context) => OtpCall,

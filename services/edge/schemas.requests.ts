@@ -1,5 +1,6 @@
 // The bodies of requests, as schemas. The edge parses with the same objects that the OpenAPI document is generated from, so the document
-// says what is enforced. Unknown members are ignored, and null in an optional member is the same as absent.
+// says what is enforced. Unknown members are ignored, unless they are a known one misspelt (misspelt-members.ts), and null in an optional
+// member is the same as absent.
 import { z } from 'zod'
 import { isIpAddress } from '../../infra/ip-address.ts'
 import { channel } from '../domain/tenancy/value-schemas.ts'

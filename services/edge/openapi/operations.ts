@@ -178,7 +178,7 @@ export const CLIENT_API: ApiPart = {
   tag: {
     name: 'Verifications',
     description:
-      'What an app and its backend call. Unknown members of a body are ignored, and null in an optional member is the same as absent.',
+      'What an app and its backend call. Unknown members of a body are ignored, except those that differ from a known one only in case, hyphens or underscores, and `to`, `phone`, `number` or `email` in place of `recipient`: they are refused. Null in an optional member is the same as absent.',
   },
   securitySchemes: {
     server: { type: 'http', scheme: 'bearer', description: 'A server key (`sk_…`). Never leaves your backend.' },
