@@ -31,6 +31,7 @@ import { createIdentify } from './api-keys.ts'
 import { createCalls } from './calls.ts'
 import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
 import { createEarlyRefusal } from './early-refusal.ts'
+import { REPLAYED_HEADER } from './idempotency.ts'
 import type { KeyUsage } from './key-usage.ts'
 import { createPublishableKeyRules } from './publishable-keys.ts'
 import { createRecordRefusal } from './record-refusal.ts'
@@ -132,6 +133,7 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
         throw error
       })
       const answer = respond(answered, trace)
+      if (answered.kind === 'verification' && answered.replayed) ctx.set(REPLAYED_HEADER, 'true')
       describeRequest(ctx, { otp_id: answer.otp_id })
       ctx.body = answer
     }
