@@ -69,7 +69,12 @@ export interface Refusal {
 }
 
 export type OtpAnswer =
-  | { kind: 'verification'; verification: VerificationView }
+  | {
+      kind: 'verification'
+      verification: VerificationView
+      /** Of a send: an earlier call with its idempotency key made the verification. */
+      replayed?: true
+    }
   | {
       kind: 'verified'
       otp_id: string

@@ -26,9 +26,14 @@ export interface Parameter {
   example?: unknown
 }
 
+export interface Header {
+  description: string
+  schema: JsonSchema
+}
+
 export interface Response {
   description: string
-  headers?: Record<string, Reference>
+  headers?: Record<string, Reference | Header>
   content?: Content
   links?: Record<string, ApiLink>
 }
@@ -69,7 +74,7 @@ export interface OpenApiDocument {
   components: {
     schemas: Record<string, JsonSchema>
     responses: Record<string, Response>
-    headers: Record<string, { description: string; schema: JsonSchema }>
+    headers: Record<string, Header>
     securitySchemes: Record<string, SecurityScheme>
   }
 }
@@ -185,11 +190,16 @@ const parameterObject = ({ name, in: place, description, schema, example }: ApiP
 })
 
 const answerObject = (
-  { description, schema, examples }: ApiAnswer,
+  { description, schema, examples, headers: ownHeaders = {} }: ApiAnswer,
   links: Record<string, ApiLink> | undefined,
 ): Response => ({
   description,
-  headers: headers('X-Request-Id'),
+  headers: {
+    ...headers('X-Request-Id'),
+    ...Object.fromEntries(
+      Object.entries(ownHeaders).map(([name, header]) => [name, { ...header, schema: schemaOrRef(header.schema) }]),
+    ),
+  },
   ...(schema === null
     ? {}
     : {

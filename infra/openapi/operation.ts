@@ -20,6 +20,13 @@ export interface ApiAnswer {
   schema: z.ZodType | null
   /** By what the example shows. */
   examples: Record<string, unknown>
+  /** Beside those of every answer, by their names. */
+  headers?: Record<string, ApiHeader>
+}
+
+export interface ApiHeader {
+  description: string
+  schema: z.ZodType
 }
 
 export interface ApiRefusal {

@@ -2,9 +2,10 @@
 // for every origin; it permits the request, not the reading of its answer. Whether the page may read the answer is decided once the
 // key is known. No route uses cookies, so a page without a key gets nothing.
 import type { Context, Middleware } from 'koa'
+import { REPLAYED_HEADER } from './idempotency.ts'
 
 const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-request-id'
-const READABLE_HEADERS = 'Retry-After, X-Request-Id'
+const READABLE_HEADERS = `${REPLAYED_HEADER}, Retry-After, X-Request-Id`
 /** Two hours, the longest time that browsers honour. The answer is always the same. */
 const PREFLIGHT_CACHE_SECONDS = '7200'
 

@@ -7,6 +7,9 @@ import { idempotencyKeyContext } from '../domain/verifications/encryption-contex
 import { idempotencyIndexes } from '../domain/verifications/lookup-indexes.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH } from './schemas.requests.ts'
 
+/** On an answer that an earlier call with the same key got first. */
+export const REPLAYED_HEADER = 'Idempotent-Replayed'
+
 export function claimOf(keyring: Pick<Keyring, 'seal' | 'indexes'>, by: Identity, key: string): KeyedClaim | null {
   if (key === '') return null
   if (key.length > MAX_IDEMPOTENCY_KEY_LENGTH)

@@ -31,6 +31,7 @@ import { createIdentify } from './api-keys.ts'
 import { createCalls } from './calls.ts'
 import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
 import { createEarlyRefusal } from './early-refusal.ts'
+import { REPLAYED_HEADER } from './idempotency.ts'
 import type { KeyUsage } from './key-usage.ts'
 import { createPublishableKeyRules } from './publishable-keys.ts'
 import { createRecordRefusal } from './record-refusal.ts'
@@ -107,7 +108,7 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
       async () => (await broker.request('otp.calls', { id: randomUUID(), body, trace }, CALL_TIMEOUT_MS)) as OtpAnswer,
     )
 
-  const createCommand = <Schema extends z.ZodType>(
+  const createCommand = <Schema extends z.ZodObject>(
     kinds: readonly KeyKind[],
     schema: Schema,
     toCall: (body: z.output<Schema>, by: Identity, ctx: Context) => OtpCall,
@@ -132,6 +133,7 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
         throw error
       })
       const answer = respond(answered, trace)
+      if (answered.kind === 'verification' && answered.replayed) ctx.set(REPLAYED_HEADER, 'true')
       describeRequest(ctx, { otp_id: answer.otp_id })
       ctx.body = answer
     }

@@ -1,8 +1,10 @@
 // The bodies of requests, as schemas. The edge parses with the same objects that the OpenAPI document is generated from, so the document
-// says what is enforced. Unknown members are ignored, and null in an optional member is the same as absent.
+// says what is enforced. Unknown members are ignored, unless they are a known one misspelt (misspelt-members.ts), and null in an optional
+// member is the same as absent.
 import { z } from 'zod'
 import { isIpAddress } from '../../infra/ip-address.ts'
 import { channel } from '../domain/tenancy/value-schemas.ts'
+import { enteredCode } from '../domain/verifications/entered-code.ts'
 
 const text = () => z.string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a string') })
 
@@ -55,7 +57,11 @@ export const resendRequest = body({
 
 export const verifyRequest = body({
   otp_id: otpId,
-  code: text().meta({ description: 'What the user entered. Any string is an attempt.', examples: ['123456'] }),
+  code: enteredCode(text()).meta({
+    description:
+      'What the user entered. White space and hyphens are dropped, and decimal digits of any script count as 0 to 9. Any other string is an attempt.',
+    examples: ['123456'],
+  }),
 }).meta({ id: 'VerifyRequest', description: 'Checks a code.' })
 
 export const cancelRequest = body({ otp_id: otpId }).meta({ id: 'CancelRequest', description: 'Ends a verification.' })

@@ -12,6 +12,7 @@ import { firstUsable, isGeoBlocked, orderFor, usableChannels } from '../../machi
 import type { WhatsAppMode } from '../../machines/settings.ts'
 import { acceptRecipient, type CheckedRecipient } from '../domain/verifications/checked-recipient.ts'
 import { maskRecipient, type ParsedRecipient } from '../domain/verifications/recipient.ts'
+import { recipientFaults } from '../domain/verifications/recipient-faults.ts'
 import type { CachedApp } from './apps.ts'
 import type { Reputation } from './limits/reputation.ts'
 import { abusiveAddressRefusal, geoBlockedRefusal, limitRefusal, refusal } from './refusals.ts'
@@ -41,7 +42,10 @@ export interface SendPlan {
 
 export const checkRecipient = (text: string, mode: Mode): CheckedRecipient | Refusal =>
   acceptRecipient(text, mode) ??
-  refusal('InvalidRecipientError', 'It must be a valid E.164 phone number or email address.')
+  refusal(
+    'InvalidRecipientError',
+    ['It must be a valid E.164 phone number or email address.', ...recipientFaults(text)].join(' '),
+  )
 
 export function planSend(request: SendRequest): SendPlan | Refusal {
   const { mode, caller, app, reputation } = request

@@ -72,7 +72,7 @@ export const createSend = (deps: SendDeps) => {
     const recipient = checkRecipient(text, call.by.mode)
     if ('kind' in recipient) return refused(recipient, null)
     const claim = call.claim === null ? null : await claimKey(call.claim, call, app.settings)
-    if (claim?.kind === 'bound') return { answer: { kind: 'verification', verification: claim.otp.first } }
+    if (claim?.kind === 'bound') return { answer: existingOtp(claim.otp, command_id) }
     const otp_id = claim?.otp_id ?? call.otp_id
 
     const granted = await grant(command_id, otp_id, call, app, recipient, trace).catch(async error => {
@@ -83,7 +83,7 @@ export const createSend = (deps: SendDeps) => {
       await releaseKey(claim)
       return refused(granted.refusal, recipient.parsed)
     }
-    return { answer: await insertOtp(granted) }
+    return { answer: await insertOtp(granted, command_id) }
   }
 
   function claimKey(claim: KeyedClaim, { otp_id, by }: SendCall, settings: AppSettings): Promise<Claim> {
@@ -179,7 +179,7 @@ export const createSend = (deps: SendDeps) => {
     return otp.link === null ? funds.take(otp, app.settings) : funds.checkBalance(otp, prices)
   }
 
-  async function insertOtp({ doc, undo }: GrantedSend): Promise<OtpAnswer> {
+  async function insertOtp({ doc, undo }: GrantedSend, command_id: string): Promise<OtpAnswer> {
     const [answer] = await otps.insert([doc])
     if (answer === 'inserted') {
       recentOtps.set(doc._id, doc)
@@ -190,6 +190,13 @@ export const createSend = (deps: SendDeps) => {
     // The call was delivered twice, or the former holder of the claim was only slow: the verification that exists is the answer.
     await undo()
     const existing = (await otps.get([doc._id])).get(doc._id)
-    return { kind: 'verification', verification: existing?.first ?? doc.first }
+    return existingOtp(existing ?? doc, command_id)
   }
 }
+
+/** A call that is delivered twice made the verification itself, so its answer is not a replay. */
+const existingOtp = ({ first, last_commands }: OtpDoc, command_id: string): OtpAnswer => ({
+  kind: 'verification',
+  verification: first,
+  ...(last_commands.some(({ id }) => id === command_id) ? {} : { replayed: true }),
+})

@@ -88,6 +88,8 @@ describeInBrowserOnce('Try it, in every way', (open, start) => {
     const { page } = viewer
     await page.goto('/try')
     const code = await send(page)
+    await press(page, 'Verify')
+    await page.getByText('Enter the code from the message.').waitFor()
     await field(page, 'Code').fill(wrongCode(code))
     await press(page, 'Verify')
     await page.getByText('The code is wrong. 1 attempt is left.').waitFor()

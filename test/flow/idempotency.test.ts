@@ -3,13 +3,15 @@ import { expect } from 'chai'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { firstIdAt, newId } from '../../infra/ids.ts'
 import { claimOf } from '../../services/edge/idempotency.ts'
-import { ask, refusal } from '../support/api-caller.ts'
+import { type Answer, ask, refusal } from '../support/api-caller.ts'
 import { freshNumber, type Tenant } from '../support/flow.ts'
 import { describeFlow, FLOW_APP_KEYS } from '../support/shared-flow.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const CLAIM_HELD_MS = 30_000
+
+const isReplay = ({ headers }: Answer): boolean => headers.get('idempotent-replayed') === 'true'
 
 describeFlow('an idempotency key', (flow, engines) => {
   it('turns fifty sends at once into one verification, one message and one answer', async () => {
@@ -19,6 +21,7 @@ describeFlow('an idempotency key', (flow, engines) => {
     const answers = await flow.advanceUntil(Promise.all(sends))
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(50).fill(200))
     expect(new Set(answers.map(({ text }) => text))).to.have.property('size', 1)
+    expect(answers.filter(isReplay), 'all but the one that made it').to.have.length(49)
     await flow.waitForCode(to)
     const { items } = (await flow.admin('GET', `/apps/${app}/verifications`)).body
     expect(items).to.have.length(1)
@@ -39,7 +42,10 @@ describeFlow('an idempotency key', (flow, engines) => {
     const { server } = await flow.createTenant()
     const [to, other, idempotency] = [freshNumber(), freshNumber(), randomUUID()]
     const first = await server.send(to, { idempotency })
-    expect((await server.send(other, { idempotency })).text).to.equal(first.text)
+    const replay = await server.send(other, { idempotency })
+    expect(replay.text).to.equal(first.text)
+    expect([first, replay].map(isReplay)).to.deep.equal([false, true])
+    expect(isReplay(await server.send(other, { idempotency, locale: 'de' }))).to.equal(true)
     await server.cancel(first.body.otp_id)
     expect((await server.send(other, { idempotency, client_ip: '8.8.8.8' })).text).to.equal(first.text)
     await flow.waitForCode(to)
@@ -165,11 +171,14 @@ describeFlow('an idempotency key', (flow, engines) => {
       const shop = await flow.createTenant()
       const { idempotency, otp_id } = await leaveClaim(shop, flow.clock.now() - CLAIM_HELD_MS)
       const to = freshNumber()
-      const { status, body, text } = await shop.server.send(to, { idempotency })
+      const taken = await shop.server.send(to, { idempotency })
+      const { status, body, text } = taken
       expect(status, text).to.equal(200)
       expect(body.otp_id).to.equal(otp_id)
       await flow.waitForCode(to)
-      expect((await shop.server.send(to, { idempotency })).body).to.deep.equal(body)
+      const replay = await shop.server.send(to, { idempotency })
+      expect(replay.body).to.deep.equal(body)
+      expect([taken, replay].map(isReplay)).to.deep.equal([false, true])
       expect(await verificationsOf(shop)).to.deep.equal([otp_id])
     })
 

@@ -76,6 +76,29 @@ describeFlow('a send', flow => {
     })
   })
 
+  it('says what is wrong with an invalid recipient, without repeating it', async () => {
+    const { server } = await flow.createTenant()
+    for (const [to, ...words] of [
+      ['447911123456', 'no plus'],
+      ['+44 7911-123456', 'spaces, hyphens'],
+      ['07911 123456', 'no plus', 'spaces, hyphens'],
+      [' +447911123456\n', 'white space around it'],
+      ['ada@example.com ', 'white space around it'],
+      ['ada@example.com, eda@example.com', 'two addresses'],
+      ['+447911123456,+447911123457', 'two addresses or numbers'],
+      ['+999123456789', 'no country has numbers like it'],
+      ['someone'],
+    ] as const) {
+      const answer = await server.send(to)
+      expect(refusal(answer)).to.deep.equal({ type: 'InvalidRecipientError', status: 422 })
+      const { detail } = answer.body
+      expect(detail).to.match(/^It must be a valid E\.164 phone number or email address\./)
+      expect(detail.split('. '), detail).to.have.length(words.length + 1)
+      for (const word of words) expect(detail).to.include(word)
+      expect(detail).to.not.include(to.trim())
+    }
+  })
+
   it('is refused outside the allowed countries, where an app lists some', async () => {
     const { server } = await flow.createTenant({ allowed_countries: ['BR'] })
     expect((await server.send('+5511987654322')).status).to.equal(200)

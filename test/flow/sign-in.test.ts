@@ -60,7 +60,8 @@ onEachEngineSet('signing in to the dashboard', engines => {
     })
     expect(message).to.include({ channel: 'email', recipient: email })
     expect(message?.text).to.include('Countersign console')
-    const answer = await enter({ email, code: message?.code })
+    expect((await enter({ email, code: ' - ' })).status).to.equal(422)
+    const answer = await enter({ email, code: [...(message?.code ?? '')].join(' ') })
     expect(answer.body).to.include({ id, name: 'Ada', email, role: 'owner', company_id: company })
 
     const browser = createBrowser(url(), answer)

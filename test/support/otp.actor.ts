@@ -31,7 +31,8 @@ export interface TestActor {
   clock: TestClock
   /** `action_url` is the link, unsealed; null without a link. */
   send(options: SendOptions): Promise<{ otp_id: string; action_url: string | null }>
-  ask(call: OtpCall): Promise<OtpAnswer>
+  /** `id`: of the message, which stays the same when it is delivered again. */
+  ask(call: OtpCall, id?: string): Promise<OtpAnswer>
   close(): Promise<void>
 }
 
@@ -46,8 +47,8 @@ export async function startOtpActor(
   const topology = createTopology({ channel: [1_000], webhook: [1_000] })
   const broker = { ...createEmbeddedBroker({ topology, clock, log }), durable }
   await createOtpService({ broker, store, keyring, clock, log, metrics: createMetrics() }).attach?.()
-  const ask = async (body: OtpCall) =>
-    (await broker.request('otp.calls', { id: randomUUID(), body }, 10_000)) as OtpAnswer
+  const ask = async (body: OtpCall, id: string = randomUUID()) =>
+    (await broker.request('otp.calls', { id, body }, 10_000)) as OtpAnswer
 
   return {
     broker,

@@ -15,6 +15,7 @@ import { isoTime } from '../../../infra/iso-time.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
 import { type SessionDoc, type UserDoc, userContext } from '../../domain/users/documents.ts'
 import type { SignInTickets } from '../../domain/users/sign-in-tickets.ts'
+import { enteredCode } from '../../domain/verifications/entered-code.ts'
 import { operatorPrincipal, type Principal, principalOf } from '../access.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { emailAddress } from '../email-address.ts'
@@ -44,7 +45,7 @@ const signInBody = z
     token: z.string().min(1).max(1_000).optional(),
     ticket: z.string().min(1).max(1_000).optional(),
     email: emailAddress.optional(),
-    code: z.string().min(1).max(100).optional(),
+    code: enteredCode().max(100).optional(),
   })
   .refine(
     ({ token, ticket, email, code }) =>

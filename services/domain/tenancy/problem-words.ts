@@ -141,8 +141,10 @@ function unionWords({ errors }: Found<'invalid_union'>): string {
 /** The words for a member that does not exist, with the name that was probably meant. */
 export function unknownMemberWords(name: string, known: readonly string[]): string {
   const meant = findSimilar(name, known)
-  return meant === undefined ? UNKNOWN_MEMBER : `${UNKNOWN_MEMBER}; did you mean \`${meant}\`?`
+  return meant === undefined ? UNKNOWN_MEMBER : didYouMean(meant)
 }
+
+export const didYouMean = (name: string): string => `${UNKNOWN_MEMBER}; did you mean \`${name}\`?`
 
 const UNKNOWN_MEMBER = 'is not known'
 

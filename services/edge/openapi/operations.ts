@@ -1,10 +1,17 @@
 // The client API, /api/v1: which keys may call each operation, its request, its answer and its refusals. One entry per route.
 import type { z } from 'zod'
-import type { ApiLink, ApiOperation, ApiParameter, ApiPart, ApiRefusal } from '../../../infra/openapi/operation.ts'
+import type {
+  ApiAnswer,
+  ApiLink,
+  ApiOperation,
+  ApiParameter,
+  ApiPart,
+  ApiRefusal,
+} from '../../../infra/openapi/operation.ts'
 import * as answers from '../schemas.answers.ts'
 import * as requests from '../schemas.requests.ts'
 import { answerExamples, requestExamples } from './examples.ts'
-import { OTP_ID_PARAMETER, sendParameters } from './parameters.ts'
+import { OTP_ID_PARAMETER, sendAnswerHeaders, sendParameters } from './parameters.ts'
 import { refusal } from './refusals.ts'
 import { WEBHOOKS } from './webhooks.ts'
 
@@ -17,7 +24,7 @@ interface ClientOperation {
   keys: readonly ('server' | 'publishable')[]
   request: { schema: z.ZodType; example: unknown } | null
   parameters?: readonly ApiParameter[]
-  answer: { schema: z.ZodType; description: string; examples: Record<string, unknown> }
+  answer: Omit<ApiAnswer, 'status'> & { schema: z.ZodType }
   refusals: readonly ApiRefusal[]
   links?: Record<string, ApiLink>
 }
@@ -54,7 +61,12 @@ const OPERATIONS: readonly ClientOperation[] = [
     keys: ANY_KEY,
     request: { schema: requests.sendRequest, example: requestExamples.send },
     parameters: sendParameters,
-    answer: { schema: answers.verification, description: 'The verification, pending.', examples: answerExamples.send },
+    answer: {
+      schema: answers.verification,
+      description: 'The verification, pending.',
+      examples: answerExamples.send,
+      headers: sendAnswerHeaders,
+    },
     refusals: [
       ...BODY_REFUSALS,
       refusal.idempotencyKey,
@@ -178,7 +190,7 @@ export const CLIENT_API: ApiPart = {
   tag: {
     name: 'Verifications',
     description:
-      'What an app and its backend call. Unknown members of a body are ignored, and null in an optional member is the same as absent.',
+      'What an app and its backend call. Unknown members of a body are ignored, except those that differ from a known one only in case, hyphens or underscores, and `to`, `phone`, `number` or `email` in place of `recipient`: they are refused. Null in an optional member is the same as absent.',
   },
   securitySchemes: {
     server: { type: 'http', scheme: 'bearer', description: 'A server key (`sk_…`). Never leaves your backend.' },

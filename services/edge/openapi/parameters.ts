@@ -1,6 +1,7 @@
-// The parameters of the client API that are not in a body.
+// The parameters of the client API that are not in a body, and the headers of its answers.
 import { z } from 'zod'
-import type { ApiParameter } from '../../../infra/openapi/operation.ts'
+import type { ApiHeader, ApiParameter } from '../../../infra/openapi/operation.ts'
+import { REPLAYED_HEADER } from '../idempotency.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../schemas.requests.ts'
 
 export const OTP_ID_PARAMETER: ApiParameter = {
@@ -20,3 +21,11 @@ export const sendParameters: readonly ApiParameter[] = [
     schema: z.string().max(MAX_IDEMPOTENCY_KEY_LENGTH),
   },
 ]
+
+export const sendAnswerHeaders: Record<string, ApiHeader> = {
+  [REPLAYED_HEADER]: {
+    description:
+      'An earlier call with the same `idempotency-key` made this verification, and this is its answer: nothing was sent. Absent otherwise.',
+    schema: z.literal('true'),
+  },
+}

@@ -38,6 +38,18 @@ describe('an answer of the OTP actor', () => {
     })
   })
 
+  it('has a header where it is the replay of an earlier one, and only there', async () => {
+    for (const [replayed, header] of [
+      [{ replayed: true } as const, 'true'],
+      [{}, null],
+    ] as const) {
+      stubAnswer({ kind: 'verification', verification: view(), ...replayed })
+      const response = await edge.post('/otp/send', SEND)
+      expect(response.headers.get('idempotent-replayed')).to.equal(header)
+      expect(await json(response)).to.not.have.property('replayed')
+    }
+  })
+
   it('has its link unsealed', async () => {
     const url = 'https://wa.me/15550001111?text=hello'
     const sealed_action_url = edge.keyring.seal(url, atRest.link(OTP_ID))

@@ -56,7 +56,9 @@ describe('a page on another origin', () => {
     const response = await edge.post('/otp/send', SEND, { key: KEYS.deviceTest, headers: { Origin: ORIGIN } })
     expect(response.status).to.equal(200)
     expect(allowedOrigin(response)).to.equal(ORIGIN)
-    expect(response.headers.get('access-control-expose-headers')).to.equal('Retry-After, X-Request-Id')
+    expect(response.headers.get('access-control-expose-headers')).to.equal(
+      'Idempotent-Replayed, Retry-After, X-Request-Id',
+    )
     expect(response.headers.get('vary')).to.equal('Origin')
   })
 

@@ -36,6 +36,27 @@ const ROWS: [string, unknown, ...string[]][] = [
   ['/otp/send', { recipient: RECIPIENT, channel: 'sms' }, 'channel'],
   ['/otp/send', { recipient: RECIPIENT, channel: '' }, 'channel'],
   ['/otp/send', { recipient: 1, locale: 1, client_ip: 1, channel: 1 }, 'recipient', 'locale', 'client_ip', 'channel'],
+  ['/otp/send', { recipient: RECIPIENT, clientIp: '8.8.8.8' }, 'clientIp'],
+  [
+    '/otp/send',
+    { recipient: RECIPIENT, 'CLIENT-IP': null, LOCALE: 'en', Channel: 'sms' },
+    'LOCALE',
+    'CLIENT-IP',
+    'Channel',
+  ],
+  ['/otp/send', { recipient: RECIPIENT, client_ip: '8.8.8.8', clientip: '8.8.8.8', clientIp: 1 }, 'clientip'],
+  ['/otp/send', { Recipient: RECIPIENT }, 'recipient', 'Recipient'],
+  ['/otp/send', { to: RECIPIENT }, 'recipient', 'to'],
+  ['/otp/send', { phone: RECIPIENT }, 'recipient', 'phone'],
+  ['/otp/send', { Number: RECIPIENT }, 'recipient', 'Number'],
+  ['/otp/send', { recipient: null, email: 'ada@example.com' }, 'recipient', 'email'],
+  ['/otp/send', { recipient: RECIPIENT, to: 'x', phone: 'x', number: 1, email: 'x', ip: '8.8.8.8' }],
+  ['/otp/resend', { otpId: OTP_ID, channel: 'sms' }, 'otp_id', 'otpId'],
+  ['/otp/resend', { otp_id: OTP_ID, Channel: 'sms' }, 'Channel'],
+  ['/otp/resend', { otp_id: OTP_ID, to: RECIPIENT, clientIp: '8.8.8.8' }],
+  ['/otp/verify', { 'otp-id': OTP_ID, CODE: '123456' }, 'otp_id', 'code', 'otp-id', 'CODE'],
+  ['/otp/cancel', { otp_id: OTP_ID, otpID: OTP_ID }, 'otpID'],
+  ['/verifications/exchange', { verificationToken: TOKEN }, 'verification_token', 'verificationToken'],
   ['/otp/resend', { otp_id: OTP_ID }],
   ['/otp/resend', { otp_id: OTP_ID, channel: null, client_ip: 'ignored here' }],
   ['/otp/resend', { otp_id: OTP_ID, channel: 'whatsapp' }],
@@ -45,7 +66,9 @@ const ROWS: [string, unknown, ...string[]][] = [
   ['/otp/resend', { otp_id: OTP_ID, channel: 'SMS' }, 'channel'],
   ['/otp/resend', { otp_id: OTP_ID, channel: ['sms'] }, 'channel'],
   ['/otp/verify', { otp_id: OTP_ID, code: '123456' }],
-  ['/otp/verify', { otp_id: OTP_ID, code: '' }],
+  ['/otp/verify', { otp_id: OTP_ID, code: '' }, 'code'],
+  ['/otp/verify', { otp_id: OTP_ID, code: ' \n' }, 'code'],
+  ['/otp/verify', { otp_id: OTP_ID, code: '-\u00a0\u2010' }, 'code'],
   ['/otp/verify', { otp_id: OTP_ID, code: 'any string is an attempt' }],
   ['/otp/verify', { otp_id: OTP_ID, code: '9'.repeat(15_000) }],
   ['/otp/verify', { otp_id: OTP_ID }, 'code'],
@@ -91,6 +114,16 @@ describe('a body at the edge', () => {
       expect(errors.map(error => error.path)).to.deep.equal(wrong)
       for (const { message } of errors) expect(problem.detail).to.contain(message)
     })
+
+  it('with a misspelt member is told which one was meant', async () => {
+    const misspelt = await edge.post('/otp/send', { recipient: RECIPIENT, clientIp: '8.8.8.8' })
+    expect((await problemOf(misspelt)).detail).to.equal('clientIp is not known; did you mean `client_ip`?')
+    const named = await edge.post('/otp/send', { to: RECIPIENT })
+    expect((await problemOf(named)).errors).to.deep.include({
+      path: 'to',
+      message: 'is not known; did you mean `recipient`?',
+    })
+  })
 
   const raw = (path: string, body: string | Uint8Array | null, headers: Record<string, string> = {}) =>
     edge.request(`/api/v1${path}`, {

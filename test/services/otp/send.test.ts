@@ -43,12 +43,13 @@ onEmbeddedStore('a send', fresh => {
     (await store.docs('otps').find({ app_id: 'app_a' }, { sort: { _id: -1 }, limit: 9 })).length
 
   it('makes one verification when its call is delivered twice', async () => {
-    const twice = call()
-    const answers = [await actor.ask(twice), await actor.ask(twice)]
-    expect(answers[0]?.kind).to.equal('verification')
-    expect(answers[1]).to.deep.equal(answers[0])
-    expect(await stored()).to.equal(1)
-    expect((await actor.ask(call())).kind, 'the second delivery is not counted').to.equal('verification')
+    for (const [nth, claim] of [null, CLAIM].entries()) {
+      const twice = call({ claim })
+      const answers = [await actor.ask(twice, `message ${nth}`), await actor.ask(twice, `message ${nth}`)]
+      expect(answers[0]).to.include({ kind: 'verification' }).and.not.have.property('replayed')
+      expect(answers[1]).to.deep.equal(answers[0])
+      expect(await stored(), 'the second delivery is not counted').to.equal(nth + 1)
+    }
   })
 
   it('leaves no verification, no count and no claim when it is refused', async () => {

@@ -3091,7 +3091,7 @@ export interface components {
              */
             otp_id: string;
             /**
-             * @description What the user entered. Any string is an attempt.
+             * @description What the user entered. White space and hyphens are dropped, and decimal digits of any script count as 0 to 9. Any other string is an attempt.
              * @example 123456
              */
             code: string;
@@ -3487,6 +3487,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description An earlier call with the same `idempotency-key` made this verification, and this is its answer: nothing was sent. Absent otherwise. */
+                    "Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {

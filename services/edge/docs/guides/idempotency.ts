@@ -10,9 +10,9 @@ export const idempotency: Guide = {
   render: ({ base }) => html`${heading(2, 'idempotency', 'Idempotency')}
 ${besides(
   paragraphs(
-    'Give each send an `idempotency-key` of at most 128 characters, such as the id of a sign-up. A repeat with the same key gets the first answer and sends no second code, so a lost answer or a 503 is safe to repeat.',
+    'Give each send an `idempotency-key` of at most 128 characters, such as the id of a sign-up. A repeat with the same key gets the first answer, with the header `Idempotent-Replayed: true`, and sends no second code, so a lost answer or a 503 is safe to repeat.',
     'The key alone counts: a repeat that names another recipient gets the verification of the first one. Make a new key for each verification.',
-    'A key counts within your company, for one mode and one kind of API key, for 24 hours by default. A refused send leaves its key free. Calls at the same time with one key make one verification, and all get its answer.',
+    'A key counts within your company, for one mode and one kind of API key, for 24 hours by default. A refused send leaves its key free. Calls at the same time with one key make one verification, and all get its answer; all but the one that made it are replays.',
     'All devices of a company share the idempotency keys of its publishable keys, so a device must use one that cannot be guessed (a random UUID).',
     'The other calls need none. A verify may be repeated for 60 seconds, a cancel always, an exchange while its token lives and with the same API key. [Crediting a company](#creditCompany) takes an `idempotency-key` too.',
   ),

@@ -1,6 +1,6 @@
 // What the app does, step by step: send, check, and as a device exchange. Enter goes on at each step, and the focus follows.
 import type { Ref } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Schemas } from '../../api/client.ts'
 import { CHANNEL_NAMES, channelsFor } from '../../data/channels.ts'
 import { useApp } from '../../data/tenant.tsx'
@@ -30,6 +30,12 @@ export function Steps(props: StepsProps) {
   const { trial, recipient, asDevice, code } = props
   const { started, answers, sending, verifying } = trial
   const isInbound = started?.verification.completion === 'inbound'
+  const [submittedEmpty, setSubmittedEmpty] = useState(false)
+  const isEmpty = code.trim() === ''
+  const verify = () => {
+    setSubmittedEmpty(isEmpty)
+    if (!isEmpty) void trial.verify(code)
+  }
   return (
     <div class="try-steps">
       <Switch
@@ -73,7 +79,7 @@ export function Steps(props: StepsProps) {
         <p>In this mode of WhatsApp nothing is typed: the person’s message approves. Play it in the inbox.</p>
       ) : (
         <div ref={props.codePlace} class="try-step">
-          <Form change={verifying} onSubmit={() => trial.verify(code)}>
+          <Form change={verifying} onSubmit={verify}>
             <TextField
               label="Code"
               value={code}
@@ -82,7 +88,7 @@ export function Steps(props: StepsProps) {
               autocomplete="one-time-code"
               monospace
               disabled={started === null}
-              error={refusalOf(answers.verify)}
+              error={submittedEmpty && isEmpty ? 'Enter the code from the message.' : refusalOf(answers.verify)}
             />
             <Button look="primary" type="submit" busy={verifying.busy} disabled={started === null}>
               Verify

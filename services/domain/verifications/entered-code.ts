@@ -1,0 +1,22 @@
+// In: a code as a person typed or pasted it. Out: its digits as the code has them. Keyboards of other scripts write their own digits, and
+// messages and copies put spaces and hyphens between them: such a spelling of the right code must not cost an attempt.
+import { z } from 'zod'
+
+const WHITE_SPACE_AND_HYPHENS = /[\s\p{White_Space}\p{Dash}\u00AD]/gu
+const DIGIT_OF_ANOTHER_SCRIPT = /(?![0-9])\p{Nd}/gu
+const DECIMAL_DIGIT = /^\p{Nd}$/u
+
+export const normalizeCode = (text: string): string =>
+  text.replaceAll(WHITE_SPACE_AND_HYPHENS, '').replaceAll(DIGIT_OF_ANOTHER_SCRIPT, toAsciiDigit)
+
+/** Unicode keeps the ten digits of a script next to each other, from zero to nine, and puts some scripts next to each other. */
+function toAsciiDigit(digit: string): string {
+  const point = digit.codePointAt(0) ?? 0
+  let zero = point
+  while (DECIMAL_DIGIT.test(String.fromCodePoint(zero - 1))) zero -= 1
+  return String((point - zero) % 10)
+}
+
+/** For every member in which a code comes in. What is left of it may be any text, but not none: that is no attempt. */
+export const enteredCode = (text: z.ZodString = z.string()) =>
+  text.overwrite(normalizeCode).min(1, 'must have a character other than white space and hyphens')
