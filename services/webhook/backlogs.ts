@@ -7,8 +7,9 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { EventDoc, WebhookEndpoint } from '../domain/webhooks/documents.ts'
 import { drainMessage, type Remind } from '../domain/webhooks/messages.ts'
-import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
+import { type Endpoint, type Endpoints, isCallable, isPaused } from './endpoints.ts'
 import { cancelAttempt } from './event-changes.ts'
+import { releaseRetries } from './release-retries.ts'
 import type { Tenant } from './slots.ts'
 
 export interface Backlogs {
@@ -52,6 +53,8 @@ const LONG_AGO = 1
 const MAX_MARKS = 10_000
 /** Until the backlog of an endpoint that could not be read is tried again. */
 const UNREADABLE_RETRY_MS = 60_000
+/** Calls that were under way when an endpoint was enabled have their result by then, those of processes that died too. */
+const LATE_RESULTS_MS = 60_000
 
 interface DrainState {
   /** Whether a drain was asked for since the last one began. */
@@ -98,26 +101,32 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
   const sleep = (ms: number): Promise<void> => new Promise(resolve => void clock.after(ms, resolve))
 
   async function drainAll(app_id: string, state: DrainState): Promise<void> {
-    // The endpoint may have been enabled since it was cached.
-    const endpoint = await endpoints.reload(app_id)
     while (state.rerun && mayWork()) {
       const { mark } = state
       state.rerun = false
+      const startedAt = clock.now()
+      // The endpoint may have been enabled since it was cached.
+      const endpoint = await endpoints.reload(app_id)
+      const retryAllBefore = endpoint && isCallable(endpoint) ? endpoint.retry_all_before : undefined
+      // All are moved before the first is sent, so that the oldest goes first.
+      if (retryAllBefore !== undefined) await releaseRetries(events, app_id, retryAllBefore)
       let outcome: Awaited<ReturnType<typeof drainPage>> = isUnreadable(endpoint) ? 'unreadable' : 'more'
       while (outcome === 'more') outcome = mayWork() ? await drainPage(app_id) : 'interrupted'
       if (mark === undefined) continue
-      if (outcome === 'over') await clearMark(app_id, mark)
-      if (outcome === 'unreadable') await postponeMark(app_id, mark)
+      const lateUntil = (retryAllBefore ?? 0) + LATE_RESULTS_MS
+      if (outcome === 'unreadable') await postponeMark(app_id, mark, clock.now() + UNREADABLE_RETRY_MS)
+      else if (outcome === 'over' && startedAt < lateUntil) await postponeMark(app_id, mark, lateUntil)
+      else if (outcome === 'over') await clearMark(app_id, mark)
     }
   }
 
   /** Clears only the mark that this drain was asked for: a newer mark announces events that may not be stored yet. */
   const clearMark = (app_id: string, mark: number): Promise<unknown> =>
-    webhooks.modify({ _id: app_id, drain_at: mark }, { $unset: { drain_at: true } })
+    webhooks.modify({ _id: app_id, drain_at: mark }, { $unset: { drain_at: true, retry_all_before: true } })
 
   /** Lets the sweeper ask again, but not often: the endpoint may stay unreadable for long. */
-  const postponeMark = (app_id: string, mark: number): Promise<unknown> =>
-    webhooks.modify({ _id: app_id, drain_at: mark }, { $set: { drain_at: clock.now() + UNREADABLE_RETRY_MS } })
+  const postponeMark = (app_id: string, mark: number, until: number): Promise<unknown> =>
+    webhooks.modify({ _id: app_id, drain_at: mark }, { $set: { drain_at: until } })
 
   const askOthers = (app_id: string, mark?: number): void => remind(drainMessage(app_id, clock.now(), mark))
 

@@ -94,6 +94,12 @@ export const moveToBacklog = (event: EventDoc): Change => ({
   $unset: NOT_SCHEDULED,
 })
 
+/** Its endpoint was enabled: the planned retry is given up for a new round of attempts, which begins as soon as the backlog is sent. */
+export const releaseRetry = (event: EventDoc): Change => ({
+  $set: { backlog: 'kept', backlog_at: event.created_at },
+  $unset: NOT_SCHEDULED,
+})
+
 /** Its attempt was started and no call made. Does not count as an attempt. */
 export const cancelAttempt = (event: EventDoc, backlog: Backlog): Change => ({
   $set: {

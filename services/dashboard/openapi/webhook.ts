@@ -98,7 +98,7 @@ export const webhookOperations = [
     id: 'enableWebhook',
     route: ['post', '/apps/{id}/webhook/enable'],
     summary: 'End a pause',
-    description: 'Events that were held are sent, oldest first.',
+    description: 'Everything that waits is sent, oldest first: events that were held, and those in retry.',
     answers: [ok(endpoint, 'The endpoint.', example)],
   }),
   adminOperation({

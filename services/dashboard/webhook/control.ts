@@ -30,7 +30,7 @@ export interface WebhookControlDeps {
 }
 
 export interface WebhookControl {
-  /** Events that were held are sent, oldest first. Resolves with the endpoint as it is afterwards; null when the app has none. */
+  /** Everything that waits is sent, oldest first: events that were held, and those in retry. Resolves with the endpoint as it is afterwards; null when the app has none. */
   enable(app_id: string): Promise<WebhookEndpoint | null>
   pause(app_id: string): Promise<WebhookEndpoint | null>
   /** Sends one event again, in a new round of attempts; while its endpoint is paused the event is held. In: the id it is stored under.
@@ -58,7 +58,7 @@ export function createWebhookControl({ store, broker, clock, log, step }: Webhoo
       if (!endpoint) return null
       const { status, life, changed } = step(endpoint, [event])
       if (!changed) return endpoint
-      const drain = status === 'active' ? { drain_at: event.at + LATE_EVENTS_MS } : {}
+      const drain = status === 'active' ? { drain_at: event.at + LATE_EVENTS_MS, retry_all_before: event.at } : {}
       const [answer] = await webhooks.change([
         { _id: app_id, rev: endpoint.rev, update: { $set: { status, life, ...drain } } },
       ])

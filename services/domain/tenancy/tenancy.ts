@@ -28,6 +28,7 @@ export interface TenantWebhook {
   status: WebhookEndpoint['status']
   /** To be read with `endpointLife` of machines/endpoint.step.ts. */
   life?: SavedEndpoint
+  retry_all_before?: number
   /** Some may have expired: `signingSecrets` of webhooks/secrets.ts selects those that sign at a given time. */
   secrets: { id: string; state: WebhookSecretState; secret: string; expires_at: number | null }[]
 }
@@ -97,7 +98,14 @@ export const createTenancy = ({
       const secret = unsealOrNull(keyring, sealed, webhookSecretContext(appId, id))
       return secret === null ? [] : [{ id, state, secret, expires_at }]
     })
-    const { url, status, life } = stored
-    return { app_id: appId, url, status, secrets, ...(life ? { life } : {}) }
+    const { url, status, life, retry_all_before } = stored
+    return {
+      app_id: appId,
+      url,
+      status,
+      secrets,
+      ...(life ? { life } : {}),
+      ...(retry_all_before === undefined ? {} : { retry_all_before }),
+    }
   },
 })

@@ -32,6 +32,8 @@ export interface WebhookEndpoint extends RevisedDoc {
   life?: SavedEndpoint
   /** When the sweeper asks for its backlog to be drained; absent while there is no backlog. */
   drain_at?: number
+  /** Retries of events that were last called before this time are due at once: the endpoint was enabled then. Absent once all are sent. */
+  retry_all_before?: number
 }
 
 /** `unsent`: its app had no endpoint. `pending`: it waits for its next attempt, or an attempt is under way. `held`: it is kept while its
@@ -99,6 +101,8 @@ export const WEBHOOK_COLLECTIONS = {
       { fields: { app_id: 1, _id: -1 } },
       { fields: { partition: 1, due_at: 1 }, partial: { due_at: { $gt: 0 } } },
       { fields: { app_id: 1, backlog_at: 1 }, partial: { backlog_at: { $gt: 0 } } },
+      // Events that wait for a retry: few of all, and none while an endpoint answers.
+      { fields: { app_id: 1, _id: 1 }, partial: { next_attempt_at: { $gt: 0 } } },
       { fields: { 'payload.otp_id': 1, _id: -1 } },
       // Test events are kept for a shorter time than live ones.
       { fields: { app_id: 1, mode: 1, _id: -1 }, partial: { mode: 'test' } },

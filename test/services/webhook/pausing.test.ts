@@ -7,6 +7,7 @@ import {
   createWebhookHarness,
   expectStatus,
   HOURS,
+  hangingEndpoint,
   MINUTES,
   SECONDS,
   type WebhookHarness,
@@ -150,8 +151,87 @@ onEmbeddedStore('an endpoint that fails', fresh => {
       ])
     await harness.passTime(12 * SECONDS)
     await harness.soon(() => expectStatus(harness, 'evt_late', 'delivered'))
-    await harness.passTime(62 * SECONDS)
-    await harness.soon(async () => expect((await harness.endpoint('app_shop')).drain_at).to.equal(undefined))
+    await harness.passTime(2 * MINUTES)
+    await harness.soon(async () => {
+      const { drain_at, retry_all_before } = await harness.endpoint('app_shop')
+      expect([drain_at, retry_all_before]).to.deep.equal([undefined, undefined])
+    })
+  })
+
+  /** Lets events fail once, so that they wait for hours, then one that finds the endpoint gone. Answers their ids, the last one's last. */
+  async function pauseWithRetries(retries: number): Promise<string[]> {
+    harness = await createWebhookHarness(store, { backoff: [3 * HOURS, 3 * HOURS] })
+    harness.respondWith('app_shop', () => 500)
+    const ids: string[] = []
+    for (let n = 0; n < retries; n += 1) ids.push(await harness.emitEvent('app_shop'))
+    for (const id of ids) await harness.soon(async () => expect((await harness.event(id)).attempts).to.have.length(1))
+    harness.respondWith('app_shop', () => 410)
+    ids.push(await harness.emitEvent('app_shop'))
+    await harness.soon(() => expectStatus(harness, ids.at(-1) ?? '', 'held'))
+    harness.calls.length = 0
+    return ids
+  }
+
+  const calledIds = (): string[] => harness.calls.map(({ event_id }) => event_id)
+
+  it('gets its events in retry at once when it is enabled, oldest first and once each', async () => {
+    const ids = await pauseWithRetries(3)
+    harness.respondWith('app_shop', () => 200)
+    await harness.control.enable('app_shop')
+    for (const id of ids) await harness.soon(() => expectStatus(harness, id, 'delivered'))
+    expect(calledIds()).to.deep.equal(ids)
+    expect(await harness.event(ids[0] ?? '')).to.include({ round: 2, tries: 1 })
+    await harness.passTime(4 * HOURS, 10 * MINUTES)
+    expect(calledIds(), 'the reminders of the planned retries came').to.deep.equal(ids)
+  })
+
+  it('waits for the next retry as usual when it fails again after it was enabled', async () => {
+    const ids = await pauseWithRetries(2)
+    harness.respondWith('app_shop', () => 500)
+    await harness.control.enable('app_shop')
+    await harness.passTime(2 * MINUTES)
+    expect(calledIds()).to.deep.equal(ids)
+    for (const id of ids) expect(await harness.event(id)).to.include({ status: 'pending', round: 2, tries: 1 })
+  })
+
+  it('gets an event whose call began before it was enabled and failed afterwards', async () => {
+    harness = await createWebhookHarness(store, { backoff: [3 * HOURS] })
+    const slow = hangingEndpoint()
+    harness.respondWith('app_shop', slow.answers)
+    const id = await harness.emitEvent('app_shop')
+    await harness.soon(() => expect(slow.waiting()).to.equal(1))
+    await harness.passTime(SECONDS)
+    await harness.control.pause('app_shop')
+    await harness.control.enable('app_shop')
+    await harness.passTime(12 * SECONDS)
+    slow.answerAll(500)
+    harness.respondWith('app_shop', () => 200)
+    await harness.passTime(90 * SECONDS)
+    await expectStatus(harness, id, 'delivered')
+  })
+
+  it('gets its events in retry although a process dies while it makes them due', async () => {
+    const ids = await pauseWithRetries(3)
+    harness.respondWith('app_shop', () => 200)
+    harness.beforeStoreCall('events.change', () => harness.crash())
+    await harness.control.enable('app_shop')
+    await harness.settle()
+    expect(harness.calls).to.deep.equal([])
+    await harness.start()
+    await harness.passTime(12 * SECONDS)
+    for (const id of ids) await harness.soon(() => expectStatus(harness, id, 'delivered'))
+    expect(calledIds()).to.deep.equal(ids)
+  })
+
+  it('gets hundreds of events in retry, oldest first', async () => {
+    const [first = '', gone = ''] = await pauseWithRetries(1)
+    const { _id, ...waiting } = await harness.event(first)
+    const numbered = Array.from({ length: 210 }, (_, n) => `${_id}${String(n).padStart(3, '0')}`)
+    await store.docs('events').insert(numbered.map(id => ({ ...waiting, _id: id })))
+    harness.respondWith('app_shop', () => 200)
+    await harness.control.enable('app_shop')
+    await harness.passTime(15 * SECONDS)
+    expect(calledIds()).to.deep.equal([first, ...numbered, gone])
   })
 
   it('gets an event that is kept at the very moment it is enabled', async () => {

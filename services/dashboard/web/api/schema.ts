@@ -475,7 +475,7 @@ export interface paths {
         put?: never;
         /**
          * End a pause
-         * @description Events that were held are sent, oldest first. Lowest role: `developer`.
+         * @description Everything that waits is sent, oldest first: events that were held, and those in retry. Lowest role: `developer`.
          */
         post: operations["enableWebhook"];
         delete?: never;
