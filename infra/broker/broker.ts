@@ -57,7 +57,7 @@ export const retry = (afterMs: number): Outcome => ({ kind: 'retry', afterMs })
 /** The message becomes a dead letter: it is kept for an operator and not delivered again. */
 export const dead = (reason: string): Outcome => ({ kind: 'dead', reason })
 
-/** The work failed in a way that nobody foresaw: as if the handler had thrown, but for this message alone. It is a bug, or a stranger's
+/** The work failed in a way that was not foreseen: as if the handler had thrown, but for this message alone. It is a bug, or a stranger's
  *  error of the moment: the message is delivered again once after each of the queue's delays, the shortest first, and becomes a dead letter
  *  when it fails after the last. */
 export const threw = (error: unknown): Outcome => ({ kind: 'threw', error })

@@ -29,7 +29,7 @@ export interface OwedDeliveryDeps {
 /** The soonest that a delivery is looked at again whose message may still be with the broker. */
 const LOOK_AGAIN_MS = 10_000
 const PUBLISH_AGAIN_MS = MINUTE_MS
-/** Whatever keeps a delivery queued for so long, one message more does not help. */
+/** A delivery that is queued for so long is not helped by one more message. */
 const GIVE_UP_AFTER_MS = DAY_MS
 const MAX_ATTEMPTS_READ = 100
 

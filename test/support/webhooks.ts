@@ -140,7 +140,9 @@ export async function createWebhookHarness(
     const config = { backoff: { channel: [], webhook: backoff } }
     services = [
       ...Array.from({ length: processes }, () => createWebhookService({ ...deps, outbound, random, config })),
-      ...(withSweeper ? [createSweeperService({ ...deps, outbound, config: { engine: SHARED, ...TEST_PROVIDER_CONFIG } })] : []),
+      ...(withSweeper
+        ? [createSweeperService({ ...deps, outbound, config: { engine: SHARED, ...TEST_PROVIDER_CONFIG } })]
+        : []),
     ]
     consumers = await Promise.all(services.map(async service => (await service.attach?.()) ?? []))
   }
