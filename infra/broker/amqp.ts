@@ -165,7 +165,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
       workPublisher.send(
         names.queue(queue),
         contentOf(body),
-        messageProperties({ id, attempt: 1, publishedAt: clock.now(), redelivered: false, trace }),
+        messageProperties({ id, attempt: 1, failures: 0, publishedAt: clock.now(), redelivered: false, trace }),
       ),
     request: (queue, message, budgetMs) => calls.request(names.queue(queue), message, budgetMs),
     consume: (queue, handle, flow) =>

@@ -45,6 +45,7 @@ export type Outcome =
   | { kind: 'done' }
   | { kind: 'retry'; afterMs: number }
   | { kind: 'dead'; reason: string; unreadable?: boolean }
+  | { kind: 'threw'; error: unknown }
 
 /** The work is done, and the message is gone. */
 export const done = (): Outcome => ({ kind: 'done' })
@@ -55,6 +56,11 @@ export const retry = (afterMs: number): Outcome => ({ kind: 'retry', afterMs })
 
 /** The message becomes a dead letter: it is kept for an operator and not delivered again. */
 export const dead = (reason: string): Outcome => ({ kind: 'dead', reason })
+
+/** The work failed in a way that was not foreseen: as if the handler had thrown, but for this message alone. It is a bug, or a stranger's
+ *  error of the moment: the message is delivered again once after each of the queue's delays, the shortest first, and becomes a dead letter
+ *  when it fails after the last. */
+export const threw = (error: unknown): Outcome => ({ kind: 'threw', error })
 
 /** The message becomes a dead letter, because its body is not one that this queue carries. */
 export const unreadable = (problem: string): Outcome => ({
@@ -103,7 +109,7 @@ export interface Depth {
   brokerName: string | null
 }
 
-/** Why messages die: the handler returned `dead`, it threw, the message is none of ours, or its consumers died with it, or returned
+/** Why messages die: the handler returned `dead`, it threw after the last delay too, the message is none of ours, or its consumers died with it, or returned
  *  it, too often. */
 export const DEATH_CAUSES = ['gave_up', 'threw', 'unreadable', 'delivery_limit'] as const
 
@@ -158,7 +164,7 @@ export interface Broker {
    *  threw, with `Unavailable` when the answer can no longer come. Calls of one tick may travel in one frame. */
   request(queue: CallQueue, message: Message, budgetMs: number): Promise<unknown>
   /** Resolves once attached; a lost connection is restored without the caller. `handle` returns one outcome per message, in
-   *  their order. When it throws, or returns another number of outcomes, all messages of that call become dead letters. */
+   *  their order. When it throws, or returns another number of outcomes, the outcome of all messages of that call is `threw`. */
   consume(queue: WorkQueue, handle: (waiting: DeliveredMessage[]) => Promise<Outcome[]>, flow: Flow): Promise<Consumer>
   /** Resolves once attached, as `consume` does. `answer` returns one JSON value per call, in their order. A call whose budget is over
    *  is not given to `answer`. On RabbitMQ a server does not know how long a call was in the queue, so a call may be answered up

@@ -1,5 +1,6 @@
-// The messages that die in this process. In: each death, from an adapter. Out: a line in the log, and a call of each listener. A handler
-// with a bug can kill thousands of messages in a second, so the lines of each queue are limited; those left out are counted.
+// The messages that die in this process, or on which a handler threw. In: each of them, from an adapter. Out: a line in the log and, for a
+// death, a call of each listener. A handler with a bug can kill thousands of messages in a second, so the lines of each queue are limited;
+// those left out are counted.
 import type { Clock } from '../clock.ts'
 import { requestOf } from '../trace.ts'
 import type { Death } from './broker.ts'
@@ -12,6 +13,8 @@ export interface DeathLog {
 export interface Deaths {
   /** `error` is what the handler threw. */
   record(death: Death, error?: unknown): void
+  /** The handler threw, and the message is tried again after `afterMs`. */
+  recordThrow(thrown: Pick<Death, 'queue' | 'id' | 'attempt' | 'trace'>, afterMs: number, error: unknown): void
   listen(listener: (death: Death) => void): void
   /** Writes what is still to be said. */
   close(): void
@@ -61,6 +64,10 @@ export function createDeaths({ clock, log }: { clock: Clock; log?: DeathLog | un
     record(death, error) {
       for (const listener of listeners) listener(death)
       if (mayWriteLine(death.queue)) write(death, error)
+    },
+    recordThrow({ queue, id, attempt, trace }, afterMs, error) {
+      const fields = { queue, id, attempts: attempt, retry_after_ms: afterMs, ...requestOf({ trace }) }
+      if (mayWriteLine(queue)) log?.error({ ...fields, err: error }, 'message.threw')
     },
     listen: listener => void listeners.push(listener),
     close() {

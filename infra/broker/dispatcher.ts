@@ -5,11 +5,11 @@ import { inspect } from 'node:util'
 import type { Clock } from '../clock.ts'
 import { createFifo } from '../fifo.ts'
 import { scrub } from '../log/scrub.ts'
-import { type DeathCause, dead, type Flow, type Outcome } from './broker.ts'
+import type { DeathCause, Flow, Outcome } from './broker.ts'
 import { delayFor } from './topology.ts'
 
 const MAX_REASON_LENGTH = 1_000
-const OUTCOME_KINDS: readonly Outcome['kind'][] = ['done', 'retry', 'dead']
+const OUTCOME_KINDS: readonly Outcome['kind'][] = ['done', 'retry', 'dead', 'threw']
 
 export type HandlerResult<Result> =
   | { kind: 'returned'; result: Result }
@@ -167,23 +167,44 @@ const reasonOf = (thrown: unknown): string =>
 /** Short enough for a message header, and without secrets, as a log line is: operators read it in the dead letters. */
 const scrubReason = (reason: string): string => scrub(reason).slice(0, MAX_REASON_LENGTH)
 
-/** What becomes of a work message: the outcome its handler returned, a retry with one of the queue's delays; after a failure, dead. */
-export function outcomeOf(handlerResult: HandlerResult<Outcome>, delays: readonly number[]): Outcome {
-  if (handlerResult.kind === 'failed') return dead(handlerResult.reason)
-  if (handlerResult.kind === 'expired') return dead('expired before it was handed over')
+/** What an adapter does with a work message. */
+export type Settlement =
+  | Exclude<Outcome, { kind: 'retry' | 'dead' | 'threw' }>
+  /** `failures`: how often the message has failed unforeseen, this time included. */
+  | { kind: 'retry'; afterMs: number; failures: number }
+  | { kind: 'dead'; reason: string; cause: DeathCause }
+
+/** What becomes of a work message: the outcome its handler returned, a retry with one of the queue's delays. `failures` says how often the
+ *  message has failed unforeseen before. Each delay is tried once after such a failure. */
+export function settlementOf(
+  handlerResult: HandlerResult<Outcome>,
+  delays: readonly number[],
+  failures: number,
+): Settlement {
+  if (handlerResult.kind === 'failed') return afterFailure(handlerResult.reason, delays, failures)
+  if (handlerResult.kind === 'expired') return giveUp('expired before it was handed over')
   const outcome = handlerResult.result
   if (!OUTCOME_KINDS.includes(outcome?.kind))
-    return dead(scrubReason(`the handler returned no outcome: ${inspect(outcome)}`))
-  if (outcome.kind === 'dead') return { ...outcome, reason: scrubReason(String(outcome.reason)) }
+    return afterFailure(scrubReason(`the handler returned no outcome: ${inspect(outcome)}`), delays, failures)
+  if (outcome.kind === 'threw') return afterFailure(reasonOf(outcome.error), delays, failures)
+  if (outcome.kind === 'dead')
+    return {
+      kind: 'dead',
+      reason: scrubReason(String(outcome.reason)),
+      cause: outcome.unreadable ? 'unreadable' : 'gave_up',
+    }
   if (outcome.kind === 'done') return outcome
-  const delay = delayFor(delays, outcome.afterMs)
-  return delay === undefined ? dead('a retry was asked of a queue without delays') : { kind: 'retry', afterMs: delay }
+  const afterMs = delayFor(delays, outcome.afterMs)
+  return afterMs === undefined
+    ? giveUp('a retry was asked of a queue without delays')
+    : { kind: 'retry', afterMs, failures }
 }
 
-export function deathCauseOf(
-  handlerResult: HandlerResult<Outcome>,
-  outcome: Extract<Outcome, { kind: 'dead' }>,
-): DeathCause {
-  if (handlerResult.kind === 'failed') return 'threw'
-  return outcome.unreadable ? 'unreadable' : 'gave_up'
+const giveUp = (reason: string): Settlement => ({ kind: 'dead', reason, cause: 'gave_up' })
+
+function afterFailure(reason: string, delays: readonly number[], failures: number): Settlement {
+  const afterMs = delays[failures]
+  return afterMs === undefined
+    ? { kind: 'dead', reason, cause: 'threw' }
+    : { kind: 'retry', afterMs, failures: failures + 1 }
 }

@@ -90,9 +90,15 @@ export interface GroupUpdate<T extends Doc> {
   update: Update<T>
 }
 
+export interface ReadOptions {
+  /** True: no document is missing, or old, because a member of the engine that was cut off answered from the past. Costs the engine a round
+   *  trip among its members for each id, so it is for reads whose "not found" would end something. */
+  certain?: boolean
+}
+
 export interface Docs<T extends Doc> {
   /** The documents with these ids, by id. Missing ones are left out. */
-  get(ids: readonly string[]): Promise<Map<string, T>>
+  get(ids: readonly string[], options?: ReadOptions): Promise<Map<string, T>>
   /** The filter and the sort of `find`, and the filters of `count`, `modify` and `remove`, must be served by a declared index or by
    *  `_id`. Outside production, an adapter throws `Unindexed` for one that is not. */
   find(filter: Filter<T>, page: Page<T>): Promise<T[]>

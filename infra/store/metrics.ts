@@ -29,7 +29,7 @@ export function instrumentStore<C extends Collections>(
 type RunTimed = <R>(operation: keyof Docs<Doc>, run: () => Promise<R>) => Promise<R>
 
 const instrumentDocs = <T extends Doc>(docs: Docs<T>, runTimed: RunTimed): Docs<T> => ({
-  get: ids => runTimed('get', () => docs.get(ids)),
+  get: (ids, options) => runTimed('get', () => docs.get(ids, options)),
   find: (filter, page) => runTimed('find', () => docs.find(filter, page)),
   count: filter => runTimed('count', () => docs.count(filter)),
   insert: added => runTimed('insert', () => docs.insert(added)),

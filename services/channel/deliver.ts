@@ -10,11 +10,11 @@ import {
   type MissingKeyError,
 } from '../../infra/crypto/missing-key-reporter.ts'
 import type { Logger } from '../../infra/log/log.ts'
-import type { Docs } from '../../infra/store/docs.ts'
+import type { Docs, ReadOptions } from '../../infra/store/docs.ts'
 import { requestOf, type Traced, withTrace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { statusAt } from '../../machines/otp.queries.ts'
-import type { OtpStatus } from '../../machines/otp.ts'
+import type { Delivery, OtpStatus } from '../../machines/otp.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { type ApprovalNoticeBody, type DeliverBody, isChannelMessage } from '../domain/verifications/effect-messages.ts'
@@ -42,16 +42,29 @@ export function createDeliver({
 }: DeliverDeps): (message: DeliveredMessage) => Promise<Outcome> {
   const reportMissingKey = createMissingKeyReporter({ log, clock })
 
+  /** Null when the verification is missing, and, unless the read is certain, when its delivery is: a primary of the store that was cut off
+   *  may answer from before they were saved. */
+  async function find(
+    otp_id: string,
+    delivery_id: string,
+    options: ReadOptions = {},
+  ): Promise<{ doc: OtpDoc; delivery: Delivery | undefined } | null> {
+    const doc = (await otps.get([otp_id], options)).get(otp_id)
+    if (!doc) return null
+    const delivery = toCurrentVersion(doc).context.deliveries.find(one => one.delivery_id === delivery_id)
+    return delivery || options.certain ? { doc, delivery } : null
+  }
+
   async function deliver({ otp_id, delivery_id, live }: DeliverBody, message: DeliveredMessage): Promise<Outcome> {
     const busyRetry = live && (await failover.retryIfBusy(live))
     if (busyRetry) return busyRetry
     const run = failover.startRun(message)
     for (;;) {
-      const doc = (await otps.get([otp_id])).get(otp_id)
-      if (!doc) return done() // erased
-      const { value, context: otp } = toCurrentVersion(doc)
-      const delivery = otp.deliveries.find(one => one.delivery_id === delivery_id)
+      const found = (await find(otp_id, delivery_id)) ?? (await find(otp_id, delivery_id, { certain: true }))
+      if (found === null) return done() // erased
+      const { doc, delivery } = found
       if (!delivery) return dead('the verification has no such delivery')
+      const { value, context: otp } = toCurrentVersion(doc)
       const job: DeliveryJob = { otp, delivery, purge_at: doc.purge_at, ...withTrace(message.trace) }
       if (delivery.status !== 'queued') return failover.repeatReceipts(job)
       const outcome = await failover.advance(job, isStale(job, statusAt(value, otp, clock.now())), run)

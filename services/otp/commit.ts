@@ -65,7 +65,7 @@ export const createCommit =
     for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
       const recent = recentOtps.get(otp_id)
       recentOtps.delete(otp_id)
-      const doc = recent ?? (await otps.get([otp_id])).get(otp_id)
+      const doc = recent ?? (await read(otps, otp_id, owner === null))
       if (!doc || !owns(owner, doc)) {
         // An earlier try may have reserved something, and the verification was erased since.
         await reserved.undo()
@@ -99,6 +99,13 @@ export const createCommit =
     await reserved.undo()
     throw new Unavailable('too many changes of one verification at once')
   }
+
+/** A report of a missing verification is dropped, so "missing" must be certain: a primary of the store that was cut off may answer from
+ *  before the verification was saved. A caller who is told that there is none can ask again. */
+async function read(otps: Pick<Docs<OtpDoc>, 'get'>, otp_id: string, isReport: boolean): Promise<OtpDoc | undefined> {
+  const found = (await otps.get([otp_id])).get(otp_id)
+  return found ?? (isReport ? (await otps.get([otp_id], { certain: true })).get(otp_id) : undefined)
+}
 
 const owns = (owner: AppMode | null, { app_id, mode }: OtpDoc): boolean =>
   owner === null || (app_id === owner.app_id && mode === owner.mode)

@@ -88,6 +88,9 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
       // The same call held the claim and was delivered again because its process died, so there is no other holder to wait for.
       const isSameCall = otp_id === new_otp_id
       if (held_until !== undefined && now < held_until && !isSameCall) return 'busy'
+      // A primary of the store that was cut off may answer from before the verification was saved.
+      const savedBefore = (await otps.get([otp_id], { certain: true })).get(otp_id)
+      if (savedBefore) return { kind: 'bound', otp: savedBefore }
       if (!isAbandoned(found, now)) {
         const taken = { otp_id, held_until: now + CLAIM_HELD_MS }
         return (await claims.modify(unchanged, { $set: taken })) ? holdOf({ _id: id, ...taken }) : null

@@ -15,6 +15,7 @@ import { retentionMs } from '../domain/retention.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest } from '../domain/verifications/encryption-context.ts'
 import { outboxEntries } from '../domain/verifications/outbox.ts'
+import { firstLookAt, owesDelivery } from '../domain/verifications/owed-deliveries.ts'
 import type { CachedApp } from './apps.ts'
 import { linkFor } from './links.ts'
 import type { SendPlan } from './send-plan.ts'
@@ -94,6 +95,7 @@ export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Cl
   const reference = saved.context.link?.reference
   if (reference !== undefined) doc.reference = reference
   if (dueAt !== null) doc.due_at = dueAt
+  if (owesDelivery(saved.context)) doc.owed_at = firstLookAt(at)
   if (call.claim !== null) doc.claims = call.claim.ids
   return doc
 }

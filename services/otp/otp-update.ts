@@ -6,6 +6,7 @@ import type { Otp } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import type { OutboxEntry } from '../domain/verifications/effect-messages.ts'
+import { firstLookAt, owesDelivery } from '../domain/verifications/owed-deliveries.ts'
 
 /** Either adds or removes: MongoDB does not do both in one write. */
 export interface OutboxChange {
@@ -34,6 +35,9 @@ export function updatedDoc(doc: OtpDoc, { saved, dueAt }: Step, outbox: OutboxCh
   const reference = saved.context.link?.reference
   if (reference !== undefined) after.reference = reference
   else delete after.reference
+  const owedAt = owedAtAfter(doc, saved, outbox.at)
+  if (owedAt !== undefined) after.owed_at = owedAt
+  else delete after.owed_at
   return after
 }
 
@@ -42,6 +46,7 @@ export function otpUpdate(doc: OtpDoc, { saved, dueAt }: Step, outbox: OutboxCha
   const { value, last_commands } = saved
   const { added, removed, at } = outbox
   const reference = saved.context.link?.reference
+  const owedAt = owedAtAfter(doc, saved, at)
   return {
     $set: {
       value,
@@ -49,12 +54,14 @@ export function otpUpdate(doc: OtpDoc, { saved, dueAt }: Step, outbox: OutboxCha
       ...changedContext(doc, saved),
       ...(dueAt === null ? {} : { due_at: dueAt }),
       ...(reference === undefined ? {} : { reference }),
+      ...(owedAt === undefined || owedAt === doc.owed_at ? {} : { owed_at: owedAt }),
       ...(added.length === 0 ? {} : { outbox_at: at }),
       ...(removed.length > 0 && outboxAfter(doc, outbox).length === 0 ? { outbox_at: null } : {}),
     },
     $unset: {
       ...(dueAt === null ? { due_at: true } : {}),
       ...(reference === undefined && doc.reference !== undefined ? { reference: true } : {}),
+      ...(owedAt === undefined && doc.owed_at !== undefined ? { owed_at: true } : {}),
     },
     ...(added.length === 0 ? {} : { $push: { outbox: { $each: [...added] } } }),
     ...(removed.length === 0 ? {} : { $pull: { outbox: { id: { $in: [...removed] } } } }),
@@ -65,6 +72,12 @@ const outboxAfter = ({ outbox }: Pick<OtpDoc, 'outbox'>, { added, removed }: Out
   ...outbox.filter(({ id }) => !removed.includes(id)),
   ...added,
 ]
+
+/** A new delivery is looked at first some time after it was queued, also where an older one still is. */
+function owedAtAfter(doc: OtpDoc, { context }: SavedOtp, at: number): number | undefined {
+  if (!owesDelivery(context)) return undefined
+  return context.deliveries.length > doc.context.deliveries.length ? firstLookAt(at) : doc.owed_at
+}
 
 /** The machine keeps the objects of the members that it does not change, so comparing by identity finds the changed members. */
 function changedContext({ version, context: old }: SavedOtp, after: SavedOtp): Record<string, unknown> {

@@ -1,7 +1,7 @@
 // Handles the reports from `otp.reports`: receipts, users' messages, refunds, and reminders that time is up. In: messages with one report
 // or several. Out: an outcome for each message. A report becomes a command for the same commit as a client's call; a report that comes
 // twice changes nothing the second time.
-import { type DeliveredMessage, dead, done, type Outcome, retry, unreadable } from '../../infra/broker/broker.ts'
+import { type DeliveredMessage, dead, done, type Outcome, retry, threw, unreadable } from '../../infra/broker/broker.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { createMissingKeyReporter, isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
 import { newId } from '../../infra/ids.ts'
@@ -36,6 +36,9 @@ const fallbackAfterRefusal = (refusal: Refusal): Fallback => (isUnpaid(refusal) 
 
 /** The store or the broker is away: soon, then less often. */
 const retryMs = (attempt: number): number => (attempt <= 5 ? 1_000 : attempt <= 15 ? 5_000 : 30_000)
+
+/** Of the outcomes of a bundle, one that brings it again comes before one that buries it. */
+const OUTCOMES_THAT_WIN: readonly Outcome['kind'][] = ['retry', 'threw', 'dead']
 
 /** For a report that cannot cause a fallback. */
 const NO_RESEND_INPUTS: ResendInputs = { usable: [], new_delivery_id: '', link: null, prices: {} }
@@ -116,7 +119,11 @@ export const createReportHandler = (deps: ReportDeps) => {
     if (!isReportMessage(body)) return unreadable('not a report')
     const all = body.type === 'reports' ? body.all : [{ id, report: body, trace }]
     const outcomes = await Promise.all(all.map(report => outcomeOf(report, attempt)))
-    return outcomes.find(({ kind }) => kind === 'retry') ?? outcomes.find(({ kind }) => kind === 'dead') ?? done()
+    for (const kind of OUTCOMES_THAT_WIN) {
+      const outcome = outcomes.find(one => one.kind === kind)
+      if (outcome) return outcome
+    }
+    return done()
   }
 
   async function outcomeOf({ id, report, trace }: ReceivedReport, attempt: number): Promise<Outcome> {
@@ -130,10 +137,13 @@ export const createReportHandler = (deps: ReportDeps) => {
         log.warn({ ...fields(), why: error.message }, 'report.postponed')
         return retry(retryMs(attempt))
       }
+      if (!isMissingKeyError(error)) {
+        log.error({ ...fields(), err: error }, 'report.failed')
+        return threw(error)
+      }
       // A dead letter can be requeued once the key is back.
-      if (isMissingKeyError(error)) reportMissingKey(error, fields())
-      else log.error({ ...fields(), err: error }, 'report.failed')
-      return dead(error instanceof Error ? error.message : String(error))
+      reportMissingKey(error, fields())
+      return dead(error.message)
     }
   }
 

@@ -40,7 +40,10 @@ export function createHoldSweeps({ store, accounts, clock }: HoldSweepDeps): Rec
         { sort: { partition: 1, check_at: 1 }, limit: SWEEP_BATCH },
       )
       const otpsById = await otps.get([...new Set(due.flatMap(({ otp_id }) => otp_id ?? []))])
-      await Promise.all(due.filter(hold => !hasDelivery(hold, otpsById)).map(voidHold))
+      const unconfirmed = due.filter(hold => !hasDelivery(hold, otpsById))
+      // A primary of the store that was cut off may answer from before the verification was saved, so those are asked for again.
+      const certain = await otps.get([...new Set(unconfirmed.flatMap(({ otp_id }) => otp_id ?? []))], { certain: true })
+      await Promise.all(unconfirmed.filter(hold => !hasDelivery(hold, certain)).map(voidHold))
       await ledger.update([{ ids: due.map(({ _id }) => _id), update: MARK_CHECKED }])
       return due.length
     },

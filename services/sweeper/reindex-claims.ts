@@ -47,7 +47,7 @@ export function createReindexClaims({ store, keyring, clock }: ReindexClaimDeps)
     }
     const existing = (await claims.get([id])).get(id)
     if (existing === undefined) return false
-    const isBound = (await otps.get([existing.otp_id])).has(existing.otp_id)
+    const isBound = (await otps.get([existing.otp_id], { certain: true })).has(existing.otp_id)
     if (!isBound && isAbandoned(existing, clock.now())) await remove(existing)
     return isBound
   }

@@ -17,6 +17,7 @@ import { createRelay } from '../domain/verifications/outbox.ts'
 import { createRemind } from '../domain/webhooks/messages.ts'
 import { createAddressListSweeps } from './address-lists.ts'
 import { createHoldSweeps } from './holds.ts'
+import { createOwedDeliverySweeps } from './owed-deliveries.ts'
 import { createRetentionSweeps } from './retention.ts'
 import { createRotationSweeps } from './rotation.ts'
 import { createStatsSweeps } from './stats.ts'
@@ -31,7 +32,7 @@ const LEASE = { forMs: 15_000, renewBelowMs: 10_000 }
 const MAX_ROWS_PER_SWEEP = 25 * SWEEP_BATCH
 
 export interface SweeperDeps {
-  config: Pick<Config, 'engine'>
+  config: Pick<Config, 'engine' | 'provider' | 'backoff'>
   broker: Broker
   store: CountersignStore
   keyring: Keyring
@@ -60,6 +61,7 @@ export function createSweeperService({
   const addressLists = createAddressListSweeps({ store, outbound, clock, log })
   const allSweeps = Object.entries({
     ...createOtpSweeps({ store, broker, relay, clock, soleProcess }),
+    ...createOwedDeliverySweeps({ store, broker, config, clock, log }),
     ...createWebhookSweeps({ store, remind, clock }),
     ...createHoldSweeps({ store, accounts, clock }),
     ...addressLists.sweeps,

@@ -5,10 +5,10 @@ import {
   type Broker,
   type Consumer,
   type DeliveredMessage,
-  dead,
   done,
   type Outcome,
   retry,
+  threw,
   unreadable,
 } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
@@ -139,8 +139,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
     return results.map(one => (one.status === 'fulfilled' ? one.value : outcomeOfError(one.reason)))
   }
 
-  const outcomeOfError = (error: unknown): Outcome =>
-    error instanceof Unavailable ? retry(RETRY_MS) : dead(String(error))
+  const outcomeOfError = (error: unknown): Outcome => (error instanceof Unavailable ? retry(RETRY_MS) : threw(error))
 
   /** One line per error, however many messages it concerns. */
   function logErrors(waiting: readonly DeliveredMessage[], results: readonly PromiseSettledResult<Outcome>[]): void {

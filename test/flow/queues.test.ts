@@ -58,6 +58,7 @@ describeCountersign('a message that dies', (start, engines) => {
     const { actor, service } = createBuggyWebhook()
     const countersign = await start({
       services: { webhook: service, dashboard: createDashboardService },
+      env: { WEBHOOK_BACKOFF: '100' },
     })
     const { broker } = countersign.engines
     const { call, metrics, row, dead } = operator(countersign)
@@ -79,12 +80,12 @@ describeCountersign('a message that dies', (start, engines) => {
     ])
     const lines = countersign.log.lines().filter(({ msg }) => msg === 'message.dead')
     expect(lines.map(({ id }) => id)).to.have.members(['evt_1', 'evt_2', 'evt_3'])
-    expect(lines[0]).to.deep.include({ queue: QUEUE, attempts: 1, reason: 'Error: boom for [phone]', cause: 'threw' })
+    expect(lines[0]).to.deep.include({ queue: QUEUE, attempts: 2, reason: 'Error: boom for [phone]', cause: 'threw' })
     const letters = await dead()
     expect(letters).to.have.length(3)
     expect(letters[0]).to.deep.include({
       id: 'evt_1',
-      attempts: 1,
+      attempts: 2,
       reason: 'Error: boom for [phone]',
       body: { event_id: 'evt_1' },
     })
@@ -110,7 +111,7 @@ describeCountersign('a message that dies', (start, engines) => {
   it('is in the gauge of the next process on RabbitMQ, and lost with the process on the embedded engines', async () => {
     const { service } = createBuggyWebhook()
     const services = { webhook: service, dashboard: createDashboardService }
-    const first = await start({ services })
+    const first = await start({ services, env: { WEBHOOK_BACKOFF: '100' } })
     await first.engines.broker.publish(QUEUE, { id: 'evt_1', body: {} })
     await eventually(async () => expect(await operator(first).row()).to.include({ dead: 1 }))
     const second = await first.restart()

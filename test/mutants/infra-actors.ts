@@ -6,8 +6,8 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'a publish on the embedded broker resolves when its message is to be retried, before the work is done',
     file: 'infra/broker/embedded/work-queue.ts',
-    original: '    else retryLater(message, outcome.afterMs)',
-    planted: '    else {\n      finish(message)\n      retryLater(message, outcome.afterMs)\n    }',
+    original: '      else retryLater(message, settlement.afterMs)',
+    planted: '      else {\n        finish(message)\n        retryLater(message, settlement.afterMs)\n      }',
     tests: ['test/infra/broker/embedded/work-queue.test.ts'],
   },
   {

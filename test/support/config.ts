@@ -15,6 +15,12 @@ export const secrets = {
   ADMIN_TOKEN: 'a-long-token-of-the-operator',
 }
 
+/** The times of the channel actor, for what needs no whole configuration. */
+export const TEST_PROVIDER_CONFIG = {
+  provider: { timeoutMs: 10_000, unknownWaitMs: 15_000 },
+  backoff: { channel: [1_000, 15_000], webhook: [] },
+}
+
 type Env = Record<string, string | undefined>
 
 export function configProblems(env: Env, roles: string[] = []): readonly SettingProblem[] {

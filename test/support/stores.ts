@@ -75,7 +75,7 @@ function lend(store: CountersignStore): Loan {
 
   function lendDocs<T extends Doc>(docs: Docs<T>): Docs<T> {
     return {
-      get: ids => run(() => docs.get(ids)),
+      get: (ids, options) => run(() => docs.get(ids, options)),
       find: (filter, page) => run(() => docs.find(filter, page)),
       count: filter => run(() => docs.count(filter)),
       insert: inserted => run(() => docs.insert(inserted)),

@@ -22,6 +22,7 @@ import { createSweeperService } from '../../services/sweeper/service.ts'
 import { createWebhookService } from '../../services/webhook/service.ts'
 import { type CapturedLog, createCapturedLog } from './captured-log.ts'
 import { type TestClock, testClock } from './clock.ts'
+import { TEST_PROVIDER_CONFIG } from './config.ts'
 import { eventually } from './eventually.ts'
 import { testKeyring } from './tenancy.ts'
 
@@ -139,7 +140,9 @@ export async function createWebhookHarness(
     const config = { backoff: { channel: [], webhook: backoff } }
     services = [
       ...Array.from({ length: processes }, () => createWebhookService({ ...deps, outbound, random, config })),
-      ...(withSweeper ? [createSweeperService({ ...deps, outbound, config: { engine: SHARED } })] : []),
+      ...(withSweeper
+        ? [createSweeperService({ ...deps, outbound, config: { engine: SHARED, ...TEST_PROVIDER_CONFIG } })]
+        : []),
     ]
     consumers = await Promise.all(services.map(async service => (await service.attach?.()) ?? []))
   }

@@ -9,6 +9,8 @@ import type { DeadLetter, DeliveredMessage } from '../broker.ts'
 export interface MessageMeta {
   id: string
   attempt: number
+  /** How often it has failed unforeseen. */
+  failures: number
   publishedAt: number
   redelivered: boolean
   trace?: Trace | undefined
@@ -18,12 +20,19 @@ export const contentOf = (body: unknown): Buffer => Buffer.from(JSON.stringify(b
 
 /** A retry is a new message to RabbitMQ, so the header keeps what RabbitMQ said of the message before. */
 export const messageProperties = (
-  { id, attempt, publishedAt, redelivered, trace }: MessageMeta,
+  { id, attempt, failures, publishedAt, redelivered, trace }: MessageMeta,
   extra = {},
 ): Options.Publish => ({
   messageId: id,
   contentType: 'application/json',
-  headers: { attempt, publishedAt, ...(redelivered ? { redelivered } : {}), ...traceHeaders(trace), ...extra },
+  headers: {
+    attempt,
+    publishedAt,
+    ...(failures > 0 ? { failures } : {}),
+    ...(redelivered ? { redelivered } : {}),
+    ...traceHeaders(trace),
+    ...extra,
+  },
 })
 
 /** `traceparent` under the name that tools for AMQP look for. */
@@ -41,6 +50,7 @@ export function metaOf({ fields, properties: { messageId, headers }, content }: 
   return {
     id: String(messageId || unnamedId(content)),
     attempt: numberOr(headers?.attempt, 1),
+    failures: numberOr(headers?.failures, 0),
     publishedAt: numberOr(headers?.publishedAt, 0),
     redelivered: fields.redelivered || headers?.redelivered === true,
     trace: traceIn(headers),

@@ -5,7 +5,7 @@ import type { ConsumeMessage } from 'amqplib'
 import { requestOf, withTrace } from '../../trace.ts'
 import type { DeathCause, DeliveredMessage, Flow, Outcome } from '../broker.ts'
 import type { Deaths } from '../deaths.ts'
-import { createDispatcher, deathCauseOf, outcomeOf } from '../dispatcher.ts'
+import { createDispatcher, type Settlement, settlementOf } from '../dispatcher.ts'
 import type { WorkQueue } from '../topology.ts'
 import { backoffDelay, sleep } from './backoff.ts'
 import type { AmqpChannelDeps } from './channel.ts'
@@ -26,13 +26,13 @@ export interface WorkOptions extends AmqpChannelDeps {
   queues: Queues
   delays: readonly number[]
   publisher: Pick<Publisher, 'send'>
-  deaths: Pick<Deaths, 'record'>
+  deaths: Pick<Deaths, 'record' | 'recordThrow'>
   /** How often consumers may die with a message, or return it. RabbitMQ makes it a dead letter at one more: the consumer comes first, so
    *  that the death is logged and counted. */
   deliveryLimit: number
 }
 
-type RetryOrDead = Exclude<Outcome, { kind: 'done' }>
+type RetryOrDead = Exclude<Settlement, { kind: 'done' }>
 
 interface WorkDelivery extends AmqpDelivery {
   delivered: DeliveredMessage
@@ -54,7 +54,7 @@ export function createWorkConsumer(
   /** For a message that no handler gets. */
   function bury(delivery: AmqpDelivery, reason: string, cause: DeathCause, acknowledger: Acknowledger): [] {
     recordDeath(delivery, reason, cause)
-    void move(delivery, { kind: 'dead', reason }, acknowledger)
+    void move(delivery, { kind: 'dead', reason, cause }, acknowledger)
     return []
   }
 
@@ -64,7 +64,7 @@ export function createWorkConsumer(
       return { to: names.dead(queue), publishOptions: deadLetterProperties(meta, outcome.reason, clock.now()) }
     return {
       to: names.wait(queue, outcome.afterMs),
-      publishOptions: messageProperties({ ...meta, attempt: meta.attempt + 1 }),
+      publishOptions: messageProperties({ ...meta, attempt: meta.attempt + 1, failures: outcome.failures }),
     }
   }
 
@@ -95,13 +95,14 @@ export function createWorkConsumer(
         clock,
         handle: deliveries => handle(deliveries.map(({ delivered }) => delivered)),
         settle(delivery, handlerResult) {
-          const outcome = outcomeOf(handlerResult, delays)
-          if (outcome.kind === 'done') return acknowledger.ack(delivery)
-          if (outcome.kind === 'dead') {
-            const error = handlerResult.kind === 'failed' ? handlerResult.error : undefined
-            recordDeath(delivery, outcome.reason, deathCauseOf(handlerResult, outcome), error)
-          }
-          return move(delivery, outcome, acknowledger)
+          const { id, attempt, failures, trace } = metaOf(delivery.message)
+          const settlement = settlementOf(handlerResult, delays, failures)
+          if (settlement.kind === 'done') return acknowledger.ack(delivery)
+          const error = handlerResult.kind === 'failed' ? handlerResult.error : undefined
+          if (settlement.kind === 'dead') recordDeath(delivery, settlement.reason, settlement.cause, error)
+          else if (handlerResult.kind === 'failed')
+            deaths.recordThrow({ queue, id, attempt, ...withTrace(trace) }, settlement.afterMs, error)
+          return move(delivery, settlement, acknowledger)
         },
         requeue: deliveries => deliveries.forEach(acknowledger.requeue),
       }),

@@ -5,7 +5,7 @@ import { type Trace, withTrace } from '../../trace.ts'
 import { Unavailable } from '../../unavailable.ts'
 import type { DeadLetters, DeliveredMessage, Depth, Flow, Message, Outcome } from '../broker.ts'
 import type { Deaths } from '../deaths.ts'
-import { createDispatcher, deathCauseOf, type HandlerResult, outcomeOf } from '../dispatcher.ts'
+import { createDispatcher, type HandlerResult, type Settlement, settlementOf } from '../dispatcher.ts'
 import type { AttachedConsumer } from '../pausable-consumer.ts'
 import type { WorkQueue } from '../topology.ts'
 import { createMemoryDeadLetters } from './dead-letters.ts'
@@ -21,7 +21,7 @@ export interface WorkQueueOptions {
   delays: readonly number[]
   clock: Clock
   log?: Log | undefined
-  deaths: Pick<Deaths, 'record'>
+  deaths: Pick<Deaths, 'record' | 'recordThrow'>
 }
 
 export interface MemoryWorkQueue {
@@ -43,6 +43,8 @@ interface QueuedMessage extends Waiting {
   readonly trace: Trace | undefined
   readonly publishedAt: number
   attempt: number
+  /** How often it has failed unforeseen. */
+  failures: number
   redelivered: boolean
   readonly publishers: { resolve(): void; reject(error: Error): void }[]
 }
@@ -62,6 +64,7 @@ export function createWorkQueue({ queue: name, delays, clock, log, deaths }: Wor
     const message: QueuedMessage = {
       ...work,
       attempt: 1,
+      failures: 0,
       redelivered: false,
       publishers: [],
       readySince: clock.now(),
@@ -99,12 +102,9 @@ export function createWorkQueue({ queue: name, delays, clock, log, deaths }: Wor
 
   function moveToDeadLetters(
     { id, body, trace, publishedAt, attempt }: QueuedMessage,
-    outcome: Extract<Outcome, { kind: 'dead' }>,
-    handlerResult: HandlerResult<Outcome>,
+    { reason, cause }: Extract<Settlement, { kind: 'dead' }>,
+    error: unknown,
   ): void {
-    const { reason } = outcome
-    const error = handlerResult.kind === 'failed' ? handlerResult.error : undefined
-    const cause = deathCauseOf(handlerResult, outcome)
     deaths.record({ queue: name, id, attempt, reason, cause, ...withTrace(trace) }, error)
     const dropped = dead.add({ id, body, trace, publishedAt, attempt, reason, diedAt: clock.now() })
     if (!dropped) return
@@ -114,12 +114,19 @@ export function createWorkQueue({ queue: name, delays, clock, log, deaths }: Wor
   }
 
   function settle(message: QueuedMessage, handlerResult: HandlerResult<Outcome>): void {
-    const outcome = outcomeOf(handlerResult, delays)
-    if (outcome.kind !== 'retry') {
-      if (outcome.kind === 'dead') moveToDeadLetters(message, outcome, handlerResult)
+    const settlement = settlementOf(handlerResult, delays, message.failures)
+    const error = handlerResult.kind === 'failed' ? handlerResult.error : undefined
+    if (settlement.kind === 'retry') {
+      const { id, attempt, trace } = message
+      if (handlerResult.kind === 'failed')
+        deaths.recordThrow({ queue: name, id, attempt, ...withTrace(trace) }, settlement.afterMs, error)
+      message.failures = settlement.failures
+      if (closed) rejectPublishers(message)
+      else retryLater(message, settlement.afterMs)
+    } else {
+      if (settlement.kind === 'dead') moveToDeadLetters(message, settlement, error)
       finish(message)
-    } else if (closed) rejectPublishers(message)
-    else retryLater(message, outcome.afterMs)
+    }
   }
 
   return {

@@ -14,6 +14,8 @@ import type { MongoDoc } from './mongo-doc.ts'
 export type RunCall = <R>(work: () => Promise<R>) => Promise<R>
 
 const MAX_BATCH = 10_000
+/** Without a limit, a linearizable read waits for a majority for ever. */
+const CERTAIN_READ_MS = 5_000
 
 export function createMongoDocs<T extends Doc>(
   collection: Collection<MongoDoc>,
@@ -29,10 +31,14 @@ export function createMongoDocs<T extends Doc>(
   }
 
   return {
-    async get(ids) {
+    async get(ids, { certain = false } = {}) {
       if (ids.length === 0) return new Map()
-      const filter = { _id: { $in: [...new Set(ids)] } }
-      const found = await run(() => collection.find(filter, { batchSize: MAX_BATCH }).toArray())
+      const unique = [...new Set(ids)]
+      const found = await run(() =>
+        certain
+          ? readCertain(collection, unique)
+          : collection.find({ _id: { $in: unique } }, { batchSize: MAX_BATCH }).toArray(),
+      )
       return new Map(found.map(doc => [doc._id, doc as unknown as T]))
     },
 
@@ -95,6 +101,14 @@ export function createMongoDocs<T extends Doc>(
       })
     },
   }
+}
+
+/** A primary that was frozen and wakes answers `local` reads from the past until it hears of its successor. A linearizable read is
+ *  answered only once a majority has confirmed that it still is the primary. MongoDB promises this for a read of one document. */
+async function readCertain(collection: Collection<MongoDoc>, ids: readonly string[]): Promise<MongoDoc[]> {
+  const options = { readConcern: { level: 'linearizable' }, maxTimeMS: CERTAIN_READ_MS } as const
+  const found = await Promise.all(ids.map(_id => collection.findOne({ _id }, options)))
+  return found.flatMap(doc => doc ?? [])
 }
 
 /** The positions of documents that were refused as duplicates. */

@@ -1,8 +1,10 @@
 // Translates the driver's errors. In: an error. Out: `Unavailable` for a failure that may pass, `Duplicate` for a unique index that
 // refused. Any other error stays as it is.
 import {
+  MongoAPIError,
   MongoBulkWriteError,
   MongoClientClosedError,
+  MongoError,
   MongoNetworkError,
   MongoNotConnectedError,
   MongoServerClosedError,
@@ -25,33 +27,46 @@ const TRANSIENT_ERRORS = [
   MongoWriteConcernError,
 ]
 
-// Elections, shutdowns, timeouts, and writes that did not reach a majority.
-const TRANSIENT_CODES = new Set([
-  6, // HostUnreachable
-  7, // HostNotFound
-  50, // MaxTimeMSExpired
-  64, // WriteConcernFailed
-  89, // NetworkTimeout
-  91, // ShutdownInProgress
-  100, // UnsatisfiableWriteConcern
-  133, // FailedToSatisfyReadPreference
-  134, // ReadConcernMajorityNotAvailableYet
-  189, // PrimarySteppedDown
-  262, // ExceededTimeLimit
-  317, // ConnectionPoolExpired
-  9001, // SocketException
-  10058, // LegacyNotPrimary
-  10107, // NotWritablePrimary
-  11600, // InterruptedAtShutdown
-  11602, // InterruptedDueToReplStateChange
-  13435, // NotPrimaryNoSecondaryOk
-  13436, // NotPrimaryOrSecondary
-])
-
-// Labels on the errors of a server that steps down or is overloaded.
-const TRANSIENT_LABELS = ['RetryableWriteError', 'SystemOverloadedError']
+/** Labels on the errors of a server that steps down or is overloaded. */
+const TRANSIENT_LABELS = ['RetryableWriteError', 'TransientTransactionError', 'SystemOverloadedError']
 
 export const DUPLICATE_KEY = 11000
+
+/** Errors that the statement or the document itself causes: the same call fails again. Every other error counts as one that may pass. A
+ *  server that steps down has many errors, and one that is missing in a list of those would bury work that was accepted. */
+const FINAL_CODES = new Set([
+  DUPLICATE_KEY,
+  2, // BadValue
+  4, // NoSuchKey
+  9, // FailedToParse
+  14, // TypeMismatch
+  15, // Overflow
+  16, // InvalidLength
+  20, // IllegalOperation
+  22, // InvalidBSON
+  28, // PathNotViable
+  40, // ConflictingUpdateOperators
+  52, // DollarPrefixedFieldName
+  53, // InvalidIdField
+  54, // NotSingleValueField
+  55, // InvalidDBRef
+  56, // EmptyFieldName
+  57, // DottedFieldName
+  59, // CommandNotFound
+  66, // ImmutableField
+  67, // CannotCreateIndex
+  72, // InvalidOptions
+  73, // InvalidNamespace
+  85, // IndexOptionsConflict
+  86, // IndexKeySpecsConflict
+  121, // DocumentValidationFailure
+  168, // InvalidPipelineOperator
+  10334, // BSONObjectTooLarge
+  17280, // KeyTooLong
+  17419, // A document that an update makes too large
+  17420, // The same, of an update that replaces it
+  40066, // A $switch without a matching branch
+])
 
 export function toPortError(error: unknown): unknown {
   if (isTransient(error)) return unavailable(error)
@@ -90,22 +105,25 @@ export function bulkFailure(error: unknown, codes: readonly number[]): { matched
   const whole: unknown = error.errorResponse
   if (whole instanceof Error) throw whole
   const refused = [error.writeErrors].flat()
-  const unconfirmed = error.result.getWriteConcernError()
-  if (unconfirmed) throw unavailable(unconfirmed)
-  if (refused.some(({ code }) => TRANSIENT_CODES.has(code))) throw unavailable(new Error(error.message))
+  // Without a refused write, the writes were done and a majority did not confirm them. That the primary stepped down meanwhile is such an
+  // error too, and the driver gives it no type of its own here.
+  if (refused.length === 0 || error.result.getWriteConcernError() || refused.some(({ code }) => !isFinalCode(code)))
+    // The driver's own error carries every document of the bulk, so it is not the cause here.
+    throw unavailable(new Error(error.message))
   const other = refused.find(({ code }) => !codes.includes(code))
   if (other && isDuplicate(other)) throw duplicateError(new Error(other.errmsg))
-  // The driver's own error carries every document of the bulk, so it is not the cause here.
-  if (other || refused.length === 0) throw new Error(`MongoDB refused a write: ${other?.errmsg ?? error.message}`)
+  if (other) throw new Error(`MongoDB refused a write: ${other.errmsg}`)
   return { matched: error.matchedCount, refused }
 }
 
 function isTransient(error: unknown): boolean {
-  if (TRANSIENT_ERRORS.some(kind => error instanceof kind)) return true
-  if (isDnsFailure(error)) return true
-  if (!(error instanceof MongoServerError)) return false
-  return TRANSIENT_CODES.has(Number(error.code)) || TRANSIENT_LABELS.some(label => error.hasErrorLabel(label))
+  if (TRANSIENT_ERRORS.some(kind => error instanceof kind) || isDnsFailure(error)) return true
+  // A wrong call of the driver. The driver's errors of a closed connection are of this type too, and in the list above.
+  if (!(error instanceof MongoError) || error instanceof MongoAPIError) return false
+  return TRANSIENT_LABELS.some(label => error.hasErrorLabel(label)) || !isFinalCode(error.code)
 }
+
+const isFinalCode = (code: unknown): boolean => FINAL_CODES.has(Number(code))
 
 /** A name server did not answer for a `mongodb+srv` URL. */
 const isDnsFailure = (error: unknown): boolean =>

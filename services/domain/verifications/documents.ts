@@ -22,6 +22,8 @@ export interface OtpDoc extends SavedOtp, RevisedDoc {
   outbox: OutboxEntry[]
   /** When an effect was last added to the outbox, or the sweeper last published what is in it; null while it is empty. */
   outbox_at: number | null
+  /** When the sweeper looks whether the broker still has the message of a queued delivery; absent when none is queued. */
+  owed_at?: number
   /** The ids of its idempotency key's documents, one for each data key, which are erased with it; absent when the send had no such key. */
   claims?: string[]
   /** The answer to its send, for repeated calls with the same idempotency key. */
@@ -136,6 +138,7 @@ export const VERIFICATION_COLLECTIONS = {
       { fields: { reference: 1 }, unique: true, partial: { reference: { $exists: true } } },
       { fields: { partition: 1, due_at: 1 }, partial: { due_at: { $gt: 0 } } },
       { fields: { partition: 1, outbox_at: 1 }, partial: { outbox_at: { $gt: 0 } } },
+      { fields: { partition: 1, owed_at: 1 }, partial: { owed_at: { $gt: 0 } } },
     ],
     purged: true,
   }),

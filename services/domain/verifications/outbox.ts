@@ -7,7 +7,7 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs, GroupUpdate, Pipeline } from '../../../infra/store/docs.ts'
 import { requestOf, type Trace, withTrace } from '../../../infra/trace.ts'
-import type { Effect } from '../../../machines/otp.ts'
+import type { Delivery, Effect } from '../../../machines/otp.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
 import type { NotifyBody } from '../webhooks/messages.ts'
 import type { OtpDoc } from './documents.ts'
@@ -26,9 +26,8 @@ export const outboxEntries = (
 function messageOf(otp: Owner, effect: Effect, at: number): Pick<OutboxEntry, 'id' | 'queue' | 'body'> {
   const { app_id, company_id, mode } = otp
   if (effect.type === 'deliver') {
-    const live = mode === 'live' ? { live: { company_id, app_id } } : {}
-    const body: DeliverBody = { otp_id: otp._id, delivery_id: effect.id, generation: effect.generation, ...live }
-    return { id: effect.id, queue: channelQueue(effect.channel), body }
+    const { id, channel, generation } = effect
+    return { queue: channelQueue(channel), ...deliverMessage(otp, { delivery_id: id, generation }) }
   }
   if (effect.type === 'refund') {
     const { id, delivery_id, micros } = effect
@@ -45,6 +44,16 @@ function messageOf(otp: Owner, effect: Effect, at: number): Pick<OutboxEntry, 'i
     at,
   }
   return { id: effect.id, queue: 'webhook.deliver', body }
+}
+
+/** The message of a delivery, from what is stored of it. */
+export function deliverMessage(
+  { _id: otp_id, app_id, company_id, mode }: Owner,
+  { delivery_id, generation }: Pick<Delivery, 'delivery_id' | 'generation'>,
+): Pick<Message, 'id' | 'body'> {
+  const live = mode === 'live' ? { live: { company_id, app_id } } : {}
+  const body: DeliverBody = { otp_id, delivery_id, generation, ...live }
+  return { id: delivery_id, body }
 }
 
 export interface Relay {

@@ -7,9 +7,20 @@ import {
   done,
   type Outcome,
   retry,
+  threw,
   unreadable,
 } from '../../../infra/broker/broker.ts'
-import { type BrokerFixture, collect, eachMessage, ids, numberedMessages, QUEUE } from './fixture.ts'
+import {
+  type BrokerFixture,
+  collect,
+  DELAYS,
+  eachMessage,
+  elapsedBetween,
+  ids,
+  type Moment,
+  numberedMessages,
+  QUEUE,
+} from './fixture.ts'
 
 export function deadLetterCases(fixture: () => BrokerFixture): void {
   /** Publishes messages one after the other and makes each a dead letter. No consumer is attached afterwards. */
@@ -53,49 +64,78 @@ export function deadLetterCases(fixture: () => BrokerFixture): void {
     expect((await broker.depth('channel.sms')).dead).to.equal(0)
   })
 
-  it('makes a message a dead letter when its handler throws, with the error as reason, and does not deliver it again', async () => {
-    const { broker, publish, published, inTime } = fixture()
+  it('delivers a message again after each delay when its handler throws, and then makes it a dead letter with the error as reason', async () => {
+    const { broker, publish, published, inTime, moment } = fixture()
     const seen: string[] = []
+    const moments: Moment[] = []
     await broker.consume(
       QUEUE,
-      eachMessage(message => {
-        seen.push(message.id)
-        if (message.id === 'bad') throw new TypeError('boom at line 1')
-        return done()
+      eachMessage(({ id, attempt }) => {
+        seen.push(`${id} ${attempt}`)
+        if (id !== 'bad') return done()
+        moments.push(moment())
+        throw new TypeError('boom at line 1')
       }),
       { prefetch: 1 },
     )
     publish(QUEUE, { id: 'bad', body: 1 }, { id: 'good', body: 2 })
     await inTime(async () => expect((await broker.depth(QUEUE)).dead).to.equal(1))
     publish(QUEUE, { id: 'later', body: 3 })
-    await inTime(() => expect(seen).to.include('later'))
+    await inTime(() => expect(seen).to.include('later 1'))
     await published()
-    expect(seen).to.deep.equal(['bad', 'good', 'later'])
+    expect(seen).to.deep.equal(['bad 1', 'good 1', 'bad 2', 'bad 3', 'bad 4', 'later 1'])
+    const spacing = moments.slice(1).map((to, index) => elapsedBetween(moments[index] ?? to, to))
+    for (const [index, least] of DELAYS.entries()) expect(spacing[index]).to.be.at.least(least)
     const [letter] = await broker.dead(QUEUE).list(10)
-    expect(letter).to.deep.include({ id: 'bad', attempt: 1 })
+    expect(letter).to.deep.include({ id: 'bad', attempt: 4 })
     expect(letter?.reason).to.include('boom at line 1')
   })
 
-  it('makes every message of a batch a dead letter when the handler throws, and no other message', async () => {
+  it('counts failures apart from retries, for one message of a batch too, and from the beginning after a requeue', async () => {
+    const { broker, publish, published, inTime } = fixture()
+    const calls: string[] = []
+    await broker.consume(
+      QUEUE,
+      async waiting =>
+        waiting.map(({ id, attempt }) => {
+          calls.push(`${id} ${attempt}`)
+          if (id === 'good') return done()
+          return attempt <= 3 ? retry(1) : threw(new Error('boom'))
+        }),
+      { prefetch: 2, batch: 2 },
+    )
+    publish(QUEUE, { id: 'bad', body: 1 }, { id: 'good', body: 2 })
+    await inTime(async () => expect((await broker.depth(QUEUE)).dead).to.equal(1))
+    await published()
+    const firstLife = calls.filter(call => call !== 'good 1')
+    expect(firstLife).to.deep.equal([1, 2, 3, 4, 5, 6, 7].map(attempt => `bad ${attempt}`))
+    calls.length = 0
+    await broker.dead(QUEUE).requeue(['bad'])
+    await inTime(async () => expect((await broker.depth(QUEUE)).dead).to.equal(1))
+    expect(calls).to.deep.equal(firstLife)
+  })
+
+  it('delivers every message of a batch again when the handler throws once, and no other message', async () => {
     const { broker, publish, published, inTime } = fixture()
     let thrownOn: string[] = []
-    let handled: string[] = []
+    const handled: DeliveredMessage[] = []
     await broker.consume(
       QUEUE,
       async waiting => {
-        if (ids(waiting).includes('m7')) {
+        if (thrownOn.length === 0 && ids(waiting).includes('m7')) {
           thrownOn = ids(waiting)
           throw new Error('boom')
         }
-        handled = [...handled, ...ids(waiting)]
+        handled.push(...waiting)
         return waiting.map(done)
       },
       { prefetch: 20, batch: 5, parallel: 1 },
     )
     publish(QUEUE, ...numberedMessages(20))
-    await inTime(() => expect([...thrownOn, ...handled]).to.have.length(20))
+    await inTime(() => expect(handled).to.have.length(20))
     await published()
-    await inTime(async () => expect(ids(await broker.dead(QUEUE).list(100))).to.have.members(thrownOn))
+    expect(ids(handled.filter(({ attempt }) => attempt === 2))).to.have.members(thrownOn)
+    expect((await broker.depth(QUEUE)).dead).to.equal(0)
   })
 
   const wrong: [string, (waiting: DeliveredMessage[]) => Outcome[]][] = [
@@ -259,11 +299,11 @@ export function deadLetterCases(fixture: () => BrokerFixture): void {
       { prefetch: 1 },
     )
     publish(QUEUE, { id: 'hopeless', body: 1 }, { id: 'bug', body: 2 }, { id: 'odd', body: 3 })
-    await published()
     await fixture().inTime(() => expect(deaths).to.have.length(3))
+    await published()
     expect(deaths.map(({ queue, id, attempt, cause }) => [queue, id, attempt, cause])).to.have.deep.members([
       [QUEUE, 'hopeless', 1, 'gave_up'],
-      [QUEUE, 'bug', 1, 'threw'],
+      [QUEUE, 'bug', 1 + DELAYS.length, 'threw'],
       [QUEUE, 'odd', 1, 'unreadable'],
     ])
     expect(deaths.find(({ id }) => id === 'odd')?.reason).to.equal('unreadable: not an event')

@@ -26,6 +26,7 @@ export const CONTRACT_TOPOLOGY = createTopology({ channel: [50, 100], webhook: [
 
 /** The queue that most cases use, and its delays. */
 export const QUEUE: WorkQueue = 'webhook.deliver'
+export const DELAYS = CONTRACT_TOPOLOGY.work[QUEUE]
 
 export interface Latch {
   /** Waits until the gate is open. */

@@ -37,6 +37,15 @@ export function getCases({ things: docs, counters, fresh }: StoreFixture): void 
       expect((await docs().get([doc._id])).get(doc._id)).to.deep.equal(doc)
     })
 
+  it('reads with certainty what it reads without, one document or several, and leaves missing ones out', async () => {
+    const group = fresh()
+    const inserted = things(group, 3)
+    await docs().insert(inserted)
+    const wanted = [...ids(inserted), 'missing', ids(inserted)[0] ?? '']
+    expect(await docs().get(wanted, { certain: true })).to.deep.equal(await docs().get(wanted))
+    expect(await docs().get([], { certain: true })).to.deep.equal(new Map())
+  })
+
   it('drops members that are undefined, at every depth', async () => {
     const _id = fresh()
     await docs().insert([{ _id, rev: 1, group: _id, rank: undefined, data: { a: undefined, b: [{ c: undefined }] } }])

@@ -108,7 +108,7 @@ describe('a broker that crashes', () => {
       await broker.consume('webhook.deliver', handle, ONE_BY_ONE)
       for (const id of ['m1', 'm2']) await broker.publish('webhook.deliver', { id, body: {} })
       expect(seen).to.deep.equal(handled)
-      // `die` throws, and a message whose handler throws is a dead letter.
+      // `die` throws, and a message whose handler throws is a dead letter on a queue without delays.
       expect((await broker.dead('webhook.deliver').list(10)).map(({ id }) => id)).to.deep.equal(['m2'])
       await broker.close()
     })

@@ -39,6 +39,22 @@ describe('deaths of messages', () => {
     expect(second?.err).to.include({ message: 'boom' })
   })
 
+  it('are preceded by a line for each throw, which count among the lines of the queue', () => {
+    const { captured, deaths, events } = open()
+    deaths.recordThrow(death('a', { attempt: 1 }), 5_000, new Error('boom'))
+    expect(captured.lines()[0]).to.deep.include({
+      level: 'error',
+      msg: 'message.threw',
+      queue: 'channel.sms',
+      id: 'a',
+      attempts: 1,
+      retry_after_ms: 5_000,
+    })
+    for (let more = 0; more < 20; more += 1) deaths.recordThrow(death('a'), 5_000, new Error('boom'))
+    deaths.close()
+    expect(events().slice(20)).to.deep.equal([['messages.dead_not_logged', 'channel.sms', 1]])
+  })
+
   it('are 20 lines in 10 s at most for each queue, and those left out are counted', async () => {
     const { clock, deaths, events } = open()
     const heard: string[] = []

@@ -1,6 +1,11 @@
 import { expect } from 'chai'
-import { dead, done, type Flow, type Outcome, retry } from '../../../infra/broker/broker.ts'
-import { createDispatcher, type HandlerResult, outcomeOf } from '../../../infra/broker/dispatcher.ts'
+import { dead, done, type Flow, type Outcome, retry, threw, unreadable } from '../../../infra/broker/broker.ts'
+import {
+  createDispatcher,
+  type HandlerResult,
+  type Settlement,
+  settlementOf,
+} from '../../../infra/broker/dispatcher.ts'
 import { testClock } from '../../support/clock.ts'
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
@@ -217,42 +222,56 @@ describe('dispatcher', () => {
 })
 
 describe('what becomes of a work message', () => {
-  const of = (result: unknown): Outcome => outcomeOf({ kind: 'returned', result: result as Outcome }, [50, 150])
+  const DELAYS = [50, 150]
+  const of = (result: unknown, failures = 0): Settlement =>
+    settlementOf({ kind: 'returned', result: result as Outcome }, DELAYS, failures)
+  const again = (afterMs: number, failures = 0): Settlement => ({ kind: 'retry', afterMs, failures })
 
   it('is the outcome of its handler, a retry with a declared delay', () => {
     expect(of(done())).to.deep.equal(done())
-    expect(of(dead('why'))).to.deep.equal(dead('why'))
-    expect(of(retry(-1))).to.deep.equal(retry(50))
-    expect(of(retry(51))).to.deep.equal(retry(150))
-    expect(of(retry(151))).to.deep.equal(retry(150))
+    expect(of(dead('why'))).to.deep.equal({ kind: 'dead', reason: 'why', cause: 'gave_up' })
+    expect(of(unreadable('why'))).to.deep.equal({ kind: 'dead', reason: 'unreadable: why', cause: 'unreadable' })
+    expect(of(retry(-1))).to.deep.equal(again(50))
+    expect(of(retry(51))).to.deep.equal(again(150))
+    expect(of(retry(151), 1)).to.deep.equal(again(150, 1))
   })
 
-  it('is dead when the handler failed', () => {
-    expect(outcomeOf({ kind: 'failed', reason: 'boom', error: 1 }, [50])).to.deep.equal(dead('boom'))
+  it('is a retry with each delay in turn when the handler failed, and dead after the last', () => {
+    const failed: HandlerResult<Outcome>[] = [
+      { kind: 'failed', reason: 'Error: boom', error: 1 },
+      { kind: 'returned', result: threw(new Error('boom')) },
+    ]
+    for (const one of failed)
+      expect([0, 1, 2].map(failures => settlementOf(one, DELAYS, failures))).to.deep.equal([
+        again(50, 1),
+        again(150, 2),
+        { kind: 'dead', reason: 'Error: boom', cause: 'threw' },
+      ])
   })
 
-  it('is dead when the handler returned no outcome, or a retry on a queue without delays', () => {
-    expect(of(undefined).kind).to.equal('dead')
-    expect(of({ kind: 'nonsense' }).kind).to.equal('dead')
-    expect(outcomeOf({ kind: 'returned', result: retry(1) }, []).kind).to.equal('dead')
+  it('is a failure when the handler returned no outcome, and dead after a retry on a queue without delays', () => {
+    expect(of(undefined)).to.deep.equal(again(50, 1))
+    expect(of({ kind: 'nonsense' }, 2).kind).to.equal('dead')
+    expect(settlementOf({ kind: 'returned', result: retry(1) }, [], 0).kind).to.equal('dead')
   })
 
   it('names no recipient in the reason of a dead letter, which operators read', async () => {
     const said = [
       of(dead('+447911123456 is no mobile')),
-      of({ kind: 'sent', note: 'anna@example.com' }),
+      of({ kind: 'sent', note: 'anna@example.com' }, 2),
+      of(threw(new Error('cannot reach +447911123456')), 2),
       await thrown(new Error('cannot reach +447911123456')),
     ]
-    expect(said.map(outcome => outcome.kind)).to.deep.equal(['dead', 'dead', 'dead'])
+    expect(said.map(({ kind }) => kind)).to.deep.equal(['dead', 'dead', 'dead', 'dead'])
     expect(JSON.stringify(said)).to.not.match(/447911123456|anna@/)
   })
 
-  async function thrown(error: Error): Promise<Outcome> {
+  async function thrown(error: Error): Promise<Settlement> {
     const { accept, call, settled } = setup({ prefetch: 1 })
     accept('a')
     await turn()
     call(0).fail(error)
     await turn()
-    return outcomeOf(settled[0]?.[1] as HandlerResult<Outcome>, [])
+    return settlementOf(settled[0]?.[1] as HandlerResult<Outcome>, [], 0)
   }
 })

@@ -7,6 +7,7 @@ import {
   dead,
   done,
   retry,
+  threw,
   Unroutable,
   unreadable,
 } from '../../../infra/broker/broker.ts'
@@ -71,19 +72,27 @@ describe('measured broker', () => {
   })
 
   it('counts every message of a batch whose handler threw, and passes the error to the broker', async () => {
-    const { broker, reading } = open()
+    const { broker, clock, reading } = open()
+    let handled = 0
     const thrower = async () => {
+      handled += 1
+      if (handled === 2) return [threw(new Error('bug'))]
       throw new Error('bug')
     }
-    await broker.consume('otp.reports', thrower, { prefetch: 1 })
-    await Promise.allSettled([broker.publish('otp.reports', message('a'))])
-    expect(await reading()).to.include('countersign_broker_messages_total{queue="otp.reports",outcome="threw"} 1')
-    expect((await broker.depth('otp.reports')).dead).to.equal(1)
+    await broker.consume('channel.sms', thrower, { prefetch: 1 })
+    const published = broker.publish('channel.sms', message('a'))
+    for (const tries of [1, 2, 3]) {
+      await eventually(() => expect(handled).to.equal(tries))
+      await clock.advance(100)
+    }
+    await published
+    expect(await reading()).to.include('countersign_broker_messages_total{queue="channel.sms",outcome="threw"} 3')
+    expect((await broker.depth('channel.sms')).dead).to.equal(1)
     await broker.close(0)
   })
 
   it('counts the messages that died by queue and cause, from 0 on', async () => {
-    const { broker, reading } = open()
+    const { broker, clock, reading } = open()
     const handle = async ([message]: DeliveredMessage[]) => {
       if (message?.id === 'hopeless') return [dead('no use')]
       if (message?.id === 'junk') return [unreadable('not ours')]
@@ -93,13 +102,19 @@ describe('measured broker', () => {
     const died = (cause: string, count: number) =>
       `countersign_messages_died_total{queue="channel.sms",cause="${cause}"} ${count}`
     expect(await reading()).to.include.members([died('gave_up', 0), died('threw', 0), died('unreadable', 0)])
-    for (const id of ['hopeless', 'junk', 'bug', 'bug']) await broker.publish('channel.sms', message(id))
+    for (const id of ['hopeless', 'junk']) await broker.publish('channel.sms', message(id))
+    const dying = Promise.all(['bug', 'bug2'].map(id => broker.publish('channel.sms', message(id))))
+    await eventually(async () => {
+      await clock.advance(10)
+      expect((await broker.depth('channel.sms')).dead).to.equal(4)
+    })
+    await dying
     expect(await reading()).to.include.members([
       died('gave_up', 1),
       died('unreadable', 1),
       died('threw', 2),
       died('delivery_limit', 0),
-      'countersign_queue_dead_letters{queue="channel.sms"} 3',
+      'countersign_queue_dead_letters{queue="channel.sms"} 4',
       'countersign_messages_died_total{queue="otp.calls",cause="unreadable"} 0',
     ])
     await broker.close(0)

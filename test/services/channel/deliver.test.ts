@@ -11,6 +11,7 @@ import {
 import { cancel, play, resend } from '../../support/otp.ts'
 import { codeOf, createTenant, insertOtp, lastDelivery, RECIPIENT } from '../../support/queued-otps.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
+import { withStaleReads } from '../../support/tenancy.ts'
 
 const live = { mode: 'live' } as const
 const SPARE = JSON.stringify({ url: 'https://spare.example/' })
@@ -122,6 +123,13 @@ onEmbeddedStore('the channel actor', fresh => {
     await actor.store.docs('otps').remove({ _id: doc._id }, 1)
     expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
     expect([actor.sent, actor.reports]).to.deep.equal([[], []])
+  })
+
+  it('sends a verification that a store which answers from the past does not find', async () => {
+    const actor = await actorWithProvider(withStaleReads(await fresh()), acceptMessage)
+    const doc = await insertOtp(actor, live)
+    expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
+    expect(actor.statuses()).to.deep.equal(['sent'])
   })
 
   it('dead-letters a message whose verification has no such delivery', async () => {

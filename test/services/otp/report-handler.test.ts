@@ -69,7 +69,7 @@ describe('the report handler', () => {
       return null
     })
     const outcomes = await handle([bundle('a', 'otp_away', 'otp_1', 'otp_broken'), bundle('b', 'otp_broken', 'otp_2')])
-    expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['retry', 'dead'])
+    expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['retry', 'threw'])
     expect(seen).to.have.members(['otp_1', 'otp_2'])
   })
 

@@ -12,7 +12,7 @@ import { type TestClock, testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { insertOtp } from '../../support/queued-otps.ts'
 import { eachStore } from '../../support/stores.ts'
-import { interceptWrites, testKeyring } from '../../support/tenancy.ts'
+import { interceptWrites, testKeyring, withStaleReads } from '../../support/tenancy.ts'
 
 const ALL_PARTITIONS = Array.from({ length: 64 }, (_, partition) => partition)
 
@@ -75,6 +75,17 @@ eachStore('sweeping money', fresh => {
     await accounts.settled()
     await clock.advance(CHECK_HOLD_AFTER_MS)
     expect(await sweep('holds')).to.equal(2)
+    expect((await company())?.balance).to.equal(60)
+  })
+
+  it('voids no hold because a store answers from the past', async () => {
+    await insertOtp({ store, clock, keyring: testKeyring() }, { otp_id: 'otp_1', delivery_id: 'dlv_1' })
+    const accounts = openAccounts()
+    await accounts.enter('cmp_1', holdEntry('otp_1', 'dlv_1', 40))
+    await accounts.settled()
+    await clock.advance(CHECK_HOLD_AFTER_MS)
+    const stale = createHoldSweeps({ store: withStaleReads(store), clock, accounts })
+    expect(await stale.holds?.(ALL_PARTITIONS)).to.equal(1)
     expect((await company())?.balance).to.equal(60)
   })
 

@@ -12,6 +12,7 @@ import type { EventDoc } from '../../../services/domain/webhooks/documents.ts'
 import { createSweeperService } from '../../../services/sweeper/service.ts'
 import { type CapturedLog, createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
+import { TEST_PROVIDER_CONFIG } from '../../support/config.ts'
 import { eventually } from '../../support/eventually.ts'
 import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 import { testKeyring } from '../../support/tenancy.ts'
@@ -40,7 +41,7 @@ describe('the sweeper', () => {
       return { ...all, find }
     }) as CountersignStore['docs']
     sweeper = createSweeperService({
-      config: { engine: { kind: 'embedded' } },
+      config: { engine: { kind: 'embedded' }, ...TEST_PROVIDER_CONFIG },
       store: { ...store, docs },
       broker,
       clock,

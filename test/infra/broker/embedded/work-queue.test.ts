@@ -182,7 +182,7 @@ describe('a work queue of the embedded broker', () => {
       expect((await broker.depth(QUEUE)).dead).to.equal(0)
     })
 
-    it('are logged: a handler that gave up as a warning, one that threw as an error', async () => {
+    it('are logged: a handler that gave up as a warning, one that threw as an error, each time', async () => {
       await broker.consume(
         QUEUE,
         async ([message]) => {
@@ -194,7 +194,11 @@ describe('a work queue of the embedded broker', () => {
       publish('bug')
       publish('hopeless')
       await settled()
-      expect(lines).to.deep.equal(['error message.dead bug', 'warn message.dead hopeless'])
+      expect(lines).to.deep.equal(['error message.threw bug', 'warn message.dead hopeless'])
+      await clock.advance(50)
+      await clock.advance(150)
+      await settled()
+      expect(lines.slice(2)).to.deep.equal(['error message.threw bug', 'error message.dead bug'])
     })
   })
 

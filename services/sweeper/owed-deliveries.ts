@@ -1,0 +1,112 @@
+// Deliveries that are queued in the store, and whose message the broker no longer has: it was lost, or is a dead letter. In: partitions.
+// Out: their messages, published again. Consumers know a delivery by its id, so a message too many does no harm; but a channel that is
+// stopped must not find its queue flooded. So a message is published again only when the channel's queue holds nothing that old, and no
+// attempt or wait is under way; and then at most after 1, 2, 4 … minutes.
+import type { Broker, Depth } from '../../infra/broker/broker.ts'
+import type { Clock } from '../../infra/clock.ts'
+import type { Config } from '../../infra/config/config.ts'
+import type { Logger } from '../../infra/log/log.ts'
+import type { Pipeline } from '../../infra/store/docs.ts'
+import { DAY_MS, MINUTE_MS } from '../../infra/time.ts'
+import type { Channel } from '../../machines/channels.ts'
+import type { Delivery } from '../../machines/otp.ts'
+import { toCurrentVersion } from '../../machines/otp.versions.ts'
+import type { CountersignStore } from '../domain/collections.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
+import { channelQueue } from '../domain/verifications/effect-messages.ts'
+import { deliverMessage } from '../domain/verifications/outbox.ts'
+import { LOOK_AFTER_MS } from '../domain/verifications/owed-deliveries.ts'
+import { SWEEP_BATCH, type Sweep } from './sweep.ts'
+
+export interface OwedDeliveryDeps {
+  store: CountersignStore
+  broker: Pick<Broker, 'publish' | 'depth'>
+  config: Pick<Config, 'provider' | 'backoff'>
+  clock: Clock
+  log: Logger
+}
+
+/** The soonest that a delivery is looked at again whose message may still be with the broker. */
+const LOOK_AGAIN_MS = 10_000
+const PUBLISH_AGAIN_MS = MINUTE_MS
+/** A delivery that is queued for so long is not helped by one more message. */
+const GIVE_UP_AFTER_MS = DAY_MS
+const MAX_ATTEMPTS_READ = 100
+
+export function createOwedDeliverySweeps(deps: OwedDeliveryDeps): Record<string, Sweep> {
+  const { store, broker, config, clock, log } = deps
+  const [otps, attempts] = [store.docs('otps'), store.docs('attempts')]
+  const { timeoutMs, unknownWaitMs } = config.provider
+  /** The longest that an attempt, the wait for its receipt and the wait for the next round take. */
+  const attemptTakesMs = timeoutMs + unknownWaitMs + Math.max(0, ...config.backoff.channel)
+
+  /** RabbitMQ tells the age of no message: there, the queue must be empty. */
+  const mayHold = ({ ready, oldestMs }: Depth, { created_at }: Delivery, now: number): boolean =>
+    ready > 0 && (oldestMs === null || now - oldestMs <= created_at)
+
+  async function isUnderWay({ delivery_id }: Delivery, now: number): Promise<boolean> {
+    const ofDelivery = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
+    const found = await attempts.find(ofDelivery, { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
+    return found.some(({ at, unknown_at = at }) => now - unknown_at < attemptTakesMs)
+  }
+
+  /** In the background: on the embedded broker a publish resolves when the message is done. */
+  function publishAgain(otp: OtpDoc, delivery: Delivery): void {
+    const { delivery_id, channel } = delivery
+    const queue = channelQueue(channel)
+    const fields = { otp_id: otp._id, delivery_id, queue }
+    log.warn(fields, 'delivery.published_again')
+    broker
+      .publish(queue, deliverMessage(otp, delivery))
+      .catch(error => log.warn({ ...fields, err: error }, 'delivery.not_published_again'))
+  }
+
+  /** Answers when to look again; null when there is nothing left to look for. */
+  async function look(otp: OtpDoc, depthOf: (channel: Channel) => Promise<Depth>, now: number): Promise<number | null> {
+    const { deliveries } = toCurrentVersion(otp).context
+    const inOutbox = new Set(otp.outbox.map(({ id }) => id))
+    let nextMs = Number.POSITIVE_INFINITY
+    for (const delivery of deliveries) {
+      const ageMs = now - delivery.created_at
+      if (delivery.status !== 'queued' || ageMs > GIVE_UP_AFTER_MS) continue
+      // The sweep of the outbox publishes what is in it.
+      const isWithBroker =
+        inOutbox.has(delivery.delivery_id) ||
+        mayHold(await depthOf(delivery.channel), delivery, now) ||
+        (await isUnderWay(delivery, now))
+      if (!isWithBroker) publishAgain(otp, delivery)
+      // From the first look on, each wait is a minute more than all waits before it: 1, 2, 4 … minutes.
+      const publishAgainMs = Math.max(ageMs - LOOK_AFTER_MS, 0) + PUBLISH_AGAIN_MS
+      nextMs = Math.min(nextMs, isWithBroker ? Math.max(LOOK_AGAIN_MS, ageMs / 2) : publishAgainMs)
+    }
+    return nextMs === Number.POSITIVE_INFINITY ? null : now + Math.ceil(nextMs)
+  }
+
+  return {
+    async owed_deliveries(partitions) {
+      const [now, partition] = [clock.now(), { $in: [...partitions] }]
+      const due = await otps.find(
+        { partition, owed_at: { $gt: 0, $lte: now } },
+        { sort: { partition: 1, owed_at: 1 }, limit: SWEEP_BATCH },
+      )
+      const depths = new Map<Channel, Promise<Depth>>()
+      const depthOf = (channel: Channel): Promise<Depth> => {
+        const depth = depths.get(channel) ?? broker.depth(channelQueue(channel))
+        depths.set(channel, depth)
+        return depth
+      }
+      const looks = await Promise.all(due.map(otp => look(otp, depthOf, now)))
+      await otps.update(due.map(({ _id }, at) => ({ ids: [_id], update: lookAgainAt(looks[at] ?? null) })))
+      return due.length
+    },
+  }
+}
+
+/** Only while `owed_at` is set: a delivery that was sent since it was read is owed no more. */
+const lookAgainAt = (at: number | null): Pipeline => [
+  {
+    $set: {
+      owed_at: at === null ? '$$REMOVE' : { $cond: [{ $gt: ['$owed_at', 0] }, { $max: ['$owed_at', at] }, '$$REMOVE'] },
+    },
+  },
+]

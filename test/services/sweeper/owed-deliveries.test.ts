@@ -1,0 +1,120 @@
+import { expect } from 'chai'
+import type { Depth } from '../../../infra/broker/broker.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../infra/time.ts'
+import type { Delivery } from '../../../machines/otp.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
+import type { AttemptDoc, OtpDoc } from '../../../services/domain/verifications/documents.ts'
+import { createOwedDeliverySweeps } from '../../../services/sweeper/owed-deliveries.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
+import { type TestClock, testClock } from '../../support/clock.ts'
+import { TEST_PROVIDER_CONFIG } from '../../support/config.ts'
+import { eachStore } from '../../support/stores.ts'
+
+const PARTITION = 3
+const EMPTY: Depth = { ready: 0, consumers: 1, dead: 0, oldestMs: null, brokerName: null }
+
+eachStore('sweeping deliveries that are owed', fresh => {
+  let clock: TestClock
+  let store: CountersignStore
+  let published: string[]
+  let depth: Depth
+  beforeEach(async () => {
+    clock = testClock()
+    store = await fresh()
+    published = []
+    depth = EMPTY
+  })
+
+  const sweep = async (): Promise<number> => {
+    const { owed_deliveries } = createOwedDeliverySweeps({
+      store,
+      clock,
+      config: TEST_PROVIDER_CONFIG,
+      log: createCapturedLog().log,
+      broker: {
+        publish: async (queue, { id, body }) => void published.push(`${queue} ${id} ${JSON.stringify(body)}`),
+        depth: async () => depth,
+      },
+    })
+    return (await owed_deliveries?.([PARTITION])) ?? 0
+  }
+  const insert = async (delivery: Partial<Delivery> = {}, more: Partial<OtpDoc> = {}): Promise<void> => {
+    const [created_at, one] = [clock.now(), { delivery_id: 'dlv_1', channel: 'sms', generation: 1, status: 'queued' }]
+    const context = { deliveries: [{ ...one, created_at, ...delivery }] }
+    const saved = { machine: 'otp', version: 1, value: 'pending', context, last_commands: [] }
+    const owner = { company_id: 'cmp_1', app_id: 'app_1', mode: 'live', partition: PARTITION }
+    const doc = { _id: 'otp_1', rev: 1, ...saved, ...owner, outbox: [], outbox_at: null, ...more }
+    await store.docs('otps').insert([{ owed_at: created_at + 20_000, ...doc } as unknown as OtpDoc])
+  }
+  const owedIn = async (): Promise<number | undefined> => {
+    const at = (await store.docs('otps').get(['otp_1'])).get('otp_1')?.owed_at
+    return at === undefined ? undefined : at - clock.now()
+  }
+
+  it('publishes again after 20 s, then after 1, 2 and 4 minutes, with the message of the first time', async () => {
+    await insert()
+    expect(await sweep()).to.equal(0)
+    await clock.advance(20 * SECOND_MS)
+    expect(await sweep()).to.equal(1)
+    const live = { company_id: 'cmp_1', app_id: 'app_1' }
+    const body = { otp_id: 'otp_1', delivery_id: 'dlv_1', generation: 1, live }
+    expect(published).to.deep.equal([`channel.sms dlv_1 ${JSON.stringify(body)}`])
+    const waits: (number | undefined)[] = []
+    for (let times = 0; times < 3; times += 1) {
+      const wait = (await owedIn()) ?? 0
+      waits.push(wait)
+      await clock.advance(wait)
+      await sweep()
+    }
+    expect(waits).to.deep.equal([60_000, 120_000, 240_000])
+    expect(published).to.have.length(4)
+  })
+
+  it('leaves it to the queue while that holds messages as old, and looks again', async () => {
+    await insert()
+    await clock.advance(20 * SECOND_MS)
+    for (const oldestMs of [null, 30_000, 60_000]) {
+      depth = { ...EMPTY, ready: 5, oldestMs }
+      expect(await sweep()).to.equal(1)
+      expect(published, String(oldestMs)).to.deep.equal([])
+      await clock.advance((await owedIn()) ?? 0)
+    }
+    depth = { ...EMPTY, ready: 5, oldestMs: 1_000 }
+    await sweep()
+    expect(published).to.have.length(1)
+  })
+
+  it('waits while an attempt, the wait for its receipt or the wait for the next round may be under way', async () => {
+    await insert()
+    await clock.advance(20 * SECOND_MS)
+    const attempt = { _id: 'dlv_1:acme', at: clock.now(), result: null, rev: 1, reference: null }
+    await store.docs('attempts').insert([attempt as unknown as AttemptDoc])
+    await sweep()
+    await clock.advance(39 * SECOND_MS)
+    await sweep()
+    expect(published).to.deep.equal([])
+    await clock.advance(MINUTE_MS)
+    await sweep()
+    expect(published).to.have.length(1)
+  })
+
+  it('leaves effects in the outbox to the sweep of the outbox', async () => {
+    await insert({}, { outbox: [{ id: 'dlv_1', queue: 'channel.sms', body: {}, at: 1 }], outbox_at: 1 })
+    await clock.advance(20 * SECOND_MS)
+    expect(await sweep()).to.equal(1)
+    expect([published, await owedIn()]).to.deep.equal([[], 10_000])
+  })
+
+  it('forgets a verification that owes nothing any more, and one that is a day old', async () => {
+    for (const [status, age] of [
+      ['sent', 20 * SECOND_MS],
+      ['queued', DAY_MS + 1],
+    ] as const) {
+      await insert({ status })
+      await clock.advance(age)
+      expect(await sweep()).to.equal(1)
+      expect([published, await owedIn()]).to.deep.equal([[], undefined])
+      await store.docs('otps').remove({ _id: 'otp_1' }, 1)
+    }
+  })
+})
