@@ -4,12 +4,12 @@ import { useEffect, useId, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { SCREENS } from '../../screens.ts'
 import { useMe } from '../data/session.tsx'
-import { useTenant } from '../data/tenant.tsx'
+import { useAddress, useTenant } from '../data/tenant.tsx'
+import { useTenantChoice } from '../data/use-tenant-choice.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { type PaletteEntry, paletteEntries } from './palette-entries.ts'
 import './command-palette.css'
-import { useTenantChoice } from './use-tenant-choice.ts'
 
 /** The button that opens it, and the palette while it is open. */
 export function CommandPalette() {
@@ -41,6 +41,7 @@ function Palette({ onClose }: { onClose(): void }) {
   const { role } = useMe()
   const { apps } = useTenant()
   const { chooseApp } = useTenantChoice()
+  const addressOf = useAddress()
   const [typed, setTyped] = useState('')
   const [chosen, setChosen] = useState(0)
   const listId = useId()
@@ -54,7 +55,7 @@ function Palette({ onClose }: { onClose(): void }) {
     if (entry.appId) chooseApp(entry.appId)
     // The reference is a page of its own, which this page's router does not know.
     else if (entry.path === '/docs') location.assign('/docs')
-    else if (entry.path) route(entry.path)
+    else if (entry.path) route(addressOf(entry.path))
   }
   function onKeyDown(event: KeyboardEvent & { currentTarget: HTMLInputElement }): void {
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 }
