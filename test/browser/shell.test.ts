@@ -280,6 +280,20 @@ describeInBrowserOnce('the command palette', (open, start) => {
   })
 })
 
+describeInBrowserOnce('the command palette of an operator', (open, start) => {
+  it('finds a company, keeps the screen, and shows one of its apps', async () => {
+    const { page } = await open.operator(await start(TWO_COMPANIES))
+    await page.goto('/a/app_shop/limits')
+    await heading(page, 'Limits and fraud').waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Company, screen, app, recipient or id' }).fill('rival')
+    await page.getByRole('option', { name: 'Rival Company' }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/a/app_rival/limits')
+    await heading(page, 'Limits and fraud').waitFor()
+  })
+})
+
 describeInBrowserOnce('the menu on a phone', (open, start) => {
   it('shows the navigation', async () => {
     const { page } = await open.operator(await start(), { size: 'phone' })

@@ -24,7 +24,7 @@ export interface Tenant {
   apps: App[]
   /** Null when the company has none yet. */
   app: App | null
-  /** What the address names and the caller may not see, or nobody can. */
+  /** What the address names and does not exist, or is not the caller's to see. */
   missing: { what: 'app' | 'company'; id: string } | null
   problem: Problem | null
   loading: boolean
