@@ -104,6 +104,18 @@ describeInBrowserOnce('the sign-in page, as it is used', (open, start) => {
     await heading(page, 'Audit').waitFor()
   })
 
+  it('opens without an error in the console of the browser', async () => {
+    const { page } = await open.stranger(await start())
+    const logged: string[] = []
+    page.on('console', message => logged.push(message.text()))
+    await page.goto('/sign-in')
+    await page.getByLabel('Operator token').waitFor()
+    await page.goto('/overview')
+    await page.waitForURL('**/sign-in?next=%2Foverview')
+    await page.getByLabel('Operator token').waitFor()
+    expect(logged).to.deep.equal([])
+  })
+
   it('sends on a signed-in viewer who opens a used link', async () => {
     const countersign = await start()
     const { page } = await open.stranger(countersign)
