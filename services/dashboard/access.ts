@@ -36,6 +36,7 @@ export const operatorPrincipal = (name: string): Omit<Principal, 'session'> => (
 /** The lowest role that may call each route. A route that is missing here stops the process at its start. `anyone`: without a session. */
 export const ROUTE_ROLES: Readonly<Record<string, Role | 'anyone'>> = {
   'POST /sign-in': 'anyone',
+  'GET /session': 'anyone',
   'POST /sign-out': 'viewer',
   'GET /me': 'viewer',
   'GET /sessions': 'viewer',

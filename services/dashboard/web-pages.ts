@@ -4,7 +4,7 @@ import type { Context } from 'koa'
 import { httpException } from '../../infra/http/problem.ts'
 import { serveSiteFile, setPageSecurityHeaders } from '../../infra/http/site-files.ts'
 import { readBuiltSite } from '../../infra/web/built-site.ts'
-import { SCREENS, SIGN_IN_PATH, VERIFICATION_PATH } from './screens.ts'
+import { PAGE_PATHS } from './screens.ts'
 
 export function createWebPages(): Router {
   const site = readBuiltSite('dashboard')
@@ -17,8 +17,7 @@ export function createWebPages(): Router {
     setPageSecurityHeaders(ctx)
     serveSiteFile(ctx, page, 'ask each time')
   }
-  for (const path of ['/', SIGN_IN_PATH, VERIFICATION_PATH, ...SCREENS.map(screen => screen.path)])
-    router.get(path, servePage)
+  for (const path of PAGE_PATHS) router.get(path, servePage)
   router.get('/dashboard-assets/:name', ctx => {
     const file = site?.get(`/dashboard-assets/${ctx.params.name}`)
     if (file) serveSiteFile(ctx, file, 'forever')

@@ -170,7 +170,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
       .waitFor()
     await charged.getByRole('link', { name: 'Verification' }).click()
     await page.getByRole('heading', { level: 1, name: 'Verification', exact: true }).waitFor()
-    expect(new URL(page.url()).pathname).to.equal(`/verifications/${body.otp_id}`)
+    expect(new URL(page.url()).pathname).to.equal(`/a/app_shop/verifications/${body.otp_id}`)
   })
 
   it('names what differs when the books do not agree', async () => {

@@ -175,7 +175,7 @@ describeInBrowserOnce('the routing screen, as it is used', (open, start) => {
     // `goBack` would wait until the page has left.
     await page.evaluate('history.back()')
     await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor()
-    expect(new URL(page.url()).pathname).to.equal('/routing')
+    expect(new URL(page.url()).pathname).to.equal('/a/app_demo/routing')
     await page.keyboard.press('Escape')
     const asked = new Promise<string>(resolve =>
       page.once('dialog', dialog => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { SCREENS } from '../../services/dashboard/screens.ts'
+import { addressIn, readPlace, SCREENS } from '../../services/dashboard/screens.ts'
 import { describeInBrowserOnce, EVERY_LOOK, expectAccessible, LOOKS, SIZES } from '../support/browser.ts'
 import { createSampleCompany, SAMPLE_BOOTSTRAP, SAMPLE_ENV } from '../support/sample-company.ts'
 
@@ -24,6 +24,12 @@ const OPEN = (path: string): void => {
   document.body.append(link)
   link.click()
   link.remove()
+}
+
+/** Such a link leads to the app used last, which in another tab may be another one. */
+function namesNoApp(href: string | null): boolean {
+  const place = readPlace((href ?? '').replace(/[?#].*$/, ''))
+  return place !== null && place.screen.of !== 'deployment' && place.app_id === null && place.company_id === null
 }
 
 async function photograph(page: Page, name: string): Promise<void> {
@@ -49,21 +55,24 @@ describeInBrowserOnce('every screen, with data', (open, start) => {
       const sample = await createSampleCompany(countersign)
       try {
         const { page } = await open.operator(countersign, { theme, size })
-        const chosen = `localStorage.setItem('company', '${sample.company}'); localStorage.setItem('app', '${sample.app}')`
-        await page.addInitScript({ content: chosen })
+        const inSample = (path: string): string => addressIn({ app_id: sample.app, company_id: sample.company }, path)
         const pages = [
           ...SCREENS.map(({ path, name }) => ({ path, name, file: path.slice(1) })),
           { path: `/verifications/${sample.failedOtp}`, name: 'Verification', file: 'verification' },
         ]
-        await page.goto('/overview')
+        await page.goto(inSample('/overview'))
         for (const { path, name, file } of pages) {
-          await page.evaluate(OPEN, path)
+          await page.evaluate(OPEN, inSample(path))
           await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
           // Charts and lists are read after the screen is shown.
           await page.locator('.loading').first().waitFor({ state: 'detached' })
           await expectAccessible(page)
           const width = await page.evaluate<number>('document.documentElement.scrollWidth')
           expect(width, `${path} is too wide`).to.be.at.most(SIZES[size].width)
+          const links = await page
+            .locator('a[href^="/"]')
+            .evaluateAll(all => all.map(link => link.getAttribute('href')))
+          expect(links.filter(namesNoApp), `links of ${path}`).to.deep.equal([])
           await photograph(page, `${file}-${size}-${theme}`)
         }
       } finally {

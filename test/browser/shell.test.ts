@@ -1,8 +1,35 @@
 // The frame around the screens, in a real browser.
 import { expect } from 'chai'
-import { SCREENS } from '../../services/dashboard/screens.ts'
+import type { Page } from 'playwright-core'
+import { addressIn, SCREENS } from '../../services/dashboard/screens.ts'
 import { describeInBrowserOnce, expectAccessible } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
+
+const pathOf = (page: Page): string => new URL(page.url()).pathname
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
+
+const link = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name, exact: true })
+
+const appChoice = (page: Page) => page.getByLabel('App', { exact: true })
+
+/** Beside the Demo company with its one app. */
+const TWO_COMPANIES = {
+  bootstrap: {
+    companies: [
+      {
+        id: 'cmp_acme',
+        name: 'Acme',
+        apps: [
+          { id: 'app_shop', name: 'Shop' },
+          { id: 'app_depot', name: 'Depot' },
+        ],
+      },
+      { id: 'cmp_rival', name: 'Rival', apps: [{ id: 'app_rival', name: 'Rival app' }] },
+    ],
+  },
+}
 
 describeInBrowserOnce('the shell of the dashboard', (open, start) => {
   it('opens every screen by its link, and again by its address', async () => {
@@ -11,7 +38,7 @@ describeInBrowserOnce('the shell of the dashboard', (open, start) => {
     for (const { name, path } of SCREENS) {
       await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name, exact: true }).click()
       await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
-      expect(new URL(page.url()).pathname).to.equal(path)
+      expect(pathOf(page)).to.equal(addressIn({ app_id: 'app_demo', company_id: 'cmp_demo' }, path))
       await page.reload()
       await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
     }
@@ -19,10 +46,124 @@ describeInBrowserOnce('the shell of the dashboard', (open, start) => {
 
   it('sends a stranger to the sign-in page, and back to the wanted screen afterwards', async () => {
     const { page, countersign } = await open.stranger(await start())
-    await page.goto('/money')
+    await page.goto('/c/cmp_console/money')
     await page.getByLabel('Operator token').fill(countersign.secrets.adminTokens[0]?.token ?? '')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Money' }).waitFor()
+    await heading(page, 'Money').waitFor()
+    expect(pathOf(page)).to.equal('/c/cmp_console/money')
+  })
+})
+
+describeInBrowserOnce('the app in the address', (open, start) => {
+  it('is that of each tab, whatever another tab shows', async () => {
+    const { page, context, admin } = await open.operator(await start(TWO_COMPANIES))
+    await page.goto('/a/app_shop/routing')
+    await heading(page, 'Routing').waitFor()
+    const other = await context.newPage()
+    await other.goto('/a/app_rival/routing')
+    await heading(other, 'Routing').waitFor()
+    // What the tab loads, follows and saves is still its own.
+    await link(page, 'Money').click()
+    await page.getByText('what Acme has left').waitFor()
+    expect(pathOf(page)).to.equal('/c/cmp_acme/money')
+    await page.reload()
+    await page.getByText('what Acme has left').waitFor()
+    expect(await appChoice(page).inputValue()).to.equal('app_shop')
+    await link(page, 'Routing').click()
+    await page.getByLabel('Digits of a code').fill('8')
+    expect(pathOf(page)).to.equal('/a/app_shop/routing')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await eventually(async () => expect((await admin('GET', '/apps/app_shop')).body.settings.code.length).to.equal(8))
+    expect((await admin('GET', '/apps/app_rival')).body.settings.code.length).to.equal(6)
+    await other.reload()
+    await heading(other, 'Routing').waitFor()
+    expect(await appChoice(other).inputValue()).to.equal('app_rival')
+  })
+
+  it('changes with the choice of an app or a company, and the screen and its filters stay', async () => {
+    const { page } = await open.operator(await start(TWO_COMPANIES))
+    await page.goto('/a/app_shop/verifications?status=failed')
+    await appChoice(page).selectOption('app_depot')
+    await page.waitForURL('**/a/app_depot/verifications?status=failed')
+    await page.getByLabel('Company').selectOption('cmp_rival')
+    await page.waitForURL('**/a/app_rival/verifications?status=failed')
+    await page.goBack()
+    await page.waitForURL('**/a/app_depot/verifications?status=failed')
+    await eventually(async () => expect(await appChoice(page).inputValue()).to.equal('app_depot'))
+    // A screen of the company names an app once one is chosen there.
+    await link(page, 'Privacy').click()
+    await page.getByText('in the app Depot,').waitFor()
+    await appChoice(page).selectOption('app_shop')
+    await page.getByText('in the app Shop,').waitFor()
+    await page.waitForURL('**/c/cmp_acme/privacy?app=app_shop')
+    await page.getByLabel('Company').selectOption('cmp_rival')
+    await page.waitForURL('**/c/cmp_rival/privacy')
+    await page.getByText('in the app Rival app,').waitFor()
+    await link(page, 'Queues').click()
+    await heading(page, 'Queues').waitFor()
+    expect(pathOf(page)).to.equal('/queues')
+    await page.getByLabel('Company').selectOption('cmp_acme')
+    await page.waitForURL('**/a/app_depot/overview')
+  })
+
+  it('may be left out: a path without it leads to the app used last', async () => {
+    const { page, context } = await open.operator(await start(TWO_COMPANIES))
+    await page.goto('/a/app_depot/overview')
+    await heading(page, 'Overview').waitFor()
+    await appChoice(page).waitFor()
+    const later = await context.newPage()
+    for (const [old, address] of [
+      ['/api-keys', '/a/app_depot/api-keys'],
+      ['/verifications?status=failed&country=GB', '/a/app_depot/verifications?status=failed&country=GB'],
+      ['/money', '/c/cmp_acme/money'],
+      ['/', '/a/app_depot/overview'],
+      ['/c/cmp_rival/limits', '/a/app_rival/limits'],
+      ['/a/app_shop/team', '/c/cmp_acme/team'],
+    ] as const) {
+      await later.goto(old)
+      await later.waitForURL(`**${address}`)
+    }
+    await heading(later, 'Team').waitFor()
+    expect(await appChoice(later).inputValue()).to.equal('app_shop')
+  })
+
+  it('of another company, or of none, shows a message and nothing else', async () => {
+    const { page, countersign } = await open.user(await start(TWO_COMPANIES), 'cmp_acme', 'owner')
+    const asked: string[] = []
+    page.on('request', request => asked.push(new URL(request.url()).pathname))
+    for (const [address, words] of [
+      ['/a/app_rival/overview', 'There is no such app'],
+      ['/a/app_none/verifications/otp_1', 'There is no such app'],
+      ['/c/cmp_rival/team', 'There is no such company'],
+      ['/c/cmp_none/overview', 'There is no such company'],
+      ['/c/cmp_acme/privacy?app=app_rival', 'There is no such app'],
+    ] as const) {
+      await page.goto(address)
+      await heading(page, words).waitFor()
+      await page.getByText('that does not exist, or that you may not see').waitFor()
+      expect(await page.getByRole('main').textContent()).not.to.match(/Shop|Depot|Rival app/)
+      expect(page.url()).to.equal(`${countersign.url}${address}`)
+    }
+    await expectAccessible(page)
+    expect(
+      asked.filter(path => /\/(stats|users|keys|verifications|ledger)/.test(path) && path.startsWith('/admin')),
+    ).to.deep.equal([])
+    await page.getByRole('link', { name: 'Go to the app used last' }).click()
+    await heading(page, 'Overview').waitFor()
+    expect(pathOf(page)).to.equal('/a/app_depot/overview')
+  })
+
+  it('of a company without one is where its first app is created', async () => {
+    const { page, admin } = await open.operator(await start())
+    const { body: company } = await admin('POST', '/companies', { name: 'New' })
+    await page.goto('/a/app_demo/routing')
+    await page.getByLabel('Company').selectOption({ label: 'New' })
+    await heading(page, 'Create your first app').waitFor()
+    expect(pathOf(page)).to.equal(`/c/${company.id}/routing`)
+    await page.getByLabel('Name').fill('First')
+    await page.getByRole('button', { name: 'Create app' }).click()
+    await page.waitForURL('**/a/app_*/routing')
+    await heading(page, 'Routing').waitFor()
   })
 })
 
@@ -136,6 +277,20 @@ describeInBrowserOnce('the command palette', (open, start) => {
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+})
+
+describeInBrowserOnce('the command palette of an operator', (open, start) => {
+  it('finds a company, keeps the screen, and shows one of its apps', async () => {
+    const { page } = await open.operator(await start(TWO_COMPANIES))
+    await page.goto('/a/app_shop/limits')
+    await heading(page, 'Limits and fraud').waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Company, screen, app, recipient or id' }).fill('rival')
+    await page.getByRole('option', { name: 'Rival Company' }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/a/app_rival/limits')
+    await heading(page, 'Limits and fraud').waitFor()
   })
 })
 

@@ -35,7 +35,7 @@ describeInBrowser('the sign-in page', (open, start) => {
     const { page } = await open.stranger(countersign)
     await page.goto(link)
     await heading(page, 'Try it').waitFor()
-    expect(pathOf(page)).to.equal('/try')
+    expect(pathOf(page)).to.equal('/a/app_demo/try')
     await page.goBack()
     expect(page.url()).not.to.include('ticket')
 
@@ -98,10 +98,22 @@ describeInBrowserOnce('the sign-in page, as it is used', (open, start) => {
     await countersign.engines.store.docs('sessions').remove({ _id: session?._id ?? '' }, 1)
     await page.getByRole('link', { name: 'Audit' }).click()
     await heading(page, 'Sign in to Countersign').waitFor()
-    expect(pathOf(page)).to.equal('/sign-in?next=%2Faudit')
+    expect(pathOf(page)).to.equal('/sign-in?next=%2Fc%2Fcmp_demo%2Faudit')
     await page.getByLabel('Operator token').fill(countersign.secrets.adminTokens[0]?.token ?? '')
     await page.getByRole('button', { name: 'Sign in' }).click()
     await heading(page, 'Audit').waitFor()
+  })
+
+  it('opens without an error in the console of the browser', async () => {
+    const { page } = await open.stranger(await start())
+    const logged: string[] = []
+    page.on('console', message => logged.push(message.text()))
+    await page.goto('/sign-in')
+    await page.getByLabel('Operator token').waitFor()
+    await page.goto('/overview')
+    await page.waitForURL('**/sign-in?next=%2Foverview')
+    await page.getByLabel('Operator token').waitFor()
+    expect(logged).to.deep.equal([])
   })
 
   it('sends on a signed-in viewer who opens a used link', async () => {

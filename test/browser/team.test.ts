@@ -149,9 +149,10 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     expect(items.filter(({ closed_at }: { closed_at: string | null }) => closed_at !== null)).to.have.length(1)
     await button(row(apps, 'Warehouse'), 'Reopen app').click()
     await button(row(apps, 'Warehouse'), 'Close app').waitFor()
-    await row(apps, 'Demo').getByRole('button', { name: 'Show this app' }).click()
-    await row(apps, 'Demo').getByText('Shown now').waitFor()
-    expect(await choice.inputValue()).to.equal('app_demo')
+    expect(await choice.inputValue(), 'a new app does not take the place of the shown one').to.equal('app_demo')
+    await row(apps, 'Warehouse').getByRole('button', { name: 'Show this app' }).click()
+    await row(apps, 'Warehouse').getByText('Shown now').waitFor()
+    expect(await choice.inputValue()).to.equal(items.find(({ name }: { name: string }) => name === 'Warehouse').id)
   })
 
   it('lets an operator create, rename, close and reopen a company', async () => {

@@ -128,7 +128,7 @@ describeInBrowserOnce('the verifications', (open, start) => {
     await why.getByText(/^The number cannot be reached: the provider twilio-main answered 400 after \d+ ms/).waitFor()
     await why.getByText("saying “The 'To' number is not a valid phone number” (code 21211).").waitFor()
     await page.getByRole('region', { name: 'Timeline' }).getByText(`Code 21211: ${message}`).waitFor()
-    expect(new URL(page.url()).pathname).to.equal(`/verifications/${otp_id}`)
+    expect(new URL(page.url()).pathname).to.equal(`/a/app_shop/verifications/${otp_id}`)
     await page.getByRole('button', { name: 'Copy link' }).click()
     await page.getByText('Copied').waitFor()
     expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(page.url())
@@ -245,7 +245,7 @@ describeInBrowserOnce('the verifications', (open, start) => {
 
   it('of another app are found with the switch "All apps"', async () => {
     const { countersign, other, rival } = await startShop()
-    await send(other, '+14155560006')
+    const found = await send(other, '+14155560006')
     const foreign = await send(rival, '+14155560006')
     const { page } = await open.user(countersign, 'cmp_acme', 'viewer')
     await openList(page)
@@ -258,6 +258,13 @@ describeInBrowserOnce('the verifications', (open, start) => {
     expect(await page.getByRole('switch', { name: 'All apps' }).isChecked()).to.equal(true)
     await page.getByRole('link', { name: '+1****06' }).click()
     await page.getByText('The code arrived').waitFor()
+    expect(new URL(page.url()).pathname).to.equal(`/a/app_warehouse/verifications/${found}`)
+    // A link that names another app of the company, or none, leads to the verification's own.
+    for (const address of [`/a/app_shop/verifications/${found}?from=mail`, `/verifications/${found}?from=mail`]) {
+      await page.goto(address)
+      await page.waitForURL(`**/a/app_warehouse/verifications/${found}?from=mail`)
+      await page.getByText('The code arrived').waitFor()
+    }
     // Of another company.
     await page.goto(`/verifications/${foreign}`)
     await page.getByText('There is no verification with this id.').waitFor()
@@ -273,15 +280,15 @@ describeInBrowserOnce('the verifications', (open, start) => {
     }
     await openOne()
     await page.getByLabel('Company').selectOption('cmp_rival')
-    await page.locator(`a[href="/verifications/${theirs}"]`).waitFor()
+    await page.locator(`a[href="/a/app_rival/verifications/${theirs}"]`).waitFor()
     await expectRows(page, 1)
     await page.getByLabel('Company').selectOption('cmp_acme')
-    await page.locator(`a[href="/verifications/${own}"]`).waitFor()
+    await page.locator(`a[href="/a/app_shop/verifications/${own}"]`).waitFor()
 
     await openOne()
     await page.getByLabel('App', { exact: true }).selectOption('app_warehouse')
     await page.getByText('Warehouse has sent no code yet.').waitFor()
-    expect(new URL(page.url()).pathname).to.equal('/verifications')
+    expect(new URL(page.url()).pathname).to.equal('/a/app_warehouse/verifications')
   })
 
   it('that were refused say why, and what to do', async () => {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { httpException } from '../../../infra/http/problem.ts'
 import { documentRefusal } from '../../domain/openapi/refusals.ts'
 import { text } from '../../domain/tenancy/value-schemas.ts'
-import { type MeAnswer, me, type SessionAnswer, sessionPage, signInResult } from '../sign-in/schemas.ts'
+import { currentSession, type MeAnswer, me, type SessionAnswer, sessionPage, signInResult } from '../sign-in/schemas.ts'
 import { changeBody } from '../users/routes.ts'
 import { type UserAnswer, user, userPage, userRole } from '../users/schemas.ts'
 import { adminOperation, conflict, noContent, ok, PAGE } from './admin-operation.ts'
@@ -72,6 +72,14 @@ export const userOperations = [
       documentRefusal("The Origin is another page's.", httpException(403)),
       conflict('This deployment cannot send codes for signing in.'),
     ],
+  }),
+  adminOperation({
+    id: 'getCurrentSession',
+    route: ['get', '/session'],
+    summary: 'Look up the session of the browser',
+    description: 'By the session cookie alone. Without a valid one `me` is null, where `GET /me` is 401.',
+    open: true,
+    answers: [ok(currentSession, 'The caller, or null.', { me: meExample })],
   }),
   adminOperation({
     id: 'signOut',

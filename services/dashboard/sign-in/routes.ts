@@ -1,4 +1,4 @@
-// POST /sign-in {token} | {ticket} | {email} | {email, code}, POST /sign-out, GET /me, GET|DELETE /sessions, DELETE /sessions/{id}.
+// POST /sign-in {token} | {ticket} | {email} | {email, code}, POST /sign-out, GET /session, GET /me, GET|DELETE /sessions, DELETE /sessions/{id}.
 //
 // Signing in tells a stranger nothing about users. The answer to {email} is the same for every address and is given before the address is
 // looked up; every refusal of {email, code} has the same words and takes the same time.
@@ -24,7 +24,7 @@ import { describeBrowser } from './browser.ts'
 import type { SignInCodes } from './codes.ts'
 import { type CookieOptions, endedSessionCookie, readSessionCookie, sessionCookie } from './cookie.ts'
 import type { SameOrigin } from './same-origin.ts'
-import type { MeAnswer, SessionAnswer } from './schemas.ts'
+import type { CurrentSessionAnswer, MeAnswer, SessionAnswer } from './schemas.ts'
 import { csrfTokenOf, ownSessions, type Person, SESSION_MS, type Sessions, userPrincipal } from './sessions.ts'
 
 export interface SignInDeps {
@@ -170,6 +170,13 @@ export const createSignInRoutes =
       if (session) await endSession(ctx, session.id)
       ctx.set('Set-Cookie', endedSessionCookie(cookie))
       ctx.status = 204
+    })
+
+    // A page asks this first: without a session GET /me refuses, and browsers log a refusal as an error.
+    router.get('/session', async ctx => {
+      const cookie = readSessionCookie(ctx)
+      const caller = cookie.kind === 'token' ? await sessions.find(cookie.token) : null
+      ctx.body = { me: caller === null ? null : await viewOf(caller) } satisfies CurrentSessionAnswer
     })
 
     router.get('/me', async ctx => {

@@ -23,6 +23,10 @@ export const me = z
   })
   .meta({ id: 'Me', description: 'Who is calling.' })
 
+export const currentSession = z
+  .object({ me: me.nullable().meta({ description: 'Null without a session.' }) })
+  .meta({ id: 'CurrentSession', description: 'Who is signed in in this browser.' })
+
 const sentBy = z.enum(['email', 'sandbox']).meta({
   id: 'SignInCodeChannel',
   description: '`sandbox`: this deployment has no email provider, so the code is in the sandbox inbox.',
@@ -58,4 +62,5 @@ export const session = z
 export const sessionPage = pageOf('SessionPage', session)
 
 export type MeAnswer = z.output<typeof me>
+export type CurrentSessionAnswer = z.output<typeof currentSession>
 export type SessionAnswer = z.output<typeof session>

@@ -44,6 +44,7 @@ const NO_COMPANY: Elsewhere = 'has no company'
 /** A request to each route that the right role may make. Ids in the path are those of `World`. */
 const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'POST /sign-in': { body: { token: TOKENS[0]?.token }, elsewhere: NO_COMPANY },
+  'GET /session': { elsewhere: NO_COMPANY },
   'POST /sign-out': { elsewhere: NO_COMPANY },
   'GET /me': { elsewhere: NO_COMPANY },
   'GET /sessions': { elsewhere: NO_COMPANY },
@@ -111,6 +112,7 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
 /** The lowest role for each route. Without a line here: a viewer may read, and a developer may change. */
 const ROLE_OF: Record<string, Role | 'anyone'> = {
   'POST /sign-in': 'anyone',
+  'GET /session': 'anyone',
   'POST /sign-out': 'viewer',
   'DELETE /sessions': 'viewer',
   'DELETE /sessions/:id': 'viewer',

@@ -2,7 +2,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { readBuiltSite } from '../../../infra/web/built-site.ts'
-import { SCREENS } from '../../../services/dashboard/screens.ts'
+import { addressIn, SCREENS } from '../../../services/dashboard/screens.ts'
 import { createWebPages } from '../../../services/dashboard/web-pages.ts'
 import { type ShellServer, useShellServers } from '../../support/http-shell.ts'
 
@@ -19,11 +19,22 @@ describe("the dashboard's pages", () => {
   const assetsOf = (html: string): string[] =>
     [...html.matchAll(/<(?:script|link)[^>]* (?:src|href)="([^"]+)"/g)].map(([, address = '']) => address)
 
-  for (const path of ['/', '/sign-in', '/verifications/otp_1', ...SCREENS.map(screen => screen.path)])
+  /** As it was before addresses named an app or a company, and as it is. */
+  const addressesOf = (path: string): string[] => [
+    ...new Set([path, addressIn({ app_id: 'app_1', company_id: 'cmp_1' }, path)]),
+  ]
+
+  for (const path of [
+    '/',
+    '/sign-in',
+    ...['/verifications/otp_1', ...SCREENS.map(({ path }) => path)].flatMap(addressesOf),
+  ])
     it(`has one page for all screens: ${path}`, async () => {
       const { status, headers, body } = await server.ask(path)
       expect(status).to.equal(200)
       expect(headers.get('content-type')).to.equal('text/html; charset=utf-8')
+      expect(headers.get('content-security-policy')).to.include("default-src 'none'")
+      expect(headers.get('cache-control')).to.equal('no-cache')
       expect(body).to.include('<div id="app">')
     })
 
@@ -95,6 +106,10 @@ describe("the dashboard's pages", () => {
     '/dashboard-assets/..%2findex.html',
     '/dashboard-assets/%2e%2e/x',
     '/x',
+    '/a/app_1/x',
+    '/a/app_1/overview/x',
+    '/c/cmp_1/queues',
+    '/a//overview',
   ])
     it(`gives no other file: ${path}`, async () => {
       const { status, body } = await server.ask(path)

@@ -1028,6 +1028,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look up the session of the browser
+         * @description By the session cookie alone. Without a valid one `me` is null, where `GET /me` is 401.
+         */
+        get: operations["getCurrentSession"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/sign-out": {
         parameters: {
             query?: never;
@@ -1703,6 +1723,11 @@ export interface components {
             micros: number;
             /** @default null */
             note: string | null;
+        };
+        /** @description Who is signed in in this browser. */
+        CurrentSession: {
+            /** @description Null without a session. */
+            me: components["schemas"]["Me"] | null;
         };
         /** @description A message that could not be handled. */
         DeadLetter: {
@@ -6073,6 +6098,30 @@ export interface operations {
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
+            429: components["responses"]["Admin429"];
+            500: components["responses"]["Verifications500"];
+            503: components["responses"]["Admin503"];
+        };
+    };
+    getCurrentSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The caller, or null. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurrentSession"];
+                };
+            };
             429: components["responses"]["Admin429"];
             500: components["responses"]["Verifications500"];
             503: components["responses"]["Admin503"];

@@ -1,4 +1,4 @@
-// Who is signed in. In: GET /me. Out: the caller for every component, and whether the caller's role allows something.
+// Who is signed in. In: GET /session. Out: the caller for every component, and whether the caller's role allows something.
 import { type ComponentChildren, createContext } from 'preact'
 import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas, setCsrfToken, whenChangeIsForbidden, whenSessionEnds } from '../api/client.ts'
@@ -44,11 +44,11 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   }, [])
   const check = useCallback(async () => {
     try {
-      begin(await bodyOf(api.GET('/admin/v1/me')))
+      const { me } = await bodyOf(api.GET('/admin/v1/session'))
+      if (me === null) end()
+      else begin(me)
     } catch (thrown) {
-      const refused = Problem.from(thrown)
-      if (refused.status === 401) end()
-      else setProblem(refused)
+      setProblem(Problem.from(thrown))
     }
   }, [begin, end])
   /** Another person may have signed in in another tab: this page is not theirs. */

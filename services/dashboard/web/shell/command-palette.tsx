@@ -1,15 +1,17 @@
-// The command palette: Ctrl-K or ⌘-K, type a few letters, Enter. It opens screens, chooses apps and searches verifications.
+// The command palette: Ctrl-K or ⌘-K, type a few letters, Enter. It opens screens, chooses apps and companies, and searches verifications.
 
 import { useEffect, useId, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { SCREENS } from '../../screens.ts'
+import { api, bodyOf } from '../api/client.ts'
 import { useMe } from '../data/session.tsx'
-import { useTenant } from '../data/tenant.tsx'
+import { useAddress, useTenant } from '../data/tenant.tsx'
+import { useTenantChoice } from '../data/use-tenant-choice.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { type PaletteEntry, paletteEntries } from './palette-entries.ts'
+import { useAllPages } from './use-all-pages.ts'
 import './command-palette.css'
-import { useTenantChoice } from './use-tenant-choice.ts'
 
 /** The button that opens it, and the palette while it is open. */
 export function CommandPalette() {
@@ -40,21 +42,28 @@ function Palette({ onClose }: { onClose(): void }) {
   const { route } = useLocation()
   const { role } = useMe()
   const { apps } = useTenant()
-  const { chooseApp } = useTenantChoice()
+  const { chooseApp, chooseCompany } = useTenantChoice()
+  const addressOf = useAddress()
   const [typed, setTyped] = useState('')
   const [chosen, setChosen] = useState(0)
   const listId = useId()
   const screens = SCREENS.filter(screen => screen.role === 'viewer' || role === 'operator')
-  const source = { screens, apps }
+  // All of them, also those behind the end of the shell's own list. A user has one company, which is shown.
+  const companies = useAllPages<{ id: string; name: string }>(
+    role === 'operator' ? query => bodyOf(api.GET('/admin/v1/companies', { params: { query } })) : null,
+  )
+  const source = { screens, apps, companies: companies.items }
   const entries = paletteEntries(typed, source)
+  const asked = role === 'operator' ? 'Company, screen, app, recipient or id' : 'Screen, app, recipient or id'
 
   function go(entry: PaletteEntry | undefined): void {
     if (!entry) return
     onClose()
     if (entry.appId) chooseApp(entry.appId)
+    else if (entry.companyId) chooseCompany(entry.companyId)
     // The reference is a page of its own, which this page's router does not know.
     else if (entry.path === '/docs') location.assign('/docs')
-    else if (entry.path) route(entry.path)
+    else if (entry.path) route(addressOf(entry.path))
   }
   function onKeyDown(event: KeyboardEvent & { currentTarget: HTMLInputElement }): void {
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 }
@@ -71,11 +80,11 @@ function Palette({ onClose }: { onClose(): void }) {
       <input
         type="text"
         role="combobox"
-        aria-label="Screen, app, recipient or id"
+        aria-label={asked}
         aria-expanded="true"
         aria-controls={listId}
         aria-activedescendant={entries[chosen] && `${listId}-${chosen}`}
-        placeholder="Screen, app, recipient or id"
+        placeholder={asked}
         autocomplete="off"
         autofocus
         value={typed}

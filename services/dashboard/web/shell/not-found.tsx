@@ -1,10 +1,11 @@
 import { Screen } from '../ui/screen.tsx'
+import { ScreenLink } from '../ui/screen-link.tsx'
 
 export function NotFound() {
   return (
     <Screen title="There is no such page">
       <p>
-        <a href="/overview">Go to the overview</a>
+        <ScreenLink to="/overview">Go to the overview</ScreenLink>
       </p>
     </Screen>
   )

@@ -1,4 +1,4 @@
-// What the command palette offers. In: what was typed, the screens and the apps. Out: entries, the best first.
+// What the command palette offers. In: what was typed, the screens, the apps and the companies. Out: entries, the best first.
 import { verificationPath } from '../../screens.ts'
 
 export interface PaletteEntry {
@@ -6,9 +6,10 @@ export interface PaletteEntry {
   name: string
   /** What kind of thing it is. */
   hint: string
-  /** Where it leads; null for an entry that chooses an app. */
+  /** Where it leads; null for an entry that chooses an app or a company. */
   path: string | null
   appId?: string
+  companyId?: string
 }
 
 /** Words that lead to a screen and are not in its name. */
@@ -30,12 +31,14 @@ const KEYWORDS: Readonly<Record<string, string>> = {
 export interface PaletteSource {
   screens: readonly { path: string; name: string }[]
   apps: readonly { id: string; name: string }[]
+  /** Those that can be chosen. */
+  companies: readonly { id: string; name: string }[]
 }
 
 /** A phone number, an address, an id: something to search verifications for, not the name of a screen. */
 const LOOKS_LIKE_RECIPIENT = /^\+?[\d\s().-]{4,}$|@|^otp_/
 
-export function paletteEntries(typed: string, { screens, apps }: PaletteSource): PaletteEntry[] {
+export function paletteEntries(typed: string, { screens, apps, companies }: PaletteSource): PaletteEntry[] {
   const wanted = typed.trim().toLowerCase()
   const matches = (name: string): boolean => wanted.split(/\s+/).every(word => name.toLowerCase().includes(word))
   const search: PaletteEntry = wanted.startsWith('otp_')
@@ -55,6 +58,15 @@ export function paletteEntries(typed: string, { screens, apps }: PaletteSource):
     ...screens.map(({ path, name }) => ({ id: path, name, hint: 'Screen', path, keywords: KEYWORDS[path] ?? '' })),
     { id: '/docs', name: 'API reference', hint: 'Page', path: '/docs', keywords: 'docs samples openapi' },
     ...apps.map(({ id, name }) => ({ id, name, hint: 'App', path: null, appId: id, keywords: id })),
+    // Before a letter is typed, many companies would be all that is seen.
+    ...(wanted === '' ? [] : companies).map(({ id, name }) => ({
+      id,
+      name,
+      hint: 'Company',
+      path: null,
+      companyId: id,
+      keywords: id,
+    })),
   ]
   const found = [
     ...entries.filter(({ name }) => matches(name)),

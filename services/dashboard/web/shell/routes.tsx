@@ -1,6 +1,7 @@
 // Which component shows which path. Each screen is a file of its own that is loaded when it is first opened.
+import type { ComponentType } from 'preact'
 import { ErrorBoundary, Route, Router } from 'preact-iso'
-import { VERIFICATION_PATH } from '../../screens.ts'
+import { routeOf, SCREENS, type ScreenPath, VERIFICATION_PATH } from '../../screens.ts'
 import { loadedScreen } from './loaded-screen.tsx'
 import { NotFound } from './not-found.tsx'
 
@@ -18,23 +19,29 @@ const Queues = loadedScreen(() => import('../screens/queues/queues.tsx'))
 const Privacy = loadedScreen(() => import('../screens/privacy/privacy.tsx'))
 const TryIt = loadedScreen(() => import('../screens/try/try.tsx'))
 
+const COMPONENTS: Readonly<Record<ScreenPath, ComponentType>> = {
+  '/overview': Overview,
+  '/verifications': Verifications,
+  '/api-keys': ApiKeys,
+  '/routing': Routing,
+  '/providers': Providers,
+  '/limits': Limits,
+  '/money': Money,
+  '/team': Team,
+  '/audit': Audit,
+  '/queues': Queues,
+  '/privacy': Privacy,
+  '/try': TryIt,
+}
+
 export function Routes() {
   return (
     <ErrorBoundary>
       <Router>
-        <Route path="/overview" component={Overview} />
-        <Route path="/verifications" component={Verifications} />
-        <Route path={VERIFICATION_PATH} component={Verification} />
-        <Route path="/api-keys" component={ApiKeys} />
-        <Route path="/routing" component={Routing} />
-        <Route path="/providers" component={Providers} />
-        <Route path="/limits" component={Limits} />
-        <Route path="/money" component={Money} />
-        <Route path="/team" component={Team} />
-        <Route path="/audit" component={Audit} />
-        <Route path="/queues" component={Queues} />
-        <Route path="/privacy" component={Privacy} />
-        <Route path="/try" component={TryIt} />
+        {SCREENS.map(({ path }) => (
+          <Route key={path} path={routeOf(path)} component={COMPONENTS[path]} />
+        ))}
+        <Route path={routeOf(VERIFICATION_PATH)} component={Verification} />
         <Route default component={NotFound} />
       </Router>
     </ErrorBoundary>

@@ -1,12 +1,12 @@
 // A choice among many: a button that shows what is chosen, and a dialog with a search field. The list is read while the dialog is open, page
 // by page, so that its beginning can be used at once.
-import { useEffect, useId, useState } from 'preact/hooks'
-import { Problem } from '../api/problem.ts'
+import { useId, useState } from 'preact/hooks'
 import { Badge } from '../ui/badge.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { ProblemNotice } from '../ui/notice.tsx'
 import { matching } from './matching.ts'
+import { type ReadPage, useAllPages } from './use-all-pages.ts'
 
 export interface Choice {
   id: string
@@ -20,12 +20,9 @@ export interface SearchableChoiceProps {
   title: string
   chosen: Choice
   onChoose(id: string): void
-  readPage(query: { limit: number; cursor?: string }): Promise<{ items: Choice[]; next_cursor: string | null }>
+  readPage: ReadPage<Choice>
 }
 
-const PAGE_SIZE = 100
-/** Of a longer list, the rest is found by other means: 200 calls are enough for one dialog. */
-const MAX_PAGES = 200
 /** More are not looked through by eye. */
 const MAX_SHOWN = 50
 
@@ -53,7 +50,7 @@ export function SearchableChoice(props: SearchableChoiceProps) {
 
 function ChoiceDialog({ title, chosen, onChoose, readPage, onClose }: SearchableChoiceProps & { onClose(): void }) {
   const [search, setSearch] = useState('')
-  const { choices, problem, isComplete } = useAllPages(readPage)
+  const { items: choices, problem, isComplete } = useAllPages(readPage)
   const found = matching(choices, search)
   const listId = useId()
   const choose = ({ id }: Choice) => {
@@ -100,29 +97,4 @@ function countWords(found: number, isComplete: boolean): string {
   if (!isComplete) return 'Reading the list…'
   if (found === 0) return 'None has this name or id.'
   return found > MAX_SHOWN ? `${MAX_SHOWN} of ${found} are shown. Type more to find the others.` : `${found} found.`
-}
-
-function useAllPages(readPage: SearchableChoiceProps['readPage']) {
-  const [choices, setChoices] = useState<Choice[]>([])
-  const [isComplete, setIsComplete] = useState(false)
-  const [problem, setProblem] = useState<Problem | null>(null)
-  useEffect(() => {
-    let isClosed = false
-    async function readAll(): Promise<void> {
-      let cursor: string | null = null
-      for (let page = 0; page < MAX_PAGES && !isClosed; page += 1) {
-        const { items, next_cursor } = await readPage({ limit: PAGE_SIZE, ...(cursor === null ? {} : { cursor }) })
-        if (isClosed) return
-        setChoices(old => [...old, ...items])
-        cursor = next_cursor
-        if (cursor === null) break
-      }
-      setIsComplete(true)
-    }
-    readAll().catch(thrown => setProblem(Problem.from(thrown)))
-    return () => {
-      isClosed = true
-    }
-  }, [])
-  return { choices, isComplete, problem }
 }

@@ -1,16 +1,18 @@
 // The frame around every screen: navigation, the choice of company and app, the account. Screens are shown once an app is chosen.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
-import { SCREENS } from '../../screens.ts'
+import { addressIn, readPlace, SCREENS } from '../../screens.ts'
 import { useMe } from '../data/session.tsx'
 import { useTenant } from '../data/tenant.tsx'
 import { Button } from '../ui/button.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { ProblemNotice } from '../ui/notice.tsx'
+import { ScreenLink } from '../ui/screen-link.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { CommandPalette } from './command-palette.tsx'
 import { FirstApp } from './first-app.tsx'
+import { Missing } from './missing.tsx'
 import { Routes } from './routes.tsx'
 import { TenantPicker } from './tenant-picker.tsx'
 
@@ -18,8 +20,9 @@ export function Shell() {
   const [menuOpen, setMenuOpen] = useState(false)
   const { path } = useLocation()
   const main = useRef<HTMLElement>(null)
-  // A new path closes the menu of a narrow screen.
-  useEffect(() => setMenuOpen(false), [path])
+  // Another screen closes the menu of a narrow screen; an address that is led on to its app shows the same one.
+  const screenPath = readPlace(path)?.path ?? path
+  useEffect(() => setMenuOpen(false), [screenPath])
 
   return (
     <div class={menuOpen ? 'shell menu-open' : 'shell'}>
@@ -27,10 +30,10 @@ export function Shell() {
         Skip to the content
       </button>
       <header class="top">
-        <a class="brand" href="/overview">
+        <ScreenLink class="brand" to="/overview">
           <img src="/favicon.svg" alt="Countersign" width="24" height="24" />
           <span aria-hidden="true">Countersign</span>
-        </a>
+        </ScreenLink>
         <TenantPicker />
         <CommandPalette />
         <AccountMenu />
@@ -49,15 +52,16 @@ export function Shell() {
 function Navigation({ path }: { path: string }) {
   const { role } = useMe()
   const screens = SCREENS.filter(screen => screen.role === 'viewer' || role === 'operator')
+  const shown = readPlace(path)?.screen.path
   return (
     <nav id="navigation" class="navigation" aria-label="Screens">
       <div class="navigation-links">
         <ul>
           {screens.map(screen => (
             <li key={screen.path}>
-              <a href={screen.path} aria-current={path.startsWith(screen.path) ? 'page' : undefined}>
+              <ScreenLink to={screen.path} aria-current={shown === screen.path ? 'page' : undefined}>
                 {screen.name}
-              </a>
+              </ScreenLink>
             </li>
           ))}
         </ul>
@@ -69,14 +73,26 @@ function Navigation({ path }: { path: string }) {
   )
 }
 
-/** Screens about the company: its people are invited before there is an app, too. */
-const NEEDS_NO_APP: readonly string[] = ['/team', '/audit']
-
 function Content({ path }: { path: string }) {
-  const tenant = useTenant()
-  if (tenant.problem) return <ProblemNotice problem={tenant.problem} onRetry={tenant.reload} />
-  if (tenant.loading) return <Loading what="your apps" />
-  if (tenant.company === null || (tenant.app === null && !NEEDS_NO_APP.includes(path))) return <FirstApp />
+  const { problem, loading, missing, company, app, reload } = useTenant()
+  const place = readPlace(path)
+  if (problem) return <ProblemNotice problem={problem} onRetry={reload} />
+  if (loading) return <Loading what="your apps" />
+  if (missing) return <Missing {...missing} />
+  if (company === null) return <FirstApp />
+  const address = place && addressIn({ app_id: app?.id ?? null, company_id: company.id }, place.path)
+  if (address !== null && address !== path) return <LeadOn to={address} />
+  if (app === null && place && !NEEDS_NO_APP.includes(place.path)) return <FirstApp />
   // A new app gets new screens: nothing typed for one app is saved into another.
-  return <Routes key={tenant.app?.id ?? tenant.company.id} />
+  return <Routes key={app?.id ?? company.id} />
+}
+
+/** Screens that are of use before there is an app: its people are invited first. */
+const NEEDS_NO_APP: readonly string[] = ['/money', '/team', '/audit', '/queues']
+
+/** Puts the app or company into an address that names neither, or only one: what follows the path is kept. */
+function LeadOn({ to }: { to: string }) {
+  const { route } = useLocation()
+  useLayoutEffect(() => route(`${to}${location.search}${location.hash}`, true), [to])
+  return <Loading what="the screen" />
 }

@@ -2,9 +2,9 @@
 import { api, bodyOf } from '../api/client.ts'
 import { useMe } from '../data/session.tsx'
 import { useTenant } from '../data/tenant.tsx'
+import { useTenantChoice } from '../data/use-tenant-choice.ts'
 import { type Choice, SearchableChoice } from './searchable-choice.tsx'
 import './tenant-picker.css'
-import { useTenantChoice } from './use-tenant-choice.ts'
 
 /** More are tiresome to scroll through. */
 const MAX_IN_A_SELECT = 30

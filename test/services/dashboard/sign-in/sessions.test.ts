@@ -34,6 +34,21 @@ eachStore('a session', fresh => {
     expect((await browser.ask('POST', '/companies', { name: 'Acme' })).status).to.equal(201)
   })
 
+  it('is asked for without a refusal where there is none, or none any more', async () => {
+    const nobody = { status: 200, body: { me: null } }
+    expect(await admin.ask('GET', '/session', undefined, { token: null })).to.deep.include(nobody)
+    // The cookie alone counts: a token is no session.
+    expect(await admin.get('/session')).to.deep.include(nobody)
+    const browser = await signInAsOperator()
+    expect((await browser.ask('GET', '/session')).body).to.deep.equal({ me: browser.me })
+    const { cookie } = browser
+    await browser.ask('POST', '/sign-out')
+    browser.cookie = cookie
+    expect(await browser.ask('GET', '/session')).to.deep.include(nobody)
+    browser.cookie = 'malformed'
+    expect(await browser.ask('GET', '/session')).to.deep.include(nobody)
+  })
+
   it('has a Secure cookie when PUBLIC_URL is https', async () => {
     const secure = await startAdmin(store, { publicUrl: 'https://console.example' })
     const [cookie] = (await post(secure.url, { token: ADA.token })).headers.getSetCookie()

@@ -3,7 +3,14 @@ import { expect } from 'chai'
 import { nextPath } from '../../../../services/dashboard/web/screens/sign-in/next-path.ts'
 
 describe('the path after signing in', () => {
-  for (const next of ['/money', '/verifications/otp_1?tab=a', '/api-keys#webhook', '/try?recipient=%2B15005550010'])
+  for (const next of [
+    '/money',
+    '/verifications/otp_1?tab=a',
+    '/api-keys#webhook',
+    '/try?recipient=%2B15005550010',
+    '/a/app_1/verifications/otp_1',
+    '/c/cmp_1/privacy?app=app_1',
+  ])
     it(`is the wanted one: ${next}`, () => expect(nextPath(next)).to.equal(next))
 
   for (const next of [
@@ -19,6 +26,12 @@ describe('the path after signing in', () => {
     '/money/',
     '/verifications/',
     '/verifications/otp_1/more',
+    '/a/money',
+    '/a/app_1',
+    '/a/%zz/overview',
+    '/b/app_1/overview',
+    '/c/cmp_1/queues',
+    '/a/../overview/x',
     'https://evil.example/money',
     '//evil.example',
     '///evil.example',

@@ -8,6 +8,7 @@ const SOURCE = {
     { path: '/limits', name: 'Limits and fraud' },
   ],
   apps: [{ id: 'app_1', name: 'Shop' }],
+  companies: [{ id: 'cmp_1', name: 'Acme' }],
 }
 const names = (typed: string): string[] => paletteEntries(typed, SOURCE).map(({ name }) => name)
 
@@ -35,6 +36,16 @@ describe('the command palette', () => {
   it('opens a verification by its id', () => {
     expect(paletteEntries(' otp_1 ', SOURCE)[0]).to.include({ name: 'Open otp_1', path: '/verifications/otp_1' })
     expect(paletteEntries('otp_1/../x?a#b', SOURCE)[0]?.path).to.equal('/verifications/otp_1%2F..%2Fx%3Fa%23b')
+  })
+
+  it('chooses a company, by its name or id', () => {
+    for (const typed of ['acm', 'cmp_1'])
+      expect(paletteEntries(typed, SOURCE)[0]).to.include({
+        name: 'Acme',
+        hint: 'Company',
+        companyId: 'cmp_1',
+        path: null,
+      })
   })
 
   it('chooses an app', () => {

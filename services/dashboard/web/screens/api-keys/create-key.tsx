@@ -9,6 +9,7 @@ import { Actions, Dialog } from '../../ui/dialog.tsx'
 import { Select, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { ScreenLink } from '../../ui/screen-link.tsx'
 import {
   type KeyKind,
   type KeyMode,
@@ -128,7 +129,7 @@ function Created({ created, onClose }: { created: Schemas['NewApiKey']; onClose(
         <p class="hint">
           {created.mode === 'test' ? (
             <>
-              The number belongs to the sandbox: its code is on the screen <a href="/try">Try it</a>.
+              The number belongs to the sandbox: its code is on the screen <ScreenLink to="/try">Try it</ScreenLink>.
             </>
           ) : (
             'Put a number of your own in its place.'

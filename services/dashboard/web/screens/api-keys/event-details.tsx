@@ -1,6 +1,7 @@
 // One event in full: what its status means, every attempt with the endpoint's answer, and the body.
 import { verificationPath } from '../../../screens.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
+import { ScreenLink } from '../../ui/screen-link.tsx'
 import { Time } from '../../ui/time.tsx'
 import { EndpointAnswer } from './endpoint-answer.tsx'
 import { type Attempt, attemptResult, bodyText, EVENT_STATUSES, isSuccess, type WebhookEvent } from './webhook-text.ts'
@@ -35,7 +36,7 @@ export function EventDetails({ of: event }: { of: WebhookEvent }) {
           {payload.otp_id && (
             <>
               {' · '}
-              <a href={verificationPath(payload.otp_id)}>See the verification</a>
+              <ScreenLink to={verificationPath(payload.otp_id)}>See the verification</ScreenLink>
             </>
           )}
         </p>

@@ -13,6 +13,7 @@ import { Select } from '../../ui/field.tsx'
 import { Loading } from '../../ui/loading.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { Pager } from '../../ui/paged-table.tsx'
+import { ScreenLink } from '../../ui/screen-link.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { EventsTable } from './events-table.tsx'
 import { ReplayRange } from './replay-range.tsx'
@@ -81,7 +82,7 @@ function NoEvents({ filter, hasEndpoint }: { filter: StatusFilter; hasEndpoint: 
       {hasEndpoint
         ? 'Send a test event, or finish a verification on '
         : 'Set an endpoint, then finish a verification on '}
-      <a href="/try">Try it</a>.
+      <ScreenLink to="/try">Try it</ScreenLink>.
     </Empty>
   )
 }

@@ -8,6 +8,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
+import { ScreenLink } from '../../ui/screen-link.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type Decision, outcomeWords, signalWords } from './fraud-words.ts'
@@ -56,9 +57,9 @@ const COLUMNS: readonly Column<Decision>[] = [
     // A verification whose first message was refused does not exist.
     show: ({ otp_id, enforced, outcome, masked_recipient }) =>
       enforced && outcome === 'refused' ? null : (
-        <a href={verificationPath(otp_id)} aria-label={`Show the verification of ${masked_recipient}`}>
+        <ScreenLink to={verificationPath(otp_id)} aria-label={`Show the verification of ${masked_recipient}`}>
           Show
-        </a>
+        </ScreenLink>
       ),
   },
 ]

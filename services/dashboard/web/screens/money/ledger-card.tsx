@@ -4,6 +4,7 @@ import type { Pages } from '../../data/use-pages.ts'
 import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
+import { ScreenLink } from '../../ui/screen-link.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { formatChange, formatMicros } from './amounts.ts'
@@ -38,7 +39,8 @@ const COLUMNS: readonly Column<LedgerEntry>[] = [
   { name: 'Balance after', align: 'right', show: ({ balance_after }) => formatMicros(balance_after) },
   {
     name: 'For',
-    show: ({ otp_id, note }) => (otp_id ? <a href={verificationPath(otp_id)}>Verification</a> : (note ?? '–')),
+    show: ({ otp_id, note }) =>
+      otp_id ? <ScreenLink to={verificationPath(otp_id)}>Verification</ScreenLink> : (note ?? '–'),
   },
 ]
 

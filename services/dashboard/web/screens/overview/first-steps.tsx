@@ -1,5 +1,6 @@
 // An app that has sent nothing yet: what to do first.
 import { Notice } from '../../ui/notice.tsx'
+import { ScreenLink } from '../../ui/screen-link.tsx'
 
 const STEPS = [
   {
@@ -37,9 +38,9 @@ export function FirstSteps({ appName }: { appName: string }) {
               {title}
             </h3>
             <p class="soft">{text}</p>
-            <a class={nth === 0 ? 'button primary' : 'button plain'} href={href}>
+            <ScreenLink class={nth === 0 ? 'button primary' : 'button plain'} to={href}>
               {link}
-            </a>
+            </ScreenLink>
           </li>
         ))}
       </ol>

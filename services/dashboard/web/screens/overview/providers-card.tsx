@@ -8,6 +8,7 @@ import { Empty } from '../../ui/empty.tsx'
 import { countOf } from '../../ui/figure-format.ts'
 import { Loading } from '../../ui/loading.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
+import { ScreenLink } from '../../ui/screen-link.tsx'
 import { Time } from '../../ui/time.tsx'
 import { LIVE_MS } from './use-stats.ts'
 
@@ -33,13 +34,13 @@ export function ProvidersCard({ appId }: { appId: string }) {
     { everyMs: LIVE_MS },
   )
   return (
-    <Card title="Providers" actions={<a href="/providers">Details</a>}>
+    <Card title="Providers" actions={<ScreenLink to="/providers">Details</ScreenLink>}>
       {problem && <ProblemNotice problem={problem} onRetry={reload} />}
       {data === undefined ? (
         !problem && <Loading what="providers" />
       ) : data.count === 0 ? (
         <Empty title="There is no provider yet.">
-          Test sends use the sandbox. Live sends need <a href="/providers">a provider</a>.
+          Test sends use the sandbox. Live sends need <ScreenLink to="/providers">a provider</ScreenLink>.
         </Empty>
       ) : data.troubled.length === 0 ? (
         <p class="overview-well">

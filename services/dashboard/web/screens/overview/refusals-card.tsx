@@ -9,6 +9,7 @@ import { Empty } from '../../ui/empty.tsx'
 import { countOf } from '../../ui/figure-format.ts'
 import { Loading } from '../../ui/loading.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
+import { ScreenLink } from '../../ui/screen-link.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type Choice, rangeWords } from './choice.ts'
 import { periodOf } from './period.ts'
@@ -49,7 +50,11 @@ export function RefusalsCard({ appId, choice, refused }: RefusalsCardProps) {
   const summary = useKept(query.data)
   const lead = `${countOf(refused, 'send')} refused in the last ${rangeWords(range)}.`
   return (
-    <Card title="Refusals by type" lead={lead} actions={<a href="/verifications?tab=refusals">Details</a>}>
+    <Card
+      title="Refusals by type"
+      lead={lead}
+      actions={<ScreenLink to="/verifications?tab=refusals">Details</ScreenLink>}
+    >
       {query.problem && <ProblemNotice problem={query.problem} onRetry={query.reload} />}
       {summary === undefined ? (
         !query.problem && <Loading what="refusals" />

@@ -11,6 +11,7 @@ import { Confirm } from '../../ui/confirm.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { ScreenLink } from '../../ui/screen-link.tsx'
 import { erasureReport, maskTyped, recipientProblem } from './erasure-report.ts'
 
 const LOOK_LIMIT = 100
@@ -134,8 +135,8 @@ function Report({ masked, erasure, appName }: Erased & { appName: string }) {
         ))}
       </ul>
       <p>
-        The <a href="/audit">audit log</a> has a record of it. Other apps of the company are not touched: choose them
-        above to erase the person there too.
+        The <ScreenLink to="/audit">audit log</ScreenLink> has a record of it. Other apps of the company are not
+        touched: choose them above to erase the person there too.
       </p>
     </div>
   )

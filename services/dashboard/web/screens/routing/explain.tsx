@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Select, TextField } from '../../ui/field.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
+import { ScreenLink } from '../../ui/screen-link.tsx'
 import {
   byPlace,
   orderWords,
@@ -133,7 +134,7 @@ function Answer({ preview, sender, providers }: AnswerProps) {
               <dd>
                 {verdictOf(choice, preview)}{' '}
                 {choice.channel === preview.channel && !isRefused && <Badge tone="good">used</Badge>}
-                {choice.obstacle === 'no_provider' && <a href="/providers">Add a provider</a>}
+                {choice.obstacle === 'no_provider' && <ScreenLink to="/providers">Add a provider</ScreenLink>}
               </dd>
             </div>
           ))}

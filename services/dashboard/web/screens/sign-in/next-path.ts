@@ -1,6 +1,6 @@
 // Where a viewer goes after signing in. In: `next` of the address. Out: the path of a screen or of a verification, with its query; never
 // an address elsewhere, and not the sign-in page again.
-import { SCREENS, VERIFICATION_PATH } from '../../../screens.ts'
+import { readPlace } from '../../../screens.ts'
 
 const FIRST_SCREEN = '/overview'
 /** It has no meaning but to resolve paths against. */
@@ -10,10 +10,5 @@ const OWN_ORIGIN = 'https://own.invalid'
 export function nextPath(next: string | undefined): string {
   if (!next?.startsWith('/') || !URL.canParse(next, OWN_ORIGIN)) return FIRST_SCREEN
   const { origin, pathname, search, hash } = new URL(next, OWN_ORIGIN)
-  return origin === OWN_ORIGIN && isScreen(pathname) ? `${pathname}${search}${hash}` : FIRST_SCREEN
+  return origin === OWN_ORIGIN && readPlace(pathname) !== null ? `${pathname}${search}${hash}` : FIRST_SCREEN
 }
-
-const VERIFICATION = new RegExp(`^${VERIFICATION_PATH.replace(':id', '[^/]+')}$`)
-
-const isScreen = (pathname: string): boolean =>
-  SCREENS.some(({ path }) => path === pathname) || VERIFICATION.test(pathname)

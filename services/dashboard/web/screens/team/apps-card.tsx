@@ -6,6 +6,7 @@ import { useMay } from '../../data/session.tsx'
 import { type App, useCompany, useTenant } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { usePages } from '../../data/use-pages.ts'
+import { useTenantChoice } from '../../data/use-tenant-choice.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -25,7 +26,8 @@ const NAME_HINT = 'Your users read it in their messages.'
 
 export function AppsCard() {
   const company = useCompany()
-  const { app: chosen, reload, chooseApp } = useTenant()
+  const { app: chosen, reload } = useTenant()
+  const { chooseApp } = useTenantChoice()
   const mayChange = useMay('developer')
   const [open, setOpen] = useState<Open>(null)
   const say = useToast()

@@ -5,6 +5,7 @@ import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { CONSOLE_COMPANY_ID, useCompany, useTenant } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
+import { useTenantChoice } from '../../data/use-tenant-choice.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -18,7 +19,8 @@ import { NameDialog } from './name-dialog.tsx'
 
 export function CompanyCard() {
   const company = useCompany()
-  const { reload, chooseCompany } = useTenant()
+  const { reload } = useTenant()
+  const { chooseCompany } = useTenantChoice()
   const mayRename = useMay('owner')
   const isOperator = useMay('operator')
   const isConsole = company.id === CONSOLE_COMPANY_ID

@@ -3,6 +3,7 @@ import type { Schemas } from '../../api/client.ts'
 import { Status } from '../../ui/badge.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { ScreenLink } from '../../ui/screen-link.tsx'
 import { Time } from '../../ui/time.tsx'
 import { eventDelivery } from './progress.ts'
 
@@ -37,8 +38,8 @@ export function WebhookEvents({ events }: { events: Schemas['WebhookEvent'][] })
       {events.some(({ status }) => status === 'unsent') && (
         <Notice>
           <p>
-            This app has no webhook endpoint yet. Set one under <a href="/api-keys">API Keys</a>, and later events are
-            sent to it.
+            This app has no webhook endpoint yet. Set one under <ScreenLink to="/api-keys">API Keys</ScreenLink>, and
+            later events are sent to it.
           </p>
         </Notice>
       )}

@@ -7,6 +7,7 @@ import { usePages } from '../../data/use-pages.ts'
 import { Empty } from '../../ui/empty.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
+import { ScreenLink } from '../../ui/screen-link.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { fillPage } from './fill-page.ts'
@@ -53,7 +54,9 @@ export function RefusalList({ search }: { search: Search }) {
             isFiltered(search) ? (
               <Empty title="No refusal matches the filters.">
                 Refusals are kept for 7 days.{' '}
-                <a href={addressOf({ ...EMPTY_SEARCH, tab: 'refusals', allApps: search.allApps })}>Show all refusals</a>
+                <ScreenLink to={addressOf({ ...EMPTY_SEARCH, tab: 'refusals', allApps: search.allApps })}>
+                  Show all refusals
+                </ScreenLink>
               </Empty>
             ) : (
               <Empty title="No send was refused in the last 7 days.">
@@ -86,7 +89,7 @@ const appColumn = (nameOf: (id: string) => string): Column<Refusal> => ({
   show: ({ app_id }) => nameOf(app_id),
 })
 
-function Why({ type, scope }: Refusal) {
+function Why({ app_id, type, scope }: Refusal) {
   const { title, means, todo, screen } = refusalWords(type, scope)
   return (
     <div class="verifications-why">
@@ -94,7 +97,12 @@ function Why({ type, scope }: Refusal) {
         <strong>{title}.</strong> {means}
       </p>
       <p class="soft">
-        {todo} {screen && <a href={screen}>{linkToScreen(screen)}</a>}
+        {todo}{' '}
+        {screen && (
+          <ScreenLink to={screen} ofApp={app_id}>
+            {linkToScreen(screen)}
+          </ScreenLink>
+        )}
       </p>
       <p class="hint">
         <code>{type}</code>

@@ -6,6 +6,7 @@ import { CHANNELS } from '../../../../../machines/channels.ts'
 import { verificationPath } from '../../../screens.ts'
 import { COUNTRY_CODES, countryName } from '../../data/countries.ts'
 import { fromLocalField, toLocalField } from '../../data/local-field.ts'
+import { useAddress } from '../../data/tenant.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Select, Switch, TextField } from '../../ui/field.tsx'
 import { channelTitle } from './delivery-words.ts'
@@ -26,6 +27,7 @@ const NARROW = '(max-width: 640px)'
 
 export function SearchForm({ search, appName }: { search: Search; appName: string }) {
   const { route } = useLocation()
+  const inApp = useAddress()
   const [text, setText] = useState(search.recipient)
   const [since, setSince] = useState(toLocalField(search.since))
   const [until, setUntil] = useState(toLocalField(search.until))
@@ -43,11 +45,11 @@ export function SearchForm({ search, appName }: { search: Search; appName: strin
   }
   function go(next: Search): void {
     const address = addressOf(next)
-    if (address !== addressOf(search)) route(address)
+    if (address !== addressOf(search)) route(inApp(address))
   }
   function submit(): void {
     const otp_id = otpIdIn(text)
-    if (otp_id) route(verificationPath(otp_id))
+    if (otp_id) route(inApp(verificationPath(otp_id)))
     else go(typed())
   }
   const isRefusals = search.tab === 'refusals'
@@ -121,7 +123,7 @@ export function SearchForm({ search, appName }: { search: Search; appName: strin
             {isFiltered(search) && (
               <Button
                 look="quiet"
-                onClick={() => route(addressOf({ ...EMPTY_SEARCH, tab: search.tab, allApps: search.allApps }))}
+                onClick={() => route(inApp(addressOf({ ...EMPTY_SEARCH, tab: search.tab, allApps: search.allApps })))}
               >
                 Clear filters
               </Button>

@@ -1,7 +1,7 @@
 // The answer to "why did the code not arrive?", before everything else.
 import { linkToScreen } from '../../../screens.ts'
 import { useMe } from '../../data/session.tsx'
-import { useTenant } from '../../data/tenant.tsx'
+import { ScreenLink } from '../../ui/screen-link.tsx'
 import type { History, Remedy } from './delivery-words.ts'
 import { type Story, tellStory } from './story.ts'
 
@@ -32,12 +32,6 @@ export function StoryCard({ history }: { history: History }) {
 
 function Remedies({ history, remedies }: { history: History; remedies: readonly Remedy[] }) {
   const { role } = useMe()
-  const { company, app, chooseCompany, chooseApp } = useTenant()
-  /** The screens are about the chosen app, which may be another one than this verification's. */
-  function choose(): void {
-    if (company?.id !== history.company_id) chooseCompany(history.company_id)
-    if (app?.id !== history.app_id) chooseApp(history.app_id)
-  }
   return (
     <div class="verification-remedies">
       <p>
@@ -48,9 +42,9 @@ function Remedies({ history, remedies }: { history: History; remedies: readonly 
           <li key={says}>
             {says}{' '}
             {screen && (screen !== '/queues' || role === 'operator') && (
-              <a href={screen} onClick={choose}>
+              <ScreenLink to={screen} ofApp={history.app_id}>
                 {linkToScreen(screen)}
-              </a>
+              </ScreenLink>
             )}
           </li>
         ))}

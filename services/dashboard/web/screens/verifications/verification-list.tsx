@@ -3,7 +3,7 @@ import { useLocation } from 'preact-iso'
 import { verificationPath } from '../../../screens.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { countryName } from '../../data/countries.ts'
-import { useApp, useTenant } from '../../data/tenant.tsx'
+import { useAddress, useApp, useTenant } from '../../data/tenant.tsx'
 import { usePages } from '../../data/use-pages.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { Badge, Status } from '../../ui/badge.tsx'
@@ -11,6 +11,7 @@ import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
+import { ScreenLink } from '../../ui/screen-link.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { channelTitle, deliveryState } from './delivery-words.ts'
@@ -68,9 +69,11 @@ export function VerificationList({ search }: { search: Search }) {
 const COLUMNS: readonly Column<Verification>[] = [
   {
     name: 'Recipient',
-    show: ({ otp_id, masked_recipient, mode }) => (
+    show: ({ app_id, otp_id, masked_recipient, mode }) => (
       <span class="verifications-recipient">
-        <a href={verificationPath(otp_id)}>{masked_recipient}</a>
+        <ScreenLink to={verificationPath(otp_id)} ofApp={app_id}>
+          {masked_recipient}
+        </ScreenLink>
         {mode === 'test' && <Badge>test</Badge>}
       </span>
     ),
@@ -109,7 +112,7 @@ function RefusalsOfRecipient({ search, appId }: { search: Search; appId: string 
     <Notice tone="warning">
       <p>
         Sends to this recipient were refused in the last days, the newest on <Time at={query.data.items[0].at} />.{' '}
-        <a href={addressOf({ ...search, tab: 'refusals', since: '' })}>See why</a>
+        <ScreenLink to={addressOf({ ...search, tab: 'refusals', since: '' })}>See why</ScreenLink>
       </p>
     </Notice>
   )
@@ -117,10 +120,11 @@ function RefusalsOfRecipient({ search, appId }: { search: Search; appId: string 
 
 function NothingFound({ search, appName }: { search: Search; appName: string }) {
   const { route } = useLocation()
+  const inApp = useAddress()
   if (!isFiltered(search) && !search.allApps)
     return (
       <Empty title={`${appName} has sent no code yet.`}>
-        Send the first one in a minute, without writing code: <a href="/try">open the sandbox</a>.
+        Send the first one in a minute, without writing code: <ScreenLink to="/try">open the sandbox</ScreenLink>.
       </Empty>
     )
   const isRecipient = search.recipient !== ''
@@ -133,9 +137,9 @@ function NothingFound({ search, appName }: { search: Search; appName: string }) 
       )}
       <div class="actions verifications-centered">
         {!search.allApps && (
-          <Button onClick={() => route(addressOf({ ...search, allApps: true }))}>Search all apps</Button>
+          <Button onClick={() => route(inApp(addressOf({ ...search, allApps: true })))}>Search all apps</Button>
         )}
-        <Button onClick={() => route(addressOf({ ...EMPTY_SEARCH, allApps: search.allApps }))}>
+        <Button onClick={() => route(inApp(addressOf({ ...EMPTY_SEARCH, allApps: search.allApps })))}>
           Show all verifications
         </Button>
       </div>

@@ -1,8 +1,9 @@
 // One verification: first why its code did or did not arrive, then its whole history.
 import { useEffect, useState } from 'preact/hooks'
-import { useRoute } from 'preact-iso'
-import { VERIFICATIONS_PATH } from '../../../screens.ts'
+import { useLocation, useRoute } from 'preact-iso'
+import { VERIFICATIONS_PATH, verificationPath } from '../../../screens.ts'
 import { api, bodyOf } from '../../api/client.ts'
+import { useAddress, useApp } from '../../data/tenant.tsx'
 import { useQuery } from '../../data/use-query.ts'
 import { Card } from '../../ui/card.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -10,6 +11,7 @@ import { Empty } from '../../ui/empty.tsx'
 import { Loading } from '../../ui/loading.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { Screen } from '../../ui/screen.tsx'
+import { ScreenLink } from '../../ui/screen-link.tsx'
 import type { History } from './delivery-words.ts'
 import { Facts } from './facts.tsx'
 import { StoryCard } from './story-card.tsx'
@@ -21,6 +23,9 @@ const REREAD_MS = 3_000
 
 export default function Verification() {
   const { id = '' } = useRoute().params
+  const { route } = useLocation()
+  const app = useApp()
+  const inApp = useAddress()
   const [isPending, setPending] = useState(false)
   const { data, problem, reload } = useQuery(
     `verification ${id}`,
@@ -28,6 +33,11 @@ export default function Verification() {
     isPending ? { everyMs: REREAD_MS } : {},
   )
   useEffect(() => setPending(data?.status === 'pending'), [data])
+  // Links that know no more than the id name the app that was shown: the address is made to name the verification's own.
+  const isOfOtherApp = data !== undefined && data.app_id !== app.id
+  useEffect(() => {
+    if (isOfOtherApp) route(`${inApp(verificationPath(id), data.app_id)}${location.search}`, true)
+  }, [isOfOtherApp])
 
   return (
     <Screen
@@ -36,11 +46,11 @@ export default function Verification() {
       actions={
         <>
           {data && <CopyButton label="Copy link" text={location.href} />}
-          <a href={VERIFICATIONS_PATH}>Back to the list</a>
+          <ScreenLink to={VERIFICATIONS_PATH}>Back to the list</ScreenLink>
         </>
       }
     >
-      {data ? (
+      {data && !isOfOtherApp ? (
         <Content history={data} />
       ) : problem?.status === 404 ? (
         <Unknown id={id} />
@@ -74,8 +84,8 @@ const Unknown = ({ id }: { id: string }) => (
     </p>
     <p>
       The id may be mistyped, of another company, or erased: verifications are kept for the days that the app's settings
-      say. A send that was refused never became one: <a href={`${VERIFICATIONS_PATH}?tab=refusals`}>see the refusals</a>
-      .
+      say. A send that was refused never became one:{' '}
+      <ScreenLink to={`${VERIFICATIONS_PATH}?tab=refusals`}>see the refusals</ScreenLink>.
     </p>
   </Empty>
 )
