@@ -83,6 +83,7 @@ export const ROUTE_ROLES: Readonly<Record<string, Role | 'anyone'>> = {
   'GET /refusals': 'viewer',
   'GET /refusals/summary': 'viewer',
   'GET /apps/:id/stats': 'viewer',
+  'GET /apps/:id/health': 'viewer',
   'GET /apps/:id/fraud': 'viewer',
   'GET /apps/:id/fraud/prefixes': 'viewer',
   'POST /apps/:id/route': 'viewer',

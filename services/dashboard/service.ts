@@ -27,6 +27,7 @@ import { addAuditRoutes } from './audit.ts'
 import { createBackgroundQueue } from './background-queue.ts'
 import { addCompanyRoutes } from './companies.ts'
 import { addFraudRoutes } from './fraud.ts'
+import { addHealthRoutes } from './health/routes.ts'
 import { addMoneyRoutes } from './money/routes.ts'
 import { createReadFilteredPage, createReadPage, createReadPageOf } from './pages.ts'
 import { addPriceRoutes } from './prices.ts'
@@ -82,6 +83,7 @@ const ROUTES: readonly AddRoutes[] = [
   addVerificationRoutes,
   addRefusalRoutes,
   addStatsRoutes,
+  addHealthRoutes,
   addFraudRoutes,
   addRoutingPreviewRoutes,
   addAddressListRoutes,

@@ -10,7 +10,7 @@ import { CHANNELS, type Channel } from '../../machines/channels.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
 import type { Otp } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
-import type { StatsRow } from '../../services/dashboard/stats/rows.ts'
+import type { StatsRowAnswer } from '../../services/dashboard/stats/schemas.ts'
 import { COLLECTIONS, type CountersignStore } from '../../services/domain/collections.ts'
 import { addContribution, dayOf, hourOf, newTally } from '../../services/domain/stats/contribution.ts'
 import { PROGRESS_ID } from '../../services/domain/stats/documents.ts'
@@ -242,18 +242,18 @@ async function fillUp(store: CountersignStore): Promise<void> {
 async function queryAll(
   admin: TestAdmin,
   app: string,
-  inspect: (rows: StatsRow[], by: By, bucketMs: number) => void,
+  inspect: (rows: StatsRowAnswer[], by: By, bucketMs: number) => void,
 ): Promise<void> {
   for (const bucket of ['hour', 'day'] as const)
     for (const by of BYS) {
       const days = bucket === 'day' && app === FULL_APP ? YEAR_DAYS - 1 : DAYS_OF_HOURS
-      const rows: StatsRow[] = []
+      const rows: StatsRowAnswer[] = []
       const ms: number[] = []
       const processorMs: number[] = []
       let most = 0
       for (const { since, until } of windows(days, by === 'country' ? (bucket === 'hour' ? 7 : 100) : days + 1)) {
         const path = `/apps/${app}/stats?bucket=${bucket}&since=${since}&until=${until}${by === undefined ? '' : `&by=${by}`}`
-        let found: StatsRow[] = []
+        let found: StatsRowAnswer[] = []
         for (let round = 0; round < TIMES; round += 1) {
           const [began, used] = [performance.now(), process.cpuUsage()]
           found = (await admin.get(path)).body.items

@@ -3,13 +3,21 @@ import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import { queueNames } from '../../infra/broker/amqp/queues.ts'
 import { type DeliveredMessage, done } from '../../infra/broker/broker.ts'
+import { systemClock } from '../../infra/clock.ts'
+import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { createDashboardService } from '../../services/dashboard/service.ts'
+import { SESSION_COOKIE } from '../../services/dashboard/sign-in/cookie.ts'
+import { createSessions } from '../../services/dashboard/sign-in/sessions.ts'
+import { createEdgeService } from '../../services/edge/service.ts'
 import type { Runtime } from '../../services/main.ts'
-import { ask } from '../support/api-caller.ts'
+import { createOtpService } from '../../services/otp/service.ts'
+import { ask, createCaller } from '../support/api-caller.ts'
 import { type Countersign, describeCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
+import { freshNumber } from '../support/flow.ts'
 import { withRabbitChannel } from '../support/rabbitmq.ts'
 import { describeFlow } from '../support/shared-flow.ts'
+import { addUser } from '../support/users.ts'
 
 const QUEUE = 'webhook.deliver'
 
@@ -20,6 +28,22 @@ interface QueueRow {
   oldest_ms: number | null
   consumers: number
   dead: number
+}
+
+const operator = ({ url, secrets }: Countersign) => {
+  const token = secrets.adminTokens[0]?.token ?? ''
+  const call = (method: string, path: string, body?: unknown) =>
+    ask(`${url}/admin/v1${path}`, { method, token, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+  return {
+    call,
+    async metrics() {
+      const response = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${token}` } })
+      return (await response.text()).split('\n')
+    },
+    row: async (): Promise<QueueRow> =>
+      (await call('GET', '/queues')).body.find(({ queue }: QueueRow) => queue === QUEUE),
+    dead: async () => (await call('GET', `/queues/${QUEUE}/dead`)).body.items,
+  }
 }
 
 describeCountersign('a message that dies', (start, engines) => {
@@ -36,22 +60,6 @@ describeCountersign('a message that dies', (start, engines) => {
       attach: async () => [await broker.consume(QUEUE, handle, { prefetch: 10 })],
     })
     return { actor, service }
-  }
-
-  const operator = ({ url, secrets }: Countersign) => {
-    const token = secrets.adminTokens[0]?.token ?? ''
-    const call = (method: string, path: string, body?: unknown) =>
-      ask(`${url}/admin/v1${path}`, { method, token, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
-    return {
-      call,
-      async metrics() {
-        const response = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${token}` } })
-        return (await response.text()).split('\n')
-      },
-      row: async (): Promise<QueueRow> =>
-        (await call('GET', '/queues')).body.find(({ queue }: QueueRow) => queue === QUEUE),
-      dead: async () => (await call('GET', `/queues/${QUEUE}/dead`)).body.items,
-    }
   }
 
   it('is seen in metrics, log and lists, is requeued once the bug is mended, and then handled', async () => {
@@ -120,6 +128,52 @@ describeCountersign('a message that dies', (start, engines) => {
     expect(await operator(second).metrics()).to.include(`countersign_queue_dead_letters{queue="${QUEUE}"} ${left}`)
     const said = first.log.lines().filter(({ msg }) => msg === 'dead_letters.lost_at_stop')
     expect(said).to.have.length(1 - left)
+  })
+})
+
+describeCountersign('a role that does not run', start => {
+  it('is told to the company whose messages wait, without figures of the queue, and its messages are counted as queued', async () => {
+    const key = (id: string) => `sk_test_${id}0123456789`
+    const company = (id: string) => ({
+      id: `cmp_${id}`,
+      name: id,
+      apps: [{ id: `app_${id}`, name: id, keys: [{ id: `key_${id}`, key: key(id) }] }],
+    })
+    const services = {
+      edge: (runtime: Runtime) => createEdgeService({ ...runtime, otherApis: [] }),
+      otp: createOtpService,
+      dashboard: createDashboardService,
+    }
+    const countersign = await start({ services, bootstrap: { companies: ['busy', 'idle'].map(company) } })
+    const { url, secrets, engines } = countersign
+    const health = async (id: string) => {
+      const keyring = createKeyring({ dataKeys: secrets.data, codeSecrets: secrets.code })
+      const user = await addUser(engines.store, `cmp_${id}`, 'viewer', keyring)
+      const sessions = createSessions({ ...engines, keyring, clock: systemClock, operators: [] })
+      const { session, token } = sessions.create({ user }, 'test')
+      await sessions.insert(session)
+      const headers = { Cookie: `${SESSION_COOKIE}=${token}` }
+      return eventually(async () => {
+        const { body, status } = await ask(`${url}/admin/v1/apps/app_${id}/health`, { headers })
+        expect(status).to.equal(200)
+        return body
+      })
+    }
+    expect(await health('busy')).to.deep.equal({ causes: [] })
+
+    const { status } = await createCaller(url, key('busy')).send(freshNumber())
+    expect(status).to.equal(200)
+    const none = { provider: null, reason: null, since: null }
+    await eventually(async () =>
+      expect(await health('busy')).to.deep.equal({ causes: [{ cause: 'channel_stopped', channel: 'sms', ...none }] }),
+    )
+    expect(await health('idle')).to.deep.equal({ causes: [] })
+
+    await eventually(async () => {
+      const { items } = (await operator(countersign).call('GET', '/apps/app_busy/stats?bucket=day&by=channel')).body
+      const messages = { sent: 0, queued: 1, without_receipt: 0, delivered: 0, messages_failed: 0 }
+      expect(items.at(-1)).to.include({ channel: 'sms', started: 1, ...messages })
+    })
   })
 })
 

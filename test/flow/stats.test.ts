@@ -48,6 +48,23 @@ describeFlow('statistics', flow => {
     expect(await last(app, '?mode=live')).to.include({ started: 0, refused: 0, conversion: null })
   })
 
+  it('count messages by what is known of them: without a receipt, delivered, failed', async function () {
+    this.timeout(60_000)
+    const { app, server } = await flow.createTenant()
+    for (const to of ['+15005550015', '+15005550010', '+15005550011'])
+      expect((await server.send(to)).status, to).to.equal(200)
+    await flow.eventually(async () =>
+      expect(await last(app)).to.include({
+        sent: 3,
+        queued: 0,
+        without_receipt: 1,
+        delivered: 1,
+        messages_failed: 1,
+        failed: 0,
+      }),
+    )
+  })
+
   it('count a verification that expires', async function () {
     this.timeout(60_000)
     const { app, server } = await flow.createTenant({ code: { ttl_seconds: 60 } })
@@ -70,7 +87,10 @@ describeFlow('statistics', flow => {
       bucket: new Date(now - (now % HOUR_MS) - 23 * HOUR_MS).toISOString(),
       started: 0,
       sent: 0,
+      queued: 0,
+      without_receipt: 0,
       delivered: 0,
+      messages_failed: 0,
       approved: 0,
       failed: 0,
       expired: 0,

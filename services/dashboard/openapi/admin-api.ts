@@ -4,6 +4,7 @@ import { addressListOperations } from './address-lists.ts'
 import { appOperations } from './apps.ts'
 import { companyOperations } from './companies.ts'
 import { fraudOperations } from './fraud.ts'
+import { healthOperations } from './health.ts'
 import { keyOperations } from './keys.ts'
 import { moneyOperations } from './money.ts'
 import { privacyOperations } from './privacy.ts'
@@ -49,6 +50,7 @@ export const ADMIN_API: ApiPart = {
     ...webhookOperations,
     ...verificationOperations,
     ...statsOperations,
+    ...healthOperations,
     ...fraudOperations,
     ...addressListOperations,
     ...sandboxOperations,

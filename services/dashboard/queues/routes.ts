@@ -2,21 +2,18 @@
 // broker's queues, and the messages that died in them. For operators only: a queue carries the messages of all companies.
 import type { DeadLetters } from '../../../infra/broker/broker.ts'
 import { isQueue, isWorkQueue, QUEUES, type Queue } from '../../../infra/broker/topology.ts'
-import { withTimeout } from '../../../infra/timeout.ts'
-import { Unavailable } from '../../../infra/unavailable.ts'
 import type { AdminRouteRequest } from '../access.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { notFound, validationProblem } from '../request-input.ts'
+import { createReadDepth } from './depth.ts'
 import { type DeadChoice, deadChoice, type QueueAnswer } from './schemas.ts'
 import { deadLetterView, MAX_BODY_BYTES } from './view.ts'
 
-const DEPTH_TIMEOUT_MS = 5_000
-
 export const addQueueRoutes: AddRoutes = (router, { broker, clock, readBody, readPageOf, withAudit }) => {
+  const readDepth = createReadDepth({ broker, clock })
+
   async function queueView(queue: Queue): Promise<QueueAnswer> {
-    const depth = await withTimeout(clock, DEPTH_TIMEOUT_MS, broker.depth(queue))
-    if (!depth) throw new Unavailable('the broker does not answer')
-    const { brokerName: broker_name, ready, oldestMs: oldest_ms, consumers, dead } = depth
+    const { brokerName: broker_name, ready, oldestMs: oldest_ms, consumers, dead } = await readDepth(queue)
     return { queue, broker_name, ready, oldest_ms, consumers, dead }
   }
 

@@ -6,6 +6,7 @@ import { medianSeconds } from '../../domain/stats/approval-times.ts'
 import { addStoredCells, type Cell, type Count, countOf, NONE, newCell } from '../../domain/stats/cells.ts'
 import type { Dimension } from '../../domain/stats/contribution.ts'
 import type { StatsDoc } from '../../domain/stats/documents.ts'
+import type { StatsRowAnswer } from './schemas.ts'
 
 export interface RowOptions {
   by: Dimension | undefined
@@ -13,13 +14,6 @@ export interface RowOptions {
   from: number
   to: number
 }
-
-/** By channel, country or provider: its value, null where there is none. */
-export type StatsRow = { bucket: string } & { [dimension in Dimension]?: string | null } & Record<Count, number> & {
-    refused: number
-    conversion: number | null
-    seconds_to_approve_p50: number | null
-  }
 
 interface Sum {
   cell: Cell
@@ -30,9 +24,9 @@ interface Sum {
 const SMALLEST: Dimension = 'channel'
 const TOTAL = ''
 
-export function statsRows(docs: readonly StatsDoc[], { by, bucket, from, to }: RowOptions): StatsRow[] {
+export function statsRows(docs: readonly StatsDoc[], { by, bucket, from, to }: RowOptions): StatsRowAnswer[] {
   const docsByStart = groupByStart(docs, bucket.startOf)
-  const rows: StatsRow[] = []
+  const rows: StatsRowAnswer[] = []
   // The sums are used again for each bucket: making new ones takes longer than all the rest of a large query.
   const sums = new Map<string, Sum>()
   let values: string[] = []
@@ -95,20 +89,26 @@ function sumOf(sums: Map<string, Sum>, value: string): Sum {
 const compareValues = (a: string, b: string): number =>
   Number(a === NONE) - Number(b === NONE) || (a < b ? -1 : a > b ? 1 : 0)
 
-const totalRow = (bucket: string, sum: Sum): StatsRow => {
+const totalRow = (bucket: string, sum: Sum): StatsRowAnswer => {
   const { channel: _, ...row } = rowOf(bucket, 'channel', null, sum)
   return row
 }
 
-function rowOf(bucket: string, by: Dimension, value: string | null, { cell, refused }: Sum): StatsRow {
+function rowOf(bucket: string, by: Dimension, value: string | null, { cell, refused }: Sum): StatsRowAnswer {
   const started = countIn(cell, 'started')
   const approved = countIn(cell, 'approved')
+  const sent = countIn(cell, 'sent')
+  const delivered = countIn(cell, 'delivered')
+  const undelivered = countIn(cell, 'undelivered')
   return {
     bucket,
     [by]: value,
     started,
-    sent: countIn(cell, 'sent'),
-    delivered: countIn(cell, 'delivered'),
+    sent,
+    queued: countIn(cell, 'queued'),
+    without_receipt: Math.max(0, sent - delivered - undelivered),
+    delivered,
+    messages_failed: countIn(cell, 'unsent') + undelivered,
     approved,
     failed: countIn(cell, 'failed'),
     expired: countIn(cell, 'expired'),

@@ -10,7 +10,7 @@ export const endpointState = z.enum(['active', 'paused']).meta({
   description: 'A paused endpoint is not called; its events are kept.',
 })
 
-const pauseReason = enumOf<PauseReason>({ exhausted: true, gone: true, failing: true, operator: true }).meta({
+export const pauseReason = enumOf<PauseReason>({ exhausted: true, gone: true, failing: true, operator: true }).meta({
   id: 'PauseReason',
   description:
     '`exhausted`: an event used up its attempts. `gone`: it answered 410. `failing`: too many failures in a row. `operator`: an operator paused it.',

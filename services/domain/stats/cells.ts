@@ -1,9 +1,22 @@
 // The numbers of a statistic. A cell holds the counts of one value, such as the channel `sms`; cells hold those of all values of one
 // dimension. In the store the cells of a dimension are one text, because a query reads tens of thousands of them. A cell is its value, its
-// counts in the order of COUNTS, and the approvals by time: `sms=12 11 9 8 0 2 7:5 12:3;email=1 1 1 0 0 1`.
+// counts in the order of COUNTS, and the approvals by time: `sms=12 11 9 8 0 2 1 0 1 7:5 12:3;email=1 1 1 0 0 1 0 0 0`. A release with fewer
+// counts has stored fewer; those that are missing are zero.
 import { type ApprovalTimes, compactTimes } from './approval-times.ts'
 
-export const COUNTS = ['started', 'sent', 'delivered', 'approved', 'failed', 'expired'] as const
+/** `failed` counts verifications. Of messages, `queued` wait for a provider, `unsent` failed before a provider took them, and `undelivered`
+ *  failed afterwards, so these two are not and are among `sent`. A new count goes to the end, because the order is stored. */
+export const COUNTS = [
+  'started',
+  'sent',
+  'delivered',
+  'approved',
+  'failed',
+  'expired',
+  'queued',
+  'unsent',
+  'undelivered',
+] as const
 export type Count = (typeof COUNTS)[number]
 
 export interface Cell {
@@ -28,7 +41,7 @@ const MAX_APPROVALS = 2_000
 const INDEX = Object.fromEntries(COUNTS.map((name, at) => [name, at])) as Record<Count, number>
 
 /** Written as a literal, because a query makes tens of thousands of cells: a zero for each of COUNTS. */
-export const newCell = (): Cell => ({ counts: [0, 0, 0, 0, 0, 0], approvals: [] })
+export const newCell = (): Cell => ({ counts: [0, 0, 0, 0, 0, 0, 0, 0, 0], approvals: [] })
 
 export function cellOf(cells: Cells, value: string): Cell {
   const found = cells.get(value)
@@ -97,14 +110,15 @@ export function addStoredCells(stored: StoredCells, find: (value: string) => Cel
   }
 }
 
-const [MINUS, ZERO, NINE] = [45, 48, 57]
+const [MINUS, ZERO, NINE, COLON] = [45, 48, 57, 58]
 
 /** Reads character by character: splitting the text takes five times as long, and this is most of a query. */
 function addStoredCell(to: Cell, text: string, start: number, end: number): void {
   let number = 0
   let sign = 1
   let position = 0
-  let step = 0
+  /** Of the approvals whose number comes next; null where a count comes next. */
+  let step: number | null = null
   for (let at = start; at <= end; at += 1) {
     // The end of the cell ends a number, too.
     const char = at === end ? 0 : text.charCodeAt(at)
@@ -116,10 +130,14 @@ function addStoredCell(to: Cell, text: string, start: number, end: number): void
       sign = -1
       continue
     }
-    if (position < COUNTS.length) to.counts[position] = (to.counts[position] ?? 0) + sign * number
-    else if ((position - COUNTS.length) % 2 === 0) step = number
-    else addApproval(to, step, sign * number)
-    position += 1
+    if (char === COLON) step = number
+    else if (step !== null) {
+      addApproval(to, step, sign * number)
+      step = null
+    } else {
+      to.counts[position] = (to.counts[position] ?? 0) + sign * number
+      position += 1
+    }
     number = 0
     sign = 1
   }

@@ -90,10 +90,15 @@ function addOutcome(cells: readonly Cell[], { value, context: otp }: SavedOtp, b
 }
 
 function addMessage(tally: Tally, otp: Otp, delivery: Delivery, startedAt: number, by: 1 | -1): void {
-  if (!wasSent(delivery)) return
   const cells = cellsOf(tally, delivery.channel, otp, delivery.provider)
+  if (!wasSent(delivery)) {
+    addToAll(cells, delivery.status === 'queued' ? 'queued' : 'unsent', by)
+    return
+  }
   addToAll(cells, 'sent', by)
-  if (wasDelivered(delivery, startedAt)) addToAll(cells, 'delivered', by)
+  // A message without a receipt that counts is in no other count.
+  if (delivery.status === 'sent' || delivery.updated_at >= startedAt + RECEIPTS_COUNT_FOR_MS) return
+  addToAll(cells, delivery.status === 'delivered' ? 'delivered' : 'undelivered', by)
 }
 
 const firstProvider = (otp: Otp): string | undefined => otp.deliveries[0]?.provider
@@ -107,9 +112,6 @@ const countedOutcome = (value: OtpStatus): Count | null =>
 /** Whether a provider took the message: one that failed afterwards names the provider. */
 const wasSent = ({ status, provider }: Pick<Delivery, 'status' | 'provider'>): boolean =>
   status === 'sent' || status === 'delivered' || (status === 'failed' && provider !== undefined)
-
-const wasDelivered = ({ status, updated_at }: Delivery, startedAt: number): boolean =>
-  status === 'delivered' && updated_at < startedAt + RECEIPTS_COUNT_FOR_MS
 
 const cellsOf = (tally: Tally, channel: Channel, otp: Otp, provider: string | undefined): Cell[] => [
   cellOf(tally.channel, channel),

@@ -5,7 +5,7 @@ import { newId } from '../../../infra/ids.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../infra/time.ts'
 import type { Otp } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
-import type { StatsRow } from '../../../services/dashboard/stats/rows.ts'
+import type { StatsRowAnswer } from '../../../services/dashboard/stats/schemas.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { hourId, PROGRESS_ID, type StatsDoc } from '../../../services/domain/stats/documents.ts'
 import { markErasedHours } from '../../../services/domain/stats/erased-hours.ts'
@@ -98,7 +98,7 @@ onEmbeddedStore('statistics', fresh => {
   }
   const allHours = (): Promise<StatsDoc[]> => store.docs('stats_hours').find({}, { sort: { _id: 1 }, limit: 1_000 })
 
-  async function rows(query: string): Promise<StatsRow[]> {
+  async function rows(query: string): Promise<StatsRowAnswer[]> {
     const admin = await startAdmin(store, { clock })
     const { status, body } = await admin.get(`/apps/${APP}/stats?${query}`)
     expect(status, JSON.stringify(body)).to.equal(200)

@@ -744,6 +744,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/apps/{id}/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask why messages do not leave
+         * @description What keeps the messages and events of the app from leaving now. Lowest role: `viewer`.
+         */
+        get: operations["getAppHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/apps/{id}/fraud": {
         parameters: {
             query?: never;
@@ -1420,6 +1440,11 @@ export interface components {
              */
             closed_at: string | null;
         };
+        /** @description Whether an app's messages and events leave. */
+        AppHealth: {
+            /** @description Empty while all is well. */
+            causes: components["schemas"]["HealthCause"][];
+        };
         /** @description A page of a list. */
         AppPage: {
             /** @description The items of this page. */
@@ -2044,6 +2069,26 @@ export interface components {
          * @enum {string}
          */
         FraudVerdict: "slow" | "refuse";
+        /** @description Something that keeps messages or events from leaving. */
+        HealthCause: {
+            cause: components["schemas"]["HealthCauseType"];
+            /** @description Of `channel_stopped` and `provider_open`. */
+            channel: components["schemas"]["Channel"] | null;
+            /** @description Of `provider_open`: its name. */
+            provider: string | null;
+            /** @description Of `endpoint_paused`. */
+            reason: components["schemas"]["PauseReason"] | null;
+            /**
+             * Format: date-time
+             * @description Null where it is not known.
+             */
+            since: string | null;
+        };
+        /**
+         * @description `verifications_stopped`: no process takes calls, so they are answered with 503. `channel_stopped`: messages of the app wait, and no process of their channel runs. `webhooks_stopped`: events wait, and no process delivers them. `provider_open`: the provider failed too often, and its circuit breaker is not closed. `endpoint_paused`: the webhook endpoint is not called.
+         * @enum {string}
+         */
+        HealthCauseType: "verifications_stopped" | "channel_stopped" | "webhooks_stopped" | "provider_open" | "endpoint_paused";
         /** @description A running import. */
         ImportProgress: {
             /** @description Lines read. */
@@ -2809,10 +2854,16 @@ export interface components {
             provider?: string | null;
             /** @description Verifications that were started. */
             started: number;
-            /** @description Messages that were sent. */
+            /** @description Messages that a provider took. */
             sent: number;
-            /** @description Messages that arrived. */
+            /** @description Messages that wait for a provider. */
+            queued: number;
+            /** @description Messages that a provider took, and of which no receipt has come. */
+            without_receipt: number;
+            /** @description Messages that arrived, by their receipts. */
             delivered: number;
+            /** @description Messages that failed, at the provider or before one took them. All messages are these, `queued`, `without_receipt` and `delivered`. */
+            messages_failed: number;
             /** @description Verifications that were approved. */
             approved: number;
             /** @description Verifications whose attempts were used up. */
@@ -5492,6 +5543,39 @@ export interface operations {
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
             422: components["responses"]["Admin422"];
+            429: components["responses"]["Admin429"];
+            500: components["responses"]["Verifications500"];
+            503: components["responses"]["Admin503"];
+        };
+    };
+    getAppHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The app.
+                 * @example app_01k2m8x4e9s7v3hqz5tnw6yb0c
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The causes. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppHealth"];
+                };
+            };
+            401: components["responses"]["Admin401"];
+            403: components["responses"]["Admin403"];
+            404: components["responses"]["Admin404"];
             429: components["responses"]["Admin429"];
             500: components["responses"]["Verifications500"];
             503: components["responses"]["Admin503"];

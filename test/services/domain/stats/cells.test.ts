@@ -5,6 +5,7 @@ import {
   addCell,
   addCount,
   type Cells,
+  COUNTS,
   cellOf,
   countOf,
   decodeCells,
@@ -15,7 +16,7 @@ import {
 describe('the cells of a statistic', () => {
   const value = fc.oneof(fc.stringMatching(/^[a-z0-9_-]{1,12}$/), fc.constantFrom('__proto__', 'constructor', '?'))
   const cell = fc.record({
-    counts: fc.array(fc.integer({ min: -3, max: 1e9 }), { minLength: 6, maxLength: 6 }),
+    counts: fc.array(fc.integer({ min: -3, max: 1e9 }), { minLength: COUNTS.length, maxLength: COUNTS.length }),
     approvals: fc.array(fc.tuple(fc.nat(160), fc.integer({ min: -2, max: 1e6 })), { maxLength: 20 }),
   })
 
@@ -31,6 +32,12 @@ describe('the cells of a statistic', () => {
         expect(sum(decodeCells(stored))).to.equal(sum(cells))
       }),
     )
+  })
+
+  it('are read as a release stored them that had fewer counts', () => {
+    const cells = decodeCells('sms=12 11 9 8 0 2 7:5 12:-3;email=1 1 1 0 0 1')
+    expect(cells.get('sms')).to.deep.equal({ counts: [12, 11, 9, 8, 0, 2, 0, 0, 0], approvals: [7, 5, 12, -3] })
+    expect(cells.get('email')).to.deep.equal({ counts: [1, 1, 1, 0, 0, 1, 0, 0, 0], approvals: [] })
   })
 
   it('are left out where everything is zero', () => {

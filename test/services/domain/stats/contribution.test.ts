@@ -50,27 +50,32 @@ describe('what a verification contributes to statistics', () => {
 
   it('is counted by its first channel, and its messages by their own', () => {
     const { saved } = play(issued({ order: ['sms'] }), reported('delivered', { at: T0 + 2_000 }), right())
-    expect(contribution(saved).channel).to.equal('sms=1 1 1 1 0 0 2:1')
-    expect(contribution(saved).country).to.equal('GB=1 1 1 1 0 0 2:1')
-    expect(contribution(saved).provider).to.equal('?=1 1 1 1 0 0 2:1')
+    expect(contribution(saved).channel).to.equal('sms=1 1 1 1 0 0 0 0 0 2:1')
+    expect(contribution(saved).country).to.equal('GB=1 1 1 1 0 0 0 0 0 2:1')
+    expect(contribution(saved).provider).to.equal('?=1 1 1 1 0 0 0 0 0 2:1')
   })
 
   it('has no delivery whose receipt comes more than four hours after the start: then the hour is final', () => {
     const before = play(issued(), reported('sent')).saved
     const inTime = play(before, reported('delivered', { at: T0 + 4 * HOUR - 1 })).saved
     const late = play(before, reported('delivered', { at: T0 + 4 * HOUR })).saved
-    expect(contribution(inTime).channel).to.equal('sms=1 1 1 0 0 0')
-    expect(contribution(late).channel).to.equal('sms=1 1 0 0 0 0')
+    expect(contribution(inTime).channel).to.equal('sms=1 1 1 0 0 0 0 0 0')
+    expect(contribution(late).channel).to.equal('sms=1 1 0 0 0 0 0 0 0')
     const tally = newTally()
     addChange(tally, before, docOf(late))
     expect(isZero(tally)).to.equal(true)
+  })
+
+  it('has a message as queued until a provider took it or it failed', () => {
+    expect(contribution(issued()).channel).to.equal('sms=1 0 0 0 0 0 1 0 0')
+    expect(contribution(play(issued(), reported('sent')).saved).channel).to.equal('sms=1 1 0 0 0 0 0 0 0')
   })
 
   it('has a message as sent that a provider took, also when it failed afterwards', () => {
     const failed = play(issued(), reported('failed')).saved
     const [delivery] = failed.context.deliveries
     const taken = { ...failed, context: { ...failed.context, deliveries: [{ ...delivery, provider: 'main' }] } }
-    expect(contribution(failed).provider).to.equal('?=1 0 0 0 0 0')
-    expect(contribution(taken as SavedOtp).provider).to.equal('main=1 1 0 0 0 0')
+    expect(contribution(failed).provider).to.equal('?=1 0 0 0 0 0 0 1 0')
+    expect(contribution(taken as SavedOtp).provider).to.equal('main=1 1 0 0 0 0 0 0 1')
   })
 })

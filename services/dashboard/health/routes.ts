@@ -1,0 +1,94 @@
+// GET /apps/{id}/health: what keeps the messages and events of an app from leaving now. In: queues, breakers, the webhook endpoint and the
+// newest verifications. Out: causes that concern this app. Users of a company may read it, so it has no figures of a queue, which carries
+// the messages of all companies.
+import { createCache } from '../../../infra/cache.ts'
+import { isoTimeOrNull } from '../../../infra/iso-time.ts'
+import { CHANNELS, type Channel } from '../../../machines/channels.ts'
+import { endpointLife } from '../../../machines/endpoint.step.ts'
+import { findBreakers } from '../../domain/breakers/documents.ts'
+import { findProviders } from '../../domain/tenancy/documents.ts'
+import type { AddRoutes } from '../admin-deps.ts'
+import { breakerView } from '../providers/breaker-view.ts'
+import { createReadDepth } from '../queues/depth.ts'
+import { getOr404 } from '../request-input.ts'
+import type { AppHealthAnswer, HealthCause } from './schemas.ts'
+
+/** Every open Overview asks, and each look at a queue opens a channel to RabbitMQ. */
+const DEPTH_TTL_MS = 2_000
+/** How many of the app's newest verifications are looked at for messages that wait. */
+const NEWEST_VERIFICATIONS = 200
+
+type WaitedFor = 'otp.calls' | 'webhook.deliver' | `channel.${Channel}`
+
+export const addHealthRoutes: AddRoutes = (router, { store, broker, clock }) => {
+  const readDepth = createReadDepth({ broker, clock })
+  const depths = createCache(queue => readDepth(queue as WaitedFor), { ttlMs: DEPTH_TTL_MS, maxSize: 10, clock })
+  const depthOf = (queue: WaitedFor) => depths.get(queue)
+
+  /** Messages wait in it, and no process takes them. */
+  async function isStopped(queue: WaitedFor): Promise<boolean> {
+    const { consumers, ready } = await depthOf(queue)
+    return consumers === 0 && ready > 0
+  }
+
+  async function stoppedChannels(app_id: string): Promise<HealthCause[]> {
+    const stopped = await filterAsync(CHANNELS, channel => isStopped(`channel.${channel}`))
+    if (stopped.length === 0) return []
+    const newest = await store.docs('otps').find({ app_id }, { sort: { _id: -1 }, limit: NEWEST_VERIFICATIONS })
+    const waiting = newest.flatMap(({ context }) => context.deliveries.filter(({ status }) => status === 'queued'))
+    return stopped.flatMap(channel => {
+      const own = waiting.filter(delivery => delivery.channel === channel)
+      return own.length === 0 ? [] : [{ ...NOTHING, cause: 'channel_stopped', channel }]
+    })
+  }
+
+  async function openProviders(app_id: string): Promise<HealthCause[]> {
+    const [providers, breakers] = await Promise.all([
+      findProviders(store, app_id),
+      findBreakers(store, app_id, clock.now()),
+    ])
+    return providers.flatMap(provider => {
+      const breaker = breakerView(breakers, provider)
+      if (breaker === null || breaker.state === 'closed') return []
+      const { name, channel } = provider
+      return [{ ...NOTHING, cause: 'provider_open', provider: name, channel, since: breaker.since }]
+    })
+  }
+
+  async function webhookCauses(app_id: string): Promise<HealthCause[]> {
+    const endpoint = (await store.docs('webhooks').get([app_id])).get(app_id)
+    if (!endpoint) return []
+    const { paused } = endpointLife(endpoint).context
+    if (endpoint.status === 'paused')
+      return [
+        {
+          ...NOTHING,
+          cause: 'endpoint_paused',
+          reason: paused?.reason ?? null,
+          since: isoTimeOrNull(paused?.at ?? null),
+        },
+      ]
+    return (await isStopped('webhook.deliver')) ? [{ ...NOTHING, cause: 'webhooks_stopped' }] : []
+  }
+
+  router.get('/apps/:id/health', async ctx => {
+    const { _id: app_id } = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
+    const [{ consumers }, ...others] = await Promise.all([
+      depthOf('otp.calls'),
+      stoppedChannels(app_id),
+      openProviders(app_id),
+      webhookCauses(app_id),
+    ])
+    // A call that no process takes is forgotten soon, so none need wait.
+    const calls: HealthCause[] = consumers === 0 ? [{ ...NOTHING, cause: 'verifications_stopped' }] : []
+    const answer: AppHealthAnswer = { causes: [...calls, ...others.flat()] }
+    ctx.body = answer
+  })
+}
+
+const NOTHING = { channel: null, provider: null, reason: null, since: null }
+
+async function filterAsync<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<T[]> {
+  const passed = await Promise.all(items.map(test))
+  return items.filter((_, at) => passed[at])
+}

@@ -1,0 +1,28 @@
+// What keeps an app's messages or events from leaving now, as the admin API answers it.
+import { z } from 'zod'
+import { timeSchema } from '../../domain/openapi/shared-schemas.ts'
+import { channel } from '../../domain/tenancy/value-schemas.ts'
+import { pauseReason } from '../webhook/schemas.ts'
+
+const cause = z
+  .object({
+    cause: z
+      .enum(['verifications_stopped', 'channel_stopped', 'webhooks_stopped', 'provider_open', 'endpoint_paused'])
+      .meta({
+        id: 'HealthCauseType',
+        description:
+          '`verifications_stopped`: no process takes calls, so they are answered with 503. `channel_stopped`: messages of the app wait, and no process of their channel runs. `webhooks_stopped`: events wait, and no process delivers them. `provider_open`: the provider failed too often, and its circuit breaker is not closed. `endpoint_paused`: the webhook endpoint is not called.',
+      }),
+    channel: channel.nullable().meta({ description: 'Of `channel_stopped` and `provider_open`.' }),
+    provider: z.string().nullable().meta({ description: 'Of `provider_open`: its name.' }),
+    reason: pauseReason.nullable().meta({ description: 'Of `endpoint_paused`.' }),
+    since: timeSchema('Null where it is not known.').nullable(),
+  })
+  .meta({ id: 'HealthCause', description: 'Something that keeps messages or events from leaving.' })
+
+export const appHealth = z
+  .object({ causes: z.array(cause).meta({ description: 'Empty while all is well.' }) })
+  .meta({ id: 'AppHealth', description: "Whether an app's messages and events leave." })
+
+export type HealthCause = z.output<typeof cause>
+export type AppHealthAnswer = z.output<typeof appHealth>
