@@ -189,9 +189,8 @@ probe_rabbitmq() {
 
 # --- MongoDB ----------------------------------------------------------------------------------------------------------
 
-# Each test drops a database of some seventy files, and test files run in parallel. Without a history window the files are removed at the
-# next checkpoint, two seconds apart here, and idle ones are closed after seconds: with the defaults they become more than a process may
-# have open, and mongod aborts.
+# Tests drop databases of some seventy files each. Without a history window the files are removed at the next checkpoint, twenty seconds
+# apart here, and idle ones are closed after seconds: with the defaults they may become more than a process may have open, and mongod aborts.
 start_mongodb() {
   local port
   for port in $MONGO_PORTS; do
@@ -200,7 +199,7 @@ start_mongodb() {
     launch "mongodb-$port" "$MONGOD" --quiet --replSet countersign --bind_ip 127.0.0.1 --port "$port" --nounixsocket \
       --dbpath "$ENGINES_DIR/mongodb-$port" --logpath "$ENGINES_DIR/mongodb-$port.log" --logappend --oplogSize 512 \
       --wiredTigerCacheSizeGB 1 --setParameter diagnosticDataCollectionEnabled=false --setParameter ttlMonitorSleepSecs=1 \
-      --setParameter minSnapshotHistoryWindowInSeconds=0 --syncdelay 2 \
+      --setParameter minSnapshotHistoryWindowInSeconds=0 --syncdelay 20 \
       --wiredTigerEngineConfigString 'file_manager=(close_idle_time=5,close_scan_interval=1,close_handle_minimum=250)'
   done
 }
