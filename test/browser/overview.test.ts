@@ -88,7 +88,7 @@ describeInBrowserOnce('the overview', (open, start) => {
     for (const step of ['Send a code', 'Add a provider', 'Set the webhook'])
       await page.getByRole('heading', { name: step }).waitFor()
     const link = page.getByRole('link', { name: 'Send your first code' })
-    expect(await link.getAttribute('href')).to.equal('/try')
+    expect(await link.getAttribute('href')).to.equal(`/a/${APP}/try`)
     await verifyOne(viewer)
     await untilCounted(viewer, 1)
     await page.clock.fastForward(11_000)
