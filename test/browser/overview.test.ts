@@ -6,7 +6,7 @@ import { describeInBrowserOnce, expectAccessible, type Viewer } from '../support
 import type { Countersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 import { freshNumber, wrongCode } from '../support/flow.ts'
-import { addStatsHistory } from '../support/stats-history.ts'
+import { addStatsHistory, type Traffic } from '../support/stats-history.ts'
 
 const KEY = 'sk_test_overview0123456789'
 const APP = 'app_shop'
@@ -32,11 +32,20 @@ const BOOTSTRAP = {
 /** One of the large figures. */
 const figure = (page: Page, name: string) => page.getByRole('group', { name, exact: true })
 const chart = (page: Page, title: string) => page.getByRole('region', { name: title, exact: true })
+/** What the card of messages says: names and counts. */
+const outcomes = async (page: Page): Promise<string[]> => {
+  const bars = page.getByRole('list', { name: 'Messages by outcome' }).getByRole('listitem')
+  await bars.first().waitFor()
+  return (await bars.allInnerTexts()).map(text => text.replace(/\s+/g, ' ').trim())
+}
 const choose = (page: Page, group: string, option: string) =>
   page.getByRole('group', { name: group }).getByRole('radio', { name: option }).check()
 
 /** Sends, and verifies with the right or a wrong code. */
-async function verifyOne({ countersign, admin }: Pick<Viewer, 'countersign' | 'admin'>, isRight = true): Promise<void> {
+async function verifyOne(
+  { countersign, admin }: Pick<Viewer, 'countersign' | 'admin'>,
+  isRight = true,
+): Promise<string> {
   const server = createCaller(countersign.url, KEY)
   const to = freshNumber()
   const { otp_id } = (await server.send(to)).body
@@ -46,6 +55,7 @@ async function verifyOne({ countersign, admin }: Pick<Viewer, 'countersign' | 'a
     return message.code as string
   })
   await server.verify(otp_id, isRight ? code : wrongCode(code))
+  return otp_id
 }
 
 type Counted = 'started' | 'refused'
@@ -88,7 +98,7 @@ describeInBrowserOnce('the overview', (open, start) => {
     for (const step of ['Send a code', 'Add a provider', 'Set the webhook'])
       await page.getByRole('heading', { name: step }).waitFor()
     const link = page.getByRole('link', { name: 'Send your first code' })
-    expect(await link.getAttribute('href')).to.equal('/try')
+    expect(await link.getAttribute('href')).to.equal(`/a/${APP}/try`)
     await verifyOne(viewer)
     await untilCounted(viewer, 1)
     await page.clock.fastForward(11_000)
@@ -105,9 +115,11 @@ describeInBrowserOnce('the overview', (open, start) => {
   it('counts what came through the API: sends, approvals, refusals by type', async () => {
     const viewer = await open.operator(await start({ bootstrap: BOOTSTRAP }))
     const { page, countersign } = viewer
-    await verifyOne(viewer)
+    const otp_id = await verifyOne(viewer)
     await verifyOne(viewer, false)
     const server = createCaller(countersign.url, KEY)
+    // The statistics count refused sends alone, so their number is another than that of the records.
+    expect((await server.resend(otp_id)).status).to.equal(409)
     for (const to of ['+33612345678', '+33612345679', 'no number'])
       expect((await server.send(to)).status).to.be.at.least(400)
     await untilCounted(viewer, 2, 3)
@@ -115,16 +127,18 @@ describeInBrowserOnce('the overview', (open, start) => {
     await figure(page, 'Sends').getByText('2', { exact: true }).waitFor()
     await figure(page, 'Approvals').getByText('1', { exact: true }).waitFor()
     await figure(page, 'Conversion').getByText('50%', { exact: true }).waitFor()
-    await figure(page, 'Delivery rate').getByText('2 of 2 sent').waitFor()
+    await figure(page, 'Delivery rate').getByText('2 of 2 with a known outcome').waitFor()
     await figure(page, 'Time to approval')
       .getByText(/^\d+ s$/)
       .waitFor()
     await page.getByRole('img', { name: /^The last 24 hours: 2 sends, 1 approval\. Most sends: 2,/ }).waitFor()
 
     const refusals = page.getByRole('region', { name: 'Refusals by type' })
-    await refusals.getByText('3 sends refused in the last 24 hours.').waitFor()
+    await refusals.getByText('4 sends and resends refused in the last 24 hours.').waitFor()
     const types = refusals.getByRole('list', { name: 'Refusals by type' }).getByRole('listitem')
-    expect(await types.allInnerTexts()).to.have.length(2)
+    expect(await types.allInnerTexts()).to.have.length(3)
+    const counts = await refusals.locator('.bar-list-count').allInnerTexts()
+    expect(counts.map(Number).reduce((all, count) => all + count)).to.equal(4)
     expect((await types.first().innerText()).replace(/\s+/g, ' ')).to.equal(
       "The recipient's country is blocked GeoBlockedError 2",
     )
@@ -165,8 +179,8 @@ describeInBrowserOnce('the overview', (open, start) => {
 
     await choose(page, 'Split by', 'Channel')
     const byChannel = page.getByRole('table', { name: 'By channel' })
-    await byChannel.getByRole('row', { name: /^SMS 94 94 100% 47 50% 20 s 0 47 0$/ }).waitFor()
-    await byChannel.getByRole('row', { name: /^WhatsApp 48 48 100% 48 100% 12 s 0 0 0$/ }).waitFor()
+    await byChannel.getByRole('row', { name: /^SMS 94 94 0 0 94 0 100% 47 50% 20 s 0 47 0$/ }).waitFor()
+    await byChannel.getByRole('row', { name: /^WhatsApp 48 48 0 0 48 0 100% 48 100% 12 s 0 0 0$/ }).waitFor()
     await byChannel.getByRole('row', { name: /^All 142 / }).waitFor()
     await page.getByRole('img', { name: 'Conversion in the last 30 days: SMS 50%, WhatsApp 100%.' }).waitFor()
     await choose(page, 'Split by', 'Country')
@@ -192,6 +206,42 @@ describeInBrowserOnce('the overview', (open, start) => {
     await page
       .getByRole('table', { name: 'By provider' })
       .getByRole('row', { name: /^mail 10 / })
+      .waitFor()
+  })
+})
+
+describeInBrowserOnce('the messages of the overview', (open, start) => {
+  const today = { channel: 'sms', country: 'DE', provider: 'main-sms', approved: 0, seconds: 0 }
+  const openWith = async (traffic: Pick<Traffic, 'started' | 'delivered' | 'queued' | 'messagesFailed'>) => {
+    const countersign = await start({ bootstrap: BOOTSTRAP })
+    const { store } = countersign.engines
+    await addStatsHistory(store, { app: APP, now: Date.now(), hours: 1, traffic: () => [{ ...today, ...traffic }] })
+    const viewer = await open.operator(countersign)
+    await viewer.page.goto('/overview')
+    return viewer
+  }
+
+  it('are queued, without a receipt, delivered or failed, and add up', async () => {
+    const { page } = await openWith({ started: 20, queued: 3, delivered: 6, messagesFailed: 2 })
+    expect(await outcomes(page)).to.deep.equal(['Queued 3', 'Sent without receipt 9', 'Delivered 6', 'Failed 2'])
+    await page.getByText('20 messages in the last 24 hours, resends too.').waitFor()
+    await figure(page, 'Delivery rate').getByText('75%', { exact: true }).waitFor()
+    await figure(page, 'Delivery rate').getByText('6 of 8 with a known outcome').waitFor()
+    await choose(page, 'Split by', 'Provider')
+    await page
+      .getByRole('table', { name: 'By provider' })
+      .getByRole('row', { name: /^main-sms 20 20 3 9 6 2 75% / })
+      .waitFor()
+  })
+
+  it('have no delivery rate where the provider sends no receipts', async () => {
+    const { page } = await openWith({ started: 5, delivered: 0 })
+    expect(await outcomes(page)).to.deep.equal(['Queued 0', 'Sent without receipt 5', 'Delivered 0', 'Failed 0'])
+    await figure(page, 'Delivery rate').getByText('No receipts', { exact: true }).waitFor()
+    await choose(page, 'Split by', 'Provider')
+    await page
+      .getByRole('table', { name: 'By provider' })
+      .getByRole('row', { name: /^main-sms 5 5 0 5 0 0 No receipts / })
       .waitFor()
   })
 })

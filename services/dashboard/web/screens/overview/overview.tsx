@@ -13,6 +13,7 @@ import { type Choice, MODE_OPTIONS, queryOf, RANGE_OPTIONS, rangeWords, readChoi
 import { isEmpty, sumRows } from './figures.ts'
 import { FirstSteps, NothingHere } from './first-steps.tsx'
 import { Headline } from './headline.tsx'
+import { MessagesCard } from './messages-card.tsx'
 import { partsOf, startsOf } from './period.ts'
 import { ProvidersCard } from './providers-card.tsx'
 import { QueuesCard } from './queues-card.tsx'
@@ -61,6 +62,7 @@ export default function Overview() {
             <div class="overview-body" aria-busy={isOld}>
               {view.isEmpty && <NothingHere range={view.range} />}
               <Headline shown={view.shown} over={view.over} before={view.before} range={view.range} />
+              <MessagesCard shown={view.shown} range={view.range} />
               <Charts
                 times={view.times}
                 range={view.range}
