@@ -1,6 +1,11 @@
 // The Overview in a real browser: figures, charts and tables of what happened, in every range, mode and split.
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
+import { done } from '../../infra/broker/broker.ts'
+import { createDashboardService } from '../../services/dashboard/service.ts'
+import { createEdgeService } from '../../services/edge/service.ts'
+import type { Runtime } from '../../services/main.ts'
+import { createOtpService } from '../../services/otp/service.ts'
 import { createCaller } from '../support/api-caller.ts'
 import { describeInBrowserOnce, expectAccessible, type Viewer } from '../support/browser.ts'
 import type { Countersign } from '../support/countersign.ts'
@@ -243,6 +248,94 @@ describeInBrowserOnce('the messages of the overview', (open, start) => {
       .getByRole('table', { name: 'By provider' })
       .getByRole('row', { name: /^main-sms 5 5 0 5 0 0 No receipts / })
       .waitFor()
+  })
+})
+
+describeInBrowserOnce('the banner of the overview', (open, start) => {
+  const troubles = (page: Page) => page.getByRole('alert').getByRole('list', { name: 'What is wrong now' })
+  const linkOf = async (page: Page, text: string | RegExp) =>
+    troubles(page).getByRole('listitem').filter({ hasText: text }).getByRole('link').getAttribute('href')
+
+  it('says during an outage that messages wait and why, and goes when it is over', async () => {
+    const services = {
+      edge: (runtime: Runtime) => createEdgeService({ ...runtime, otherApis: [] }),
+      otp: createOtpService,
+      dashboard: createDashboardService,
+    }
+    const countersign = await start({ bootstrap: BOOTSTRAP, services })
+    const viewer = await open.operator(countersign)
+    expect((await createCaller(countersign.url, KEY).send(freshNumber())).status).to.equal(200)
+    await untilCounted(viewer, 1)
+    const { page } = viewer
+    await page.goto('/overview')
+    const words = 'Messages by SMS wait: no process of this channel runs.'
+    await troubles(page).getByText(words).waitFor()
+    expect(await linkOf(page, words)).to.equal('/queues?queue=channel.sms')
+    expect(await outcomes(page)).to.deep.equal(['Queued 1', 'Sent without receipt 0', 'Delivered 0', 'Failed 0'])
+    await figure(page, 'Delivery rate').getByText('–', { exact: true }).waitFor()
+    await expectAccessible(page)
+
+    await countersign.engines.broker.consume('channel.sms', async waiting => waiting.map(done), { prefetch: 10 })
+    await eventually(async () => {
+      const answered = page.waitForResponse(/\/health$/)
+      await page.reload()
+      expect(await (await answered).json()).to.deep.equal({ causes: [] })
+    })
+    await page.getByRole('list', { name: 'Messages by outcome' }).waitFor()
+    expect(await troubles(page).count()).to.equal(0)
+  })
+
+  /** As the API answers during many outages at once. */
+  async function breakAll(page: Page): Promise<void> {
+    const none = { channel: null, provider: null, reason: null, since: null }
+    const gate = { ...none, channel: 'sms', provider: 'gate', since: '2030-01-01T12:00:00.000Z' }
+    const causes = [
+      { ...none, cause: 'verifications_stopped' },
+      { ...none, cause: 'channel_stopped', channel: 'whatsapp' },
+      { ...none, cause: 'webhooks_stopped' },
+      { ...gate, cause: 'provider_open' },
+      { ...gate, cause: 'provider_half_open', provider: 'second' },
+      { ...none, cause: 'endpoint_paused', reason: 'gone' },
+    ]
+    await page.route('**/admin/v1/apps/*/health', route => route.fulfill({ json: { causes } }))
+    const queue = { queue: 'webhook.deliver', broker_name: null, ready: 0, oldest_ms: null, consumers: 1, dead: 2 }
+    await page.route('**/admin/v1/queues', route => route.fulfill({ json: [queue] }))
+  }
+
+  const LINKS: readonly [text: string | RegExp, operator: string, viewer: string][] = [
+    ['answered with 503', '/queues?queue=otp.calls', `/a/${APP}/verifications`],
+    ['Messages by WhatsApp wait', '/queues?queue=channel.whatsapp', `/a/${APP}/verifications`],
+    ['Events wait', '/queues?queue=webhook.deliver', `/a/${APP}/api-keys`],
+    [/gate \(SMS\) failed too often and is not called\. Since .*2030/, `/a/${APP}/providers`, `/a/${APP}/providers`],
+    ['second (SMS) failed too often and is being tried again', `/a/${APP}/providers`, `/a/${APP}/providers`],
+    [
+      'The webhook is paused, and its events are kept. Your endpoint answered 410',
+      `/a/${APP}/api-keys`,
+      `/a/${APP}/api-keys`,
+    ],
+  ]
+
+  it('leads an operator to each cause, and to dead letters', async () => {
+    const { page } = await open.operator(await start({ bootstrap: BOOTSTRAP }))
+    await breakAll(page)
+    await page.goto('/overview')
+    await troubles(page).getByText('2 dead letters in webhook.deliver').waitFor()
+    for (const [text, href] of LINKS) expect(await linkOf(page, text)).to.equal(href)
+    expect(await linkOf(page, '2 dead letters')).to.equal('/queues?queue=webhook.deliver')
+    await expectAccessible(page)
+  })
+
+  it('leads a viewer to screens that viewers have, and says nothing of dead letters', async () => {
+    const { page } = await open.user(await start({ bootstrap: BOOTSTRAP }), 'cmp_shop', 'viewer', {
+      size: 'phone',
+      theme: 'dark',
+    })
+    await breakAll(page)
+    await page.goto('/overview')
+    await troubles(page).waitFor()
+    for (const [text, , href] of LINKS) expect(await linkOf(page, text)).to.equal(href)
+    expect(await troubles(page).getByText('dead letter').count()).to.equal(0)
+    await expectAccessible(page)
   })
 })
 
