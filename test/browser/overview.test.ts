@@ -1,12 +1,17 @@
 // The Overview in a real browser: figures, charts and tables of what happened, in every range, mode and split.
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
+import { done } from '../../infra/broker/broker.ts'
+import { createDashboardService } from '../../services/dashboard/service.ts'
+import { createEdgeService } from '../../services/edge/service.ts'
+import type { Runtime } from '../../services/main.ts'
+import { createOtpService } from '../../services/otp/service.ts'
 import { createCaller } from '../support/api-caller.ts'
 import { describeInBrowserOnce, expectAccessible, type Viewer } from '../support/browser.ts'
 import type { Countersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 import { freshNumber, wrongCode } from '../support/flow.ts'
-import { addStatsHistory } from '../support/stats-history.ts'
+import { addStatsHistory, type Traffic } from '../support/stats-history.ts'
 
 const KEY = 'sk_test_overview0123456789'
 const APP = 'app_shop'
@@ -32,11 +37,20 @@ const BOOTSTRAP = {
 /** One of the large figures. */
 const figure = (page: Page, name: string) => page.getByRole('group', { name, exact: true })
 const chart = (page: Page, title: string) => page.getByRole('region', { name: title, exact: true })
+/** What the card of messages says: names and counts. */
+const outcomes = async (page: Page): Promise<string[]> => {
+  const bars = page.getByRole('list', { name: 'Messages by outcome' }).getByRole('listitem')
+  await bars.first().waitFor()
+  return (await bars.allInnerTexts()).map(text => text.replace(/\s+/g, ' ').trim())
+}
 const choose = (page: Page, group: string, option: string) =>
   page.getByRole('group', { name: group }).getByRole('radio', { name: option }).check()
 
 /** Sends, and verifies with the right or a wrong code. */
-async function verifyOne({ countersign, admin }: Pick<Viewer, 'countersign' | 'admin'>, isRight = true): Promise<void> {
+async function verifyOne(
+  { countersign, admin }: Pick<Viewer, 'countersign' | 'admin'>,
+  isRight = true,
+): Promise<string> {
   const server = createCaller(countersign.url, KEY)
   const to = freshNumber()
   const { otp_id } = (await server.send(to)).body
@@ -46,6 +60,7 @@ async function verifyOne({ countersign, admin }: Pick<Viewer, 'countersign' | 'a
     return message.code as string
   })
   await server.verify(otp_id, isRight ? code : wrongCode(code))
+  return otp_id
 }
 
 type Counted = 'started' | 'refused'
@@ -105,9 +120,11 @@ describeInBrowserOnce('the overview', (open, start) => {
   it('counts what came through the API: sends, approvals, refusals by type', async () => {
     const viewer = await open.operator(await start({ bootstrap: BOOTSTRAP }))
     const { page, countersign } = viewer
-    await verifyOne(viewer)
+    const otp_id = await verifyOne(viewer)
     await verifyOne(viewer, false)
     const server = createCaller(countersign.url, KEY)
+    // The statistics count refused sends alone, so their number is another than that of the records.
+    expect((await server.resend(otp_id)).status).to.equal(409)
     for (const to of ['+33612345678', '+33612345679', 'no number'])
       expect((await server.send(to)).status).to.be.at.least(400)
     await untilCounted(viewer, 2, 3)
@@ -115,16 +132,18 @@ describeInBrowserOnce('the overview', (open, start) => {
     await figure(page, 'Sends').getByText('2', { exact: true }).waitFor()
     await figure(page, 'Approvals').getByText('1', { exact: true }).waitFor()
     await figure(page, 'Conversion').getByText('50%', { exact: true }).waitFor()
-    await figure(page, 'Delivery rate').getByText('2 of 2 sent').waitFor()
+    await figure(page, 'Delivery rate').getByText('2 of 2 with a known outcome').waitFor()
     await figure(page, 'Time to approval')
       .getByText(/^\d+ s$/)
       .waitFor()
     await page.getByRole('img', { name: /^The last 24 hours: 2 sends, 1 approval\. Most sends: 2,/ }).waitFor()
 
     const refusals = page.getByRole('region', { name: 'Refusals by type' })
-    await refusals.getByText('3 sends refused in the last 24 hours.').waitFor()
+    await refusals.getByText('4 sends and resends refused in the last 24 hours.').waitFor()
     const types = refusals.getByRole('list', { name: 'Refusals by type' }).getByRole('listitem')
-    expect(await types.allInnerTexts()).to.have.length(2)
+    expect(await types.allInnerTexts()).to.have.length(3)
+    const counts = await refusals.locator('.bar-list-count').allInnerTexts()
+    expect(counts.map(Number).reduce((all, count) => all + count)).to.equal(4)
     expect((await types.first().innerText()).replace(/\s+/g, ' ')).to.equal(
       "The recipient's country is blocked GeoBlockedError 2",
     )
@@ -165,8 +184,8 @@ describeInBrowserOnce('the overview', (open, start) => {
 
     await choose(page, 'Split by', 'Channel')
     const byChannel = page.getByRole('table', { name: 'By channel' })
-    await byChannel.getByRole('row', { name: /^SMS 94 94 100% 47 50% 20 s 0 47 0$/ }).waitFor()
-    await byChannel.getByRole('row', { name: /^WhatsApp 48 48 100% 48 100% 12 s 0 0 0$/ }).waitFor()
+    await byChannel.getByRole('row', { name: /^SMS 94 94 0 0 94 0 100% 47 50% 20 s 0 47 0$/ }).waitFor()
+    await byChannel.getByRole('row', { name: /^WhatsApp 48 48 0 0 48 0 100% 48 100% 12 s 0 0 0$/ }).waitFor()
     await byChannel.getByRole('row', { name: /^All 142 / }).waitFor()
     await page.getByRole('img', { name: 'Conversion in the last 30 days: SMS 50%, WhatsApp 100%.' }).waitFor()
     await choose(page, 'Split by', 'Country')
@@ -193,6 +212,130 @@ describeInBrowserOnce('the overview', (open, start) => {
       .getByRole('table', { name: 'By provider' })
       .getByRole('row', { name: /^mail 10 / })
       .waitFor()
+  })
+})
+
+describeInBrowserOnce('the messages of the overview', (open, start) => {
+  const today = { channel: 'sms', country: 'DE', provider: 'main-sms', approved: 0, seconds: 0 }
+  const openWith = async (traffic: Pick<Traffic, 'started' | 'delivered' | 'queued' | 'messagesFailed'>) => {
+    const countersign = await start({ bootstrap: BOOTSTRAP })
+    const { store } = countersign.engines
+    await addStatsHistory(store, { app: APP, now: Date.now(), hours: 1, traffic: () => [{ ...today, ...traffic }] })
+    const viewer = await open.operator(countersign)
+    await viewer.page.goto('/overview')
+    return viewer
+  }
+
+  it('are queued, without a receipt, delivered or failed, and add up', async () => {
+    const { page } = await openWith({ started: 20, queued: 3, delivered: 6, messagesFailed: 2 })
+    expect(await outcomes(page)).to.deep.equal(['Queued 3', 'Sent without receipt 9', 'Delivered 6', 'Failed 2'])
+    await page.getByText('20 messages in the last 24 hours, resends too.').waitFor()
+    await figure(page, 'Delivery rate').getByText('75%', { exact: true }).waitFor()
+    await figure(page, 'Delivery rate').getByText('6 of 8 with a known outcome').waitFor()
+    await choose(page, 'Split by', 'Provider')
+    await page
+      .getByRole('table', { name: 'By provider' })
+      .getByRole('row', { name: /^main-sms 20 20 3 9 6 2 75% / })
+      .waitFor()
+  })
+
+  it('have no delivery rate where the provider sends no receipts', async () => {
+    const { page } = await openWith({ started: 5, delivered: 0 })
+    expect(await outcomes(page)).to.deep.equal(['Queued 0', 'Sent without receipt 5', 'Delivered 0', 'Failed 0'])
+    await figure(page, 'Delivery rate').getByText('No receipts', { exact: true }).waitFor()
+    await choose(page, 'Split by', 'Provider')
+    await page
+      .getByRole('table', { name: 'By provider' })
+      .getByRole('row', { name: /^main-sms 5 5 0 5 0 0 No receipts / })
+      .waitFor()
+  })
+})
+
+describeInBrowserOnce('the banner of the overview', (open, start) => {
+  const troubles = (page: Page) => page.getByRole('alert').getByRole('list', { name: 'What is wrong now' })
+  const linkOf = async (page: Page, text: string | RegExp) =>
+    troubles(page).getByRole('listitem').filter({ hasText: text }).getByRole('link').getAttribute('href')
+
+  it('says during an outage that messages wait and why, and goes when it is over', async () => {
+    const services = {
+      edge: (runtime: Runtime) => createEdgeService({ ...runtime, otherApis: [] }),
+      otp: createOtpService,
+      dashboard: createDashboardService,
+    }
+    const countersign = await start({ bootstrap: BOOTSTRAP, services })
+    const viewer = await open.operator(countersign)
+    expect((await createCaller(countersign.url, KEY).send(freshNumber())).status).to.equal(200)
+    await untilCounted(viewer, 1)
+    const { page } = viewer
+    await page.goto('/overview')
+    const words = 'Messages by SMS wait: no process of this channel runs.'
+    await troubles(page).getByText(words).waitFor()
+    expect(await linkOf(page, words)).to.equal('/queues?queue=channel.sms')
+    expect(await outcomes(page)).to.deep.equal(['Queued 1', 'Sent without receipt 0', 'Delivered 0', 'Failed 0'])
+    await figure(page, 'Delivery rate').getByText('–', { exact: true }).waitFor()
+    await expectAccessible(page)
+
+    await countersign.engines.broker.consume('channel.sms', async waiting => waiting.map(done), { prefetch: 10 })
+    await eventually(async () => {
+      const answered = page.waitForResponse(/\/health$/)
+      await page.reload()
+      expect(await (await answered).json()).to.deep.equal({ causes: [] })
+    })
+    await page.getByRole('list', { name: 'Messages by outcome' }).waitFor()
+    expect(await troubles(page).count()).to.equal(0)
+  })
+
+  /** As the API answers during many outages at once. */
+  async function breakAll(page: Page): Promise<void> {
+    const none = { channel: null, provider: null, reason: null, since: null }
+    const gate = { ...none, channel: 'sms', provider: 'gate', since: '2030-01-01T12:00:00.000Z' }
+    const causes = [
+      { ...none, cause: 'verifications_stopped' },
+      { ...none, cause: 'channel_stopped', channel: 'whatsapp' },
+      { ...none, cause: 'webhooks_stopped' },
+      { ...gate, cause: 'provider_open' },
+      { ...gate, cause: 'provider_half_open', provider: 'second' },
+      { ...none, cause: 'endpoint_paused', reason: 'gone' },
+    ]
+    await page.route('**/admin/v1/apps/*/health', route => route.fulfill({ json: { causes } }))
+    const queue = { queue: 'webhook.deliver', broker_name: null, ready: 0, oldest_ms: null, consumers: 1, dead: 2 }
+    await page.route('**/admin/v1/queues', route => route.fulfill({ json: [queue] }))
+  }
+
+  const LINKS: readonly [text: string | RegExp, operator: string, viewer: string][] = [
+    ['answered with 503', '/queues?queue=otp.calls', `/a/${APP}/verifications`],
+    ['Messages by WhatsApp wait', '/queues?queue=channel.whatsapp', `/a/${APP}/verifications`],
+    ['Events wait', '/queues?queue=webhook.deliver', `/a/${APP}/api-keys`],
+    [/gate \(SMS\) failed too often and is not called\. Since .*2030/, `/a/${APP}/providers`, `/a/${APP}/providers`],
+    ['second (SMS) failed too often and is being tried again', `/a/${APP}/providers`, `/a/${APP}/providers`],
+    [
+      'The webhook is paused, and its events are kept. Your endpoint answered 410',
+      `/a/${APP}/api-keys`,
+      `/a/${APP}/api-keys`,
+    ],
+  ]
+
+  it('leads an operator to each cause, and to dead letters', async () => {
+    const { page } = await open.operator(await start({ bootstrap: BOOTSTRAP }))
+    await breakAll(page)
+    await page.goto('/overview')
+    await troubles(page).getByText('2 dead letters in webhook.deliver').waitFor()
+    for (const [text, href] of LINKS) expect(await linkOf(page, text)).to.equal(href)
+    expect(await linkOf(page, '2 dead letters')).to.equal('/queues?queue=webhook.deliver')
+    await expectAccessible(page)
+  })
+
+  it('leads a viewer to screens that viewers have, and says nothing of dead letters', async () => {
+    const { page } = await open.user(await start({ bootstrap: BOOTSTRAP }), 'cmp_shop', 'viewer', {
+      size: 'phone',
+      theme: 'dark',
+    })
+    await breakAll(page)
+    await page.goto('/overview')
+    await troubles(page).waitFor()
+    for (const [text, , href] of LINKS) expect(await linkOf(page, text)).to.equal(href)
+    expect(await troubles(page).getByText('dead letter').count()).to.equal(0)
+    await expectAccessible(page)
   })
 })
 

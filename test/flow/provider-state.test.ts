@@ -30,7 +30,7 @@ describeLiveFlow('what operators see of a provider', live => {
   const test = (path: string, recipient: string) => live.advanceUntil(live.admin('POST', `${path}/test`, { recipient }))
 
   it('its breaker: closed, open after failures, and closed again once a message went through', async () => {
-    const { server, gateway, path } = await open()
+    const { app, server, gateway, path } = await open()
     expect(await breaker(path)).to.equal(null)
     await server.send(freshNumber())
     await live.eventually(async () => expect(await breaker(path)).to.include({ state: 'closed', processes: 1 }))
@@ -42,6 +42,9 @@ describeLiveFlow('what operators see of a provider', live => {
       expect(shown).to.include({ state: 'open', processes: 1 })
       return shown
     })
+    const health = async () => (await live.admin('GET', `/apps/${app}/health`)).body.causes
+    const cause = { cause: 'provider_open', channel: 'sms', provider: 'gate', reason: null, since: shut.since }
+    expect(await health()).to.deep.equal([cause])
     expect(Date.parse(shut.since)).to.be.within(live.clock.now() - 30_000, live.clock.now())
 
     gateway.always({})
@@ -49,6 +52,7 @@ describeLiveFlow('what operators see of a provider', live => {
     const { body } = await server.send(freshNumber())
     await live.waitForDeliveries(server, body.otp_id, 'sms sent')
     await live.eventually(async () => expect(await breaker(path)).to.include({ state: 'closed', processes: 1 }))
+    expect(await health()).to.deep.equal([])
     const { store } = live.countersign.engines
     expect(await store.docs('breakers').count({ app_id: path.split('/')[2] ?? '' })).to.equal(1)
   })

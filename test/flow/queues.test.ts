@@ -8,6 +8,7 @@ import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { createDashboardService } from '../../services/dashboard/service.ts'
 import { SESSION_COOKIE } from '../../services/dashboard/sign-in/cookie.ts'
 import { createSessions } from '../../services/dashboard/sign-in/sessions.ts'
+import { type BreakerState, breakerId } from '../../services/domain/breakers/documents.ts'
 import { createEdgeService } from '../../services/edge/service.ts'
 import type { Runtime } from '../../services/main.ts'
 import { createOtpService } from '../../services/otp/service.ts'
@@ -174,6 +175,63 @@ describeCountersign('a role that does not run', start => {
       const messages = { sent: 0, queued: 1, without_receipt: 0, delivered: 0, messages_failed: 0 }
       expect(items.at(-1)).to.include({ channel: 'sms', started: 1, ...messages })
     })
+  })
+
+  it('is told together with providers and an endpoint that are not called', async () => {
+    const app_id = 'app_quiet'
+    const providers = ['broken', 'tried', 'well', 'silent'].map(name => ({
+      name,
+      channel: 'sms',
+      type: 'sandbox',
+      config: {},
+    }))
+    const { engines, ...countersign } = await start({
+      services: { dashboard: createDashboardService },
+      env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' },
+      bootstrap: { companies: [{ id: 'cmp_quiet', name: 'Quiet', apps: [{ id: app_id, name: 'Quiet', providers }] }] },
+    })
+    const { call } = operator({ engines, ...countersign })
+    const none = { channel: null, provider: null, reason: null, since: null }
+    const expectCauses = (...causes: object[]) =>
+      eventually(async () => {
+        const { body } = await call('GET', `/apps/${app_id}/health`)
+        expect(body.causes).to.have.deep.members(causes.map(cause => ({ ...none, ...cause })))
+      })
+    const calls = { cause: 'verifications_stopped' }
+    await expectCauses(calls)
+
+    // Events that wait concern only an app that has an endpoint.
+    // The embedded broker resolves when the message is handled, which it never is.
+    engines.broker.publish(QUEUE, { id: 'evt_1', body: { event_id: 'evt_1' } }).catch(() => {})
+    await eventually(async () => expect((await engines.broker.depth(QUEUE)).ready).to.equal(1))
+    await expectCauses(calls)
+    const url = 'http://127.0.0.1:9/hooks'
+    expect((await call('PUT', `/apps/${app_id}/webhook`, { url })).status).to.be.within(200, 201)
+    await expectCauses(calls, { cause: 'webhooks_stopped' })
+    const { body } = await call('PUT', `/apps/${app_id}/webhook`, { url, status: 'paused' })
+    const paused = { cause: 'endpoint_paused', reason: 'operator', since: body.paused.at }
+    await expectCauses(calls, paused)
+
+    const since = systemClock.now() - 60_000
+    const report = (provider: string, state: BreakerState, valid_until = since + 600_000) => {
+      const key = { app_id, provider, process: 'p1' }
+      return { _id: breakerId(key), ...key, state, since, valid_until, purge_at: new Date(since + 600_000) }
+    }
+    await engines.store
+      .docs('breakers')
+      .insert([
+        report('broken', 'open'),
+        report('tried', 'half_open'),
+        report('well', 'closed'),
+        report('silent', 'open', since + 1),
+      ])
+    const own = { channel: 'sms', since: new Date(since).toISOString() }
+    await expectCauses(
+      calls,
+      paused,
+      { ...own, cause: 'provider_open', provider: 'broken' },
+      { ...own, cause: 'provider_half_open', provider: 'tried' },
+    )
   })
 })
 

@@ -17,6 +17,9 @@ export interface Traffic {
   provider: string
   started: number
   delivered: number
+  /** Messages that no provider took yet, and that failed afterwards; none by default. The others have no receipt. */
+  queued?: number
+  messagesFailed?: number
   approved: number
   /** Until the approval of each. */
   seconds: number
@@ -63,10 +66,15 @@ function tallyOf(traffic: readonly Traffic[]): Tally {
   return tally
 }
 
-function addTraffic(cell: Cell, { started, delivered, approved, seconds }: Traffic): void {
+function addTraffic(
+  cell: Cell,
+  { started, delivered, queued = 0, messagesFailed = 0, approved, seconds }: Traffic,
+): void {
   addCount(cell, 'started', started)
-  addCount(cell, 'sent', started)
+  addCount(cell, 'sent', started - queued)
+  addCount(cell, 'queued', queued)
   addCount(cell, 'delivered', delivered)
+  addCount(cell, 'undelivered', messagesFailed)
   addCount(cell, 'approved', approved)
   addCount(cell, 'expired', started - approved)
   if (approved > 0) addApproval(cell, approvalStep(seconds * 1_000), approved)

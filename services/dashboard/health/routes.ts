@@ -51,7 +51,8 @@ export const addHealthRoutes: AddRoutes = (router, { store, broker, clock }) => 
       const breaker = breakerView(breakers, provider)
       if (breaker === null || breaker.state === 'closed') return []
       const { name, channel } = provider
-      return [{ ...NOTHING, cause: 'provider_open', provider: name, channel, since: breaker.since }]
+      const cause = breaker.state === 'open' ? 'provider_open' : 'provider_half_open'
+      return [{ ...NOTHING, cause, provider: name, channel, since: breaker.since }]
     })
   }
 

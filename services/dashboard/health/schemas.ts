@@ -7,14 +7,23 @@ import { pauseReason } from '../webhook/schemas.ts'
 const cause = z
   .object({
     cause: z
-      .enum(['verifications_stopped', 'channel_stopped', 'webhooks_stopped', 'provider_open', 'endpoint_paused'])
+      .enum([
+        'verifications_stopped',
+        'channel_stopped',
+        'webhooks_stopped',
+        'provider_open',
+        'provider_half_open',
+        'endpoint_paused',
+      ])
       .meta({
         id: 'HealthCauseType',
         description:
-          '`verifications_stopped`: no process takes calls, so they are answered with 503. `channel_stopped`: messages of the app wait, and no process of their channel runs. `webhooks_stopped`: events wait, and no process delivers them. `provider_open`: the provider failed too often, and its circuit breaker is not closed. `endpoint_paused`: the webhook endpoint is not called.',
+          '`verifications_stopped`: no process takes calls, so they are answered with 503. `channel_stopped`: messages of the app wait, and no process of their channel runs. `webhooks_stopped`: events wait, and no process delivers them. `provider_open`: the provider failed too often and is not called. `provider_half_open`: one call tests such a provider. `endpoint_paused`: the webhook endpoint is not called.',
       }),
-    channel: channel.nullable().meta({ description: 'Of `channel_stopped` and `provider_open`.' }),
-    provider: z.string().nullable().meta({ description: 'Of `provider_open`: its name.' }),
+    channel: channel
+      .nullable()
+      .meta({ description: 'Of `channel_stopped`, `provider_open` and `provider_half_open`.' }),
+    provider: z.string().nullable().meta({ description: 'Of `provider_open` and `provider_half_open`: its name.' }),
     reason: pauseReason.nullable().meta({ description: 'Of `endpoint_paused`.' }),
     since: timeSchema('Null where it is not known.').nullable(),
   })

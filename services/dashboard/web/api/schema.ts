@@ -2072,9 +2072,9 @@ export interface components {
         /** @description Something that keeps messages or events from leaving. */
         HealthCause: {
             cause: components["schemas"]["HealthCauseType"];
-            /** @description Of `channel_stopped` and `provider_open`. */
+            /** @description Of `channel_stopped`, `provider_open` and `provider_half_open`. */
             channel: components["schemas"]["Channel"] | null;
-            /** @description Of `provider_open`: its name. */
+            /** @description Of `provider_open` and `provider_half_open`: its name. */
             provider: string | null;
             /** @description Of `endpoint_paused`. */
             reason: components["schemas"]["PauseReason"] | null;
@@ -2085,10 +2085,10 @@ export interface components {
             since: string | null;
         };
         /**
-         * @description `verifications_stopped`: no process takes calls, so they are answered with 503. `channel_stopped`: messages of the app wait, and no process of their channel runs. `webhooks_stopped`: events wait, and no process delivers them. `provider_open`: the provider failed too often, and its circuit breaker is not closed. `endpoint_paused`: the webhook endpoint is not called.
+         * @description `verifications_stopped`: no process takes calls, so they are answered with 503. `channel_stopped`: messages of the app wait, and no process of their channel runs. `webhooks_stopped`: events wait, and no process delivers them. `provider_open`: the provider failed too often and is not called. `provider_half_open`: one call tests such a provider. `endpoint_paused`: the webhook endpoint is not called.
          * @enum {string}
          */
-        HealthCauseType: "verifications_stopped" | "channel_stopped" | "webhooks_stopped" | "provider_open" | "endpoint_paused";
+        HealthCauseType: "verifications_stopped" | "channel_stopped" | "webhooks_stopped" | "provider_open" | "provider_half_open" | "endpoint_paused";
         /** @description A running import. */
         ImportProgress: {
             /** @description Lines read. */

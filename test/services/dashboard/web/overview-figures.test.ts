@@ -7,6 +7,7 @@ import {
   compareShares,
 } from '../../../../services/dashboard/web/screens/overview/comparison.ts'
 import { type CountedRow, isEmpty, sumRows } from '../../../../services/dashboard/web/screens/overview/figures.ts'
+import { deliveryRateWords } from '../../../../services/dashboard/web/screens/overview/messages.ts'
 import { partsOf, periodOf, RANGES, startsOf } from '../../../../services/dashboard/web/screens/overview/period.ts'
 import {
   type BucketRow,
@@ -20,8 +21,10 @@ const HOUR_MS = 3_600_000
 
 const NOTHING: CountedRow = {
   started: 0,
-  sent: 0,
+  queued: 0,
+  without_receipt: 0,
   delivered: 0,
+  messages_failed: 0,
   approved: 0,
   failed: 0,
   expired: 0,
@@ -29,26 +32,25 @@ const NOTHING: CountedRow = {
   seconds_to_approve_p50: null,
 }
 
-/** A row as the API makes it: the parts of a whole are not more than the whole, and an approval has taken some time. */
+/** A row as the API makes it: no more were approved than started, and an approval has taken some time. */
 const countedRow: fc.Arbitrary<CountedRow> = fc
   .record({
     started: fc.nat(500),
-    sent: fc.nat(500),
+    queued: fc.nat(50),
+    without_receipt: fc.nat(50),
+    delivered: fc.nat(500),
+    messages_failed: fc.nat(50),
     refused: fc.nat(50),
     approvedShare: fc.double({ min: 0, max: 1, noNaN: true }),
-    deliveredShare: fc.double({ min: 0, max: 1, noNaN: true }),
     seconds: fc.nat(600),
   })
-  .map(({ started, sent, refused, approvedShare, deliveredShare, seconds }) => {
-    const approved = Math.floor(started * approvedShare)
+  .map(({ approvedShare, seconds, ...counts }) => {
+    const approved = Math.floor(counts.started * approvedShare)
     return {
-      started,
-      sent,
-      delivered: Math.floor(sent * deliveredShare),
+      ...counts,
       approved,
       failed: 0,
-      expired: started - approved,
-      refused,
+      expired: counts.started - approved,
       seconds_to_approve_p50: approved > 0 ? seconds : null,
     }
   })
@@ -59,8 +61,8 @@ const time = fc.integer({ min: Date.UTC(2025, 0, 1), max: Date.UTC(2035, 0, 1) }
 describe('the sum of rows', () => {
   it('adds counts, and divides the sums, not the shares', () => {
     const rows = [
-      { ...NOTHING, started: 1, sent: 1, delivered: 1, approved: 1, seconds_to_approve_p50: 9 },
-      { ...NOTHING, started: 9, sent: 4, delivered: 1, approved: 0 },
+      { ...NOTHING, started: 1, delivered: 1, approved: 1, seconds_to_approve_p50: 9 },
+      { ...NOTHING, started: 9, delivered: 1, messages_failed: 3, approved: 0 },
     ]
     expect(sumRows(rows)).to.include({ started: 10, approved: 1, conversion: 0.1, deliveryRate: 0.4, seconds: 9 })
   })
@@ -69,6 +71,30 @@ describe('the sum of rows', () => {
     expect(sumRows([])).to.include({ started: 0, conversion: null, deliveryRate: null, seconds: null })
     expect(isEmpty(sumRows([NOTHING]))).to.equal(true)
     expect(isEmpty(sumRows([{ ...NOTHING, refused: 1 }]))).to.equal(false)
+  })
+
+  it('has messages that are queued, without a receipt, delivered or failed, and a rate of those with a known outcome', () => {
+    const rows = [
+      { ...NOTHING, queued: 3, delivered: 6 },
+      { ...NOTHING, without_receipt: 5, messages_failed: 2 },
+    ]
+    expect(sumRows(rows)).to.include({
+      messages: 16,
+      queued: 3,
+      withoutReceipt: 5,
+      delivered: 6,
+      messagesFailed: 2,
+      deliveryRate: 0.75,
+    })
+  })
+
+  it('has no delivery rate where providers send no receipts, and 0% where messages fail', () => {
+    const words = (row: Partial<CountedRow>) => deliveryRateWords(sumRows([{ ...NOTHING, ...row }]))
+    expect(words({ without_receipt: 9 })).to.equal('No receipts')
+    expect(words({ without_receipt: 9, messages_failed: 1 })).to.equal('No receipts')
+    expect(words({ without_receipt: 1, messages_failed: 9 })).to.equal('0%')
+    expect(words({ without_receipt: 9, delivered: 1 })).to.equal('100%')
+    expect(words({ queued: 9 })).to.equal('–')
   })
 
   it('weighs the time to approval by approvals', () => {
@@ -81,7 +107,7 @@ describe('the sum of rows', () => {
     fc.assert(
       fc.property(fc.array(countedRow), fc.array(countedRow), (some, others) => {
         const [a, b, all] = [sumRows(some), sumRows(others), sumRows([...others, ...some])]
-        for (const name of ['started', 'sent', 'delivered', 'approved', 'failed', 'expired', 'refused'] as const)
+        for (const name of ['started', 'messages', 'delivered', 'approved', 'failed', 'expired', 'refused'] as const)
           expect(all[name]).to.equal(a[name] + b[name])
         expect(all).to.deep.equal(sumRows([...some, ...others]))
       }),
@@ -166,7 +192,7 @@ describe('buckets of the overview', () => {
           const buckets = fillBuckets(rows, period)
           const sum = sumRows(partsOf(rows, period).shown)
           expect(buckets).to.have.length(period.count)
-          for (const name of ['started', 'approved', 'sent', 'refused'] as const)
+          for (const name of ['started', 'approved', 'messages', 'refused'] as const)
             expect(buckets.reduce((all, bucket) => all + bucket[name], 0)).to.equal(sum[name])
         },
       ),

@@ -6,14 +6,6 @@ export type Endpoint = Schemas['WebhookEndpoint']
 export type WebhookEvent = Schemas['WebhookEvent']
 export type Attempt = Schemas['WebhookAttempt']
 export type SigningSecret = Schemas['SigningSecret']
-type PauseReason = Schemas['PauseReason']
-
-export const PAUSE_REASONS: Readonly<Record<PauseReason, string>> = {
-  exhausted: 'An event used up all its attempts, so your endpoint is no longer called.',
-  gone: 'Your endpoint answered 410 Gone, which asks for no more calls.',
-  failing: 'Your endpoint failed 100 times in a row, for more than an hour, so it is no longer called.',
-  operator: 'Delivery was stopped by hand.',
-}
 
 const ERRORS: Readonly<Record<string, string>> = {
   timeout: 'No answer within 15 s',

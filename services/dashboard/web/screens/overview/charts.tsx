@@ -69,7 +69,7 @@ const DELIVERY: Measure = {
   ...CONVERSION,
   title: 'Delivery rate',
   of: ({ deliveryRate }) => deliveryRate,
-  empty: 'No messages in this period.',
+  empty: 'No message with a known outcome in this period.',
 }
 
 const APPROVAL_TIME: Measure = {
@@ -112,7 +112,7 @@ export function Charts({ times, range, buckets, sum, by, parts }: ChartsProps) {
 }
 
 /** Refused sends have no channel and no provider: they would be a line at zero. */
-const isDrawn = ({ sum }: SplitPart): boolean => sum.started + sum.sent > 0
+const isDrawn = ({ sum }: SplitPart): boolean => sum.started + sum.messages > 0
 
 function SendsAndApprovals({ times, range, buckets, sum }: Pick<ChartsProps, 'times' | 'range' | 'buckets' | 'sum'>) {
   const sends = buckets.map(({ started }) => started)

@@ -2,8 +2,10 @@
 
 export interface CountedRow {
   started: number
-  sent: number
+  queued: number
+  without_receipt: number
   delivered: number
+  messages_failed: number
   approved: number
   failed: number
   expired: number
@@ -14,16 +16,20 @@ export interface CountedRow {
 export interface Figures {
   /** Verifications that were started. */
   started: number
-  /** Messages that a provider took. */
-  sent: number
+  /** All messages of these verifications: those in the next four counts. */
+  messages: number
+  queued: number
+  withoutReceipt: number
   delivered: number
+  messagesFailed: number
   approved: number
   failed: number
   expired: number
   refused: number
   /** Approved by started; null when none was started. */
   conversion: number | null
-  /** Delivered by sent; null when none was sent. */
+  /** Delivered by delivered and failed, because what became of the other messages is not known; null when it is known of none, and where the
+   *  providers send no receipts. */
   deliveryRate: number | null
   /** Null when none was approved. */
   seconds: number | null
@@ -32,20 +38,36 @@ export interface Figures {
 export function sumRows(rows: readonly CountedRow[]): Figures {
   const sum = (name: Exclude<keyof CountedRow, 'seconds_to_approve_p50'>) =>
     rows.reduce((total, row) => total + row[name], 0)
-  const [started, sent, delivered, approved] = [sum('started'), sum('sent'), sum('delivered'), sum('approved')]
+  const [started, approved] = [sum('started'), sum('approved')]
+  const messages = {
+    queued: sum('queued'),
+    withoutReceipt: sum('without_receipt'),
+    delivered: sum('delivered'),
+    messagesFailed: sum('messages_failed'),
+  }
   return {
     started,
-    sent,
-    delivered,
+    messages: Object.values(messages).reduce((all, count) => all + count),
+    ...messages,
     approved,
     failed: sum('failed'),
     expired: sum('expired'),
     refused: sum('refused'),
     conversion: shareOf(approved, started),
-    deliveryRate: shareOf(delivered, sent),
+    deliveryRate: hasNoReceipts(messages) ? null : shareOf(messages.delivered, knownOutcomes(messages)),
     seconds: middleOfMedians(rows),
   }
 }
+
+type Messages = Pick<Figures, 'withoutReceipt' | 'delivered' | 'messagesFailed'>
+
+/** How many messages were delivered or failed. */
+export const knownOutcomes = ({ delivered, messagesFailed }: Messages): number => delivered + messagesFailed
+
+/** Whether the providers seem to send no receipts. Some messages fail before a provider takes them, and these alone would be a rate of 0%; so
+ *  it counts what became of most messages. */
+export const hasNoReceipts = ({ delivered, messagesFailed, withoutReceipt }: Messages): boolean =>
+  delivered === 0 && withoutReceipt > 0 && withoutReceipt >= messagesFailed
 
 /** An hour may have the end of a verification before its start is counted, so a share stays below 1. */
 const shareOf = (part: number, whole: number): number | null => (whole === 0 ? null : Math.min(1, part / whole))
@@ -67,4 +89,4 @@ function middleOfMedians(rows: readonly CountedRow[]): number | null {
   return null
 }
 
-export const isEmpty = ({ started, sent, refused }: Figures): boolean => started + sent + refused === 0
+export const isEmpty = ({ started, messages, refused }: Figures): boolean => started + messages + refused === 0

@@ -2,7 +2,8 @@
 import { useId } from 'preact/hooks'
 import { countOf, formatCount, formatSeconds, formatShare } from '../../ui/figure-format.ts'
 import { type Comparison, compareCounts, compareSeconds, compareShares } from './comparison.ts'
-import type { Figures } from './figures.ts'
+import { type Figures, hasNoReceipts, knownOutcomes } from './figures.ts'
+import { deliveryRateWords } from './messages.ts'
 
 export interface HeadlineProps {
   /** All buckets of the period. */
@@ -20,7 +21,7 @@ export function Headline({ shown, over, before, range }: HeadlineProps) {
       <Figure
         name="Sends"
         value={formatCount(shown.started)}
-        detail={countOf(shown.sent, 'message')}
+        detail={countOf(shown.messages, 'message')}
         change={compareCounts(over.started, before.started)}
         range={range}
       />
@@ -41,8 +42,8 @@ export function Headline({ shown, over, before, range }: HeadlineProps) {
       />
       <Figure
         name="Delivery rate"
-        value={formatShare(shown.deliveryRate)}
-        detail={`${formatCount(shown.delivered)} of ${formatCount(shown.sent)} sent`}
+        value={deliveryRateWords(shown)}
+        detail={deliveryDetail(shown)}
         change={compareShares(over.deliveryRate, before.deliveryRate)}
         good="up"
         range={range}
@@ -58,6 +59,13 @@ export function Headline({ shown, over, before, range }: HeadlineProps) {
       />
     </section>
   )
+}
+
+function deliveryDetail(figures: Figures): string {
+  const known = knownOutcomes(figures)
+  return known === 0 || hasNoReceipts(figures)
+    ? 'the outcome is not known'
+    : `${formatCount(figures.delivered)} of ${formatCount(known)} with a known outcome`
 }
 
 interface FigureProps {

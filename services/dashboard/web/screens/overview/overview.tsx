@@ -13,9 +13,11 @@ import { type Choice, MODE_OPTIONS, queryOf, RANGE_OPTIONS, rangeWords, readChoi
 import { isEmpty, sumRows } from './figures.ts'
 import { FirstSteps, NothingHere } from './first-steps.tsx'
 import { Headline } from './headline.tsx'
+import { HealthBanner } from './health-banner.tsx'
+import { MessagesCard } from './messages-card.tsx'
 import { partsOf, startsOf } from './period.ts'
 import { ProvidersCard } from './providers-card.tsx'
-import { QueuesCard } from './queues-card.tsx'
+import { QueuesCard, useQueues } from './queues-card.tsx'
 import { RefusalsCard } from './refusals-card.tsx'
 import { fillBuckets, splitRows } from './split.ts'
 import { SplitTable } from './split-table.tsx'
@@ -25,6 +27,7 @@ import './overview.css'
 export default function Overview() {
   const app = useApp()
   const isOperator = useMay('operator')
+  const queues = useQueues(isOperator)
   const { path, query, route } = useLocation()
   const choice = readChoice(query)
   const { stats, isOld, problem, reload } = useStats(app.id, choice)
@@ -40,6 +43,7 @@ export default function Overview() {
       lead={`What happened in ${app.name}, as it happens.`}
       actions={stats && <Updated at={stats.at} />}
     >
+      <HealthBanner appId={app.id} queues={queues.data ?? []} />
       {problem && <ProblemNotice problem={problem} onRetry={reload} />}
       {isNew ? (
         <FirstSteps appName={app.name} />
@@ -61,6 +65,7 @@ export default function Overview() {
             <div class="overview-body" aria-busy={isOld}>
               {view.isEmpty && <NothingHere range={view.range} />}
               <Headline shown={view.shown} over={view.over} before={view.before} range={view.range} />
+              <MessagesCard shown={view.shown} range={view.range} />
               <Charts
                 times={view.times}
                 range={view.range}
@@ -74,7 +79,7 @@ export default function Overview() {
                 <RefusalsCard appId={app.id} choice={choice} refused={view.shown.refused} />
                 <div class="overview-column">
                   <ProvidersCard appId={app.id} />
-                  {isOperator && <QueuesCard />}
+                  {isOperator && <QueuesCard queues={queues} />}
                 </div>
               </div>
             </div>

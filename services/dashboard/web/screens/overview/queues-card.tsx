@@ -1,6 +1,6 @@
 // For operators: what waits in the queues, and what died there.
-import { api, bodyOf } from '../../api/client.ts'
-import { useQuery } from '../../data/use-query.ts'
+import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { type Query, useQuery } from '../../data/use-query.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
 import { countOf } from '../../ui/figure-format.ts'
@@ -8,10 +8,13 @@ import { Loading } from '../../ui/loading.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { LIVE_MS } from './use-stats.ts'
 
-export function QueuesCard() {
-  const { data, problem, reload } = useQuery('queues', signal => bodyOf(api.GET('/admin/v1/queues', { signal })), {
+/** Read only for operators. */
+export const useQueues = (isOperator: boolean): Query<Schemas['Queue'][]> =>
+  useQuery(isOperator ? 'queues' : null, signal => bodyOf(api.GET('/admin/v1/queues', { signal })), {
     everyMs: LIVE_MS,
   })
+
+export function QueuesCard({ queues: { data, problem, reload } }: { queues: Query<Schemas['Queue'][]> }) {
   const busy = data?.filter(({ ready, dead }) => (ready ?? 0) + (dead ?? 0) > 0)
   return (
     <Card title="Queues" actions={<a href="/queues">Details</a>}>

@@ -1,5 +1,5 @@
-// Refused sends by type. In: the number of refused sends of the statistics, which count all of them, and GET /refusals/summary, which has
-// the types. Records are kept for a week, and of a flood only a part is recorded, so the card says what it has counted.
+// Refused sends and resends by type. In: GET /refusals/summary, whose sum is the number above the bars. Records are kept for a week, and of
+// a flood only a part is recorded; the statistics count all refused sends, so they tell when records are missing.
 import { api, bodyOf } from '../../api/client.ts'
 import { useKept } from '../../data/use-kept.ts'
 import { useQuery } from '../../data/use-query.ts'
@@ -22,69 +22,74 @@ const KEPT_DAYS = 7
 export interface RefusalsCardProps {
   appId: string
   choice: Choice
-  /** Refused sends of the whole period. */
+  /** Refused sends of the whole period, by the statistics. */
   refused: number
 }
 
 export function RefusalsCard({ appId, choice, refused }: RefusalsCardProps) {
   const { range, mode } = choice
   // Records are kept for as long as the middle range.
-  const counted = range === '30d' ? '7d' : range
+  const read = range === '30d' ? '7d' : range
   const query = useQuery(
-    `refusals ${appId} ${counted} ${mode}`,
-    signal =>
-      bodyOf(
+    `refusals ${appId} ${read} ${mode}`,
+    async signal => ({
+      ...(await bodyOf(
         api.GET('/admin/v1/refusals/summary', {
           params: {
             query: {
               app_id: appId,
-              since: new Date(periodOf(counted, Date.now()).since).toISOString(),
+              since: new Date(periodOf(read, Date.now()).since).toISOString(),
               ...(mode === 'both' ? {} : { mode }),
             },
           },
           signal,
         }),
-      ),
+      )),
+      range: read,
+    }),
     { everyMs: LIVE_MS },
   )
   const summary = useKept(query.data)
-  const lead = `${countOf(refused, 'send')} refused in the last ${rangeWords(range)}.`
   return (
     <Card
       title="Refusals by type"
-      lead={lead}
+      lead={summary && `${sendsAndResends(summary.counted)} refused in the last ${rangeWords(summary.range)}.`}
       actions={<ScreenLink to="/verifications?tab=refusals">Details</ScreenLink>}
     >
       {query.problem && <ProblemNotice problem={query.problem} onRetry={query.reload} />}
       {summary === undefined ? (
         !query.problem && <Loading what="refusals" />
-      ) : summary.types.length === 0 ? (
-        <Empty title="No refusal is on record." />
       ) : (
         <>
-          <BarList
-            label="Refusals by type"
-            bars={summary.types.map(({ type, count }) => ({
-              key: type,
-              count,
-              name: (
-                <>
-                  {refusalName(type)} <code class="soft">{type}</code>
-                </>
-              ),
-            }))}
-          />
-          <p class="hint">
-            {summary.complete ? (
-              <>Refused sends and resends on record{range === '30d' ? `, which are kept for ${KEPT_DAYS} days` : ''}.</>
-            ) : (
-              <>
-                Of the newest {countOf(summary.counted, 'record')}, since <Time at={summary.oldest_at} />.
-              </>
-            )}
-          </p>
+          {summary.types.length === 0 ? (
+            <Empty title="No refusal is on record." />
+          ) : (
+            <BarList
+              label="Refusals by type"
+              bars={summary.types.map(({ type, count }) => ({
+                key: type,
+                count,
+                name: (
+                  <>
+                    {refusalName(type)} <code class="soft">{type}</code>
+                  </>
+                ),
+              }))}
+            />
+          )}
+          {!summary.complete ? (
+            <p class="hint">
+              Only the newest are counted, since <Time at={summary.oldest_at} />.
+            </p>
+          ) : range === '30d' ? (
+            <p class="hint">Records of refusals are kept for {KEPT_DAYS} days.</p>
+          ) : (
+            refused > summary.counted && <p class="hint">More were refused: not every refusal is on record.</p>
+          )}
         </>
       )}
     </Card>
   )
 }
+
+const sendsAndResends = (count: number): string => countOf(count, 'send or resend', 'sends and resends')

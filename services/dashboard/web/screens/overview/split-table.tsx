@@ -5,6 +5,7 @@ import { Card } from '../../ui/card.tsx'
 import { formatCount, formatSeconds, formatShare } from '../../ui/figure-format.ts'
 import { type Column, Table } from '../../ui/table.tsx'
 import type { Figures } from './figures.ts'
+import { deliveryRateWords, MESSAGE_OUTCOMES } from './messages.ts'
 import type { Dimension, SplitPart } from './split.ts'
 
 /** More are shown on demand. */
@@ -44,14 +45,15 @@ export function SplitTable({ by, parts, all }: { by: Dimension; parts: readonly 
   const columns: Column<SumRow>[] = [
     { name: HEADINGS[by], show: nameOf },
     count('Sends', sum => sum.started),
-    count('Messages', sum => sum.sent),
-    { name: 'Delivery rate', align: 'right', show: ({ sum }) => formatShare(sum.deliveryRate) },
+    count('Messages', sum => sum.messages),
+    ...MESSAGE_OUTCOMES.map(({ name, of }) => count(name, of)),
+    { name: 'Delivery rate', align: 'right', show: ({ sum }) => deliveryRateWords(sum) },
     count('Approvals', sum => sum.approved),
     { name: 'Conversion', align: 'right', show: ({ sum }) => formatShare(sum.conversion) },
     { name: 'Time to approval', align: 'right', show: ({ sum }) => formatSeconds(sum.seconds) },
-    count('Failed', sum => sum.failed),
+    count('Attempts used up', sum => sum.failed),
     count('Expired', sum => sum.expired),
-    count('Refused', sum => sum.refused),
+    count('Refused sends', sum => sum.refused),
   ]
   return (
     <Card
@@ -65,9 +67,10 @@ export function SplitTable({ by, parts, all }: { by: Dimension; parts: readonly 
         )
       }
     >
-      <div class="overview-sums">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keyboard */}
+      <section class="overview-sums" tabIndex={0} aria-label={`${TITLES[by]}, all columns`}>
         <Table caption={TITLES[by]} columns={columns} rows={[...rows, total]} keyOf={({ key }) => key} />
-      </div>
+      </section>
     </Card>
   )
 }

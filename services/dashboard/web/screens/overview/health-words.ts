@@ -1,0 +1,63 @@
+// Why messages or events do not leave, in words. In: causes of GET /apps/{id}/health, and for operators the queues with dead letters. Out:
+// sentences, each with the screen where more is to be seen or done.
+import type { ScreenPath } from '../../../screens.ts'
+import type { components } from '../../api/schema.ts'
+import { channelName } from '../../data/channels.ts'
+import { PAUSE_REASONS } from '../../data/pause-reasons.ts'
+import { countOf } from '../../ui/figure-format.ts'
+
+export interface Trouble {
+  text: string
+  /** Null where it is not known. */
+  since: string | null
+  screen: ScreenPath
+  /** What follows the path of the screen. */
+  query: string
+}
+
+type Schemas = components['schemas']
+type HealthCause = Schemas['HealthCause']
+
+export function troubleOf(cause: HealthCause, isOperator: boolean): Trouble {
+  const { since } = cause
+  // Queues are for operators; other users see what waits.
+  const inQueue = (queue: string, text: string, elsewhere: ScreenPath): Trouble =>
+    isOperator
+      ? { text, since, screen: '/queues', query: `?queue=${queue}` }
+      : { text, since, screen: elsewhere, query: '' }
+  const provider = `The provider ${cause.provider} (${channelName(cause.channel ?? '')}) failed too often`
+  switch (cause.cause) {
+    case 'verifications_stopped':
+      return inQueue('otp.calls', 'No process takes sends and codes, so they are answered with 503.', '/verifications')
+    case 'channel_stopped':
+      return inQueue(
+        `channel.${cause.channel}`,
+        `Messages by ${channelName(cause.channel ?? '')} wait: no process of this channel runs.`,
+        '/verifications',
+      )
+    case 'webhooks_stopped':
+      return inQueue('webhook.deliver', 'Events wait: no process that calls your webhook runs.', '/api-keys')
+    case 'provider_open':
+      return { text: `${provider} and is not called.`, since, screen: '/providers', query: '' }
+    case 'provider_half_open':
+      return { text: `${provider} and is being tried again.`, since, screen: '/providers', query: '' }
+    case 'endpoint_paused': {
+      const reason = cause.reason === null ? '' : ` ${PAUSE_REASONS[cause.reason]}`
+      return { text: `The webhook is paused, and its events are kept.${reason}`, since, screen: '/api-keys', query: '' }
+    }
+  }
+}
+
+export const deadLetterTroubles = (queues: readonly Pick<Schemas['Queue'], 'queue' | 'dead'>[]): Trouble[] =>
+  queues.flatMap(({ queue, dead }) =>
+    dead === null || dead === 0
+      ? []
+      : [
+          {
+            text: `${countOf(dead, 'dead letter')} in ${queue}: what could not be handled waits until it is requeued or dropped.`,
+            since: null,
+            screen: '/queues',
+            query: `?queue=${queue}`,
+          },
+        ],
+  )
