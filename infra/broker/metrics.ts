@@ -89,6 +89,7 @@ export function instrumentBroker(broker: Broker, metrics: Metrics, clock: Clock)
     dead: queue => broker.dead(queue),
     onDeath: listener => broker.onDeath(listener),
     state: () => broker.state(),
+    whenUp: () => broker.whenUp(),
     roundTrip: budgetMs => broker.roundTrip(budgetMs),
     close: graceMs => broker.close(graceMs),
   }
