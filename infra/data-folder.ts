@@ -8,6 +8,7 @@ const USE_ANOTHER = 'Set DATA_DIR to a folder that this user may write to'
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: `this user may not write there. ${USE_ANOTHER}`,
   EPERM: `this user may not write there. ${USE_ANOTHER}`,
+  ENOENT: `the system makes no folders there. ${USE_ANOTHER}`,
   EROFS: `its disk is read-only. ${USE_ANOTHER}`,
   ENOTDIR: `a part of its path is a file, not a folder. ${USE_ANOTHER}`,
   EEXIST: `it is a file, not a folder. ${USE_ANOTHER}`,

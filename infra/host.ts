@@ -30,7 +30,7 @@ export interface Service {
 }
 
 export interface HostDeps {
-  broker: Pick<Broker, 'state' | 'roundTrip' | 'close'>
+  broker: Pick<Broker, 'state' | 'whenUp' | 'roundTrip' | 'close'>
   store: Store<typeof READINESS_COLLECTIONS>
   clock: Clock
   log: Logger
@@ -92,11 +92,18 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
     while (phase === 'starting' && !clockWatch.trusted()) await wait(START_RETRY_MS)
     await untilStoreAnswers(deps.prepare)
     endFirstTry()
-    for (const service of services) if (phase === 'starting') consumers.push(...((await service.attach?.()) ?? []))
+    for (const service of services) await attach(service)
     if (phase !== 'starting') throw new Unavailable('stopped before it was ready')
     phase = 'running'
     // The clock may have changed while consumers were being attached.
     if (!clockWatch.trusted()) setWorking(false)
+  }
+
+  /** After the broker takes messages: the work of a service ends in messages. */
+  async function attach(service: Service): Promise<void> {
+    if (!service.attach) return
+    await broker.whenUp()
+    if (phase === 'starting') consumers.push(...(await service.attach()))
   }
 
   async function untilStoreAnswers(task: () => Promise<void>): Promise<void> {

@@ -62,6 +62,12 @@ const createInstruments = (registry: Registry) => {
       labelNames: ['queue'],
       registers,
     }),
+    queueConsumers: new Gauge({
+      name: 'countersign_queue_consumers',
+      help: 'Attached consumers of a queue, over all processes. Missing while the broker cannot say.',
+      labelNames: ['queue'],
+      registers,
+    }),
     queueDeadLetters: new Gauge({
       name: 'countersign_queue_dead_letters',
       help: 'Dead letters of a queue, as the broker counts them. Missing while the broker cannot say.',

@@ -1,7 +1,7 @@
 // Files that only the user of this process may read, under any umask and after any modes that they had before. In: a folder, or one of our files
 // in it. Out: the folder has mode 0700 and the file 0600, as far as this user may change them.
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, type Stats, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import process from 'node:process'
 
 const PRIVATE_FOLDER = 0o700
@@ -14,8 +14,22 @@ const hasModes = process.platform !== 'win32'
 
 /** Makes the folder, or closes an existing one to other users. */
 export function ensurePrivateFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
+  makeFolder(resolve(folder))
   if (!isShared(folder)) tighten(folder, PRIVATE_FOLDER)
+}
+
+/** Makes the folder and those above it, one by one: Node's own recursive `mkdir` never ends where the system refuses a folder with ENOENT,
+ *  as it does in /proc. */
+function makeFolder(folder: string): void {
+  if (statsOf(folder)?.isDirectory()) return
+  const parent = dirname(folder)
+  if (parent !== folder && statsOf(parent) === undefined) makeFolder(parent)
+  try {
+    mkdirSync(folder, { mode: PRIVATE_FOLDER })
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!statsOf(folder)?.isDirectory()) throw error
+  }
 }
 
 /** Makes an empty file, or closes an existing one to other users. A program that opens it afterwards keeps its mode. An existing file is not

@@ -34,6 +34,7 @@ import { runProcess } from '../infra/run-process.ts'
 import { StartProblem } from '../infra/start-problem.ts'
 import { createEmbeddedStore } from '../infra/store/embedded.ts'
 import { instrumentStore } from '../infra/store/metrics.ts'
+import { withTimeout } from '../infra/timeout.ts'
 import { VERSION } from '../infra/version.ts'
 import { createCallbackRoutes, createChannelService } from './channel/service.ts'
 import { ADMIN_API } from './dashboard/openapi/admin-api.ts'
@@ -125,6 +126,9 @@ export interface StartOverrides {
   print?(text: string): void
 }
 
+/** How long MongoDB may take to answer, or to refuse, before the process says that it listens. */
+const FIRST_TRY_MS = 3_000
+
 /** Starts the roles of `config`. It listens when this resolves, and takes work once `ready` resolves. */
 export async function start(config: Config, overrides: StartOverrides = {}): Promise<Running> {
   registerCodePattern(CODE_IN_MESSAGE)
@@ -166,12 +170,14 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
     },
   })
 
-  // The embedded engines answer at once, so what keeps a process from working on them is known before it says that it listens.
-  if (config.engine.kind === 'embedded')
-    await host.firstTry.catch(async error => {
-      await host.stop().finally(outbound.close)
-      throw error
-    })
+  // What keeps a process from working for good, such as a wrong password, is said before it says that it listens. The embedded engines
+  // answer at once. A MongoDB that is away must not delay the line for long; the process answers /healthz meanwhile.
+  const firstTry =
+    config.engine.kind === 'embedded' ? host.firstTry : withTimeout(systemClock, FIRST_TRY_MS, host.firstTry)
+  await firstTry.catch(async error => {
+    await host.stop().finally(outbound.close)
+    throw error
+  })
 
   const [url = '', metricsUrl = null] = host.ports.map(port => originOf(config.http.host, port))
   log.info({ url, roles: config.roles, engine: config.engine.kind }, 'countersign.listening')

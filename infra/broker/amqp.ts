@@ -80,7 +80,16 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
   })
   const consuming = connection('consume')
   const publishDeps: AmqpChannelDeps = { connection: publishing, backoff, clock, log }
-  const consumeDeps = { connection: consuming, backoff, clock, log, names, queues: table, deaths }
+  const consumeDeps = {
+    connection: consuming,
+    backoff,
+    clock,
+    log,
+    names,
+    queues: table,
+    deaths,
+    whenPublishing: whenUp,
+  }
   const workPublisher = createPublisher({
     ...publishDeps,
     deadlines: timers,
@@ -89,6 +98,10 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
     onMissing: redeclare,
   })
   const calls = createCaller({ ...publishDeps, deadlines: timers, maxCallsPerFrame, onMissing: redeclare })
+
+  async function whenUp(): Promise<void> {
+    await Promise.all([workPublisher.whenReady(), calls.whenReady()])
+  }
 
   function connection(purpose: string, onBlocked = () => {}): Connection {
     const name = `${prefix} ${purpose} ${hostname()}:${process.pid}`
@@ -196,6 +209,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
       roundTrip ??= createRoundTrip({ ...consumeDeps, publisher: workPublisher, deadlines: timers })
       await roundTrip.run(budgetMs)
     },
+    whenUp,
     state() {
       if (publishing.blocked()) return 'blocked'
       return workPublisher.ready() && calls.ready() ? 'up' : 'down'

@@ -163,7 +163,8 @@ export interface Broker {
   /** Resolves with the server's answer. Rejects with `CallTimeout` when the budget is over, with `CallFailed` when the server
    *  threw, with `Unavailable` when the answer can no longer come. Calls of one tick may travel in one frame. */
   request(queue: CallQueue, message: Message, budgetMs: number): Promise<unknown>
-  /** Resolves once attached; a lost connection is restored without the caller. `handle` returns one outcome per message, in
+  /** Resolves once attached; a lost connection is restored without the caller. No message is delivered, at first or after a lost
+   *  connection, before this process can publish. `handle` returns one outcome per message, in
    *  their order. When it throws, or returns another number of outcomes, the outcome of all messages of that call is `threw`. */
   consume(queue: WorkQueue, handle: (waiting: DeliveredMessage[]) => Promise<Outcome[]>, flow: Flow): Promise<Consumer>
   /** Resolves once attached, as `consume` does. `answer` returns one JSON value per call, in their order. A call whose budget is over
@@ -175,6 +176,9 @@ export interface Broker {
   /** Calls the listener for each message that dies in this process: those that become dead letters, and calls that cannot be read. */
   onDeath(listener: (death: Death) => void): void
   state(): BrokerState
+  /** Resolves once this process is connected and can publish, at once while it is; rejects with `Unavailable` when the broker is closed
+   *  before. */
+  whenUp(): Promise<void>
   /** Resolves once a message of this process went through the broker, confirmed, and came back to it. Rejects with `CallTimeout` when
    *  the budget is over, with `Unavailable` while the broker is down or blocked. */
   roundTrip(budgetMs: number): Promise<void>

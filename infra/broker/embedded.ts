@@ -53,6 +53,7 @@ export function createEmbeddedBroker({ topology, clock, log }: EmbeddedBrokerOpt
       // There is no engine between sender and receiver: a message comes back in the next turn of the event loop.
       await new Promise(resolve => setImmediate(resolve))
     },
+    whenUp: async () => requireOpen(),
     state: () => (closed ? 'down' : 'up'),
     async close(graceMs) {
       closed = true

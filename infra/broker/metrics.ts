@@ -1,5 +1,6 @@
 // Measures any broker. In: a broker. Out: the same broker, which counts published, called and handled messages and observes how long
 // they waited and took.
+import type { Gauge } from 'prom-client'
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
 import { withTimeout } from '../timeout.ts'
@@ -89,6 +90,7 @@ export function instrumentBroker(broker: Broker, metrics: Metrics, clock: Clock)
     dead: queue => broker.dead(queue),
     onDeath: listener => broker.onDeath(listener),
     state: () => broker.state(),
+    whenUp: () => broker.whenUp(),
     roundTrip: budgetMs => broker.roundTrip(budgetMs),
     close: graceMs => broker.close(graceMs),
   }
@@ -110,7 +112,7 @@ function countDeaths(broker: Broker, { messagesDied }: Metrics): void {
 
 function collectGauges(
   broker: Broker,
-  { beforeScrape, brokerState, queueReady, queueDeadLetters }: Metrics,
+  { beforeScrape, brokerState, queueReady, queueConsumers, queueDeadLetters }: Metrics,
   clock: Clock,
 ): void {
   beforeScrape(() => {
@@ -120,10 +122,10 @@ function collectGauges(
   for (const queue of QUEUES)
     beforeScrape(async () => {
       const depth = await withTimeout(clock, DEPTH_TIMEOUT_MS, broker.depth(queue)).catch(() => undefined)
-      if (depth) queueReady.set({ queue }, depth.ready)
-      else queueReady.remove({ queue })
-      if (!isWorkQueue(queue)) return
-      if (depth) queueDeadLetters.set({ queue }, depth.dead)
-      else queueDeadLetters.remove({ queue })
+      const show = (gauge: Gauge<'queue'>, value: number | undefined): void =>
+        value === undefined ? gauge.remove({ queue }) : gauge.set({ queue }, value)
+      show(queueReady, depth?.ready)
+      show(queueConsumers, depth?.consumers)
+      if (isWorkQueue(queue)) show(queueDeadLetters, depth?.dead)
     })
 }

@@ -31,6 +31,9 @@ describe('docs/metrics.md', () => {
     const [, alerts = ''] = /```yaml\n(.*?)```/s.exec(page) ?? []
     const used = [...alerts.matchAll(/(countersign_\w+?)(?:_bucket)?\{([^}]*)\}/g)]
     expect(used).to.not.be.empty
+    const named = [...alerts.matchAll(/countersign_\w+/g)].map(([name]) => name.replace(/_bucket$/, ''))
+    expect(instruments.map(({ name }) => name)).to.include.members(named)
+    expect(named).to.include.members(['countersign_queue_consumers', 'countersign_queue_dead_letters'])
     for (const [, name, labels = ''] of used) {
       const found = instruments.find(one => one.name === name)
       expect(found, name).to.not.equal(undefined)

@@ -169,6 +169,11 @@ describeCountersign('a role that does not run', start => {
       expect(await health('busy')).to.deep.equal({ causes: [{ cause: 'channel_stopped', channel: 'sms', ...none }] }),
     )
     expect(await health('idle')).to.deep.equal({ causes: [] })
+    expect(await operator(countersign).metrics(), 'for the alert CountersignQueueNotConsumed').to.include.members([
+      'countersign_queue_ready{queue="channel.sms"} 1',
+      'countersign_queue_consumers{queue="channel.sms"} 0',
+      'countersign_queue_consumers{queue="otp.calls"} 1',
+    ])
 
     await eventually(async () => {
       const { items } = (await operator(countersign).call('GET', '/apps/app_busy/stats?bucket=day&by=channel')).body

@@ -77,7 +77,12 @@ describe('the readiness of a hosted process', () => {
 
   it('hides the words of a driver, and logs them', async () => {
     const error = new Error('connect ECONNREFUSED 10.0.0.7:27017')
-    const failing = { state: () => 'up' as const, roundTrip: () => Promise.reject(error), close: async () => {} }
+    const failing = {
+      state: () => 'up' as const,
+      whenUp: async () => {},
+      roundTrip: () => Promise.reject(error),
+      close: async () => {},
+    }
     const { check, log } = await startReady({ broker: failing })
     expect((await check('broker'))?.detail).to.equal('failed: see readiness.failed in the log')
     expect(JSON.stringify(log.lines().find(({ msg }) => msg === 'readiness.failed'))).to.contain('ECONNREFUSED')

@@ -164,7 +164,7 @@ describe('a hosted process that is told to stop', () => {
 
   it('does not wait longer than the grace for an engine', async () => {
     const never = () => new Promise<void>(() => {})
-    const broker = { state: () => 'down' as const, roundTrip: never, close: never }
+    const broker = { state: () => 'down' as const, whenUp: never, roundTrip: never, close: never }
     const { ready, stop, clock, closed } = await host({ broker })
     await ready
     const state = promiseState(stop())

@@ -58,6 +58,25 @@ describe('a hosted process', () => {
     expect(order).to.deep.equal(['prepare', 'a', 'b'])
   })
 
+  it('attaches no consumer before the broker takes messages, and waits for it only where there is a consumer', async () => {
+    let attached = 0
+    let comesUp = (): void => {}
+    const whenUp = () => new Promise<void>(resolve => (comesUp = resolve))
+    const broker = { state: () => 'down' as const, whenUp, roundTrip: never, close: async () => {} }
+    const attach = async () => {
+      attached += 1
+      return [fakeConsumer()]
+    }
+    const { ready, clock } = await host({ broker, services: [{ attach }] })
+    const state = promiseState(ready)
+    await clock.advance(10_000)
+    expect([attached, state.state]).to.deep.equal([0, 'pending'])
+    comesUp()
+    await ready
+    expect(attached).to.equal(1)
+    await (await host({ broker, services: [{}] })).ready
+  })
+
   it('repeats its preparation while the store is unavailable', async () => {
     let away = 3
     const { ready, get, clock, log } = await host({

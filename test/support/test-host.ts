@@ -117,6 +117,7 @@ const fakeBroker = (engines: EngineStates, closed: string[]): HostDeps['broker']
     engines.asked.broker += 1
     if (engines.broker === 'silent') await never()
   },
+  whenUp: async () => {},
   close: async () => void closed.push('broker'),
 })
 

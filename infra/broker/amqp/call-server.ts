@@ -10,9 +10,15 @@ import type { AmqpChannelDeps } from './channel.ts'
 import { metaOf } from './envelope.ts'
 import { type Answer, answerJson, type Call, callJson, callsIn, encodeFrame } from './frames.ts'
 import { assertQueues, type QueueNames, type Queues } from './queues.ts'
-import { type Acknowledger, type AmqpDelivery, createSubscription, type Subscription } from './subscription.ts'
+import {
+  type Acknowledger,
+  type AmqpDelivery,
+  createSubscription,
+  type Subscription,
+  type SubscriptionOptions,
+} from './subscription.ts'
 
-export interface ServerOptions extends AmqpChannelDeps {
+export interface ServerOptions extends AmqpChannelDeps, Pick<SubscriptionOptions<unknown>, 'whenPublishing'> {
   names: QueueNames
   queues: Queues
   caller: Pick<Caller, 'post'>

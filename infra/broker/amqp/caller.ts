@@ -10,6 +10,8 @@ import { answersIn, callJson, callsIn, encodeFrame } from './frames.ts'
 
 export interface Caller {
   ready(): boolean
+  /** Resolves once it is ready, at once while it is; rejects when it is closed before. */
+  whenReady(): Promise<void>
   request(queue: string, message: Message, budgetMs: number): Promise<unknown>
   /** Sends a transient message without a confirm: answers, and forwarded calls. False when it cannot be sent. */
   post(queue: string, content: Buffer, options?: PostOptions): boolean
@@ -131,6 +133,7 @@ export function createCaller(options: CallerOptions): Caller {
 
   return {
     ready: () => channel.ready() !== undefined,
+    whenReady: channel.whenReady,
     post,
     rejectPending,
     request: (queue, { id, body, trace }, budgetMs) =>

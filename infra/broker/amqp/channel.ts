@@ -10,8 +10,8 @@ import type { Log } from './log.ts'
 export interface RecoveringChannel<C extends Channel> {
   /** The channel while it is open and prepared. */
   ready(): C | undefined
-  /** Resolves when the channel is ready for the first time; rejects when it is closed before. */
-  opened: Promise<void>
+  /** Resolves once the channel is ready, at once while it is; rejects when it is closed before. */
+  whenReady(): Promise<void>
   /** True while this very channel is open. A message can be settled only on the channel that delivered it. */
   isOpen(channel: C): boolean
   /** Closes this channel, with its unsettled messages, and opens a new one. */
@@ -32,6 +32,8 @@ export interface RecoveringChannelOptions<C extends Channel> {
   /** For the log. */
   name: string
   open: (model: ChannelModel) => Promise<C>
+  /** Awaited before each channel is opened. Where it rejects, no more channels are opened. */
+  openAfter?: () => Promise<void>
   /** What a new channel needs before its use: declares queues, starts to consume. */
   prepare: (channel: C) => Promise<void>
   /** Called at once when an open channel is lost. */
@@ -40,17 +42,28 @@ export interface RecoveringChannelOptions<C extends Channel> {
 
 export function createRecoveringChannel<C extends Channel>(
   { connection, backoff, clock, log }: AmqpChannelDeps,
-  { name, open, prepare, lost }: RecoveringChannelOptions<C>,
+  { name, open, openAfter = async () => {}, prepare, lost }: RecoveringChannelOptions<C>,
 ): RecoveringChannel<C> {
   const closing = new AbortController()
   let current: C | undefined
   let prepared = false
-  let resolveOpened = () => {}
-  const opened = new Promise<void>((resolve, reject) => {
-    resolveOpened = resolve
-    closing.signal.addEventListener('abort', () => reject(new Unavailable(`${name} was closed`)))
+  const waiting = new Set<{ resolve(): void; reject(error: Error): void }>()
+  closing.signal.addEventListener('abort', () => {
+    for (const { reject } of waiting) reject(closed())
+    waiting.clear()
   })
-  opened.catch(() => {})
+
+  const closed = (): Unavailable => new Unavailable(`${name} was closed`)
+
+  function whenReady(): Promise<void> {
+    const ready = new Promise<void>((resolve, reject) => {
+      if (prepared) resolve()
+      else if (closing.signal.aborted) reject(closed())
+      else waiting.add({ resolve, reject })
+    })
+    ready.catch(() => {})
+    return ready
+  }
 
   function markLost(channel: C): void {
     if (current !== channel) return
@@ -80,15 +93,20 @@ export function createRecoveringChannel<C extends Channel>(
     }
     if (current !== channel) return
     prepared = true
-    resolveOpened()
+    for (const { resolve } of waiting) resolve()
+    waiting.clear()
     await gone
   }
 
   async function keepOpen(): Promise<void> {
     let failures = 0
     for (;;) {
+      const mayOpen = await openAfter().then(
+        () => true,
+        () => false,
+      )
       const model = await connection.whenConnected()
-      if (!model || closing.signal.aborted) return
+      if (!mayOpen || !model || closing.signal.aborted) return
       const since = performance.now()
       await openOnce(model).catch(error => log.warn({ channel: name, err: String(error) }, 'broker.channel_not_ready'))
       failures = performance.now() - since > backoff.maxMs ? 0 : failures + 1
@@ -100,7 +118,7 @@ export function createRecoveringChannel<C extends Channel>(
 
   return {
     ready: () => (prepared ? current : undefined),
-    opened,
+    whenReady,
     isOpen: channel => current === channel,
     reopen(channel) {
       markLost(channel)

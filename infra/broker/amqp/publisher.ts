@@ -9,6 +9,8 @@ import type { Deadlines } from './deadlines.ts'
 
 export interface Publisher {
   ready(): boolean
+  /** Resolves once it is ready, at once while it is; rejects when it is closed before. */
+  whenReady(): Promise<void>
   send(queue: string, content: Buffer, properties: Options.Publish): Promise<void>
   /** Rejects every publish that waits for its confirm. Whether RabbitMQ has those messages is then unknown. */
   rejectPending(why: string): void
@@ -61,6 +63,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
 
   return {
     ready: () => channel.ready() !== undefined,
+    whenReady: channel.whenReady,
     rejectPending,
     send: (queue, content, properties) =>
       new Promise((resolve, reject) => {

@@ -46,8 +46,10 @@ export function createRoundTrip(options: RoundTripOptions): RoundTrip {
     },
   })
 
+  const opened = channel.whenReady()
+
   async function travel(token: string): Promise<void> {
-    await channel.opened
+    await opened
     if (!channel.ready()) throw new Unavailable('RabbitMQ is not connected')
     const arrival = new Promise<void>((arrived, lost) => travelling.set(token, { arrived, lost }))
     await Promise.all([publisher.send(queue, Buffer.from(token), {}), arrival])

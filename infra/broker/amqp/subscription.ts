@@ -31,6 +31,8 @@ export interface SubscriptionOptions<Item> extends AmqpChannelDeps {
   queue: string
   flow: Flow
   declareQueue: (channel: Channel) => Promise<void>
+  /** Resolves once this process can publish. A handler that got a message before could neither report its result nor have it retried. */
+  whenPublishing: () => Promise<void>
   /** Creates the dispatcher, which settles deliveries through the acknowledger. */
   dispatch: (acknowledger: Acknowledger) => Dispatcher<Item>
   /** The items in a delivery. */
@@ -40,7 +42,7 @@ export interface SubscriptionOptions<Item> extends AmqpChannelDeps {
 const CANCEL_TIMEOUT_MS = 1_000
 
 export function createSubscription<Item>(options: SubscriptionOptions<Item>): Subscription {
-  const { queue, flow, declareQueue, unpack, clock, log } = options
+  const { queue, flow, declareQueue, whenPublishing, unpack, clock, log } = options
   const closed = new AbortController()
   let stopping: Promise<void> | undefined
   let consumerTag = ''
@@ -48,6 +50,7 @@ export function createSubscription<Item>(options: SubscriptionOptions<Item>): Su
   const channel: RecoveringChannel<Channel> = createRecoveringChannel<Channel>(options, {
     name: queue,
     open: model => model.createChannel(),
+    openAfter: whenPublishing,
     async prepare(opened) {
       await declareQueue(opened)
       await opened.prefetch(flow.prefetch)
@@ -107,7 +110,7 @@ export function createSubscription<Item>(options: SubscriptionOptions<Item>): Su
   }
 
   return {
-    opened: channel.opened,
+    opened: channel.whenReady(),
     attached: () => stopping === undefined && channel.ready() !== undefined,
     stop(graceMs) {
       // An earlier `stop` without a limit need not wait any longer than this one.

@@ -19,9 +19,15 @@ import {
 } from './envelope.ts'
 import type { Publisher } from './publisher.ts'
 import { assertQueues, type QueueNames, type Queues } from './queues.ts'
-import { type Acknowledger, type AmqpDelivery, createSubscription, type Subscription } from './subscription.ts'
+import {
+  type Acknowledger,
+  type AmqpDelivery,
+  createSubscription,
+  type Subscription,
+  type SubscriptionOptions,
+} from './subscription.ts'
 
-export interface WorkOptions extends AmqpChannelDeps {
+export interface WorkOptions extends AmqpChannelDeps, Pick<SubscriptionOptions<unknown>, 'whenPublishing'> {
   names: QueueNames
   queues: Queues
   delays: readonly number[]

@@ -1,5 +1,6 @@
 // The config of each provider type. `base_url` defaults to the vendor's public address. As with settings, a config is stored as it was
 // written, and defaults are resolved when it is read. Members that only receipts need are optional: without them there are no receipts.
+import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
 import { baseUrl, domain, text, webAddress } from './value-schemas.ts'
 
@@ -103,4 +104,21 @@ export const CONFIG_SCHEMAS = {
   telegram_gateway: telegramGateway,
   smtp,
   sandbox,
+}
+
+/** What can be set. A stored config is read without these checks: a key that was stored before there was one must not disable the app's other
+ *  providers. */
+export const WRITABLE_CONFIG_SCHEMAS = {
+  ...CONFIG_SCHEMAS,
+  vonage: vonage.extend({
+    private_key: pem.refine(isRsaPrivateKey, 'must be an RSA private key in PEM, without a passphrase'),
+  }),
+}
+
+function isRsaPrivateKey(text: string): boolean {
+  try {
+    return createPrivateKey(text).asymmetricKeyType === 'rsa'
+  } catch {
+    return false
+  }
 }

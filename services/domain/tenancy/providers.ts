@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { CHANNELS, type Channel } from '../../../machines/channels.ts'
 import { type CheckResult, check, type InputProblem } from './problems.ts'
-import { CONFIG_SCHEMAS } from './provider-configs.ts'
+import { CONFIG_SCHEMAS, WRITABLE_CONFIG_SCHEMAS } from './provider-configs.ts'
 import { resolveDefaults } from './resolve-defaults.ts'
 
 export type ProviderType = keyof typeof CONFIG_SCHEMAS
@@ -48,9 +48,10 @@ export function channelProblems(path: string, type: ProviderType, channel: unkno
   return [{ path, message: `must be ${served.join(' or ')}: "${type}" serves no other` }]
 }
 
+/** For a config that is being set. */
 export const parseProviderConfig = <T extends ProviderType>(type: T, input: unknown): CheckResult<ProviderConfigs[T]> =>
   // TypeScript does not see that the schema of a type yields the config of that type.
-  check(CONFIG_SCHEMAS[type], input) as CheckResult<ProviderConfigs[T]>
+  check(WRITABLE_CONFIG_SCHEMAS[type], input) as CheckResult<ProviderConfigs[T]>
 
 export const resolveProvider = (type: ProviderType, stored: unknown): TypedProviderConfig =>
   ({ type, config: resolveDefaults(CONFIG_SCHEMAS[type], stored) }) as TypedProviderConfig

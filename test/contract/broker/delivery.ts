@@ -41,6 +41,7 @@ export function deliveryCases(fixture: () => BrokerFixture): void {
 
   it('brings a message through the engine and back, as often as it is asked', async () => {
     const { broker, other, resultOf } = fixture()
+    expectValue(await resultOf(broker.whenUp()), undefined)
     const trips = [broker, other, broker].map(each => each.roundTrip(30_000))
     expectValue(await resultOf(Promise.all(trips)), [undefined, undefined, undefined])
     expectValue(await resultOf(broker.roundTrip(30_000)), undefined)

@@ -283,6 +283,7 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
       broker.consume(QUEUE, async () => [], { prefetch: 1 }),
       broker.serve('otp.calls', async () => [], { prefetch: 1 }),
       broker.roundTrip(30_000),
+      broker.whenUp(),
     ]
     for (const attempt of attempts.map(resultOf)) expectError(await attempt, Unavailable)
   })

@@ -1,8 +1,10 @@
 // The connection to RabbitMQ is not there yet, is cut, or goes silent: the adapter reports it at once, loses nothing, and recovers by
 // itself.
 import { expect } from 'chai'
-import { CallTimeout, done, retry } from '../../../infra/broker/broker.ts'
+import { CallTimeout, type DeliveredMessage, done, retry } from '../../../infra/broker/broker.ts'
+import type { Queue } from '../../../infra/broker/topology.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
 import { AMQP_URL, onRealEngines } from '../../support/engines.ts'
 import { eventually } from '../../support/eventually.ts'
 import { promiseState } from '../../support/promise-state.ts'
@@ -163,6 +165,41 @@ onRealEngines('the broker on RabbitMQ, when its connection', { AMQP_URL }, () =>
     await eventually(() => expect(attempts).to.deep.equal([1, 2]))
     await consumer.stop()
     await eventually(async () => expect(await broker.depth(WEBHOOK_QUEUE)).to.include({ ready: 0, consumers: 0 }))
+  })
+
+  it('comes later for publishing than for consuming, at the start or after a loss, delivers nothing until both are there', async () => {
+    const { log, lines } = createCapturedLog()
+    const other = fixture.open()
+    await waitUntilUp(other)
+    await other.publish(WEBHOOK_QUEUE, { id: 'a', body: 1 })
+    proxy.refuse()
+    const broker = fixture.open({ connect: publishVia(url), log })
+    const attempts: number[] = []
+    const handle = async ([message]: DeliveredMessage[]) => [
+      attempts.push(message?.attempt ?? 0) % 2 ? retry(1) : done(),
+    ]
+    const attaching = [broker.consume(WEBHOOK_QUEUE, handle, { prefetch: 1 }), serveEcho(broker)]
+    /** Each question takes as many round trips as a consumer needs to attach. */
+    const expectNoConsumer = async (queue: Queue) => {
+      for (let asked = 0; asked < 20; asked += 1)
+        expect(await eventually(() => broker.depth(queue))).to.include({ consumers: 0 })
+    }
+    await expectNoConsumer(WEBHOOK_QUEUE)
+    await expectNoConsumer(CALLS_QUEUE)
+    proxy.heal()
+    const [consumer] = await Promise.all(attaching)
+    await eventually(() => expect(attempts).to.deep.equal([1, 2]))
+
+    proxy.refuse()
+    await eventually(() => expect(broker.state()).to.equal('down'))
+    await withRabbitChannel(channel => channel.deleteQueue(fixture.names.queue(WEBHOOK_QUEUE)))
+    await eventually(() => expect(consumer?.attached()).to.equal(false))
+    await expectNoConsumer(WEBHOOK_QUEUE)
+    proxy.heal()
+    await eventually(() => expect(consumer?.attached()).to.equal(true))
+    await broker.publish(WEBHOOK_QUEUE, { id: 'b', body: 1 })
+    await eventually(() => expect(attempts).to.deep.equal([1, 2, 1, 2]))
+    expect(lines().filter(({ msg }) => msg === 'broker.outcome_not_saved')).to.deep.equal([])
   })
 
   it('is cut five times under load, handles every message whose publish resolved', async () => {

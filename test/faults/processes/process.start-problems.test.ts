@@ -1,12 +1,16 @@
 // What a process prints when it cannot start: every problem, in plain lines, and exit 1.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import process from 'node:process'
 import { expect } from 'chai'
 import { ROLES } from '../../../infra/config/config.ts'
 import { secrets } from '../../support/config.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../../support/engines.ts'
 import { useShellServers } from '../../support/http-shell.ts'
 import { type CountersignProcess, useProcesses } from '../../support/processes.ts'
+
+/** A process that has not refused by then never will. */
+const MAX_REFUSAL_MS = 50_000
 
 describe('a process that cannot start', () => {
   const { site, main } = useProcesses()
@@ -162,6 +166,17 @@ describe('a process that cannot start', () => {
     }
   })
 
+  it('says so of a place where the system makes no folders, and does not try for ever', async function () {
+    if (process.platform !== 'linux') this.skip() // /proc is Linux's
+    const here = await site('embedded')
+    const refused = main(here, { DATA_DIR: '/proc/countersign' })
+    const hung = setTimeout(() => refused.process.kill('SIGKILL'), MAX_REFUSAL_MS)
+    const lines = await startProblemLines(refused).finally(() => clearTimeout(hung))
+    expect(lines).to.deep.equal([
+      'DATA_DIR: /proc/countersign cannot be used: the system makes no folders there. Set DATA_DIR to a folder that this user may write to',
+    ])
+  })
+
   it('says that the database in the data folder is none', async () => {
     const here = await site('embedded')
     await here.write('countersign.db', 'These are the words of a text file. '.repeat(100))
@@ -251,6 +266,7 @@ onRealEngines('a process that its engines refuse', { AMQP_URL, MONGODB_URL }, ()
     expect(first).to.equal('Countersign cannot start.')
     expect(lines).to.have.length(1)
     expect(lines[0]).to.match(/^MONGODB_URL: MongoDB at \S+ refuses the user or the password\. Correct them/)
+    expect(refused.lines.join('\n'), 'found before it says that it listens').not.to.contain('countersign.listening')
     expect(refused.stderr() + refused.lines.join('\n')).not.to.contain('pa55')
   })
 

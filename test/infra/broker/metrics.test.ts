@@ -158,14 +158,19 @@ describe('measured broker', () => {
       state: () => (failing ? 'blocked' : 'up'),
       depth: async queue => {
         const [ready, dead] = queue === 'channel.sms' ? [7, 2] : [0, 0]
-        if (!failing) return { ready, consumers: 1, dead, oldestMs: null, brokerName: null }
+        if (!failing)
+          return { ready, consumers: queue === 'channel.sms' ? 0 : 3, dead, oldestMs: null, brokerName: null }
         return queue === 'otp.calls' ? new Promise(() => {}) : Promise.reject(new Unavailable())
       },
     })
     const before = await reading()
     expect(before).to.include('countersign_queue_ready{queue="channel.sms"} 7')
     expect(before.filter(line => line.startsWith('countersign_queue_ready'))).to.have.length(QUEUES.length)
-    expect(before).to.include('countersign_queue_dead_letters{queue="channel.sms"} 2')
+    expect(before).to.include.members([
+      'countersign_queue_consumers{queue="channel.sms"} 0',
+      'countersign_queue_consumers{queue="otp.calls"} 3',
+      'countersign_queue_dead_letters{queue="channel.sms"} 2',
+    ])
     expect(before.filter(line => line.startsWith('countersign_queue_dead_letters'))).to.have.length(WORK_QUEUES.length)
     expect(before).to.include.members([
       'countersign_broker_state{state="up"} 1',
@@ -175,7 +180,7 @@ describe('measured broker', () => {
     const pending = reading()
     await clock.advance(2000)
     const after = await pending
-    expect(after.filter(line => /^countersign_queue_(ready|dead)/.test(line))).to.deep.equal([])
+    expect(after.filter(line => /^countersign_queue_(ready|consumers|dead)/.test(line))).to.deep.equal([])
     expect(after).to.include.members([
       'countersign_broker_state{state="up"} 0',
       'countersign_broker_state{state="blocked"} 1',

@@ -5,6 +5,7 @@ import { destinationOf } from '../../../../services/domain/tenancy/provider-dest
 import { maskConfig } from '../../../../services/domain/tenancy/provider-secrets.ts'
 import { type ProviderType, resolveProvider } from '../../../../services/domain/tenancy/providers.ts'
 import { propertyRuns } from '../../../support/property-runs.ts'
+import { rsaPrivateKey } from '../../../support/rsa-key.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
 const KEYRING = testKeyring()
@@ -14,7 +15,13 @@ type Members = Record<string, unknown>
 /** Every secret value begins with SECRET. */
 const STORED: Partial<Record<ProviderType, Members>> = {
   twilio: { account_sid: 'AC11111111111111111111111111111111', auth_token: 'SECRET-token', from: '+1' },
-  vonage: { application_id: 'a', private_key: 'SECRET-key', signature_secret: 'SECRET-signature', from: 'Shop' },
+  // What stands before the first line of a PEM is not read.
+  vonage: {
+    application_id: 'a',
+    private_key: `SECRET-key\n${rsaPrivateKey()}`,
+    signature_secret: 'SECRET-signature',
+    from: 'Shop',
+  },
   http: {
     url: 'https://gateway.example/send?key=SECRET-query',
     headers: { authorization: 'SECRET-header', 'x-key': 'SECRET-other' },

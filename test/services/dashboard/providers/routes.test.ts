@@ -315,6 +315,12 @@ onEmbeddedStore('the providers of an app', fresh => {
         { type: 'smtp', config: { ...SMTP, host: '127.0.0.1' } },
         ['config.host'],
       ],
+      [
+        'with a Vonage key that cannot be read',
+        'x',
+        { type: 'vonage', config: { application_id: 'a', private_key: 'hello', from: 'Shop' } },
+        ['config.private_key'],
+      ],
       ['with this machine in hex', 'x', { type: 'smtp', config: { ...SMTP, host: '0x7f000001' } }, ['config.host']],
     ]
     for (const [what, name, body, paths] of REFUSED)

@@ -12,6 +12,7 @@ import {
 import type { ProviderType } from '../../../../services/dashboard/web/screens/providers/provider-types.ts'
 import { maskConfig } from '../../../../services/domain/tenancy/provider-secrets.ts'
 import { resolveProvider } from '../../../../services/domain/tenancy/providers.ts'
+import { rsaPrivateKey } from '../../../support/rsa-key.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
 const KEYRING = testKeyring()
@@ -23,7 +24,7 @@ const CONFIGS: [string, ProviderType, Members][] = [
     'twilio',
     { account_sid: 'AC11111111111111111111111111111111', auth_token: 's', from: '+1', base_url: 'https://p.example' },
   ],
-  ['one with a key', 'vonage', { application_id: 'a', private_key: 'BEGIN\nkey\nEND\n', from: 'Shop' }],
+  ['one with a key', 'vonage', { application_id: 'a', private_key: rsaPrivateKey(), from: 'Shop' }],
   ['one with optional secrets', 'whatsapp_cloud', { phone_number_id: '1', access_token: 'a', verify_token: 'c' }],
   ['one with a token', 'telegram_gateway', { token: 't' }],
   ['a mail server', 'smtp', { host: 'mail.example', from: 'a@b.example' }],

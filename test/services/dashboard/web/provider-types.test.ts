@@ -15,6 +15,7 @@ import { CONFIG_SCHEMAS } from '../../../../services/domain/tenancy/provider-con
 import { destinationOf } from '../../../../services/domain/tenancy/provider-destinations.ts'
 import { SECRET_MEMBERS } from '../../../../services/domain/tenancy/provider-secrets.ts'
 import { channelsOf, parseProviderConfig, resolveProvider } from '../../../../services/domain/tenancy/providers.ts'
+import { rsaPrivateKey } from '../../../support/rsa-key.ts'
 
 type Members = Record<string, unknown>
 
@@ -27,7 +28,13 @@ const COMPLETE: Record<ProviderType, Members> = {
     messaging_service_sid: 'MG11111111111111111111111111111111',
     base_url: 'https://one.example',
   },
-  vonage: { application_id: 'a', private_key: 'k', signature_secret: 's', from: 'f', base_url: 'https://one.example' },
+  vonage: {
+    application_id: 'a',
+    private_key: rsaPrivateKey(),
+    signature_secret: 's',
+    from: 'f',
+    base_url: 'https://one.example',
+  },
   http: {
     url: 'https://one.example/',
     method: 'PUT',

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { expect } from 'chai'
 import { fingerprint } from '../../../../services/domain/tenancy/fingerprint.ts'
 import { maskConfig, SECRET_MEMBERS } from '../../../../services/domain/tenancy/provider-secrets.ts'
@@ -9,13 +10,14 @@ import {
   parseProviderConfig,
   resolveProvider,
 } from '../../../../services/domain/tenancy/providers.ts'
+import { rsaPrivateKey } from '../../../support/rsa-key.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
 const KEYRING = testKeyring()
 
 const LEAST: Record<ProviderType, Record<string, unknown>> = {
   twilio: { account_sid: 'AC11111111111111111111111111111111', auth_token: 'tw-secret', from: '+15550001111' },
-  vonage: { application_id: 'a1', private_key: '-----BEGIN PRIVATE KEY-----\nMII\n', from: 'Acme' },
+  vonage: { application_id: 'a1', private_key: rsaPrivateKey(), from: 'Acme' },
   http: { url: 'https://gateway.example/send' },
   whatsapp_cloud: { phone_number_id: '1', access_token: 'wa-secret' },
   telegram_gateway: { token: 'tg-secret' },
@@ -133,6 +135,19 @@ describe('provider configs', () => {
     expect(faults('smtp', { ...LEAST.smtp, dkim: { ...dkim, selector: '' } })).to.deep.equal(['dkim.selector'])
     for (const from of ['nobody', 'a@b <x>', 'a@b\nBcc: c@d', '']) {
       expect(faults('smtp', { ...LEAST.smtp, from }), from).to.include('from')
+    }
+  })
+
+  it('refuse a Vonage key that cannot be read or is not RSA when it is set, and resolve one that is stored', () => {
+    const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' })
+    for (const private_key of [
+      'hello',
+      '-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----\n',
+      String(curve),
+    ]) {
+      const config = { ...LEAST.vonage, private_key }
+      expect(faults('vonage', config)).to.deep.equal(['private_key'])
+      expect(resolveProvider('vonage', config).config).to.include({ private_key })
     }
   })
 
