@@ -89,6 +89,7 @@ export const ROUTE_ROLES: Readonly<Record<string, Role | 'anyone'>> = {
   'POST /apps/:id/route': 'viewer',
   'GET /prices': 'viewer',
   'PUT /prices': 'operator',
+  'POST /prices/try': 'operator',
   'GET /ip-lists': 'operator',
   'PUT /ip-lists': 'operator',
   'GET /sandbox/messages': 'viewer',

@@ -1,4 +1,4 @@
-// A price as the admin API answers it.
+// A price, and what new prices would do, as the admin API answers them.
 import { z } from 'zod'
 import { channel } from '../domain/tenancy/value-schemas.ts'
 import { pageOf } from './page-schema.ts'
@@ -15,4 +15,14 @@ export const price = z
 
 export const pricePage = pageOf('PricePage', price)
 
+export const pricesTrial = z
+  .object({
+    companies: z.int().min(0).meta({ description: 'Companies that are not closed.' }),
+    cut_off: z.int().min(0).meta({
+      description: 'Those of them whose balance pays for some message now and would not pay for it at the new prices.',
+    }),
+  })
+  .meta({ id: 'PricesTrial', description: 'What new prices would do.' })
+
+export type PricesTrialAnswer = z.output<typeof pricesTrial>
 export type PriceAnswer = z.output<typeof price>

@@ -1,10 +1,13 @@
-// GET|PUT /prices. A PUT replaces all prices. Within five seconds they apply to all new messages.
+// GET|PUT /prices, POST /prices/try. A PUT replaces all prices. Within five seconds they apply to all new messages, so a caller can ask
+// first how many companies they would cut off.
+import type { Context } from 'koa'
 import { z } from 'zod'
 import { replaceAll } from '../../infra/store/ensure.ts'
 import { type Price, priceId } from '../domain/money/documents.ts'
 import { priceSchema } from '../domain/tenancy/price-schema.ts'
 import type { AddRoutes } from './admin-deps.ts'
-import type { PriceAnswer } from './prices.schemas.ts'
+import { countCutOff } from './cut-off.ts'
+import type { PriceAnswer, PricesTrialAnswer } from './prices.schemas.ts'
 import { createReadBody, validationProblem } from './request-input.ts'
 
 const MAX_PRICES = 2_000
@@ -18,23 +21,28 @@ const MAX_BODY_BYTES = 256 * 1024
 export const addPriceRoutes: AddRoutes = (router, { store, readPage, withAudit, changeExclusively }) => {
   const readBody = createReadBody(MAX_BODY_BYTES)
   const docs = store.docs('prices')
+  const readPrices = () => docs.find({}, { sort: { _id: 1 }, limit: MAX_PRICES })
+  const readWanted = async (ctx: Context): Promise<Price[]> => {
+    const wanted = (await readBody(ctx, pricesBody)).prices.map(price => ({
+      _id: priceId(price.channel, price.country),
+      ...price,
+    }))
+    refuseRepeated(wanted)
+    return wanted
+  }
 
   router.get('/prices', async ctx => {
     ctx.body = await readPage(ctx, { docs, filter: {}, show: priceView })
   })
 
   router.put('/prices', async ctx => {
-    const wanted = (await readBody(ctx, pricesBody)).prices.map(price => ({
-      _id: priceId(price.channel, price.country),
-      ...price,
-    }))
-    refuseRepeated(wanted)
+    const wanted = await readWanted(ctx)
     ctx.body = await changeExclusively('prices', renewLease =>
       withAudit(ctx, async () => ({
         action: 'prices.replace',
         target: 'prices',
         company_id: null,
-        before: (await docs.find({}, { sort: { _id: 1 }, limit: MAX_PRICES })).map(priceView),
+        before: (await readPrices()).map(priceView),
         after: wanted.map(priceView),
         perform: async () => {
           await renewLease()
@@ -45,6 +53,12 @@ export const addPriceRoutes: AddRoutes = (router, { store, readPage, withAudit, 
         },
       })),
     )
+  })
+
+  router.post('/prices/try', async ctx => {
+    const wanted = await readWanted(ctx)
+    const answer: PricesTrialAnswer = await countCutOff(store.docs('companies'), await readPrices(), wanted)
+    ctx.body = answer
   })
 }
 

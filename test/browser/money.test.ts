@@ -173,6 +173,25 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     expect(new URL(page.url()).pathname).to.equal(`/a/app_shop/verifications/${body.otp_id}`)
   })
 
+  it('asks before prices are saved that cut companies off, and says how many', async () => {
+    const { page, admin } = await open.operator(await startShop(start))
+    const prices = async () => (await admin('GET', '/prices')).body.items
+    await openMoney(page)
+    await page.getByRole('button', { name: 'Edit prices' }).click()
+    await page.getByLabel('SMS, Every other country').fill('0.09')
+    await page.getByRole('button', { name: 'Save' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Cut off 1 company?' })
+    await dialog.getByText('The balance of 1 of 1 company does not pay for messages at these prices.').waitFor()
+    await expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Keep editing' }).click()
+    expect(await prices()).to.deep.equal([])
+    expect(await page.getByLabel('SMS, Every other country').inputValue()).to.equal('0.09')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByRole('button', { name: 'Save prices' }).click()
+    await page.getByText('The prices were saved.').waitFor()
+    expect(await prices()).to.deep.equal([{ channel: 'sms', country: '*', micros: 90_000 }])
+  })
+
   it('names what differs when the books do not agree', async () => {
     const countersign = await startShop(start)
     const { page, admin } = await open.operator(countersign)

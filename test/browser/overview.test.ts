@@ -446,6 +446,21 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
     await expectAccessible(page)
   })
 
+  it('offer a viewer no step that viewers cannot take', async () => {
+    const { page } = await open.user(await start({ bootstrap: BOOTSTRAP }), 'cmp_shop', 'viewer')
+    await page.goto('/overview')
+    await page.getByText('Shop has not sent a code yet.').waitFor()
+    await page.getByText('Only developers and owners of your company can set the app up.').waitFor()
+    const offers = page.locator('main').getByRole('link', { name: /first code|vendor|endpoint|sandbox|Try it/ })
+    expect(await offers.count()).to.equal(0)
+    await page.goto('/verifications')
+    await page.getByText('Shop has sent no code yet.').waitFor()
+    expect(await offers.count()).to.equal(0)
+    await page.goto('/api-keys')
+    await page.getByText('Nothing has happened yet.').waitFor()
+    expect(await offers.count()).to.equal(0)
+  })
+
   it('have no queues for a viewer', async () => {
     const countersign = await start({ bootstrap: BOOTSTRAP })
     await addHistory(countersign)

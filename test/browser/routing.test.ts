@@ -233,6 +233,36 @@ describeInBrowserOnce('the routing screen, as it is used', (open, start) => {
     await page.getByLabel('Sent with').selectOption('Test server key')
     await page.getByRole('button', { name: 'Explain' }).click()
     await page.getByText('The code goes by Email.').waitFor()
+    await page.getByLabel('Sent with').selectOption('Live server key')
+    await page.getByRole('button', { name: 'Explain' }).click()
+    await page.getByText('The app has no provider for it.').first().waitFor()
+    expect(await page.getByRole('link', { name: 'Add a provider' }).count(), 'a viewer cannot add one').to.equal(0)
+  })
+
+  it('asks before an empty default order is saved, which refuses every send', async () => {
+    const { page, admin } = await open.operator(await start())
+    const saved = async () => (await admin('GET', `/apps/${APP}`)).body.settings.routing.default
+    const before = await saved()
+    await page.goto('/routing')
+    const list = defaultOrder(page)
+    await rowOf(list, 'SMS').waitFor()
+    while ((await orderOf(list)).length > 0) await list.getByRole('button', { name: 'Leave out' }).first().click()
+    const dialog = page.getByRole('dialog', { name: 'Save an empty default order?' })
+    await page.keyboard.press('Control+s')
+    await dialog.getByText('every send is refused').waitFor()
+    await expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect(await saved()).to.deep.equal(before)
+
+    await page.getByRole('link', { name: 'Team' }).click()
+    await page.getByRole('button', { name: 'Save and leave' }).click()
+    await dialog.getByRole('button', { name: 'Save empty order' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Team' }).waitFor()
+    expect(await saved()).to.deep.equal([])
+    // What is saved already is not asked again.
+    await page.getByRole('link', { name: 'Routing' }).click()
+    await page.getByLabel('Digits of a code').fill('7')
+    await save(page)
   })
 })
 

@@ -74,6 +74,38 @@ describeLiveFlow('an app with a prepaid balance', live => {
     await expectReconciled(shop)
   })
 
+  it('is counted as cut off by prices that its balance does not pay for, and is refused once they are saved', async () => {
+    const saved = (await live.admin('GET', '/prices')).body.items
+    const dearer = [...saved, { channel: 'sms', country: 'FR', micros: 7 * SMS_PRICE }]
+    const cutOff = async (prices: object[]) => {
+      const { status, body } = await live.admin('POST', '/prices/try', { prices })
+      expect(status).to.equal(200)
+      return body
+    }
+    const before = await cutOff(dearer)
+    const shop = await open(2 * SMS_PRICE)
+    const rich = await open(7 * SMS_PRICE)
+    const poor = await open(SMS_PRICE)
+    const closed = await open(2 * SMS_PRICE)
+    await live.admin('PATCH', `/companies/${closed.company}`, { closed: true })
+    // Not the rich one, which can pay, nor the poor one, which cannot pay today's price either.
+    expect(await cutOff(dearer)).to.deep.equal({ companies: before.companies + 3, cut_off: before.cut_off + 1 })
+    expect(await cutOff(saved)).to.deep.equal({ companies: before.companies + 3, cut_off: 0 })
+    expect(await cutOff([])).to.include({ cut_off: 0 })
+    expect((await live.admin('GET', '/prices')).body.items, 'nothing is saved').to.deep.equal(saved)
+
+    await live.admin('PUT', '/prices', { prices: dearer })
+    await live.advance(CACHE_TTL_MS)
+    try {
+      const french = '+33612345678'
+      for (const one of [shop, poor]) expect(refusal(await one.server.send(french))).to.deep.include(NO_FUNDS)
+      expect((await rich.server.send(french)).status).to.equal(200)
+    } finally {
+      await live.admin('PUT', '/prices', { prices: saved })
+      await live.advance(CACHE_TTL_MS)
+    }
+  })
+
   it('pays the price of the recipient’s country, or else the price for all other countries', async () => {
     const shop = await open(100_000)
     await shop.server.send('+4915112345678')

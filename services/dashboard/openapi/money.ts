@@ -4,7 +4,7 @@ import type { ApiParameter } from '../../../infra/openapi/operation.ts'
 import { errorRefusal } from '../../domain/openapi/refusals.ts'
 import { creditBody } from '../money/routes.ts'
 import { account, type LedgerEntryAnswer, ledgerPage, reconciliation } from '../money/schemas.ts'
-import { pricePage } from '../prices.schemas.ts'
+import { pricePage, pricesTrial } from '../prices.schemas.ts'
 import { pricesBody } from '../prices.ts'
 import { adminOperation, conflict, ok, PAGE } from './admin-operation.ts'
 
@@ -89,5 +89,14 @@ export const moneyOperations = [
     request: { schema: pricesRequest, example: { prices: [price] } },
     answers: [ok(pricePage, 'All prices as they are now.', { items: [price], next_cursor: null })],
     refusals: [conflict('Another PUT of all prices takes more than 10 s.')],
+  }),
+  adminOperation({
+    id: 'tryPrices',
+    route: ['post', '/prices/try'],
+    summary: 'Count the companies that new prices would cut off',
+    description:
+      'Saves nothing. A company is cut off if its balance pays for some message now and would not pay for it at these prices: such live sends would be answered with 402.',
+    request: { schema: pricesRequest, example: { prices: [price] } },
+    answers: [ok(pricesTrial, 'What they would do.', { companies: 12, cut_off: 3 })],
   }),
 ]

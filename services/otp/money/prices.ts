@@ -1,12 +1,10 @@
-// The price of a message: that of its channel and country, or of its channel for all other countries, or nothing.
+// The prices of messages, read from the store and cached.
 import { createCache } from '../../../infra/cache.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { scanAll } from '../../../infra/store/scan.ts'
-import type { Channel } from '../../../machines/channels.ts'
-import { type Price, priceId } from '../../domain/money/documents.ts'
-
-export type PriceList = (channel: Channel, country: string | null) => number
+import type { Price } from '../../domain/money/documents.ts'
+import { type PriceList, priceList } from '../../domain/money/price-list.ts'
 
 export interface PriceSource {
   /** At most a few seconds old. */
@@ -14,7 +12,6 @@ export interface PriceSource {
 }
 
 const CACHE_MS = 5_000
-const ANY_COUNTRY = '*'
 
 export function createPriceSource({
   prices,
@@ -28,10 +25,7 @@ export function createPriceSource({
 }
 
 async function readPrices(prices: Pick<Docs<Price>, 'find'>): Promise<PriceList> {
-  const micros = new Map<string, number>()
-  for await (const price of scanAll(prices)) micros.set(price._id, price.micros)
-  return (channel, country) =>
-    (country === null ? undefined : micros.get(priceId(channel, country))) ??
-    micros.get(priceId(channel, ANY_COUNTRY)) ??
-    0
+  const all: Price[] = []
+  for await (const price of scanAll(prices)) all.push(price)
+  return priceList(all)
 }

@@ -106,6 +106,7 @@ onEmbeddedStore('random input to the admin API', fresh => {
     ['POST', `/apps/${app}/route`],
     ['POST', `/apps/${app}/erase`],
     ['PUT', '/prices'],
+    ['POST', '/prices/try'],
     ['PUT', '/ip-lists'],
     ['POST', '/sandbox/inbound'],
   ]

@@ -256,6 +256,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/prices/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count the companies that new prices would cut off
+         * @description Saves nothing. A company is cut off if its balance pays for some message now and would not pay for it at these prices: such live sends would be answered with 402. Lowest role: `operator`.
+         */
+        post: operations["tryPrices"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/companies/{id}/apps": {
         parameters: {
             query?: never;
@@ -2382,6 +2402,13 @@ export interface components {
             /** @description The `cursor` of the next page; null on the last one. */
             next_cursor: string | null;
         };
+        /** @description What new prices would do. */
+        PricesTrial: {
+            /** @description Companies that are not closed. */
+            companies: number;
+            /** @description Those of them whose balance pays for some message now and would not pay for it at the new prices. */
+            cut_off: number;
+        };
         /** @description The data keys and their rotation. */
         PrivacyState: {
             /** @description The ids of DATA_KEYS, the current one first. */
@@ -4242,6 +4269,51 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["Verifications413"];
+            415: components["responses"]["Verifications415"];
+            422: components["responses"]["Admin422"];
+            429: components["responses"]["Admin429"];
+            500: components["responses"]["Verifications500"];
+            503: components["responses"]["Admin503"];
+        };
+    };
+    tryPrices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "prices": [
+                 *         {
+                 *           "channel": "sms",
+                 *           "country": "GB",
+                 *           "micros": 40000
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PutPricesRequest"];
+            };
+        };
+        responses: {
+            /** @description What they would do. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PricesTrial"];
+                };
+            };
+            400: components["responses"]["Verifications400"];
+            401: components["responses"]["Admin401"];
+            403: components["responses"]["Admin403"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];

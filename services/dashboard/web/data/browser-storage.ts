@@ -14,6 +14,9 @@ export const storeInTab = (name: string, value: string | null): void => write(()
 
 const OWNER = 'owner'
 
+/** Whose tab it is. */
+export const tabOwner = (): string | null => readInTab(OWNER)
+
 /** Forgets what the tab remembers of another person: drafts and test keys are the owner's alone. */
 export function claimTab(owner: string): void {
   if (readInTab(OWNER) === owner) return

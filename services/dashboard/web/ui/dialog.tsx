@@ -1,5 +1,5 @@
 // A modal dialog, by the browser's own element: it traps the focus, Escape closes it, and the focus returns to where it
-// was, or to the content of the page when that is gone.
+// was, or to the content of the page when that is gone. A click outside it does nothing.
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from './button.tsx'
@@ -10,10 +10,12 @@ export interface DialogProps {
   children: ComponentChildren
   /** For tables and timelines. */
   wide?: boolean
+  /** Only its buttons close it: it shows, or waits for, what cannot be shown again. */
+  staysOnEscape?: boolean
 }
 
 /** Is open as long as it is rendered. */
-export function Dialog({ title, onClose, children, wide = false }: DialogProps) {
+export function Dialog({ title, onClose, children, wide = false, staysOnEscape = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useLayoutEffect(() => {
@@ -30,6 +32,15 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
       })
     }
   }, [])
+  // A browser lets a page keep a dialog open at the first Escape, not at a second one.
+  useLayoutEffect(() => {
+    if (!staysOnEscape) return
+    const ignoreEscape = (event: KeyboardEvent) => {
+      if (event.key === 'Escape') event.preventDefault()
+    }
+    addEventListener('keydown', ignoreEscape)
+    return () => removeEventListener('keydown', ignoreEscape)
+  }, [staysOnEscape])
   return (
     <dialog
       ref={element}
@@ -37,7 +48,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
       aria-labelledby={titleId}
       onCancel={event => {
         event.preventDefault()
-        onClose()
+        if (!staysOnEscape) onClose()
       }}
     >
       <header>

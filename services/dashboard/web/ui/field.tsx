@@ -109,6 +109,7 @@ export function TextArea(props: TextAreaProps) {
         aria-invalid={props.error ? true : undefined}
         aria-describedby={describedBy(id, props)}
         onInput={event => props.onInput?.(event.currentTarget.value)}
+        onFocus={event => props.readOnly && event.currentTarget.select()}
       />
     </Frame>
   )

@@ -1,9 +1,10 @@
 // Says that a screen has unsaved changes, saves or discards them, and asks before they are lost. It lies above the end of the window and has
 // its place there from the start, so that the page does not move when it comes.
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLeaveWarning } from '../data/use-leave-warning.ts'
 import type { SettingsDraft } from '../data/use-settings-draft.ts'
 import { Button } from './button.tsx'
+import { Confirm } from './confirm.tsx'
 import { Actions, Dialog } from './dialog.tsx'
 import { ProblemNotice } from './notice.tsx'
 import './save-bar.css'
@@ -13,15 +14,20 @@ export interface SaveBarProps {
   draft: SettingsDraft
   /** What settings of other screens are called, by path. */
   names?: Readonly<Record<string, string>>
+  /** Asked before the changes are saved; null when they need no question. */
+  question?: { title: string; text: string; action: string } | null
 }
 
-export function SaveBar({ draft, names = {} }: SaveBarProps) {
+export function SaveBar({ draft, names = {}, question = null }: SaveBarProps) {
   const { isDirty, busy, problem } = draft
   const say = useToast()
   const warning = useLeaveWarning(isDirty)
+  const [answer, setAnswer] = useState<((isYes: boolean) => void) | null>(null)
 
   async function save(): Promise<boolean> {
     if (!isDirty) return true
+    if (answer) return false
+    if (question && !(await new Promise<boolean>(resolve => setAnswer(() => resolve)))) return false
     const isSaved = await draft.save()
     if (isSaved) say('Saved. Every process uses it within 5 seconds.')
     return isSaved
@@ -62,6 +68,19 @@ export function SaveBar({ draft, names = {} }: SaveBarProps) {
           </div>
         </section>
       )}
+      {answer && question && (
+        <Confirm
+          title={question.title}
+          action={question.action}
+          perform={async () => answer(true)}
+          onClose={() => {
+            answer(false)
+            setAnswer(null)
+          }}
+        >
+          <p>{question.text}</p>
+        </Confirm>
+      )}
       {warning.wanted !== null && (
         <Dialog title="Leave without saving?" onClose={warning.stay}>
           <p>What you changed on this screen is not saved yet.</p>
@@ -94,7 +113,7 @@ export function SaveBar({ draft, names = {} }: SaveBarProps) {
 }
 
 /** Refusals stand beside their fields. Those of fields on another screen stand here. */
-function Refusal({ draft: { problem, elsewhere }, names }: Required<SaveBarProps>) {
+function Refusal({ draft: { problem, elsewhere }, names }: Required<Pick<SaveBarProps, 'draft' | 'names'>>) {
   if (problem === null) return null
   if (problem.fields.size === 0) return <ProblemNotice problem={problem} />
   return (

@@ -61,6 +61,10 @@ describe('a webhook in words', () => {
       tone: 'bad',
       sentence: 'Your endpoint did not take the test event. Answered 500 in 34 ms.',
     })
+    const unreachable = attempt(0, { status: null, error: 'unreachable' })
+    expect(testResult(event('evt_1', [unreachable]))?.sentence).to.equal(
+      'Your endpoint did not take the test event. No connection to your endpoint. Check the address, and that your server runs and can be reached from where Countersign runs.',
+    )
     const delivered = event('evt_1', [attempt(0), attempt(1, { status: 200 })], { status: 'delivered' })
     expect(testResult(delivered)?.tone).to.equal('good')
   })

@@ -1,5 +1,5 @@
 // The dialog that creates a key, and shows it this once.
-import { useLayoutEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { type Change, useChange } from '../../data/use-change.ts'
@@ -33,27 +33,22 @@ export interface CreateKeyProps {
 export function CreateKey({ onCreated, onClose }: CreateKeyProps) {
   const [created, setCreated] = useState<Schemas['NewApiKey'] | null>(null)
   const change = useChange()
-  // A key that comes into a closed dialog is lost: it is shown this once. Once it is shown, the dialog can be left at once, although the
-  // change ends a moment later.
+  // A key that comes into a closed dialog is lost: it is shown this once. Once it is shown, the buttons leave the dialog at once, although
+  // the change ends a moment later; Escape, which is pressed by mistake, does not.
   const isAwaited = change.busy && created === null
   const close = () => {
     if (!isAwaited) onClose()
   }
-  // A browser lets a page keep a dialog open at the first Escape, not at a second one.
-  useLayoutEffect(() => {
-    if (!isAwaited) return
-    const ignoreEscape = (event: KeyboardEvent) => {
-      if (event.key === 'Escape') event.preventDefault()
-    }
-    addEventListener('keydown', ignoreEscape)
-    return () => removeEventListener('keydown', ignoreEscape)
-  }, [isAwaited])
   const finish = (key: Schemas['NewApiKey']) => {
     setCreated(key)
     onCreated()
   }
   return (
-    <Dialog title={created ? 'Copy it now' : 'Create a key'} onClose={close}>
+    <Dialog
+      title={created ? 'Copy it now' : 'Create a key'}
+      onClose={close}
+      staysOnEscape={isAwaited || created !== null}
+    >
       {created ? (
         <Created created={created} onClose={close} />
       ) : (

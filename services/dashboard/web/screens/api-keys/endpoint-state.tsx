@@ -11,7 +11,7 @@ import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { EndpointAnswer } from './endpoint-answer.tsx'
-import { attemptResult, type Endpoint, type Failure, latestFailures } from './webhook-text.ts'
+import { attemptResult, type Endpoint, type Failure, latestFailures, remedyOf } from './webhook-text.ts'
 
 export interface EndpointStateProps {
   endpoint: Endpoint
@@ -118,15 +118,17 @@ function LastFailures() {
 }
 
 function FailureItem({ of: { event, attempt } }: { of: Failure }) {
+  const remedy = remedyOf(attempt)
   return (
     <li>
       <p>
         <strong>{attemptResult(attempt)}</strong>
         <span class="soft">
           {' '}
-          to {event.type}, <Time at={attempt.at} />
+          when <code>{event.type}</code> was sent, <Time at={attempt.at} />
         </span>
       </p>
+      {remedy && <p class="hint">{remedy}</p>}
       <EndpointAnswer text={attempt.response} />
     </li>
   )

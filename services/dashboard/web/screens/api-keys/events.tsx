@@ -76,7 +76,9 @@ export function Events({ hasEndpoint }: { hasEndpoint: boolean }) {
 }
 
 function NoEvents({ filter, hasEndpoint }: { filter: StatusFilter; hasEndpoint: boolean }) {
+  const mayTry = useMay('developer')
   if (filter !== 'all') return <Empty title={filter === 'failed' ? 'No event has failed.' : 'No event is held.'} />
+  if (!mayTry) return <Empty title="Nothing has happened yet." />
   return (
     <Empty title="Nothing has happened yet.">
       {hasEndpoint

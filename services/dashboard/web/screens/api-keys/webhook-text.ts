@@ -9,13 +9,24 @@ export type SigningSecret = Schemas['SigningSecret']
 
 const ERRORS: Readonly<Record<string, string>> = {
   timeout: 'No answer within 15 s',
-  unreachable: 'No connection',
+  unreachable: 'No connection to your endpoint',
   forbidden: 'Not called: the address is not public, or not https',
   lost: 'The connection broke before an answer came',
   stopped: 'Countersign stopped during the call, and makes it again',
   unsigned: 'Not called: no secret could be opened to sign with',
   unknown: 'Countersign did not see how the call ended, and makes it again',
 }
+
+/** What to do about a call that got no answer. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  timeout: 'Answer first, and do the work afterwards.',
+  unreachable: 'Check the address, and that your server runs and can be reached from where Countersign runs.',
+  forbidden: 'Enter a public https address, or have an operator allow private ones (ALLOW_PRIVATE_TARGETS).',
+  unsigned: 'Make a new signing secret.',
+}
+
+export const remedyOf = ({ status, error }: Pick<Attempt, 'status' | 'error'>): string | null =>
+  status === null ? (REMEDIES[error ?? ''] ?? null) : null
 
 export const isSuccess = ({ status }: Pick<Attempt, 'status'>): boolean =>
   status !== null && status >= 200 && status < 300
@@ -55,7 +66,10 @@ export function testResult(event: WebhookEvent): { tone: 'good' | 'warning' | 'b
   const last = event.attempts.at(-1)
   if (event.status === 'delivered' && last)
     return { tone: 'good', sentence: `Your endpoint took the test event. ${attemptResult(last)}.` }
-  if (last) return { tone: 'bad', sentence: `Your endpoint did not take the test event. ${attemptResult(last)}.` }
+  if (last) {
+    const sentences = ['Your endpoint did not take the test event.', `${attemptResult(last)}.`, remedyOf(last)]
+    return { tone: 'bad', sentence: sentences.filter(Boolean).join(' ') }
+  }
   if (event.status === 'held')
     return { tone: 'warning', sentence: 'The test event is kept until the endpoint is re-enabled.' }
   return null

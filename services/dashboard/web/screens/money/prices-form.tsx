@@ -1,16 +1,18 @@
 // The table of prices as fields. In: the saved prices. Out: all prices in one PUT. Prices that another operator has saved meanwhile are
-// not overwritten: they are shown, with the own edits on top, to be saved again.
+// not overwritten: they are shown, with the own edits on top, to be saved again. Prices that cut companies off are confirmed first.
 import { useEffect, useState } from 'preact/hooks'
 import { CHANNELS, type Channel } from '../../../../../machines/channels.ts'
 import { api, bodyOf } from '../../api/client.ts'
 import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
 import { Actions } from '../../ui/dialog.tsx'
 import { Select } from '../../ui/field.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { formatMicros } from './amounts.ts'
+import { cutOffWords, type PricesTrial } from './cut-off-words.ts'
 import { countryLabel } from './price-labels.ts'
 import {
   ANY_COUNTRY,
@@ -44,6 +46,7 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
   const [rows, setRows] = useState(() => countriesOf(saved))
   const [showErrors, setShowErrors] = useState(false)
   const [wasChanged, setWasChanged] = useState(false)
+  const [trial, setTrial] = useState<PricesTrial | null>(null)
   const change = useChange()
   const say = useToast()
   const { prices, errors } = checkDraft(draft)
@@ -68,10 +71,15 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
         setWasChanged(true)
         return
       }
-      const { items } = await bodyOf(api.PUT('/admin/v1/prices', { body: { prices: listOf(prices) } }))
-      onSaved(pricesOf(items))
-      say('The prices were saved. They apply within five seconds.')
+      const found = await bodyOf(api.POST('/admin/v1/prices/try', { body: { prices: listOf(prices) } }))
+      if (found.cut_off > 0) setTrial(found)
+      else await put()
     })
+  }
+  async function put(): Promise<void> {
+    const { items } = await bodyOf(api.PUT('/admin/v1/prices', { body: { prices: listOf(prices) } }))
+    onSaved(pricesOf(items))
+    say('The prices were saved. They apply within five seconds.')
   }
   const [added, setAdded] = useState<string | null>(null)
   useEffect(() => {
@@ -82,6 +90,7 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
     setAdded(country)
   }
   const addable = countries.filter(country => !rows.includes(country))
+  const words = trial && cutOffWords(trial)
   return (
     <form
       class="money-prices"
@@ -169,6 +178,18 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
           {changesText(changed, errors.size)}
         </span>
       </Actions>
+      {words && (
+        <Confirm
+          title={words.title}
+          action="Save prices"
+          cancel="Keep editing"
+          // A refusal is shown in the form, where the prices are.
+          perform={async () => void (await change.run(put))}
+          onClose={() => setTrial(null)}
+        >
+          <p>{words.text}</p>
+        </Confirm>
+      )}
     </form>
   )
 }

@@ -1,4 +1,7 @@
 // An app that has sent nothing yet: what to do first.
+import { onlyRole } from '../../data/role-words.ts'
+import { useMay } from '../../data/session.tsx'
+import { Empty } from '../../ui/empty.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 
@@ -24,6 +27,13 @@ const STEPS = [
 ] as const
 
 export function FirstSteps({ appName }: { appName: string }) {
+  const mayTakeThem = useMay('developer')
+  if (!mayTakeThem)
+    return (
+      <Empty title={`${appName} has not sent a code yet.`}>
+        This page fills up as soon as the first code is sent. {onlyRole('developer', 'set the app up')}
+      </Empty>
+    )
   return (
     <section class="overview-first" aria-labelledby="first-steps">
       <h2 id="first-steps">{appName} has not sent a code yet</h2>

@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { CHANNEL_NAMES } from '../../data/channels.ts'
+import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
 import { useQuery } from '../../data/use-query.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -109,6 +110,7 @@ interface AnswerProps extends Pick<ExplainProps, 'providers'> {
 
 function Answer({ preview, sender, providers }: AnswerProps) {
   const { settings } = useApp()
+  const mayAdd = useMay('developer')
   const isRefused =
     preview.channel === null || (sender.kind === 'publishable' && sender.mode === 'live' && !sender.publishableSend)
   const order = orderWords(preview, Object.keys(settings.routing.countries))
@@ -134,7 +136,7 @@ function Answer({ preview, sender, providers }: AnswerProps) {
               <dd>
                 {verdictOf(choice, preview)}{' '}
                 {choice.channel === preview.channel && !isRefused && <Badge tone="good">used</Badge>}
-                {choice.obstacle === 'no_provider' && <ScreenLink to="/providers">Add a provider</ScreenLink>}
+                {choice.obstacle === 'no_provider' && mayAdd && <ScreenLink to="/providers">Add a provider</ScreenLink>}
               </dd>
             </div>
           ))}

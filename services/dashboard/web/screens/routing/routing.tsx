@@ -39,6 +39,12 @@ const SHOWN = [
 /** A shorter code needs fewer guesses. */
 const NAMES_ELSEWHERE = { 'limits.recipient_verify': '“Wrong codes for one recipient”, under Limits and fraud' }
 
+const EMPTY_ORDER = {
+  title: 'Save an empty default order?',
+  text: 'With no channel in the default order, every send is refused with NoEnabledChannelError, except to countries that have an order of their own.',
+  action: 'Save empty order',
+}
+
 export default function Routing() {
   const app = useApp()
   const may = useMay('developer')
@@ -49,6 +55,7 @@ export default function Routing() {
   })
   const { settings, set } = draft
   const { routing, channels } = settings
+  const emptiesOrder = routing.default.length === 0 && app.settings.routing.default.length > 0
 
   function noteOf(channel: Channel): string | null {
     if (!channels[channel].enabled) return 'Off'
@@ -98,7 +105,7 @@ export default function Routing() {
       <ChannelsCard draft={draft} may={may} />
       <CodeCard draft={draft} may={may} />
       <DevicesCard draft={draft} may={may} />
-      <SaveBar draft={draft} names={NAMES_ELSEWHERE} />
+      <SaveBar draft={draft} names={NAMES_ELSEWHERE} question={emptiesOrder ? EMPTY_ORDER : null} />
     </Screen>
   )
 }

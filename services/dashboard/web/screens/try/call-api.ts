@@ -2,7 +2,7 @@
 // and its answer, also a refusal, because the screen shows both.
 import { Problem } from '../../api/problem.ts'
 import type { ApiRequest, KeyKind, RequestWithKey } from './api-request.ts'
-import { forgetTestKey, testKey } from './test-keys.ts'
+import { testKey } from './test-keys.ts'
 
 export interface Call {
   request: ApiRequest
@@ -13,10 +13,10 @@ export interface Call {
 
 /** A key that was revoked meanwhile is replaced, once. */
 export async function callApi(appId: string, kind: KeyKind, withKey: RequestWithKey): Promise<Call> {
-  const first = await perform(withKey(await testKey(appId, kind)))
+  const key = await testKey(appId, kind)
+  const first = await perform(withKey(key))
   if (first.status !== 401) return first
-  forgetTestKey(appId, kind)
-  return perform(withKey(await testKey(appId, kind)))
+  return perform(withKey(await testKey(appId, kind, key)))
 }
 
 async function perform(request: ApiRequest): Promise<Call> {

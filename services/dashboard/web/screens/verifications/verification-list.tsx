@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso'
 import { verificationPath } from '../../../screens.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { countryName } from '../../data/countries.ts'
+import { useMay } from '../../data/session.tsx'
 import { useAddress, useApp, useTenant } from '../../data/tenant.tsx'
 import { usePages } from '../../data/use-pages.ts'
 import { useQuery } from '../../data/use-query.ts'
@@ -121,10 +122,15 @@ function RefusalsOfRecipient({ search, appId }: { search: Search; appId: string 
 function NothingFound({ search, appName }: { search: Search; appName: string }) {
   const { route } = useLocation()
   const inApp = useAddress()
+  const mayTry = useMay('developer')
   if (!isFiltered(search) && !search.allApps)
     return (
       <Empty title={`${appName} has sent no code yet.`}>
-        Send the first one in a minute, without writing code: <ScreenLink to="/try">open the sandbox</ScreenLink>.
+        {mayTry && (
+          <>
+            Send the first one in a minute, without writing code: <ScreenLink to="/try">open the sandbox</ScreenLink>.
+          </>
+        )}
       </Empty>
     )
   const isRecipient = search.recipient !== ''
