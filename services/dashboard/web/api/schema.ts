@@ -3735,7 +3735,7 @@ export interface operations {
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Verifications422"];
-            /** @description `RateLimitExceededError`: Too many wrong codes for this recipient. The first code of a verification is never refused for this. */
+            /** @description `RateLimitExceededError`: Too many wrong codes for this recipient. The first code of a verification is refused only once as many first codes as the limit allows were wrong too. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
