@@ -152,6 +152,20 @@ onEmbeddedStore('apps', fresh => {
     expect((await patch(app, { settings: { limits: null, code: null } })).status).to.equal(200)
   })
 
+  it('stay valid if an earlier release counted fewer guesses in them, until one of their members is changed', async () => {
+    const { app } = await createTenant(admin)
+    // Eight guesses a day as they were counted, sixteen now; a code of four digits allows ten.
+    const limits = { recipient_verify: [{ max: 8, seconds: 86_400 }] }
+    await admin.store.docs('apps').modify({ _id: app }, { $set: { settings: { code: { length: 4 }, limits } } })
+    expect((await admin.get(`/apps/${app}`)).body.settings.limits).to.deep.include(limits)
+    const unchanged = { locale: 'de', verify_attempts: 5, limits }
+    expect((await patch(app, { settings: unchanged })).body.settings).to.include({ locale: 'de', verify_attempts: 5 })
+    for (const changed of [{ verify_attempts: 4 }, { limits: { recipient_verify: [{ max: 7, seconds: 86_400 }] } }])
+      expect(errorPaths(await patch(app, { settings: changed }))).to.deep.equal(['settings.limits.recipient_verify'])
+    const enough = { limits: { recipient_verify: [{ max: 5, seconds: 86_400 }] } }
+    expect((await patch(app, { settings: enough })).status).to.equal(200)
+  })
+
   it('keep all of many concurrent changes', async () => {
     const { app } = await createTenant(admin)
     const members = ['verify_attempts', 'send_attempts', 'token_ttl_seconds', 'retention_days']
