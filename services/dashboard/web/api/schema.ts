@@ -1429,6 +1429,8 @@ export interface components {
             /** @description It is in the messages. */
             name: string;
             settings: components["schemas"]["AppSettings"];
+            /** @description Empty for settings that could be written today. */
+            warnings: components["schemas"]["SettingsWarning"][];
             /**
              * Format: date-time
              * @description When it was created.
@@ -2753,6 +2755,13 @@ export interface components {
             items: components["schemas"]["Session"][];
             /** @description The `cursor` of the next page; null on the last one. */
             next_cursor: string | null;
+        };
+        /** @description A stored setting that would be refused if it were changed: an earlier release accepted it. */
+        SettingsWarning: {
+            /** @description In the settings, dotted. */
+            path: string;
+            /** @description What is wrong with it; the words follow the name of the setting. */
+            message: string;
         };
         /**
          * @description `sandbox`: this deployment has no email provider, so the code is in the sandbox inbox.
