@@ -1,8 +1,11 @@
 // The apps as the OTP actor needs them, cached for a few seconds. In: an app's id. Out: its settings and the channels it can use.
+import { createBoundedMap } from '../../infra/bounded-map.ts'
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
+import type { Logger } from '../../infra/log/log.ts'
 import { CHANNELS, type Channel } from '../../machines/channels.ts'
 import type { Mode } from '../../machines/otp.ts'
+import { exceedsGuessBudget, guessBudget, guessesPerDay } from '../domain/tenancy/guess-budget.ts'
 import type { Tenancy, TenantApp, UnreadableProvider } from '../domain/tenancy/tenancy.ts'
 
 export interface CachedApp extends TenantApp {
@@ -17,10 +20,27 @@ export interface CachedApp extends TenantApp {
 const CACHE_MS = 5_000
 const MAX_CACHED_APPS = 10_000
 
-export function createAppCache({ tenancy, clock }: { tenancy: Pick<Tenancy, 'app' | 'providersOf'>; clock: Clock }) {
+export interface AppCacheDeps {
+  tenancy: Pick<Tenancy, 'app' | 'providersOf'>
+  clock: Clock
+  log: Pick<Logger, 'warn'>
+}
+
+export function createAppCache({ tenancy, clock, log }: AppCacheDeps) {
+  const warnedApps = createBoundedMap<true>(MAX_CACHED_APPS)
+
+  /** Settings of an earlier release may exceed the guess budget as it is counted now. Each process says so once. */
+  function warnOfGuesses({ id: app_id, settings }: TenantApp): void {
+    if (!exceedsGuessBudget(settings) || warnedApps.get(app_id)) return
+    warnedApps.set(app_id, true)
+    const guesses_per_day = guessesPerDay(settings)
+    log.warn({ app_id, guesses_per_day, allowed: guessBudget(settings) }, 'app.guess_budget_exceeded')
+  }
+
   const load = async (id: string): Promise<CachedApp | null> => {
     const [app, { providers, unreadable }] = await Promise.all([tenancy.app(id), tenancy.providersOf(id)])
     if (!app) return null
+    warnOfGuesses(app)
     const live = CHANNELS.filter(channel => providers.some(provider => provider.channel === channel))
     return {
       ...app,

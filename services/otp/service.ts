@@ -54,7 +54,7 @@ const REPORTS = { prefetch: 256 }
 const MAX_RECENT_OTPS = 2_000
 
 export function createOtpService({ broker, store, keyring, clock, log, metrics }: OtpDeps): Service {
-  const apps = createAppCache({ tenancy: createTenancy({ store, keyring }), clock })
+  const apps = createAppCache({ tenancy: createTenancy({ store, keyring }), clock, log })
   const otps = batchDocs(store.docs('otps'))
   const recentOtps = createBoundedMap<OtpDoc>(MAX_RECENT_OTPS)
   const claims = createClaims({ claims: batchDocs(store.docs('claims')), otps, clock })

@@ -16,9 +16,9 @@ import { recipientIndexes } from '../domain/verifications/lookup-indexes.ts'
 import type { CachedApp } from './apps.ts'
 import type { Commit } from './commit.ts'
 import type { Limits } from './limits/limits.ts'
-import { guessQuota, type Quota } from './limits/quotas.ts'
+import { type GuessQuotas, guessQuotas, type Quota } from './limits/quotas.ts'
 import { limitRefusal, notFoundRefusal, refusalFromReply } from './refusals.ts'
-import { NO_RESERVATION } from './reservation.ts'
+import { NO_RESERVATION, type Reservation } from './reservation.ts'
 
 /** The command without the members that need a key. */
 type UncheckedVerify = Omit<Extract<OtpCommand, { type: 'otp.verify' }>, 'right' | 'locked_ms'>
@@ -37,30 +37,39 @@ export const createVerify =
     const submittedCode = keyring.unseal(call.sealed_code, inFlight.code)
     const by = { key_id: call.by.key_id, kind: call.by.kind }
     const event_id = newId('evt', clock.now())
-    const quotaOf = (doc: OtpDoc): Quota => {
+    const quotasOf = (doc: OtpDoc): GuessQuotas => {
       const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
       const indexes = recipientIndexes(keyring, doc, recipient)
       const kinds = { startedBy: doc.context.started_by.kind, guessedBy: by.kind }
-      return guessQuota(doc, indexes, kinds, app.settings.limits)
+      return guessQuotas(doc, indexes, kinds, app.settings.limits)
     }
-    let quota: Quota | null = null
+    let quotas: GuessQuotas | null = null
     let countedQuota: Quota | null = null
 
     /** A guess that has its place in the limit, from a try that lost its race, may be the one that filled it: then only a lock counts. */
-    async function lockedMs(ofRecipient: Quota): Promise<number | null> {
-      const { rules_ms, lock_ms } = await limits.waits(ofRecipient)
+    async function lockedMs({ guesses }: GuessQuotas): Promise<number | null> {
+      const { rules_ms, lock_ms } = await limits.waits(guesses)
       const wait = countedQuota === null ? Math.max(rules_ms, lock_ms) : lock_ms
       return wait > 0 ? wait : null
     }
 
     /** Null when a key is missing, but the verification would refuse any code: then the caller gets that refusal. */
-    function compareCode(unchecked: UncheckedVerify, doc: OtpDoc): { right: boolean; quota: Quota } | null {
+    function compareCode(unchecked: UncheckedVerify, doc: OtpDoc): { right: boolean; quotas: GuessQuotas } | null {
       try {
-        return { right: isSameSecret(codeOf(keyring, doc), submittedCode), quota: quotaOf(doc) }
+        return { right: isSameSecret(codeOf(keyring, doc), submittedCode), quotas: quotasOf(doc) }
       } catch (error) {
         if (isMissingKeyError(error) && refusesAnyCode(unchecked, doc)) return null
         throw error
       }
+    }
+
+    function countedIn(toCount: Quota): Reservation {
+      countedQuota = toCount
+      const undo = async (): Promise<void> => {
+        countedQuota = null
+        await limits.giveBack(toCount)
+      }
+      return { undo }
     }
 
     const committed = await commit(call.otp_id, call.by, {
@@ -69,36 +78,36 @@ export const createVerify =
         const unchecked: UncheckedVerify = { id: command_id, type: 'otp.verify', at: clock.now(), by, event_id }
         const comparison = compareCode(unchecked, doc)
         if (comparison === null) return withWrongCode(unchecked)
-        quota = comparison.quota
-        // The lock never refuses the first guess of a verification.
-        const locked = isFirstGuess(doc.context) ? null : await lockedMs(comparison.quota)
+        quotas = comparison.quotas
+        // Whether the lock holds for the first guess of a verification is decided where that guess is counted.
+        const locked = isFirstGuess(doc.context) ? null : await lockedMs(comparison.quotas)
         return { ...unchecked, right: comparison.right, locked_ms: locked }
       },
       // Every guess is counted before the write, right or wrong, so that parallel guesses are compared only as often as the rule
       // allows. If only wrong codes were refused beyond the limit, an answer without a refusal would reveal the right code.
       //
-      // The first guess of a verification needs no place in the limit. The write decides which guess is the first: of parallel ones only
-      // one wins it, and the others find a verification that was guessed at, so they need a place. While the limit is full, a first guess
-      // counts as an attempt of its verification only.
+      // The first guess of a verification is let through while the limit is full or locked, and is then counted in a limit of its own with
+      // the same rules. The write decides which guess is the first: of parallel ones only one wins it, and the others find a verification
+      // that was guessed at, so they need a place in the ordinary limit.
       async reserve(_, doc) {
-        const toCount = quota
-        if (toCount === null) return NO_RESERVATION
-        const taken = await limits.take(toCount)
-        if (!taken.granted && isFirstGuess(doc.context)) return { ...NO_RESERVATION, forOneTry: true }
-        if (!taken.granted)
-          return { ...NO_RESERVATION, refusal: limitRefusal('recipient_verify', taken.retry_after_ms) }
-        countedQuota = toCount
-        const undo = async (): Promise<void> => {
-          countedQuota = null
-          await limits.giveBack(toCount)
+        if (quotas === null) return NO_RESERVATION
+        const { guesses, firstGuesses } = quotas
+        const taken = await limits.take(guesses)
+        if (!isFirstGuess(doc.context)) return taken.granted ? countedIn(guesses) : refusedFor(taken.retry_after_ms)
+        if (taken.granted) {
+          if (taken.locked_ms === undefined) return countedIn(guesses)
+          await limits.giveBack(guesses)
         }
-        return { undo }
+        const letThrough = await limits.take(firstGuesses)
+        if (letThrough.granted) return { ...countedIn(firstGuesses), forOneTry: true }
+        const untilUnlocked = (await lockedMs(quotas)) ?? letThrough.retry_after_ms
+        return refusedFor(Math.min(untilUnlocked, letThrough.retry_after_ms))
       },
     })
     if (committed === null) return notFoundRefusal()
     if ('refusal' in committed) return committed.refusal
     const { doc, reply } = committed
-    if (countedQuota) await settleGuess(limits, countedQuota, reply)
+    if (countedQuota && quotas) await settleGuess(limits, countedQuota, quotas, reply)
     if (reply.kind === 'refused') return refusalFromReply(reply)
     if (reply.kind !== 'verified') throw new Error(`unexpected reply to verify: ${reply.kind}`)
     return {
@@ -113,12 +122,19 @@ export const createVerify =
 
 /** A right code is not counted: its count is given back. If that write fails, the answer is still sent, and the count slides out of its
  *  window. The wrong code that fills a rule locks the recipient for the length of that rule (the longest, if several are full), also when
- *  it comes after the approval. A lock is not prolonged while it lasts: first guesses still come then, and a stranger makes some of them. */
-async function settleGuess(limits: Limits, quota: Quota, reply: Reply): Promise<void> {
-  if (reply.kind === 'verified' && reply.matched) return limits.giveBack(quota).catch(() => {})
-  const { full_rule_ms, lock_ms } = await limits.waits(quota)
-  if (full_rule_ms > 0 && lock_ms === 0) await limits.lock(quota, full_rule_ms)
+ *  it comes after the approval. A lock is not prolonged while it lasts. A first guess that was let through beside the limit fills nothing
+ *  of it: a stranger makes some of these. */
+async function settleGuess(limits: Limits, counted: Quota, { guesses }: GuessQuotas, reply: Reply): Promise<void> {
+  if (reply.kind === 'verified' && reply.matched) return limits.giveBack(counted).catch(() => {})
+  if (counted.key !== guesses.key) return
+  const { full_rule_ms, lock_ms } = await limits.waits(guesses)
+  if (full_rule_ms > 0 && lock_ms === 0) await limits.lock(guesses, full_rule_ms)
 }
+
+const refusedFor = (retry_after_ms: number): Reservation => ({
+  ...NO_RESERVATION,
+  refusal: limitRefusal('recipient_verify', retry_after_ms),
+})
 
 const withWrongCode = (unchecked: UncheckedVerify): OtpCommand => ({ ...unchecked, right: false, locked_ms: null })
 

@@ -115,6 +115,20 @@ describeFlow('wrong codes for one recipient', flow => {
       expect((await server.verify(otp_id, code)).body.scope).to.equal('recipient_verify')
   })
 
+  it('lock the recipient for first guesses too, once these have used up the limit as well', async () => {
+    const { server } = await flow.createTenant(SETTINGS)
+    const to = freshNumber()
+    await lockRecipient(server, to)
+    for (let nth = 3; nth <= 5; nth += 1) {
+      const { otp_id, code } = await startVerification(server, to, nth)
+      expect((await server.verify(otp_id, wrongCode(code))).body.status).to.equal('pending')
+    }
+    const { otp_id, code } = await startVerification(server, to, 6)
+    const locked = await server.verify(otp_id, code)
+    expect(refusal(locked)).to.deep.include({ type: 'RateLimitExceededError', status: 429, scope: 'recipient_verify' })
+    expect((await server.status(otp_id)).body, 'the refusal is not counted').to.include({ attempts_left: 2 })
+  })
+
   it('are not prolonged as a lock by first guesses', async () => {
     const { server } = await flow.createTenant(SETTINGS)
     const to = freshNumber()

@@ -5,8 +5,9 @@ import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import type { JsonObject } from '../../../infra/json-object.ts'
 import { sameJson } from '../../../infra/store/ensure.ts'
 import type { App } from '../../domain/tenancy/documents.ts'
+import { exceedsGuessBudget } from '../../domain/tenancy/guess-budget.ts'
 import { underPath } from '../../domain/tenancy/problems.ts'
-import { resolveSettings, type SettingsInput } from '../../domain/tenancy/settings.ts'
+import { guessProblem, resolveSettings, type SettingsInput } from '../../domain/tenancy/settings.ts'
 import { shownName } from '../../domain/tenancy/value-schemas.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { closed, closedAt } from '../closing.ts'
@@ -18,14 +19,20 @@ const settings = z.record(z.string(), z.unknown()).optional()
 export const createBody = z.strictObject({ name: shownName(), settings })
 export const patchBody = z.strictObject({ name: shownName().optional(), settings, closed })
 
-const appView = ({ _id, company_id, name, settings, created_at, closed_at = null }: App): AppAnswer => ({
-  id: _id,
-  company_id,
-  name,
-  settings: resolveSettings(settings),
-  created_at: isoTime(created_at),
-  closed_at: isoTimeOrNull(closed_at),
-})
+function appView({ _id, company_id, name, settings, created_at, closed_at = null }: App): AppAnswer {
+  const resolved = resolveSettings(settings)
+  return {
+    id: _id,
+    company_id,
+    name,
+    settings: resolved,
+    warnings: exceedsGuessBudget(resolved)
+      ? [{ path: 'limits.recipient_verify', message: guessProblem(resolved) }]
+      : [],
+    created_at: isoTime(created_at),
+    closed_at: isoTimeOrNull(closed_at),
+  }
+}
 
 /** Settings as they were written: defaults are not part of a change. */
 const auditFields = ({ name, settings, closed_at = null }: App) => ({

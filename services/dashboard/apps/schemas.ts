@@ -104,12 +104,23 @@ export const appSettings = z
     description: 'The settings of an app, complete with their defaults.',
   }) satisfies z.ZodType<AppSettings>
 
+const settingsWarning = z
+  .object({
+    path: z.string().meta({ description: 'In the settings, dotted.' }),
+    message: z.string().meta({ description: 'What is wrong with it; the words follow the name of the setting.' }),
+  })
+  .meta({
+    id: 'SettingsWarning',
+    description: 'A stored setting that would be refused if it were changed: an earlier release accepted it.',
+  })
+
 export const app = z
   .object({
     id: z.string().meta({ description: 'Identifies the app.' }),
     company_id: z.string().meta({ description: 'The company it belongs to.' }),
     name: z.string().meta({ description: 'It is in the messages.' }),
     settings: appSettings,
+    warnings: z.array(settingsWarning).meta({ description: 'Empty for settings that could be written today.' }),
     created_at: timeSchema('When it was created.'),
     closed_at: timeSchema('When it was closed: its keys are refused since. Null while it is open.').nullable(),
   })

@@ -9,6 +9,7 @@ import {
   type InputProblem,
 } from '../../domain/tenancy/problems.ts'
 import {
+  haveSameGuessMembers,
   lacksBusinessNumber,
   type SettingsInput,
   settingsSchema,
@@ -17,21 +18,26 @@ import {
 
 export function patchSettings(stored: SettingsInput, patch: JsonObject): CheckResult<SettingsInput> {
   const merged = merge(stored, patch)
-  const schema = wasStoredWithoutNumber(stored, merged) ? settingsSchema : writtenSettingsSchema
   const problems = [
     // Names are checked in the patch, because a null with a mistyped name leaves no trace in the merged settings.
     ...findUnknownMembers(settingsSchema, withoutResets(patch)),
     // An empty object is stored as no group, so the merged settings do not show one that stands in place of a value.
     ...misplacedObjects(patch),
     // An unknown member in the merged settings was stored by a newer release, during a rolling deploy, and is no fault of the patch.
-    ...checkKnownMembers(schema, merged),
+    ...checkKnownMembers(writtenSettingsSchema, merged).filter(({ path }) => !WAS_STORED[path]?.(stored, merged)),
   ]
   const byPath = new Map(problems.map(problem => [problem.path, problem]))
   // The cast is safe: the merged settings were checked with the schema of this type.
   return byPath.size > 0 ? { ok: false, problems: [...byPath.values()] } : { ok: true, value: merged as SettingsInput }
 }
 
-/** A link mode without a business number that an earlier release stored is no fault of a patch that leaves it as it was. */
+/** By path, whether a problem of the merged settings is one that an earlier release stored, and that the patch leaves as it was. */
+const WAS_STORED: Record<string, (stored: SettingsInput, merged: JsonObject) => boolean> = {
+  'channels.whatsapp.business_number': wasStoredWithoutNumber,
+  'limits.recipient_verify': haveSameGuessMembers,
+}
+
+/** A link mode without a business number. */
 function wasStoredWithoutNumber(stored: SettingsInput, merged: JsonObject): boolean {
   const before = stored.channels?.whatsapp
   // The cast is safe: only the two members are compared, and the schema checks their types.

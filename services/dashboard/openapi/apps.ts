@@ -18,6 +18,7 @@ const example: AppAnswer = {
   company_id: 'cmp_01k2m8x4e9s7v3hqz5tnw6yb0c',
   name: 'Shop',
   settings: resolveSettings({ routing: { default: ['sms'] } }),
+  warnings: [],
   created_at: '2030-01-01T12:00:00.000Z',
   closed_at: null,
 }

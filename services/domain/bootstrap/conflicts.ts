@@ -2,9 +2,11 @@
 // file with a conflict changes nothing.
 import type { CountersignStore } from '../collections.ts'
 import { hashApiKey } from '../tenancy/api-keys.ts'
-import { type ApiKey, isClosed } from '../tenancy/documents.ts'
+import { type ApiKey, type App, isClosed } from '../tenancy/documents.ts'
+import { exceedsGuessBudget } from '../tenancy/guess-budget.ts'
 import type { InputProblem } from '../tenancy/problems.ts'
-import type { Bootstrap, BootstrapKey } from './complete-file.ts'
+import { guessProblem, haveSameGuessMembers, resolveSettings } from '../tenancy/settings.ts'
+import type { Bootstrap, BootstrapApp, BootstrapKey } from './complete-file.ts'
 
 export interface Conflicts {
   problems: InputProblem[]
@@ -40,6 +42,7 @@ export async function findConflicts(file: Bootstrap, store: CountersignStore): P
           ? []
           : [{ path: `${path}.id`, message: `is an app of ${company} already` }]
       }),
+      ...apps.flatMap(app => guessConflicts(app, storedApps.get(app.fromFile.id))),
       ...keys.flatMap(key => keyConflicts(key, storedKeys.get(key.fromFile.id), keysWithHash)),
     ],
     warnings: [
@@ -56,6 +59,14 @@ export async function findConflicts(file: Bootstrap, store: CountersignStore): P
         .map(({ path, fromFile }) => ({ path, message: `${fromFile.id} was revoked, and stays so` })),
     ],
   }
+}
+
+/** Settings that exceed the guess budget stay valid if they are stored already: an earlier release accepted them. */
+function guessConflicts({ path, fromFile: { settings } }: FileEntry<BootstrapApp>, stored?: App): InputProblem[] {
+  if (settings === null || (stored && haveSameGuessMembers(stored.settings, settings))) return []
+  const resolved = resolveSettings(settings)
+  if (!exceedsGuessBudget(resolved)) return []
+  return [{ path: `${path}.settings.limits.recipient_verify`, message: guessProblem(resolved) }]
 }
 
 const staysClosed = ({ path, id }: { path: string; id: string }): InputProblem => ({

@@ -6,7 +6,7 @@ import { ADDRESS_CLASSES } from '../address-lists/documents.ts'
 import { priceSchema } from '../tenancy/price-schema.ts'
 import { check } from '../tenancy/problems.ts'
 import { MAX_PROVIDERS_PER_APP, PROVIDER_TYPES, providerName } from '../tenancy/providers.ts'
-import { type SettingsInput, writtenSettingsSchema } from '../tenancy/settings.ts'
+import { fileSettingsSchema, type SettingsInput } from '../tenancy/settings.ts'
 import { channel, shownName, webAddress, webhookSecret } from '../tenancy/value-schemas.ts'
 
 const id = (prefix: string) =>
@@ -16,7 +16,7 @@ const name = shownName(100)
 
 /** Settings are checked here and stored as they were written: defaults are resolved when they are read. */
 const settings = z.custom<SettingsInput>().superRefine((written, context) => {
-  const checked = check(writtenSettingsSchema, written)
+  const checked = check(fileSettingsSchema, written)
   if (checked.ok) return
   for (const { path, message } of checked.problems)
     context.addIssue({ code: 'custom', path: pathSegments(path), message })

@@ -14,9 +14,16 @@ const DAY_SECONDS = 86_400
 export const MIN_GUESS_ODDS = 1_000
 
 /** The most guesses for one recipient in a day: every send can be guessed at until its attempts are spent, and the limit of wrong codes
- *  holds over all of them. Infinity if neither is limited. */
+ *  holds over all of them. It counts twice: first guesses that the lock lets through have a limit of their own with the same rules.
+ *  Infinity if neither is limited. */
 export const guessesPerDay = ({ verify_attempts, limits }: GuessSettings): number =>
-  Math.min(allowedPerDay(limits.recipient) * verify_attempts, allowedPerDay(limits.recipient_verify))
+  Math.min(allowedPerDay(limits.recipient) * verify_attempts, 2 * allowedPerDay(limits.recipient_verify))
+
+export const exceedsGuessBudget = (settings: GuessSettings): boolean => guessesPerDay(settings) > guessBudget(settings)
+
+/** Earlier releases counted `recipient_verify` once. What they accepted may be stored; what they refused never was. */
+export const exceedsFormerGuessBudget = (settings: GuessSettings): boolean =>
+  exceedsGuessBudget(settings) && allowedPerDay(settings.limits.recipient_verify) > guessBudget(settings)
 
 /** The most guesses per recipient and day that a code of this length allows. */
 export const guessBudget = ({ code }: GuessSettings): number => 10 ** code.length / MIN_GUESS_ODDS

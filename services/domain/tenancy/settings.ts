@@ -1,9 +1,17 @@
 // In: an app's settings as an operator wrote them; every member is optional. Out: complete settings, or every problem with its path.
 // Settings are stored as they were written. Defaults are resolved when they are read, so that a new default reaches every app that has
 // not set the member.
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { AppSettings } from '../../../machines/settings.ts'
-import { guessBudget, guessesPerDay, MIN_GUESS_ODDS } from './guess-budget.ts'
+import {
+  exceedsFormerGuessBudget,
+  exceedsGuessBudget,
+  type GuessSettings,
+  guessBudget,
+  guessesPerDay,
+  MIN_GUESS_ODDS,
+} from './guess-budget.ts'
 import { resolveDefaults } from './resolve-defaults.ts'
 import {
   androidHash,
@@ -97,11 +105,13 @@ const fraudGuard = z.strictObject({
   action: fraudGuardAction.default('refuse'),
 })
 
+const verifyAttempts = z.int().min(1).max(10).default(5)
+
 const settingsRules = z
   .strictObject({
     locale: locale.default('en'),
     code: code.prefault({}),
-    verify_attempts: z.int().min(1).max(10).default(5),
+    verify_attempts: verifyAttempts,
     send_attempts: z.int().min(1).max(20).default(5),
     resend_cooldown_seconds: z.array(seconds(0, 3_600)).min(1).default([30, 60, 120]),
     token_ttl_seconds: seconds(1, 3_600).default(600),
@@ -129,23 +139,26 @@ const settingsRules = z
     message: 'needs at least one rule: wrong codes must be limited over all verifications of a recipient',
     when: ({ value }) => wrongCodesLimited.safeParse(value).success,
   })
-  .refine(settings => guessesPerDay(settings) <= guessBudget(settings), {
-    path: ['limits', 'recipient_verify'],
-    error: ({ input }) => guessProblem(input as AppSettings),
-    when: ({ value }) => guessLimited.safeParse(value).success,
-  })
+  .refine(settings => !exceedsFormerGuessBudget(settings), guessRefusal())
 
-/** Settings as they are loaded. Earlier releases stored link modes without a business number: such a mode is not usable. */
+/** Settings as they are loaded. Earlier releases stored link modes without a business number: such a mode is not usable. They also stored
+ *  settings that exceed the guess budget as it is counted now: these stay as they are, with a warning. */
 export const settingsSchema = settingsRules.transform(withGuardMode)
 
+const writtenRules = settingsRules.refine(({ channels }) => !lacksBusinessNumber(channels.whatsapp), {
+  path: ['channels', 'whatsapp', 'business_number'],
+  message:
+    'is required where channels.whatsapp.mode is a link mode: give the number that the link opens, such as "+15550001111", or the mode "template"',
+  when: ({ value }) => linkable.safeParse(value).success,
+})
+
+/** Settings in a bootstrap file, which may be those that are stored. Whether they are, and may exceed the guess budget, is found out when
+ *  the file is compared with the store. */
+export const fileSettingsSchema = writtenRules.transform(withGuardMode)
+
 /** Settings as they are written. */
-export const writtenSettingsSchema = settingsRules
-  .refine(({ channels }) => !lacksBusinessNumber(channels.whatsapp), {
-    path: ['channels', 'whatsapp', 'business_number'],
-    message:
-      'is required where channels.whatsapp.mode is a link mode: give the number that the link opens, such as "+15550001111", or the mode "template"',
-    when: ({ value }) => linkable.safeParse(value).success,
-  })
+export const writtenSettingsSchema = writtenRules
+  .refine(settings => !exceedsGuessBudget(settings), guessRefusal())
   .transform(withGuardMode)
 
 function withGuardMode<S extends z.output<typeof settingsRules>>(settings: S) {
@@ -171,7 +184,27 @@ const guessLimited = z.object({
   limits: z.object({ recipient: rules, recipient_verify: rules.min(1) }),
 })
 
-const guessProblem = (settings: AppSettings): string =>
+function guessRefusal() {
+  return {
+    path: ['limits', 'recipient_verify'],
+    error: ({ input }: { input?: unknown }) => guessProblem(input as AppSettings),
+    when: ({ value }: { value: unknown }) => guessLimited.safeParse(value).success,
+  }
+}
+
+const guessMembers = z.object({
+  verify_attempts: verifyAttempts,
+  code: z.object({ length: code.shape.length }).prefault({}),
+  limits: z.object({ recipient: limits.shape.recipient, recipient_verify: limits.shape.recipient_verify }).prefault({}),
+})
+
+/** Whether two settings, as they are written, allow the same guesses. */
+export function haveSameGuessMembers(one: unknown, other: unknown): boolean {
+  const [first, second] = [guessMembers.safeParse(one), guessMembers.safeParse(other)]
+  return first.success && second.success && isDeepStrictEqual(first.data, second.data)
+}
+
+export const guessProblem = (settings: GuessSettings): string =>
   `allows ${guessesPerDay(settings)} guesses per recipient and day with limits.recipient and verify_attempts; ` +
   `a code of ${settings.code.length} digits allows ${guessBudget(settings)} (1/${MIN_GUESS_ODDS} of all codes)`
 

@@ -19,8 +19,9 @@ type AllKeysIndexer = Pick<Keyring, 'indexes'>
 export const counterKey = ({ app_id, mode }: AppMode, ...segments: string[]): string =>
   [app_id, mode, ...segments].join(':')
 
-/** Wrong codes are counted by the kind of key that started the verification, then by the kind of key that guesses. */
-export type GuessCount = `guesses:${KeyKind}:${KeyKind}`
+/** Wrong codes are counted by the kind of key that started the verification, then by the kind of key that guesses. First guesses of a
+ *  verification that the lock lets through are counted apart. */
+export type GuessCount = `${'guesses' | 'first_guesses'}:${KeyKind}:${KeyKind}`
 
 /** The counters of a recipient, apart for verifications that servers and that devices started. That of the sends also counts the
  *  messages, in windows of their own: most sends are a message, and one document costs half as much as two. */
@@ -33,6 +34,9 @@ export const RECIPIENT_COUNTS: readonly RecipientCount[] = [
   'guesses:server:server',
   'guesses:server:publishable',
   'guesses:publishable:publishable',
+  'first_guesses:server:server',
+  'first_guesses:server:publishable',
+  'first_guesses:publishable:publishable',
 ]
 
 /** Counters that earlier releases had for messages. They are erased with a recipient, and not read any more. */

@@ -39,7 +39,7 @@ export const refusal = {
   messageLimit: limitRefusal('recipient', 'Too many messages to this recipient, or too many calls; `scope` names it.'),
   verifyLimit: limitRefusal(
     'recipient_verify',
-    'Too many wrong codes for this recipient. The first code of a verification is never refused for this.',
+    'Too many wrong codes for this recipient. The first code of a verification is refused only once as many first codes as the limit allows were wrong too.',
   ),
   cooldown: errorRefusal('ResendCooldownError', 'Too soon after the last send.', {
     scope: 'resend_cooldown',

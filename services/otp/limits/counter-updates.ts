@@ -19,7 +19,9 @@ export interface CounterUpdateDeps {
 }
 
 /** `otherKeys`: the former keys under which the counter exists too. What is granted must be counted under them as well. */
-export type UpdateResult = { granted: true; otherKeys: readonly string[] } | Extract<TakeResult, { granted: false }>
+export type UpdateResult =
+  | { granted: true; locked_ms: number; otherKeys: readonly string[] }
+  | Extract<TakeResult, { granted: false }>
 
 const ONE_UPDATE_AT_A_TIME = { maxSize: 10_000, parallel: 1 }
 const MAX_TRIES_AFTER_LOST_RACE = 5
@@ -42,7 +44,11 @@ export function createCounterUpdate({ counters, clock }: CounterUpdateDeps): (li
       const after = found.get(key)
       const ownGrant = after?.grants?.find(one => isOfCall(one, call))
       if (after && ownGrant) {
-        const granted: UpdateResult = { granted: true, otherKeys: formerKeys.filter(former => found.has(former)) }
+        const granted: UpdateResult = {
+          granted: true,
+          locked_ms: Math.max(0, (after.locked_until ?? 0) - now),
+          otherKeys: formerKeys.filter(former => found.has(former)),
+        }
         const refused: UpdateResult = { granted: false, retry_after_ms: waitFor(after.windows, rules, now) }
         return Array.from({ length: count }, (_, nth) => (nth < ownGrant.granted ? granted : refused))
       }

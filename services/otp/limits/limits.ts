@@ -19,7 +19,7 @@ import {
 } from './windows.ts'
 
 export interface Limits {
-  /** Counts one if every rule allows it. */
+  /** Counts one if every rule allows it. The answer says whether the counter is locked. */
   take(limit: Limit): Promise<TakeResult>
   /** Subtracts one that was granted and is not used. */
   giveBack(limit: Limit): Promise<void>
@@ -82,7 +82,8 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
     const { key, rules } = limit
     const own = await updateCounter(limit)
     if (!own.granted) return own
-    if (own.otherKeys.length === 0) return GRANTED
+    const granted: TakeResult = own.locked_ms > 0 ? { granted: true, locked_ms: own.locked_ms } : GRANTED
+    if (own.otherKeys.length === 0) return granted
     const counted = [key]
     for (const otherKey of own.otherKeys) {
       const other = await updateCounter({ key: otherKey, rules })
@@ -93,7 +94,7 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
       counted.push(otherKey)
     }
     keysOfCounters.set(key, counted)
-    return GRANTED
+    return granted
   }
 
   async function waits({ key, formerKeys = [], rules }: Limit): Promise<LimitWaits> {

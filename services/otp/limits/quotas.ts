@@ -76,18 +76,28 @@ export const messageQuota = (
   rules: limits.recipient_messages.map(rule => ({ ...rule, counts: 'messages' })),
 })
 
+export interface GuessQuotas {
+  guesses: Quota
+  /** For the first guess of a verification while `guesses` is full or locked. It has the same rules, so a window compares at most twice
+   *  what a rule allows, however many verifications are started. */
+  firstGuesses: Quota
+}
+
 /** Wrong codes are counted apart by the kind of key that started the verification and by the kind of key that guesses, so that an attacker
  *  with a publishable key cannot lock a recipient out of the server's verifications, neither by starting nor by guessing them. */
-export const guessQuota = (
+export function guessQuotas(
   appMode: AppMode,
   recipientIndexes: readonly string[],
   { startedBy, guessedBy }: { startedBy: KeyKind; guessedBy: KeyKind },
   limits: AppSettings['limits'],
-): Quota => ({
-  scope: 'recipient_verify',
-  ...recipientCounter(appMode, `guesses:${startedBy}:${guessedBy}`, recipientIndexes),
-  rules: limits.recipient_verify,
-})
+): GuessQuotas {
+  const quota = (what: 'guesses' | 'first_guesses'): Quota => ({
+    scope: 'recipient_verify',
+    ...recipientCounter(appMode, `${what}:${startedBy}:${guessedBy}`, recipientIndexes),
+    rules: limits.recipient_verify,
+  })
+  return { guesses: quota('guesses'), firstGuesses: quota('first_guesses') }
+}
 
 const withoutAddressQuota = (send: ResendQuotaInput): Quota => ({
   scope: 'app_without_client_ip',

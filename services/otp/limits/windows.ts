@@ -17,7 +17,8 @@ export interface Limit {
   rules: readonly WindowRule[]
 }
 
-export type TakeResult = { granted: true } | { granted: false; retry_after_ms: number }
+/** `locked_ms`: how long the counter is still locked, if it is. A lock does not keep `take` from granting. */
+export type TakeResult = { granted: true; locked_ms?: number } | { granted: false; retry_after_ms: number }
 
 /** The name of the rule's window in its counter. */
 export const windowName = ({ counts, seconds }: WindowRule): string =>

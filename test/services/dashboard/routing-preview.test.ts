@@ -6,6 +6,7 @@ import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
 import { createAppCache } from '../../../services/otp/apps.ts'
 import { checkRecipient, planSend } from '../../../services/otp/send-plan.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 
 const BRAZILIAN = '+5511987654321'
@@ -116,7 +117,11 @@ onEmbeddedStore('the routing preview', fresh => {
   const refusalOfSend = async (text: string) => {
     const recipient = checkRecipient(text, 'test')
     if ('kind' in recipient) return recipient.error
-    const sending = await createAppCache({ tenancy: createTenancy(admin), clock: admin.clock }).get(app)
+    const sending = await createAppCache({
+      tenancy: createTenancy(admin),
+      clock: admin.clock,
+      log: createCapturedLog().log,
+    }).get(app)
     if (!sending) throw new Error('there is no such app')
     const plan = planSend({ recipient, mode: 'test', caller: 'server', app: sending, reputation: null })
     return 'kind' in plan ? plan.error : plan.insufficientFunds ? 'InsufficientFundsError' : null

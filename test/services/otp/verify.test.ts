@@ -1,5 +1,6 @@
-// Parallel guesses for one recipient: beyond the first guess of each verification, only as many as the limit allows are compared.
+// Guesses for one recipient: only as many as the limit allows are compared, and as many first guesses of verifications besides.
 import { expect } from 'chai'
+import fc from 'fast-check'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpAnswer } from '../../../machines/calls.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
@@ -7,6 +8,7 @@ import { inFlight } from '../../../services/domain/verifications/encryption-cont
 import { codeOf } from '../../../services/otp/verify.ts'
 import { wrongCode } from '../../support/flow.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 import { interceptWrites, testKeyring } from '../../support/tenancy.ts'
 
@@ -51,8 +53,8 @@ onEmbeddedStore('guesses for one recipient', fresh => {
   })
   afterEach(() => Promise.all([actor, ...others].map(one => one.close())))
 
-  const send = async (): Promise<{ otp_id: string; code: string }> => {
-    const { otp_id } = await actor.send({ company: 'cmp_1', app: 'app_1', recipient: '+14155550123' })
+  const send = async (recipient = '+14155550123'): Promise<{ otp_id: string; code: string }> => {
+    const { otp_id } = await actor.send({ company: 'cmp_1', app: 'app_1', recipient })
     const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
     return { otp_id, code: doc ? codeOf(keyring, doc) : '' }
   }
@@ -96,6 +98,76 @@ onEmbeddedStore('guesses for one recipient', fresh => {
     expect((await Promise.all(wrong)).map(resultOf)).to.deep.equal(Array(2 * MAX_WRONG).fill('pending'))
     const right = started.map(({ otp_id, code }) => verify(otp_id, code))
     expect((await Promise.all(right)).map(resultOf)).to.deep.equal(Array(2 * MAX_WRONG).fill('recipient_verify'))
+  })
+
+  it('are refused also as the first of a verification once as many of these were wrong as the limit allows', async () => {
+    await fillLimit()
+    const [right, ...wrong] = await sendMany(1 + MAX_WRONG)
+    const verifyWrong = async () => {
+      const answers = await Promise.all(wrong.map(({ otp_id, code }) => verify(otp_id, wrongCode(code))))
+      return answers.map(resultOf)
+    }
+    expect(resultOf(await verify(right?.otp_id ?? '', right?.code ?? '')), 'a right one is not counted').to.equal(
+      'approved',
+    )
+    expect(await verifyWrong()).to.deep.equal(Array(MAX_WRONG).fill('pending'))
+    const beyond = await send()
+    for (const code of [beyond.code, wrongCode(beyond.code)])
+      expect(await verifyEverywhere(beyond.otp_id, code)).to.deep.equal(
+        Array(2 * (1 + OTHER_PROCESSES)).fill('recipient_verify'),
+      )
+    await actor.clock.advance(2 * HOUR_MS)
+    const later = await send()
+    expect(resultOf(await verify(later.otp_id, later.code))).to.equal('approved')
+  })
+
+  it('are refused also as the first while the lock lasts, although the counts of the limit have slid out', async () => {
+    await actor.clock.advance(HOUR_MS - (actor.clock.now() % HOUR_MS) - MINUTE_MS)
+    await fillLimit()
+    await actor.clock.advance(HOUR_MS - 2 * MINUTE_MS)
+    for (const { otp_id, code } of await sendMany(MAX_WRONG))
+      expect(resultOf(await verify(otp_id, wrongCode(code)))).to.equal('pending')
+    const { otp_id, code } = await send()
+    const refused = await verify(otp_id, code)
+    expect(resultOf(refused)).to.equal('recipient_verify')
+    // The lock ends before the first guesses slide out.
+    expect(refused).to.have.property('retry_after_ms', 2 * MINUTE_MS)
+    await actor.clock.advance(2 * MINUTE_MS)
+    expect(resultOf(await verify(otp_id, code))).to.equal('approved')
+  })
+
+  it('are compared and wrong at most twice as often in a window as the rule says, at any timing', async () => {
+    const rounds = fc.array(
+      fc.record({
+        wait_ms: fc.oneof(fc.constant(0), fc.nat(9 * MINUTE_MS), fc.nat(HOUR_MS)),
+        sends: fc.integer({ min: 2, max: 4 }),
+        guessesOfEach: fc.integer({ min: 1, max: 2 }),
+        atOnce: fc.boolean(),
+      }),
+      { minLength: 3, maxLength: 5 },
+    )
+    let recipients = 0
+    await fc.assert(
+      fc.asyncProperty(rounds, async rounds => {
+        recipients += 1
+        const recipient = `+1415555${1_000 + recipients}`
+        const wrongByHour = new Map<number, number>()
+        for (const { wait_ms, sends, guessesOfEach, atOnce } of rounds) {
+          await actor.clock.advance(wait_ms)
+          const started = await Promise.all(Array.from({ length: sends }, () => send(recipient)))
+          const guesses = started.flatMap(one => Array.from({ length: guessesOfEach }, () => one))
+          const guess = ({ otp_id, code }: (typeof started)[number]) => verify(otp_id, wrongCode(code))
+          const answers: OtpAnswer[] = []
+          if (atOnce) answers.push(...(await Promise.all(guesses.map(guess))))
+          else for (const one of guesses) answers.push(await guess(one))
+          const hour = Math.floor(actor.clock.now() / HOUR_MS)
+          const compared = answers.filter(({ kind }) => kind === 'verified').length
+          wrongByHour.set(hour, (wrongByHour.get(hour) ?? 0) + compared)
+        }
+        expect(Math.max(...wrongByHour.values())).to.be.at.most(2 * MAX_WRONG)
+      }),
+      { numRuns: propertyRuns(4) },
+    )
   })
 
   it('are compared once for a new verification of a locked recipient, in all processes together', async () => {

@@ -1449,6 +1449,8 @@ export interface components {
             /** @description It is in the messages. */
             name: string;
             settings: components["schemas"]["AppSettings"];
+            /** @description Empty for settings that could be written today. */
+            warnings: components["schemas"]["SettingsWarning"][];
             /**
              * Format: date-time
              * @description When it was created.
@@ -2781,6 +2783,13 @@ export interface components {
             /** @description The `cursor` of the next page; null on the last one. */
             next_cursor: string | null;
         };
+        /** @description A stored setting that would be refused if it were changed: an earlier release accepted it. */
+        SettingsWarning: {
+            /** @description In the settings, dotted. */
+            path: string;
+            /** @description What is wrong with it; the words follow the name of the setting. */
+            message: string;
+        };
         /**
          * @description `sandbox`: this deployment has no email provider, so the code is in the sandbox inbox.
          * @enum {string}
@@ -3762,7 +3771,7 @@ export interface operations {
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Verifications422"];
-            /** @description `RateLimitExceededError`: Too many wrong codes for this recipient. The first code of a verification is never refused for this. */
+            /** @description `RateLimitExceededError`: Too many wrong codes for this recipient. The first code of a verification is refused only once as many first codes as the limit allows were wrong too. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -26,7 +26,14 @@ onEmbeddedStore('apps', fresh => {
     expect(isId('app', id)).to.equal(true)
     const settings = resolveSettings({})
     const created_at = '2030-01-01T00:00:00.000Z'
-    expect(rest).to.deep.equal({ company_id: company.id, name: 'Shop', settings, created_at, closed_at: null })
+    expect(rest).to.deep.equal({
+      company_id: company.id,
+      name: 'Shop',
+      settings,
+      warnings: [],
+      created_at,
+      closed_at: null,
+    })
     expect((await admin.get(`/apps/${id}`)).body).to.deep.equal(created.body)
     expect((await admin.get(`/companies/${company.id}/apps`)).body.items).to.deep.equal([created.body])
     expect((await admin.get(`/companies/${other.id}/apps`)).body.items).to.deep.equal([])
@@ -150,6 +157,25 @@ onEmbeddedStore('apps', fresh => {
     const refused = await patch(app, { settings: { limits: null } })
     expect([refused.status, errorPaths(refused)]).to.deep.equal([422, paths])
     expect((await patch(app, { settings: { limits: null, code: null } })).status).to.equal(200)
+  })
+
+  it('stay valid if an earlier release counted fewer guesses in them, until one of their members is changed', async () => {
+    const { app } = await createTenant(admin)
+    // Eight guesses a day as they were counted, sixteen now; a code of four digits allows ten.
+    const limits = { recipient_verify: [{ max: 8, seconds: 86_400 }] }
+    await admin.store.docs('apps').modify({ _id: app }, { $set: { settings: { code: { length: 4 }, limits } } })
+    const { body } = await admin.get(`/apps/${app}`)
+    expect(body.settings.limits).to.deep.include(limits)
+    expect(body.warnings).to.have.length(1)
+    expect(body.warnings[0]).to.have.property('path', 'limits.recipient_verify')
+    expect(body.warnings[0].message).to.match(/^allows 16 guesses .* allows 10 /)
+    const unchanged = { locale: 'de', verify_attempts: 5, limits }
+    expect((await patch(app, { settings: unchanged })).body.settings).to.include({ locale: 'de', verify_attempts: 5 })
+    for (const changed of [{ verify_attempts: 4 }, { limits: { recipient_verify: [{ max: 7, seconds: 86_400 }] } }])
+      expect(errorPaths(await patch(app, { settings: changed }))).to.deep.equal(['settings.limits.recipient_verify'])
+    const enough = { limits: { recipient_verify: [{ max: 5, seconds: 86_400 }] } }
+    const mended = await patch(app, { settings: enough })
+    expect([mended.status, mended.body.warnings]).to.deep.equal([200, []])
   })
 
   it('keep all of many concurrent changes', async () => {

@@ -39,6 +39,21 @@ eachStore('a bootstrap file that contradicts the store is refused, and nothing w
     ])
   })
 
+  it('settings that allow too many guesses, unless an earlier release stored the same', async () => {
+    const store = await fresh()
+    await apply(store, inApp('cmp_acme', 'app_shop'))
+    // Eight guesses a day as earlier releases counted, sixteen now; a code of four digits allows ten.
+    const settings = { code: { length: 4 }, limits: { recipient_verify: [{ max: 8, seconds: 86_400 }] } }
+    const file = (more: object) => ({
+      companies: [{ id: 'cmp_acme', apps: [{ id: 'app_shop', settings: { ...settings, ...more } }] }],
+    })
+    const path = 'companies.0.apps.0.settings.limits.recipient_verify'
+    expect((await conflictsOf(store, file({}))).map(problem => problem.path)).to.deep.equal([path])
+    await store.docs('apps').modify({ _id: 'app_shop' }, { $set: { settings } })
+    await apply(store, file({ locale: 'de' }))
+    expect((await conflictsOf(store, file({ verify_attempts: 4 }))).map(problem => problem.path)).to.deep.equal([path])
+  })
+
   it('a key of another app', async () => {
     const store = await fresh()
     await apply(store, fullBootstrapFile())

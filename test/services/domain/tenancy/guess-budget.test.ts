@@ -68,9 +68,9 @@ describe('the guesses per recipient and day', () => {
     expect(guessesPerDay(settings())).to.equal(100)
   })
 
-  it('are the limit of wrong codes, if the sends allow more', () => {
-    expect(guessesPerDay(settings({ recipient: [] }))).to.equal(480)
-    expect(guessesPerDay(settings({ recipient_verify: [rule(60, 86_400)] }))).to.equal(60)
+  it('are twice the limit of wrong codes, because first guesses have one of their own, if the sends allow more', () => {
+    expect(guessesPerDay(settings({ recipient: [] }))).to.equal(960)
+    expect(guessesPerDay(settings({ recipient_verify: [rule(30, 86_400)] }))).to.equal(60)
   })
 
   it('are refused above a thousandth of all codes, and only then', () => {

@@ -1,6 +1,7 @@
 // The screen of limits and fraud: the guard and what it saw, limits, countries, caps, and the lists of client addresses.
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
+import { useApp } from '../../data/tenant.tsx'
 import { useSettingsDraft } from '../../data/use-settings-draft.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { SaveBar } from '../../ui/save-bar.tsx'
@@ -19,6 +20,7 @@ const SHOWN = ['limits', 'allowed_countries', 'blocked_countries', 'spend_caps']
 
 export default function Limits() {
   const may = useMay('developer')
+  const { warnings } = useApp()
   const draft = useSettingsDraft('limits', SHOWN)
   return (
     <Screen
@@ -29,6 +31,11 @@ export default function Limits() {
       <FraudGuard may={may} />
       <Decisions />
       <Prefixes />
+      {warnings.map(({ path, message }) => (
+        <Notice key={path} tone="warning">
+          <code>{path}</code> {message}. The setting was stored before this was checked, and stays until you change it.
+        </Notice>
+      ))}
       <RulesCard draft={draft} may={may} />
       <CountriesCard draft={draft} may={may} />
       <SpendCaps draft={draft} may={may} />

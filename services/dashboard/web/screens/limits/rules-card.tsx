@@ -37,7 +37,7 @@ const LIMITS: readonly LimitWords[] = [
     name: 'recipient_verify',
     title: 'Wrong codes for one recipient',
     meaning:
-      'Over all verifications of a number or address. At the limit it is locked for the time of the rule; the first code of a verification is always looked at. At least one rule is needed.',
+      'Over all verifications of a number or address. At the limit it is locked for the time of the rule; only first codes of verifications are still looked at, until as many of them were wrong. At least one rule is needed.',
   },
   {
     name: 'client_ip',
