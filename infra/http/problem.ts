@@ -63,13 +63,14 @@ export function rateLimited({ scope, detail, waitMs }: { scope: string; detail: 
   })
 }
 
-/** Turns any error into a problem. An error that is not a `Problem` shows only its status. */
-export function asProblem(thrown: unknown): Problem {
+const MAYBE_EXECUTED = 'It may or may not have been executed. Retry with the same idempotency key.'
+const NOTHING_CHANGED = 'It could not be read now. A read changes nothing: ask again.'
+
+/** Turns any error into a problem. An error that is not a `Problem` shows only its status. `isRead`: the request changes nothing. */
+export function asProblem(thrown: unknown, { isRead = false } = {}): Problem {
   if (thrown instanceof Problem) return thrown
   if (thrown instanceof Unavailable || thrown instanceof CallTimeout)
-    return infraProblem('ServiceUnavailableError', {
-      detail: 'It may or may not have been executed. Retry with the same idempotency key.',
-    })
+    return infraProblem('ServiceUnavailableError', { detail: isRead ? NOTHING_CHANGED : MAYBE_EXECUTED })
   return httpException(refusalStatus(thrown) ?? 500)
 }
 

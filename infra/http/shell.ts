@@ -111,15 +111,37 @@ const createAnswerProblems =
     try {
       await next()
     } catch (thrown) {
-      const failure = asProblem(thrown)
+      const failure = asProblem(thrown, { isRead: READ_METHODS.has(ctx.method) })
       ctx.state.errorType = failure.type
       if (failure.status >= 500) logFailure(logOf(ctx), thrown, failure.status, ctx)
       ctx.status = failure.status
       ctx.set(failure.extras.headers ?? {})
+      if (failure.type === 'HTTPException' && failure.status === 404 && isForPerson(ctx)) {
+        ctx.type = 'html'
+        ctx.body = NOT_FOUND_PAGE
+        return
+      }
       ctx.body = problemBody(failure, ctx.state.requestId)
       ctx.set('Content-Type', PROBLEM_TYPE)
     }
   }
+
+const READ_METHODS = new Set(['GET', 'HEAD'])
+
+/** A browser that opens an address prefers HTML. A program that says nothing, or takes everything, gets the problem. */
+const isForPerson = (ctx: Context): boolean =>
+  READ_METHODS.has(ctx.method) && ctx.accepts(PROBLEM_TYPE, 'json', 'html') === 'html'
+
+const NOT_FOUND_PAGE = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>Not found</title>
+<h1>There is nothing at this address</h1>
+<p><a href="/">To the start page</a></p>
+</html>
+`
 
 /** An overload makes many 503s, so their lines have no stack. */
 function logFailure(log: Logger, thrown: unknown, status: number, ctx: Context): void {

@@ -1,3 +1,4 @@
+import { Router } from '@koa/router'
 import { expect } from 'chai'
 import Koa from 'koa'
 import { CallFailed, CallTimeout, Unroutable } from '../../../infra/broker/broker.ts'
@@ -71,6 +72,18 @@ describe('an error in a route', () => {
       expect(JSON.stringify(body)).not.to.contain(error.message)
       expect(log.output()).to.contain(error.message)
     })
+
+  it('is 503 that names the idempotency key only where the request may have changed something', async () => {
+    const router = new Router()
+    router.all('/', () => {
+      throw new Unavailable('store gone')
+    })
+    const { ask } = await startServer(router)
+    const details: unknown[] = []
+    for (const method of ['GET', 'POST']) details.push((await ask('/', { method })).body.detail)
+    expect(details[0]).to.contain('ask again').and.not.to.contain('idempotency')
+    expect(details[1]).to.contain('idempotency key')
+  })
 
   it('is 503 with Retry-After also where the route that threw it names no time', async () => {
     const { status, headers } = await answerToError(problem('ServiceUnavailableError', { detail: 'Try again.' }))

@@ -28,6 +28,17 @@ describe('a path', () => {
     }
   })
 
+  it('without a route is a page with a way home for a browser that opens it', async () => {
+    const { url } = await startServer(...shop())
+    const browser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
+    const page = await fetch(`${url}/nowhere`, { headers: browser })
+    expect(page.status).to.equal(404)
+    expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8')
+    expect(await page.text()).to.contain('<a href="/">')
+    const posted = await fetch(`${url}/nowhere`, { method: 'POST', headers: browser })
+    expect(posted.headers.get('content-type')).to.equal('application/problem+json')
+  })
+
   it('is 405 with another method than those of its routes, which it lists over all routers', async () => {
     const { ask } = await startServer(...shop())
     const { status, headers, body } = await ask('/shop/items/7', { method: 'PATCH' })
