@@ -1,10 +1,12 @@
 // The receiver that docs/webhooks.md shows, run as a process and sent signed events, as services/webhook sends them.
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { createOutbound } from '../../infra/outbound/guarded-outbound.ts'
 import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
+import { JAVASCRIPT_SIGNATURE_SAMPLE } from '../../services/domain/webhooks/signature-sample.ts'
 import { signatureHeaders } from '../../services/webhook/signature.ts'
 import { type Child, spawnChild } from '../support/child.ts'
 import { LOOPBACK, post } from '../support/outbound.ts'
@@ -51,6 +53,11 @@ describe('the documented receiver of webhooks', () => {
     expect(await sent(last.body, signed(last))).to.equal(204)
     await running.waitForLine(line => line.includes(`"${JSON.parse(last.body).payload.otp_id}"`))
   }
+
+  it('checks signatures as the reference and the dashboard show it', () => {
+    const [, check = ''] = JAVASCRIPT_SIGNATURE_SAMPLE.split('\n\n')
+    expect(readFileSync(EXAMPLE, 'utf8')).to.contain(check)
+  })
 
   it('accepts a genuine event', async () => {
     const one = newEvent()

@@ -1,5 +1,6 @@
 // How a receiver of webhooks checks a signature, in every language. test/services/edge/docs/signature-samples.test.ts runs them against
 // real signatures.
+import { TYPESCRIPT_SIGNATURE_SAMPLE } from '../../../domain/webhooks/signature-sample.ts'
 import type { Language } from './request.ts'
 
 /** In the shell it is a way to try a recorded event, not a receiver: the comparison takes longer the more of a signature is right. */
@@ -14,23 +15,12 @@ else
   exit 1
 fi`
 
-const typescript = `import { createHmac, timingSafeEqual } from 'node:crypto'
-
-/** \`rawBody\` is the body as it came, before any JSON parser. */
-export function isGenuine(headers: Record<string, string | undefined>, rawBody: Buffer, secret: string): boolean {
-  const timestamp = headers['x-webhook-timestamp'] ?? ''
-  const signature = Buffer.from(headers['x-webhook-signature'] ?? '', 'hex')
-  const expected = createHmac('sha256', secret).update(\`\${timestamp}.\`).update(rawBody).digest()
-  const isFresh = Math.abs(Date.now() / 1000 - Number(timestamp)) <= 300
-  return isFresh && signature.length === expected.length && timingSafeEqual(signature, expected)
-}`
-
 const python = `import hashlib
 import hmac
 import time
 
 
-def is_genuine(headers: dict, raw_body: bytes, secret: str) -> bool:
+def is_genuine(raw_body: bytes, headers: dict, secret: str) -> bool:
     """raw_body is the body as it came, before any JSON parser."""
     timestamp = headers.get("X-Webhook-Timestamp", "")
     signature = headers.get("X-Webhook-Signature", "")
@@ -51,7 +41,7 @@ import (
 )
 
 // IsGenuine takes the body as it came, before any JSON parser.
-func IsGenuine(header http.Header, rawBody []byte, secret string) bool {
+func IsGenuine(rawBody []byte, header http.Header, secret string) bool {
 	timestamp := header.Get("X-Webhook-Timestamp")
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil || time.Since(time.Unix(seconds, 0)).Abs() > 5*time.Minute {
@@ -69,7 +59,7 @@ func IsGenuine(header http.Header, rawBody []byte, secret string) bool {
 
 const php = `<?php
 /** $rawBody is the body as it came: file_get_contents('php://input'). */
-function isGenuine(array $headers, string $rawBody, string $secret): bool
+function isGenuine(string $rawBody, array $headers, string $secret): bool
 {
     $timestamp = $headers['X-Webhook-Timestamp'] ?? '';
     $signature = $headers['X-Webhook-Signature'] ?? '';
@@ -78,4 +68,10 @@ function isGenuine(array $headers, string $rawBody, string $secret): bool
     return $isFresh && hash_equals($expected, $signature);
 }`
 
-export const SIGNATURE_SAMPLES: Record<Language, string> = { curl: shell, typescript, python, go, php }
+export const SIGNATURE_SAMPLES: Record<Language, string> = {
+  curl: shell,
+  typescript: TYPESCRIPT_SIGNATURE_SAMPLE,
+  python,
+  go,
+  php,
+}

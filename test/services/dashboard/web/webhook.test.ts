@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
-import { VERIFY_SAMPLE } from '../../../../services/dashboard/web/screens/api-keys/verify-sample.ts'
 import {
   type Attempt,
   attemptResult,
@@ -8,6 +7,7 @@ import {
   testResult,
   type WebhookEvent,
 } from '../../../../services/dashboard/web/screens/api-keys/webhook-text.ts'
+import { JAVASCRIPT_SIGNATURE_SAMPLE } from '../../../../services/domain/webhooks/signature-sample.ts'
 import { signatureHeaders } from '../../../../services/webhook/signature.ts'
 
 const attempt = (second: number, more: Partial<Attempt> = {}): Attempt => ({
@@ -78,7 +78,7 @@ describe('the sample that verifies a signature', () => {
   })
   let isGenuine: (rawBody: Buffer, headers: Record<string, string>, secret: string) => boolean
   before(async () => {
-    ;({ isGenuine } = await import(`data:text/javascript,${encodeURIComponent(VERIFY_SAMPLE)}`))
+    ;({ isGenuine } = await import(`data:text/javascript,${encodeURIComponent(JAVASCRIPT_SIGNATURE_SAMPLE)}`))
   })
 
   it('accepts what Countersign signs', () => {

@@ -77,7 +77,7 @@ const RUNNERS: Runner[] = [
 import { readFileSync } from 'node:fs'
 for (const { timestamp, signature, body } of JSON.parse(readFileSync('${folder}/cases.json', 'utf8'))) {
   const headers = { 'x-webhook-timestamp': timestamp, 'x-webhook-signature': signature }
-  console.log(isGenuine(headers, Buffer.from(body), '${SECRET}') ? 'genuine' : 'forged')
+  console.log(isGenuine(Buffer.from(body), headers, '${SECRET}') ? 'genuine' : 'forged')
 }
 `
       writeFileSync(join(folder, 'check.mts'), program)
@@ -94,7 +94,7 @@ for (const { timestamp, signature, body } of JSON.parse(readFileSync('${folder}/
 import json
 for one in json.load(open("cases.json", encoding="utf-8")):
     headers = {"X-Webhook-Timestamp": one["timestamp"], "X-Webhook-Signature": one["signature"]}
-    print("genuine" if is_genuine(headers, one["body"].encode(), "${SECRET}") else "forged")
+    print("genuine" if is_genuine(one["body"].encode(), headers, "${SECRET}") else "forged")
 `
       writeFileSync(join(folder, 'check.py'), program)
       return run('python3', ['check.py'], { cwd: folder })
@@ -127,7 +127,7 @@ func main() {
 		header := http.Header{}
 		header.Set("X-Webhook-Timestamp", one.Timestamp)
 		header.Set("X-Webhook-Signature", one.Signature)
-		if webhooks.IsGenuine(header, []byte(one.Body), "${SECRET}") {
+		if webhooks.IsGenuine([]byte(one.Body), header, "${SECRET}") {
 			fmt.Println("genuine")
 		} else {
 			fmt.Println("forged")
@@ -146,7 +146,7 @@ func main() {
       const program = `${SIGNATURE_SAMPLES.php}
 foreach (json_decode(file_get_contents('cases.json'), true) as $one) {
     $headers = ['X-Webhook-Timestamp' => $one['timestamp'], 'X-Webhook-Signature' => $one['signature']];
-    echo isGenuine($headers, $one['body'], '${SECRET}') ? "genuine\\n" : "forged\\n";
+    echo isGenuine($one['body'], $headers, '${SECRET}') ? "genuine\\n" : "forged\\n";
 }
 `
       writeFileSync(join(folder, 'check.php'), program)

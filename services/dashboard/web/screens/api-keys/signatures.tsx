@@ -1,5 +1,7 @@
 // The secrets that sign events: which sign now, a new one in two steps or at once, and how a receiver checks a signature.
+
 import { useState } from 'preact/hooks'
+import { JAVASCRIPT_SIGNATURE_SAMPLE } from '../../../../domain/webhooks/signature-sample.ts'
 import { api, bodyOf } from '../../api/client.ts'
 import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
@@ -14,7 +16,6 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { ShownOnce } from './shown-once.tsx'
-import { VERIFY_SAMPLE } from './verify-sample.ts'
 import { type Endpoint, SECRET_STATES, type SigningSecret } from './webhook-text.ts'
 
 export interface SignaturesProps {
@@ -170,7 +171,7 @@ function HowToVerify() {
           Answer 2xx at once, and handle each event <code>id</code> once: an event may come again.
         </li>
       </ol>
-      <CodeBlock label="Node.js" text={VERIFY_SAMPLE} />
+      <CodeBlock label="Node.js" text={JAVASCRIPT_SIGNATURE_SAMPLE} />
       <p class="hint">
         The <code>webhook-*</code> headers follow Standard Webhooks, so its libraries work as they are. More in the{' '}
         <a href="/docs#webhooks" target="_blank" rel="noreferrer">
