@@ -48,6 +48,15 @@ const chooseFile = (page: Page, text: string): Promise<void> =>
     .setInputFiles({ name: 'ours.txt', mimeType: 'text/plain', buffer: Buffer.from(text) })
 
 describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
+  it('warns of stored settings that allow too many guesses', async () => {
+    const countersign = await start()
+    const settings = { code: { length: 4 }, limits: { recipient_verify: [{ max: 8, seconds: 86_400 }] } }
+    await countersign.engines.store.docs('apps').modify({ _id: APP }, { $set: { settings } })
+    const { page } = await open.operator(countersign)
+    await page.goto('/limits')
+    await page.getByText('limits.recipient_verify allows 16 guesses per recipient and day').waitFor()
+  })
+
   it('lets a newcomer turn on the fraud guard, and says first what it would have refused', async () => {
     const clock = createRunningClock()
     const viewer = await open.operator(await start({ clock }))
