@@ -3,3 +3,6 @@
 export class Unavailable extends Error {
   override name = 'Unavailable'
 }
+
+/** What the caller of a change reads where it is unavailable. */
+export const MAYBE_EXECUTED = 'It may or may not have been executed. Retry with the same idempotency key.'

@@ -1,7 +1,7 @@
 // In: a problem, or any other error. Out: RFC 9457 problem+json. All errors of the API are listed in services/domain/errors.ts.
 import { STATUS_CODES } from 'node:http'
 import { CallTimeout } from '../broker/broker.ts'
-import { Unavailable } from '../unavailable.ts'
+import { MAYBE_EXECUTED, Unavailable } from '../unavailable.ts'
 
 /** `members` stand beside the standard ones: `errors`, `scope`, `otp_status` and so on. */
 export interface Extras {
@@ -63,7 +63,6 @@ export function rateLimited({ scope, detail, waitMs }: { scope: string; detail: 
   })
 }
 
-const MAYBE_EXECUTED = 'It may or may not have been executed. Retry with the same idempotency key.'
 const NOTHING_CHANGED = 'It could not be read now. A read changes nothing: ask again.'
 
 /** Turns any error into a problem. An error that is not a `Problem` shows only its status. `isRead`: the request changes nothing. */

@@ -12,7 +12,7 @@ import {
 import type { Logger } from '../../infra/log/log.ts'
 import { createSerialRunner } from '../../infra/serial-runner.ts'
 import { requestOf, type Trace } from '../../infra/trace.ts'
-import { Unavailable } from '../../infra/unavailable.ts'
+import { MAYBE_EXECUTED, Unavailable } from '../../infra/unavailable.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import type { RefusalLog } from '../domain/refusals/refusal-log.ts'
 import type { CachedApp } from './apps.ts'
@@ -31,7 +31,6 @@ export type CallDeps = SendDeps &
     log: Logger
   }
 
-const UNAVAILABLE_DETAIL = 'It may or may not have been executed. Retry with the same idempotency key.'
 const MISSING_KEY_DETAIL = 'A key that this needs is not configured now. Nothing was changed.'
 
 const EXPIRED_DETAIL = 'Its caller does not wait any longer. Nothing was executed.'
@@ -109,7 +108,7 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     const fields = { command_id: id, ...requestOf({ trace }), ...('otp_id' in call ? { otp_id: call.otp_id } : {}) }
     if (error instanceof Unavailable) {
       log.warn({ ...fields, app_id: call.by.app_id, why: error.message }, 'call.unavailable')
-      return refusal('ServiceUnavailableError', UNAVAILABLE_DETAIL)
+      return refusal('ServiceUnavailableError', MAYBE_EXECUTED)
     }
     if (isMissingKeyError(error)) {
       reportMissingKey(error, fields)
