@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { manyRanges } from '../../support/address-lists.ts'
 import { ask, createCaller } from '../../support/api-caller.ts'
 import { eventually } from '../../support/eventually.ts'
+import { stepsOn } from '../../support/fault-rounds.ts'
 import { freshNumber } from '../../support/flow.ts'
 import { useProcesses } from '../../support/processes.ts'
 import { onEachEngineSet } from '../../support/site.ts'
@@ -11,15 +12,16 @@ const KEY = 'sk_test_lists0123456789'
 const TOKEN = 'a-token-of-an-operator'
 const BOOTSTRAP = { companies: [{ id: 'cmp_l', apps: [{ id: 'app_l', keys: [{ id: 'key_l', key: KEY }] }] }] }
 const TIMEOUT_MS = 30_000
+/** The import of the first list makes one insert and no removal. */
+const STEPS = [
+  ['ip_chunks.insert', 2, 'after'],
+  ['ip_chunks.remove', 1, 'before'],
+] as const
 
 onEachEngineSet('an import of an address list and kill -9', engines => {
   const { site, crashing } = useProcesses()
 
-  // The import of the first list makes one insert and no removal.
-  for (const [method, nth, when] of [
-    ['ip_chunks.insert', 2, 'after'],
-    ['ip_chunks.remove', 1, 'before'],
-  ] as const)
+  for (const [method, nth, when] of stepsOn(engines, STEPS))
     it(`leaves a whole list when the process dies ${when} a call of ${method}`, async function () {
       this.timeout(180_000)
       const here = await site(engines)

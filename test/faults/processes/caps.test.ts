@@ -5,6 +5,7 @@ import { DAY_MS } from '../../../infra/time.ts'
 import { createBurstSite, OPENING_BALANCE, PRICE } from '../../support/burst-site.ts'
 import type { CrashPoint } from '../../support/crash.ts'
 import { eventually } from '../../support/eventually.ts'
+import { stepsOn } from '../../support/fault-rounds.ts'
 import { useProcesses } from '../../support/processes.ts'
 import { onEachEngineSet } from '../../support/site.ts'
 
@@ -28,7 +29,7 @@ function sinceNoon(now = Date.now()): number {
 onEachEngineSet('a spend cap and kill -9', engines => {
   const { site, script } = useProcesses()
 
-  for (const [step, method, nth, when] of STEPS)
+  for (const [step, method, nth, when] of stepsOn(engines, STEPS))
     it(`counts only completed sends when the process dies ${step}`, async function () {
       this.timeout(180_000)
       const settings = { spend_caps: { US: 2 * PRICE } }

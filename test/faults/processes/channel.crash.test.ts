@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { createCaller } from '../../support/api-caller.ts'
 import type { CrashPoint } from '../../support/crash.ts'
 import { eventually } from '../../support/eventually.ts'
+import { stepsOn } from '../../support/fault-rounds.ts'
 import { PUBLIC_URL } from '../../support/live-flow.ts'
 import { useProcesses } from '../../support/processes.ts'
 import { onEachEngineSet } from '../../support/site.ts'
@@ -14,6 +15,59 @@ const KILLED = { code: null, signal: 'SIGKILL' }
 const KEY = 'sk_live_0123456789abcdef'
 /** The sweeper publishes an effect again that the dead process had not finished. */
 const TIMEOUT_MS = 60_000
+
+const AFTER_THE_RECORD: CrashPoint = { port: 'store', method: 'attempts.insert', nth: 1, when: 'after' }
+const AFTER_THE_CALL: CrashPoint = { port: 'store', method: 'attempts.update', nth: 1, when: 'before' }
+const BEFORE_THE_REPORT: CrashPoint = {
+  port: 'broker',
+  method: 'publish',
+  queue: 'otp.reports',
+  nth: 1,
+  when: 'before',
+}
+
+/** `calls`: how often the providers `main` and `spare` are called. */
+const STEPS: { what: string; point: CrashPoint; providers?: string[]; calls: [main: number, spare: number] }[] = [
+  {
+    what: 'after it recorded an attempt and before it called: the next provider is called',
+    point: AFTER_THE_RECORD,
+    calls: [0, 1],
+  },
+  {
+    what: 'after the call and before it stored the answer: the next provider is called, as no receipt came',
+    point: AFTER_THE_CALL,
+    calls: [1, 1],
+  },
+  {
+    what: 'after it recorded an attempt at its only provider (Twilio), and before it called: that one is called',
+    point: AFTER_THE_RECORD,
+    providers: ['main'],
+    calls: [1, 0],
+  },
+  {
+    what: 'after it called its only provider (Twilio) and before it stored the answer: that one is called once more',
+    point: AFTER_THE_CALL,
+    providers: ['main'],
+    calls: [2, 0],
+  },
+  {
+    what: 'after it called its only provider (a gateway) and before it stored the answer: that one is called once more',
+    point: AFTER_THE_CALL,
+    providers: ['spare'],
+    calls: [0, 2],
+  },
+  {
+    what: 'after it recorded an attempt at its only provider (a gateway) and before it called: that one is called',
+    point: AFTER_THE_RECORD,
+    providers: ['spare'],
+    calls: [0, 1],
+  },
+  {
+    what: 'before it published its report: the report is published, and no provider is called again',
+    point: BEFORE_THE_REPORT,
+    calls: [1, 0],
+  },
+]
 
 onEachEngineSet('a channel actor that is killed', engines => {
   const { site, crashing } = useProcesses()
@@ -38,12 +92,8 @@ onEachEngineSet('a channel actor that is killed', engines => {
     return { companies: [{ id: 'cmp_acme', name: 'Acme', apps: [app] }] }
   }
 
-  /** Sends, crashes at `point` and starts again. Answers how often each provider was called, once the delivery has the expected status. */
-  async function callsAfterCrash(
-    point: CrashPoint,
-    expected: string,
-    names = ['main', 'spare'],
-  ): Promise<[number, number]> {
+  /** Sends, crashes at `point` and starts again. Answers how often `main` and `spare` were called, once the delivery is sent. */
+  async function callsAfterCrash(point: CrashPoint, names = ['main', 'spare']): Promise<[number, number]> {
     const here = await site(engines, {
       PUBLIC_URL,
       ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
@@ -61,45 +111,17 @@ onEachEngineSet('a channel actor that is killed', engines => {
     url = await crashing(here, { env }).ready()
     await eventually(async () => {
       const { deliveries } = (await createCaller(url, KEY).status(sent.body.otp_id)).body
-      expect(deliveries[0].status).to.equal(expected)
+      expect(deliveries[0].status).to.equal('sent')
     }, TIMEOUT_MS)
     return [twilio.messages.length, gateway.messages.length]
   }
 
-  it('after it recorded an attempt and before it called: the next provider is called', async () => {
-    const point = { port: 'store', method: 'attempts.insert', nth: 1, when: 'after' } as const
-    expect(await callsAfterCrash(point, 'sent')).to.deep.equal([0, 1])
-  })
-
-  it('after the call and before it stored the answer: the next provider is called, as no receipt came', async () => {
-    const point = { port: 'store', method: 'attempts.update', nth: 1, when: 'before' } as const
-    expect(await callsAfterCrash(point, 'sent')).to.deep.equal([1, 1])
-  })
-
-  for (const [name, calls] of [
-    ['main', (times: number) => [times, 0]],
-    ['spare', (times: number) => [0, times]],
-  ] as const) {
-    it(`after it recorded an attempt at its only provider (${name}) and before it called: that one is called`, async () => {
-      const point = { port: 'store', method: 'attempts.insert', nth: 1, when: 'after' } as const
-      expect(await callsAfterCrash(point, 'sent', [name])).to.deep.equal(calls(1))
-    })
-
-    it(`after it called its only provider (${name}) and before it stored the answer: that one is called once more`, async () => {
-      const point = { port: 'store', method: 'attempts.update', nth: 1, when: 'before' } as const
-      expect(await callsAfterCrash(point, 'sent', [name])).to.deep.equal(calls(2))
-    })
-  }
-
-  it('before it published its report: the report is published, and no provider is called again', async () => {
-    const point = { port: 'broker', method: 'publish', queue: 'otp.reports', nth: 1, when: 'before' } as const
-    expect(await callsAfterCrash(point, 'sent')).to.deep.equal([1, 0])
-  })
+  for (const { what, point, providers, calls } of stepsOn(engines, STEPS))
+    it(what, async () => expect(await callsAfterCrash(point, providers)).to.deep.equal(calls))
 
   it('during a callback: the vendor gets no answer, and its repeated callback is accepted', async () => {
     twilio.always({ early: true, receipts: ['delivered'] })
-    const point = { port: 'broker', method: 'publish', queue: 'otp.reports', nth: 1, when: 'before' } as const
-    expect(await callsAfterCrash(point, 'sent')).to.deep.equal([1, 1])
+    expect(await callsAfterCrash(BEFORE_THE_REPORT)).to.deep.equal([1, 1])
     expect(twilio.calls.map(({ status }) => status)).to.deep.equal([null])
     const [message] = twilio.messages
     expect(message && (await twilio.report(message, 'delivered'))).to.equal(200)

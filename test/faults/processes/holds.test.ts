@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { createBurstSite, OPENING_BALANCE, PRICE } from '../../support/burst-site.ts'
 import type { CrashPoint } from '../../support/crash.ts'
 import { eventually } from '../../support/eventually.ts'
+import { stepsOn } from '../../support/fault-rounds.ts'
 import { useProcesses } from '../../support/processes.ts'
 import { onEachEngineSet } from '../../support/site.ts'
 
@@ -17,7 +18,7 @@ const TIMEOUT_MS = 60_000
 onEachEngineSet('the hold of a send that was cut off by kill -9', engines => {
   const { site, script } = useProcesses()
 
-  for (const [step, method, when] of AFTER_THE_SAVE)
+  for (const [step, method, when] of stepsOn(engines, AFTER_THE_SAVE))
     it(`is kept if the process died after the save and ${step}, and is voided if it died before the save`, async function () {
       this.timeout(180_000)
       const burstSite = await createBurstSite({ site, script }, engines)

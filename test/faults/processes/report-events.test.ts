@@ -1,15 +1,15 @@
 // kill -9 at every step from the change that a report makes to the event that it causes. The event is there after the restart, once.
-// The embedded store writes both at once, so that there is no step between them.
 import { expect } from 'chai'
 import { createBurstSite } from '../../support/burst-site.ts'
 import type { CrashPoint } from '../../support/crash.ts'
 import { eventually } from '../../support/eventually.ts'
+import { stepsOn } from '../../support/fault-rounds.ts'
 import { useProcesses } from '../../support/processes.ts'
-import { type EngineSet, onEachEngineSet } from '../../support/site.ts'
+import { onEachEngineSet } from '../../support/site.ts'
 
 const TIMEOUT_MS = 60_000
 /** The first change of a verification says that it was sent, the second that it was delivered. */
-const POINTS: { what: string; point: CrashPoint; on?: EngineSet }[] = [
+const POINTS: { what: string; point: CrashPoint }[] = [
   {
     what: 'after the message is sent, before its receipt',
     point: { port: 'store', method: 'otps.change', nth: 1, when: 'after' },
@@ -20,16 +20,6 @@ const POINTS: { what: string; point: CrashPoint; on?: EngineSet }[] = [
     point: { port: 'store', method: 'otps.change', nth: 2, when: 'after' },
   },
   {
-    what: 'before the event is stored',
-    point: { port: 'store', method: 'events.insert', nth: 1, when: 'before' },
-    on: 'real',
-  },
-  {
-    what: 'between the event and the end of the report',
-    point: { port: 'store', method: 'events.insert', nth: 1, when: 'after' },
-    on: 'real',
-  },
-  {
     what: 'at the end of the report',
     point: { port: 'broker', method: 'handle', queue: 'otp.reports', nth: 2, when: 'after' },
   },
@@ -38,11 +28,23 @@ const POINTS: { what: string; point: CrashPoint; on?: EngineSet }[] = [
     point: { port: 'broker', method: 'handle', queue: 'channel.sms', nth: 1, when: 'after' },
   },
 ]
+/** The embedded store writes change and event at once, so that these steps do not exist there. */
+const POINTS_OF_REAL_ENGINES: typeof POINTS = [
+  {
+    what: 'before the event is stored',
+    point: { port: 'store', method: 'events.insert', nth: 1, when: 'before' },
+  },
+  {
+    what: 'between the event and the end of the report',
+    point: { port: 'store', method: 'events.insert', nth: 1, when: 'after' },
+  },
+]
 
 onEachEngineSet('a report whose process is killed', engines => {
   const { site, script } = useProcesses()
 
-  for (const { what, point } of POINTS.filter(({ on = engines }) => on === engines))
+  const points = [...stepsOn(engines, POINTS), ...(engines === 'real' ? POINTS_OF_REAL_ENGINES : [])]
+  for (const { what, point } of points)
     it(`${what} leads to one event`, async function () {
       this.timeout(150_000)
       const burstSite = await createBurstSite({ site, script }, engines)

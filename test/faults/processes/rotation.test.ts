@@ -6,6 +6,7 @@ import { expect } from 'chai'
 import { ask, createCaller } from '../../support/api-caller.ts'
 import type { CrashPoint } from '../../support/crash.ts'
 import { eventually } from '../../support/eventually.ts'
+import { stepsOn } from '../../support/fault-rounds.ts'
 import { useProcesses } from '../../support/processes.ts'
 import { onEachEngineSet } from '../../support/site.ts'
 
@@ -94,7 +95,7 @@ onEachEngineSet('a rotation of data keys and kill -9', engines => {
     }, TIMEOUT_MS)
     await first.kill()
 
-    for (const point of POINTS) {
+    for (const point of stepsOn(engines, POINTS)) {
       const { url, exited } = await start(`${NEW},${OLD}`, point)
       const traffic = sendUntilKilled(url).catch(() => {})
       expect((await exited).signal, JSON.stringify(point)).to.equal('SIGKILL')

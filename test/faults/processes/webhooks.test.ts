@@ -8,6 +8,7 @@ import { ask, createCaller } from '../../support/api-caller.ts'
 import { createStarter } from '../../support/countersign.ts'
 import type { CrashPoint } from '../../support/crash.ts'
 import { eventually } from '../../support/eventually.ts'
+import { stepsOn } from '../../support/fault-rounds.ts'
 import { useProcesses } from '../../support/processes.ts'
 import { removeQueues } from '../../support/rabbitmq.ts'
 import { type AnswerRequest, type Receiver, startReceiver } from '../../support/receiver.ts'
@@ -67,7 +68,7 @@ onEachEngineSet('an event whose process is killed', engines => {
   let here: WebhookSite
   afterEach(() => here.close())
 
-  for (const { what, point, refused = false } of STEPS)
+  for (const { what, point, refused = false } of stepsOn(engines, STEPS))
     it(`${what} arrives`, async function () {
       this.timeout(150_000)
       here = await createWebhookSite({ site, script }, engines)
