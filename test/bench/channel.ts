@@ -83,7 +83,7 @@ async function open(): Promise<Bench> {
       ADMIN_TOKEN: 'the-operator-of-the-bench',
       ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
     },
-    { hasProcesses: true },
+    { dropsDatabase: true },
   )
   const engines = await enginesOf(site)
   let rounds = 0

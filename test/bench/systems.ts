@@ -76,7 +76,7 @@ export async function startCountersign(
       ADMIN_TOKEN: TOKEN,
       ...settings,
     },
-    { hasProcesses: true },
+    { dropsDatabase: true },
   )
   await prepare(site)
   const env = { ...site.env, AMQP_PREFIX: site.prefix, BOOTSTRAP_FILE: await site.write('bootstrap.json', bootstrap) }
@@ -121,7 +121,7 @@ export async function startFloor(): Promise<System> {
 }
 
 async function startPipeline(names: readonly string[]): Promise<System & { site: Site }> {
-  const site = await freshSite('real', {}, { hasProcesses: true })
+  const site = await freshSite('real', {}, { dropsDatabase: true })
   const env: Env = { ...site.env, AMQP_PREFIX: site.prefix }
   const processes = names.map(name => launchProcess(name, env))
   const [url = ''] = await Promise.all(processes.map(addressOf))

@@ -1,5 +1,5 @@
 // MongoDB databases for tests. In a database of the product, all collections and indexes take MongoDB more than half a second to make, so
-// a worker process gives an emptied one to the next test. test/run.ts drops them at the end of the run.
+// a worker process gives a used one, emptied, to a later test. test/run.ts drops them at the end of the run.
 import { randomBytes } from 'node:crypto'
 import process from 'node:process'
 import { MongoClient } from 'mongodb'
@@ -8,20 +8,22 @@ import { MONGODB_URL } from './engines.ts'
 /** Set by test/run.ts, so that it finds the databases of this run among others. */
 const DATABASE_PREFIX = process.env.DATABASE_PREFIX ?? 'test_'
 
-/** Emptied databases. */
-const free: string[] = []
+/** Databases that no process uses any more, the one that was returned first in front. */
+const used: string[] = []
 
-/** A database without documents. It may have the collections and indexes of the product already. */
-export const takeDatabase = (): string => free.pop() ?? `${DATABASE_PREFIX}${randomBytes(6).toString('hex')}`
-
-/** Removes all documents and keeps collections and indexes. No process may use the database any more. */
-export async function returnDatabase(name: string): Promise<void> {
+/** A database without documents. It may have the collections and indexes of the product already. It is emptied here and not when it is
+ *  returned, because MongoDB may still write what a killed process sent last. */
+export async function takeDatabase(): Promise<string> {
+  const name = used.shift()
+  if (name === undefined) return `${DATABASE_PREFIX}${randomBytes(6).toString('hex')}`
   await withMongo(async client => {
     const collections = await client.db(name).collections()
     await Promise.all(collections.map(collection => collection.deleteMany({})))
   })
-  free.push(name)
+  return name
 }
+
+export const returnDatabase = (name: string): void => void used.push(name)
 
 export const dropDatabase = (name: string): Promise<unknown> => withMongo(client => client.db(name).dropDatabase())
 

@@ -116,15 +116,7 @@ export async function startFlow(options: StartOptions): Promise<Flow> {
       if (answer.status !== 200) throw new Error(answer.text)
       await clock.advance(CACHE_TTL_MS)
     },
-    eventually: assertion =>
-      eventually(async () => {
-        try {
-          return await assertion()
-        } catch (failure) {
-          if (isClockFixed) await clock.advance(STEP_MS)
-          throw failure
-        }
-      }),
+    eventually: assertion => (isClockFixed ? eventuallyAdvancing(assertion, clock) : eventually(assertion)),
     async advanceUntil(work) {
       let isSettled = false
       const settled = work.finally(() => {
@@ -168,3 +160,19 @@ export async function startFlow(options: StartOptions): Promise<Flow> {
 
 /** How far a clock that stands still advances at a time. */
 const STEP_MS = 25
+/** How long real calls get between two steps. */
+const PAUSE_MS = 10
+
+const eventuallyAdvancing = <T>(assertion: () => T | Promise<T>, clock: TestClock): Promise<T> =>
+  eventually(
+    async () => {
+      try {
+        return await assertion()
+      } catch (failure) {
+        await clock.advance(STEP_MS)
+        throw failure
+      }
+    },
+    undefined,
+    () => PAUSE_MS,
+  )

@@ -56,7 +56,7 @@ export function useProcesses(): Processes {
   })
   return {
     async site(engines, env) {
-      const site = await freshSite(engines, env, { hasProcesses: true })
+      const site = await freshSite(engines, env)
       sites.push(site)
       return site
     },

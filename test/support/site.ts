@@ -25,19 +25,19 @@ export interface Site {
 }
 
 export interface SiteOptions {
-  /** True: processes of their own run on it, which tests kill. What a killed one sent last may be written after the site is wiped. */
-  hasProcesses?: boolean
+  /** True: its database is dropped with it, and not used again by a later test. */
+  dropsDatabase?: boolean
 }
 
 /** Settings in `env` replace the site's own, for example to reach an engine through a proxy. */
 export async function freshSite(
   engines: EngineSet,
   env: Env = {},
-  { hasProcesses = false }: SiteOptions = {},
+  { dropsDatabase = false }: SiteOptions = {},
 ): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-site-'))
   const real = engines === 'real'
-  const [database, prefix] = [real ? takeDatabase() : '', freshPrefix()]
+  const [database, prefix] = [real ? await takeDatabase() : '', freshPrefix()]
   const mongodbUrl = env.MONGODB_URL ?? (real ? (MONGODB_URL ?? '') : '')
   const settings: Env = {
     NODE_ENV: 'test',
@@ -62,7 +62,8 @@ export async function freshSite(
     async wipe() {
       await rm(folder, { recursive: true, force: true })
       if (!real) return
-      await (hasProcesses ? dropDatabase(database) : returnDatabase(database))
+      if (dropsDatabase) await dropDatabase(database)
+      else returnDatabase(database)
       await removeQueues({ topology: createTopology(brokerDelays(readConfig(settings, []).backoff)), prefix })
     },
   }

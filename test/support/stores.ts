@@ -125,13 +125,13 @@ async function openEmbedded(): Promise<OpenedStore> {
 }
 
 async function openMongo(): Promise<OpenedStore> {
-  const database = takeDatabase()
+  const database = await takeDatabase()
   const store = createMongoStore({ url: String(MONGODB_URL), collections: COLLECTIONS, database, strict: true })
   return {
     store,
     async close() {
       await store.close()
-      await returnDatabase(database)
+      returnDatabase(database)
     },
   }
 }
