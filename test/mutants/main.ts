@@ -19,6 +19,8 @@ const MUTANTS: readonly Mutant[] = [...MACHINES_OTP_DOMAIN, ...INFRA_ACTORS, ...
 const SETTING_OF = { MongoDB: 'MONGODB_URL', RabbitMQ: 'AMQP_URL' } as const
 /** A test that a fault makes hang has found it. */
 const LONGEST_RUN_MS = 300_000
+/** Of the tests of all faults together. */
+const LONGEST_HEALTHY_RUN_MS = 1_800_000
 const COPIES = 2
 
 const { values: options, positionals: words } = parseArgs({
@@ -48,7 +50,7 @@ interface Run {
   output: string
 }
 
-function runTests(folder: string, tests: readonly string[]): Promise<Run> {
+function runTests(folder: string, tests: readonly string[], longestMs: number): Promise<Run> {
   return new Promise(resolveRun => {
     const child = spawn('npm', ['test', '--', '--bail', ...tests], { cwd: folder, detached: true })
     let output = ''
@@ -60,7 +62,7 @@ function runTests(folder: string, tests: readonly string[]): Promise<Run> {
     const timer = setTimeout(() => {
       output += '\nstopped: it took too long; 1 failing\n'
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-    }, LONGEST_RUN_MS)
+    }, longestMs)
     child.on('close', code => {
       clearTimeout(timer)
       resolveRun({ code, output })
@@ -83,7 +85,7 @@ async function tryMutant(folder: string, mutant: Mutant): Promise<Verdict> {
     text.replace(mutant.original, () => mutant.planted),
   )
   try {
-    const run = await runTests(folder, mutant.tests)
+    const run = await runTests(folder, mutant.tests, LONGEST_RUN_MS)
     if (failures(run) > 0) return 'found'
     if (run.code === 0) return 'NOT FOUND'
     console.log(run.output.split('\n').slice(-40).join('\n'))
@@ -117,7 +119,8 @@ async function work(folder: string): Promise<void> {
 const folders = Array.from({ length: COPIES }, copyCheckout)
 try {
   // Tests that fail without a fault would find every one.
-  const healthy = await runTests(folders[0] ?? '', [...new Set(waiting.flatMap(({ tests }) => tests))])
+  const tests = [...new Set(waiting.flatMap(mutant => mutant.tests))]
+  const healthy = await runTests(folders[0] ?? '', tests, LONGEST_HEALTHY_RUN_MS)
   if (healthy.code !== 0) {
     console.log(healthy.output.split('\n').slice(-60).join('\n'))
     throw new Error('the tests fail without a planted fault')
