@@ -1,4 +1,5 @@
 // Waits for a condition instead of sleeping. In: an assertion. Out: its value as soon as it holds; its last error when time is up.
+import type { TestClock } from './clock.ts'
 
 const SHORTEST_MS = 10
 const LONGEST_MS = 100
@@ -20,3 +21,25 @@ export async function eventually<T>(
     }
   }
 }
+
+/** How long real calls get between two steps of a clock that stands still. */
+const PAUSE_MS = 10
+
+/** For a clock that stands still: it advances a little before each further look. */
+export const eventuallyAdvancing = <T>(
+  assertion: () => T | Promise<T>,
+  clock: Pick<TestClock, 'advance'>,
+  stepMs: number,
+): Promise<T> =>
+  eventually(
+    async () => {
+      try {
+        return await assertion()
+      } catch (failure) {
+        await clock.advance(stepMs)
+        throw failure
+      }
+    },
+    undefined,
+    () => PAUSE_MS,
+  )

@@ -7,7 +7,7 @@ import type { InboxMessage } from '../../services/dashboard/sandbox/inbox.ts'
 import { type Answer, ask, type Caller, createCaller } from './api-caller.ts'
 import { type TestClock, testClock } from './clock.ts'
 import { type Countersign, type StartOptions, startCountersign } from './countersign.ts'
-import { eventually } from './eventually.ts'
+import { eventually, eventuallyAdvancing } from './eventually.ts'
 import { createRunningClock } from './running-clock.ts'
 
 export interface Tenant {
@@ -116,7 +116,7 @@ export async function startFlow(options: StartOptions): Promise<Flow> {
       if (answer.status !== 200) throw new Error(answer.text)
       await clock.advance(CACHE_TTL_MS)
     },
-    eventually: assertion => (isClockFixed ? eventuallyAdvancing(assertion, clock) : eventually(assertion)),
+    eventually: assertion => (isClockFixed ? eventuallyAdvancing(assertion, clock, STEP_MS) : eventually(assertion)),
     async advanceUntil(work) {
       let isSettled = false
       const settled = work.finally(() => {
@@ -160,19 +160,3 @@ export async function startFlow(options: StartOptions): Promise<Flow> {
 
 /** How far a clock that stands still advances at a time. */
 const STEP_MS = 25
-/** How long real calls get between two steps. */
-const PAUSE_MS = 10
-
-const eventuallyAdvancing = <T>(assertion: () => T | Promise<T>, clock: TestClock): Promise<T> =>
-  eventually(
-    async () => {
-      try {
-        return await assertion()
-      } catch (failure) {
-        await clock.advance(STEP_MS)
-        throw failure
-      }
-    },
-    undefined,
-    () => PAUSE_MS,
-  )

@@ -23,7 +23,7 @@ import { createWebhookService } from '../../services/webhook/service.ts'
 import { type CapturedLog, createCapturedLog } from './captured-log.ts'
 import { type TestClock, testClock } from './clock.ts'
 import { TEST_PROVIDER_CONFIG } from './config.ts'
-import { eventually } from './eventually.ts'
+import { eventuallyAdvancing } from './eventually.ts'
 import { testKeyring } from './tenancy.ts'
 
 export interface RecordedCall {
@@ -202,15 +202,7 @@ export async function createWebhookHarness(
       await applyBootstrap(readBootstrap(JSON.stringify(file)), { store, keyring, clock })
     },
     callsOf: event_id => calls.filter(call => call.event_id === event_id),
-    soon: assertion =>
-      eventually(async () => {
-        try {
-          return await assertion()
-        } catch (error) {
-          await clock.advance(20)
-          throw error
-        }
-      }),
+    soon: assertion => eventuallyAdvancing(assertion, clock, 20),
     async settle() {
       for (let turns = 0; turns < SETTLE_TURNS; turns += 1) {
         await new Promise(resolve => setImmediate(resolve))
