@@ -5,13 +5,14 @@
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config/config.ts'
+import { ulidTime } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Pipeline } from '../../infra/store/docs.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { Delivery } from '../../machines/otp.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import type { CountersignStore } from '../domain/collections.ts'
-import type { OtpDoc } from '../domain/verifications/documents.ts'
+import type { AttemptDoc, OtpDoc } from '../domain/verifications/documents.ts'
 import { channelQueue } from '../domain/verifications/effect-messages.ts'
 import { deliverMessage } from '../domain/verifications/outbox.ts'
 import { LOOK_AFTER_MS } from '../domain/verifications/owed-deliveries.ts'
@@ -27,6 +28,10 @@ export interface OwedDeliveryDeps {
 }
 
 const MAX_ATTEMPTS_READ = 100
+/** Among so many, there are some of every channel that is busy. */
+const NEWEST_ATTEMPTS_READ = 200
+/** The id of an attempt begins with that of its delivery; that of an approval reply with that of its verification. */
+const OF_ALL_DELIVERIES = { _id: { $gte: 'dlv_', $lt: 'dlv`' } }
 
 /** Whether a channel's queue may hold the message of a delivery of this time. */
 type MayHold = (channel: Channel, at: number) => Promise<boolean>
@@ -42,6 +47,25 @@ export function createOwedDeliverySweeps(deps: OwedDeliveryDeps): Record<string,
     const ofDelivery = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
     const found = await attempts.find(ofDelivery, { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
     return found.some(({ at, unknown_at = at }) => now - unknown_at < attemptTakesMs)
+  }
+
+  /** Asks each queue, and the store, once. An attempt shows that a consumer has taken a delivery's message, and its id begins with the
+   *  delivery's, which begins with its time. */
+  function createMayHoldOfChannels(now: number): MayHold {
+    let newest: Promise<AttemptDoc[]> | null = null
+    const newestTaken = async (channel: Channel): Promise<number> => {
+      newest ??= attempts.find(OF_ALL_DELIVERIES, { sort: { _id: -1 }, limit: NEWEST_ATTEMPTS_READ })
+      const taken = (await newest).find(one => one.channel === channel)
+      return taken === undefined ? 0 : (ulidTime(taken.delivery_id) ?? 0)
+    }
+    const queues = new Map<Channel, (at: number) => Promise<boolean>>()
+    return (channel, at) => {
+      const mayHold =
+        queues.get(channel) ??
+        createMayHold({ broker, queue: channelQueue(channel), newestTaken: () => newestTaken(channel), now })
+      queues.set(channel, mayHold)
+      return mayHold(at)
+    }
   }
 
   /** In the background: on the embedded broker a publish resolves when the message is done. */
@@ -81,14 +105,7 @@ export function createOwedDeliverySweeps(deps: OwedDeliveryDeps): Record<string,
         { partition, owed_at: { $gt: 0, $lte: now } },
         { sort: { partition: 1, owed_at: 1 }, limit: SWEEP_BATCH },
       )
-      const queues = new Map<Channel, (at: number) => Promise<boolean>>()
-      const mayHold: MayHold = (channel, at) => {
-        const mayHoldAt =
-          queues.get(channel) ??
-          createMayHold({ broker, queue: channelQueue(channel), newestTaken: async () => 0, now })
-        queues.set(channel, mayHoldAt)
-        return mayHoldAt(at)
-      }
+      const mayHold = createMayHoldOfChannels(now)
       const looks = await Promise.all(due.map(otp => look(otp, mayHold, now)))
       await otps.update(due.map(({ _id }, at) => ({ ids: [_id], update: lookAgainAt(looks[at] ?? null) })))
       return due.length

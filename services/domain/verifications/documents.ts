@@ -2,6 +2,7 @@
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { VerificationView } from '../../../machines/calls.ts'
+import type { Channel } from '../../../machines/channels.ts'
 import type { Mode } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import type { OutboxEntry } from './effect-messages.ts'
@@ -91,6 +92,8 @@ export interface AttemptDoc extends RevisedDoc, Partial<CallDetails> {
   /** The app of the provider, so that a callback for one app never finds an attempt of another. */
   app_id: string
   delivery_id: string
+  /** Absent in attempts of former releases. */
+  channel?: Channel
   provider: string
   /** Providers are called in rounds. */
   round: number
