@@ -35,6 +35,7 @@ export const fallBack = assignWith<'delivery.reported'>((otp, event) => {
 })
 export const countSend = assignWith<'otp.resend'>((otp, { at }) => change.countSend(otp, at))
 export const countWrongCode = assignWith<'otp.verify'>(change.countWrongCode)
+export const fail = assignWith<'otp.verify'>((otp, { at }) => change.fail(otp, at))
 export const approve = assignWith<'otp.verify'>((otp, { by, at }) => change.approve(otp, by, at))
 export const approveByMessage = assignWith<'message.received'>((otp, { at }) => change.approve(otp, null, at))
 export const answerWithCode = assignWith<'message.received'>((otp, { new_delivery_id, at, prices }) =>

@@ -111,6 +111,8 @@ export const hasUnpaidAnswer = (otp: Otp): boolean => answersOf(otp).some(isUnpa
 
 export const countWrongCode = (otp: Otp): Otp => ({ ...otp, wrong_codes: otp.wrong_codes + 1 })
 
+export const fail = (otp: Otp, at: number): Otp => ({ ...countWrongCode(otp), failed_at: at })
+
 export const approve = (otp: Otp, by: Caller | null, at: number): Otp => ({
   ...otp,
   approval: { at, by, generation: otp.generation, channel: otp.channel },

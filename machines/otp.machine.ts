@@ -12,6 +12,7 @@ import {
   deliver,
   deliverAnswer,
   exchange,
+  fail,
   fallBack,
   moveChannel,
   notifyDelivery,
@@ -89,7 +90,7 @@ export const otpMachine = otpSetup.createMachine({
           {
             guard: 'lastGuess',
             target: 'failed',
-            actions: [countWrongCode, notifyOtp('failed'), replyVerified('failed')],
+            actions: [fail, notifyOtp('failed'), replyVerified('failed')],
           },
           { actions: [countWrongCode, replyVerified('pending')] },
         ],

@@ -118,6 +118,8 @@ export interface Otp {
   deliveries: Delivery[]
   /** `by` is null when the user's own message approved. */
   approval: { at: number; by: Caller | null; generation: number; channel: Channel } | null
+  /** When the last guess was wrong; absent until then, and in verifications of releases that did not save it. */
+  failed_at?: number
   exchange: { key_id: string; at: number } | null
 }
 

@@ -86,12 +86,13 @@ export function createAttempts({ attempts, clock, soleProcess }: AttemptsDeps): 
     { provider, round, call }: CallKey,
   ): AttemptDoc => {
     const { otp_id, app_id } = otp
-    const { delivery_id } = delivery
+    const { delivery_id, channel } = delivery
     const doc: AttemptDoc = {
       _id: attemptId(delivery_id, provider, round, call),
       otp_id,
       app_id,
       delivery_id,
+      channel,
       provider,
       round,
       purge_at,

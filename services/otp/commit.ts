@@ -80,7 +80,13 @@ export const createCommit =
       if (next.changed && !refusal) {
         const entries = entriesOf(kept.inOutbox)
         const published = relay.published(otp_id)
-        const { outbox, inserts } = await effectWrites(doc, next, { entries, published, unsentEvent, at: clock.now() })
+        const { outbox, inserts } = await effectWrites(doc, next, {
+          entries,
+          eventsWithCommand: kept.withCommand.length > 0,
+          published,
+          unsentEvent,
+          at: clock.now(),
+        })
         const saved = updatedDoc(doc, kept.step, outbox)
         const update = otpUpdate(doc, kept.step, outbox)
         const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update, inserts }])

@@ -13,6 +13,8 @@ import type { OutboxChange } from './otp-update.ts'
 
 export interface NewEffects {
   entries: readonly OutboxEntry[]
+  /** Whether the change has events that are remembered with its command. */
+  eventsWithCommand: boolean
   /** The ids of effects in the outbox that are published. */
   published: readonly string[]
   /** Given where the store inserts with changes. */
@@ -24,18 +26,21 @@ export interface NewEffects {
 export async function effectWrites(
   doc: Pick<OtpDoc, 'outbox'>,
   step: Pick<Step, 'saved'>,
-  { entries, published, unsentEvent, at }: NewEffects,
+  { entries, eventsWithCommand, published, unsentEvent, at }: NewEffects,
 ): Promise<{ outbox: OutboxChange; inserts: Insertion[] }> {
   const added: OutboxEntry[] = []
   const inserts: Insertion[] = []
   for (const entry of entries) {
-    const event = entry.queue === 'webhook.deliver' ? await unsentEvent?.(entry) : null
+    const event = isEvent(entry) ? await unsentEvent?.(entry) : null
     if (event) inserts.push({ collection: 'events', doc: event })
     else added.push(entry)
   }
   const removed = added.length === 0 ? finishedEffects(doc, step, published) : []
-  return { outbox: { added, removed, at }, inserts }
+  const notifies = eventsWithCommand || added.some(isEvent)
+  return { outbox: { added, removed, at, notifies }, inserts }
 }
+
+const isEvent = ({ queue }: OutboxEntry): boolean => queue === 'webhook.deliver'
 
 /** Published effects, and deliveries that have ended: no repeated message changes those. On the embedded broker a delivery of the sandbox
  *  ends before it counts as published, because its message is held until the last receipt. */

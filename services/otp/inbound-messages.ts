@@ -14,6 +14,7 @@ import type { OtpReport } from '../../machines/reports.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { type ApprovalNoticeBody, channelQueue } from '../domain/verifications/effect-messages.ts'
 import { atRest, inFlight } from '../domain/verifications/encryption-context.ts'
+import { eventIdFor } from '../domain/webhooks/event-ids.ts'
 import type { CachedApp } from './apps.ts'
 import type { Commit } from './commit.ts'
 import { samePhone } from './phones.ts'
@@ -38,6 +39,12 @@ const OUTCOME_OF_REFUSAL: Partial<Record<ErrorType, string>> = {
   GeoBlockedError: 'geo_blocked',
 }
 
+/** The answer is recorded as a delivery that failed. */
+const withUnpaid = (command: MessageCommand): MessageCommand => ({
+  ...command,
+  unpaid: { event_id: eventIdFor(command.new_delivery_id, command.at) },
+})
+
 export const createReceiveMessage = (deps: InboundMessageDeps) => {
   const { broker, keyring, clock, log, metrics, apps, otps, funds, commit } = deps
 
@@ -53,14 +60,13 @@ export const createReceiveMessage = (deps: InboundMessageDeps) => {
     const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
     // An attacker can send the link to another person, so only a message from the recipient's own number counts.
     if (doc.app_id !== app_id || doc.mode !== mode || !samePhone(recipient, from)) return 'stranger'
-    const event_id = newId('evt', clock.now())
     const prices = await funds.pricesFor(doc.context, doc.context.recipient)
     const command = ({ context: { link } }: OtpDoc): MessageCommand => ({
       id: `${id}:${doc._id}`,
       type: 'message.received',
       at,
       prices,
-      event_id,
+      event_id: eventIdFor(doc._id, at),
       // A text may hold several references. The one that counts is that of the verification's current link.
       reference: references.find(reference => reference === link?.reference) ?? '',
       new_delivery_id: newId('dlv', clock.now()),
@@ -72,7 +78,7 @@ export const createReceiveMessage = (deps: InboundMessageDeps) => {
     })
     if (committed === null) return 'unknown_reference'
     if ('refusal' in committed && isUnpaid(committed.refusal))
-      await commit(doc._id, null, { trace, command: current => ({ ...command(current), unpaid: { event_id } }) })
+      await commit(doc._id, null, { trace, command: current => withUnpaid(command(current)) })
     if ('refusal' in committed) return OUTCOME_OF_REFUSAL[committed.refusal.error] ?? 'too_many_messages'
     if (committed.reply.kind !== 'noted' || !committed.reply.changed) return 'too_late'
     if (committed.doc.value === 'approved') publishApprovalNotice(committed.doc, trace)

@@ -7,6 +7,7 @@ import type { SavedOtp } from '../../machines/otp.versions.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import type { OutboxEntry } from '../domain/verifications/effect-messages.ts'
 import { firstLookAt, owesDelivery } from '../domain/verifications/owed-deliveries.ts'
+import { lookForEventsAt } from '../domain/verifications/owed-events.ts'
 
 /** Either adds or removes: MongoDB does not do both in one write. */
 export interface OutboxChange {
@@ -15,6 +16,8 @@ export interface OutboxChange {
   removed: readonly string[]
   /** When it is saved. A report may be much older, and its effects would look as if they had waited in the outbox since. */
   at: number
+  /** Whether the webhook actor is told of an event. */
+  notifies: boolean
 }
 
 /** The document as the store has it after the write. Its outbox may have fewer effects there, because the relay and the sweeper remove
@@ -38,13 +41,14 @@ export function updatedDoc(doc: OtpDoc, { saved, dueAt }: Step, outbox: OutboxCh
   const owedAt = owedAtAfter(doc, saved, outbox.at)
   if (owedAt !== undefined) after.owed_at = owedAt
   else delete after.owed_at
+  if (outbox.notifies) after.events_at = lookForEventsAt(outbox.at)
   return after
 }
 
 /** Writes only the members that changed, because everything that is written also goes to the engine's log. */
 export function otpUpdate(doc: OtpDoc, { saved, dueAt }: Step, outbox: OutboxChange): Operators<OtpDoc> {
   const { value, last_commands } = saved
-  const { added, removed, at } = outbox
+  const { added, removed, at, notifies } = outbox
   const reference = saved.context.link?.reference
   const owedAt = owedAtAfter(doc, saved, at)
   return {
@@ -55,6 +59,7 @@ export function otpUpdate(doc: OtpDoc, { saved, dueAt }: Step, outbox: OutboxCha
       ...(dueAt === null ? {} : { due_at: dueAt }),
       ...(reference === undefined ? {} : { reference }),
       ...(owedAt === undefined || owedAt === doc.owed_at ? {} : { owed_at: owedAt }),
+      ...(notifies ? { events_at: lookForEventsAt(at) } : {}),
       ...(added.length === 0 ? {} : { outbox_at: at }),
       ...(removed.length > 0 && outboxAfter(doc, outbox).length === 0 ? { outbox_at: null } : {}),
     },

@@ -4,7 +4,6 @@
 import { type DeliveredMessage, dead, done, type Outcome, retry, threw, unreadable } from '../../infra/broker/broker.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { createMissingKeyReporter, isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
-import { newId } from '../../infra/ids.ts'
 import { requestOf, type Trace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Refusal } from '../../machines/calls.ts'
@@ -15,6 +14,7 @@ import type { Accounts } from '../domain/money/accounts.ts'
 import { refundEntry } from '../domain/money/documents.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { isReportMessage } from '../domain/verifications/report-messages.ts'
+import { eventIdFor } from '../domain/webhooks/event-ids.ts'
 import type { CachedApp } from './apps.ts'
 import type { Intent } from './commit.ts'
 import { createReceiveMessage, type InboundMessageDeps } from './inbound-messages.ts'
@@ -67,8 +67,6 @@ export const createReportHandler = (deps: ReportDeps) => {
 
   function deliveryIntent(id: string, report: DeliveryReport, fallback: Fallback, trace: Trace | undefined): Intent {
     const { delivery_id, status, at } = report
-    const event_id = newId('evt', clock.now())
-    const unpaid = fallback === 'unpaid' ? { event_id: newId('evt', clock.now()) } : undefined
     const commandWith = ({ usable, new_delivery_id, link, prices }: ResendInputs): OtpCommand => ({
       id,
       type: 'delivery.reported',
@@ -79,8 +77,8 @@ export const createReportHandler = (deps: ReportDeps) => {
       reason: report.reason,
       vendor_code: report.vendor_code,
       vendor_text: report.vendor_text,
-      event_id,
-      unpaid,
+      event_id: eventIdFor(delivery_id, at),
+      unpaid: fallback === 'unpaid' ? { event_id: eventIdFor(new_delivery_id, at) } : undefined,
       usable,
       new_delivery_id,
       link,

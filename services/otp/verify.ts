@@ -4,7 +4,6 @@ import type { Clock } from '../../infra/clock.ts'
 import { isSameSecret } from '../../infra/crypto/compare-secrets.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
-import { newId } from '../../infra/ids.ts'
 import type { Trace } from '../../infra/trace.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import { isFirstGuess } from '../../machines/otp.queries.ts'
@@ -13,6 +12,7 @@ import type { Reply } from '../../machines/otp.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest, inFlight } from '../domain/verifications/encryption-context.ts'
 import { recipientIndexes } from '../domain/verifications/lookup-indexes.ts'
+import { eventIdFor } from '../domain/webhooks/event-ids.ts'
 import type { CachedApp } from './apps.ts'
 import type { Commit } from './commit.ts'
 import type { Limits } from './limits/limits.ts'
@@ -36,7 +36,6 @@ export const createVerify =
   async (command_id: string, call: VerifyCall, app: CachedApp, trace: Trace | undefined): Promise<OtpAnswer> => {
     const submittedCode = keyring.unseal(call.sealed_code, inFlight.code)
     const by = { key_id: call.by.key_id, kind: call.by.kind }
-    const event_id = newId('evt', clock.now())
     const quotasOf = (doc: OtpDoc): GuessQuotas => {
       const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
       const indexes = recipientIndexes(keyring, doc, recipient)
@@ -75,7 +74,9 @@ export const createVerify =
     const committed = await commit(call.otp_id, call.by, {
       trace,
       async command(doc) {
-        const unchecked: UncheckedVerify = { id: command_id, type: 'otp.verify', at: clock.now(), by, event_id }
+        const at = clock.now()
+        const event_id = eventIdFor(doc._id, at)
+        const unchecked: UncheckedVerify = { id: command_id, type: 'otp.verify', at, by, event_id }
         const comparison = compareCode(unchecked, doc)
         if (comparison === null) return withWrongCode(unchecked)
         quotas = comparison.quotas

@@ -2,20 +2,21 @@
 // Out: their messages, published again. Consumers know a delivery by its id, so a message too many does no harm; but a channel that is
 // stopped must not find its queue flooded. So a message is published again only when the channel's queue holds nothing that old, and no
 // attempt or wait is under way; and then at most after 1, 2, 4 … minutes.
-import type { Broker, Depth } from '../../infra/broker/broker.ts'
+import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config/config.ts'
+import { ulidTime } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Pipeline } from '../../infra/store/docs.ts'
-import { DAY_MS, MINUTE_MS } from '../../infra/time.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { Delivery } from '../../machines/otp.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import type { CountersignStore } from '../domain/collections.ts'
-import type { OtpDoc } from '../domain/verifications/documents.ts'
+import type { AttemptDoc, OtpDoc } from '../domain/verifications/documents.ts'
 import { channelQueue } from '../domain/verifications/effect-messages.ts'
 import { deliverMessage } from '../domain/verifications/outbox.ts'
 import { LOOK_AFTER_MS } from '../domain/verifications/owed-deliveries.ts'
+import { createMayHold, GIVE_UP_AFTER_MS, waitAfterPublish, waitForBroker } from './lost-messages.ts'
 import { SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface OwedDeliveryDeps {
@@ -26,12 +27,14 @@ export interface OwedDeliveryDeps {
   log: Logger
 }
 
-/** The soonest that a delivery is looked at again whose message may still be with the broker. */
-const LOOK_AGAIN_MS = 10_000
-const PUBLISH_AGAIN_MS = MINUTE_MS
-/** A delivery that is queued for so long is not helped by one more message. */
-const GIVE_UP_AFTER_MS = DAY_MS
 const MAX_ATTEMPTS_READ = 100
+/** Among so many, there are some of every channel that is busy. */
+const NEWEST_ATTEMPTS_READ = 200
+/** The id of an attempt begins with that of its delivery; that of an approval reply with that of its verification. */
+const OF_ALL_DELIVERIES = { _id: { $gte: 'dlv_', $lt: 'dlv`' } }
+
+/** Whether a channel's queue may hold the message of a delivery of this time. */
+type MayHold = (channel: Channel, at: number) => Promise<boolean>
 
 export function createOwedDeliverySweeps(deps: OwedDeliveryDeps): Record<string, Sweep> {
   const { store, broker, config, clock, log } = deps
@@ -40,14 +43,29 @@ export function createOwedDeliverySweeps(deps: OwedDeliveryDeps): Record<string,
   /** The longest that an attempt, the wait for its receipt and the wait for the next round take. */
   const attemptTakesMs = timeoutMs + unknownWaitMs + Math.max(0, ...config.backoff.channel)
 
-  /** RabbitMQ tells the age of no message: there, the queue must be empty. */
-  const mayHold = ({ ready, oldestMs }: Depth, { created_at }: Delivery, now: number): boolean =>
-    ready > 0 && (oldestMs === null || now - oldestMs <= created_at)
-
   async function isUnderWay({ delivery_id }: Delivery, now: number): Promise<boolean> {
     const ofDelivery = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
     const found = await attempts.find(ofDelivery, { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
     return found.some(({ at, unknown_at = at }) => now - unknown_at < attemptTakesMs)
+  }
+
+  /** Asks each queue, and the store, once. An attempt shows that a consumer has taken a delivery's message, and its id begins with the
+   *  delivery's, which begins with its time. */
+  function createMayHoldOfChannels(now: number): MayHold {
+    let newest: Promise<AttemptDoc[]> | null = null
+    const newestTaken = async (channel: Channel): Promise<number> => {
+      newest ??= attempts.find(OF_ALL_DELIVERIES, { sort: { _id: -1 }, limit: NEWEST_ATTEMPTS_READ })
+      const taken = (await newest).find(one => one.channel === channel)
+      return taken === undefined ? 0 : (ulidTime(taken.delivery_id) ?? 0)
+    }
+    const queues = new Map<Channel, (at: number) => Promise<boolean>>()
+    return (channel, at) => {
+      const mayHold =
+        queues.get(channel) ??
+        createMayHold({ broker, queue: channelQueue(channel), newestTaken: () => newestTaken(channel), now })
+      queues.set(channel, mayHold)
+      return mayHold(at)
+    }
   }
 
   /** In the background: on the embedded broker a publish resolves when the message is done. */
@@ -62,7 +80,7 @@ export function createOwedDeliverySweeps(deps: OwedDeliveryDeps): Record<string,
   }
 
   /** Answers when to look again; null when there is nothing left to look for. */
-  async function look(otp: OtpDoc, depthOf: (channel: Channel) => Promise<Depth>, now: number): Promise<number | null> {
+  async function look(otp: OtpDoc, mayHold: MayHold, now: number): Promise<number | null> {
     const { deliveries } = toCurrentVersion(otp).context
     const inOutbox = new Set(otp.outbox.map(({ id }) => id))
     let nextMs = Number.POSITIVE_INFINITY
@@ -72,14 +90,12 @@ export function createOwedDeliverySweeps(deps: OwedDeliveryDeps): Record<string,
       // The sweep of the outbox publishes what is in it.
       const isWithBroker =
         inOutbox.has(delivery.delivery_id) ||
-        mayHold(await depthOf(delivery.channel), delivery, now) ||
+        (await mayHold(delivery.channel, delivery.created_at)) ||
         (await isUnderWay(delivery, now))
       if (!isWithBroker) publishAgain(otp, delivery)
-      // From the first look on, each wait is a minute more than all waits before it: 1, 2, 4 … minutes.
-      const publishAgainMs = Math.max(ageMs - LOOK_AFTER_MS, 0) + PUBLISH_AGAIN_MS
-      nextMs = Math.min(nextMs, isWithBroker ? Math.max(LOOK_AGAIN_MS, ageMs / 2) : publishAgainMs)
+      nextMs = Math.min(nextMs, isWithBroker ? waitForBroker(ageMs) : waitAfterPublish(ageMs, LOOK_AFTER_MS))
     }
-    return nextMs === Number.POSITIVE_INFINITY ? null : now + Math.ceil(nextMs)
+    return nextMs === Number.POSITIVE_INFINITY ? null : now + nextMs
   }
 
   return {
@@ -89,13 +105,8 @@ export function createOwedDeliverySweeps(deps: OwedDeliveryDeps): Record<string,
         { partition, owed_at: { $gt: 0, $lte: now } },
         { sort: { partition: 1, owed_at: 1 }, limit: SWEEP_BATCH },
       )
-      const depths = new Map<Channel, Promise<Depth>>()
-      const depthOf = (channel: Channel): Promise<Depth> => {
-        const depth = depths.get(channel) ?? broker.depth(channelQueue(channel))
-        depths.set(channel, depth)
-        return depth
-      }
-      const looks = await Promise.all(due.map(otp => look(otp, depthOf, now)))
+      const mayHold = createMayHoldOfChannels(now)
+      const looks = await Promise.all(due.map(otp => look(otp, mayHold, now)))
       await otps.update(due.map(({ _id }, at) => ({ ids: [_id], update: lookAgainAt(looks[at] ?? null) })))
       return due.length
     },

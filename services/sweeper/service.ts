@@ -18,6 +18,7 @@ import { createRemind } from '../domain/webhooks/messages.ts'
 import { createAddressListSweeps } from './address-lists.ts'
 import { createHoldSweeps } from './holds.ts'
 import { createOwedDeliverySweeps } from './owed-deliveries.ts'
+import { createOwedEventSweeps } from './owed-events.ts'
 import { createRetentionSweeps } from './retention.ts'
 import { createRotationSweeps } from './rotation.ts'
 import { createStatsSweeps } from './stats.ts'
@@ -62,6 +63,7 @@ export function createSweeperService({
   const allSweeps = Object.entries({
     ...createOtpSweeps({ store, broker, relay, clock, soleProcess }),
     ...createOwedDeliverySweeps({ store, broker, config, clock, log }),
+    ...createOwedEventSweeps({ store, broker, clock, log }),
     ...createWebhookSweeps({ store, remind, clock }),
     ...createHoldSweeps({ store, accounts, clock }),
     ...addressLists.sweeps,

@@ -45,6 +45,7 @@ const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   stats_hours: 'never',
   stats_days: 'never',
   stats_progress: 'never',
+  event_looks: 'never',
   leases: 'never',
   write_probes: 'never',
   canaries: 'never',

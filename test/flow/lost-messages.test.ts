@@ -1,29 +1,33 @@
-// Messages that the broker loses after it has confirmed them: every accepted send is out all the same, within a minute.
+// Messages that the broker loses after it has confirmed them: every accepted send is out all the same, within a minute, and every event
+// arrives, once.
 import { expect } from 'chai'
 import { queueNames } from '../../infra/broker/amqp/queues.ts'
 import type { Broker, Consumer } from '../../infra/broker/broker.ts'
+import type { WorkQueue } from '../../infra/broker/topology.ts'
+import { eventsOf } from '../../services/domain/verifications/owed-events.ts'
+import { eventId } from '../../services/domain/webhooks/event-ids.ts'
 import type { Engines } from '../../services/main.ts'
-import { type Flow, freshNumber, startFlow } from '../support/flow.ts'
+import { type Flow, freshNumber, startFlow, wrongCode } from '../support/flow.ts'
 import { withRabbitChannel } from '../support/rabbitmq.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
-const QUEUE = 'channel.sms'
 const SENDS = 20
 
-onEachEngineSet('a channel’s queue that is purged', engines => {
+onEachEngineSet('a queue that is purged', engines => {
   let flow: Flow
-  let losing = false
-  const consumers: Consumer[] = []
+  let losing: WorkQueue | null = null
+  const consumers: [WorkQueue, Consumer][] = []
   /** The embedded queue cannot be purged: its broker confirms a message and drops it instead. */
   const decorate = ({ broker, store }: Engines): Engines => {
     const decorated: Broker = {
       ...broker,
       async publish(queue, message) {
-        if (engines === 'real' || !losing || queue !== QUEUE) await broker.publish(queue, message)
+        if (engines === 'real' || losing !== queue) await broker.publish(queue, message)
       },
       async consume(queue, handle, options) {
         const consumer = await broker.consume(queue, handle, options)
-        if (queue === QUEUE) consumers.push(consumer)
+        consumers.push([queue, consumer])
         return consumer
       },
     }
@@ -31,34 +35,87 @@ onEachEngineSet('a channel’s queue that is purged', engines => {
   }
   before(async function () {
     this.timeout(120_000)
-    flow = await startFlow({ engines, decorate })
+    flow = await startFlow({ engines, decorate, env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } })
   })
   after(async function () {
     this.timeout(60_000)
     await flow?.stop()
   })
 
-  /** RabbitMQ has the messages of these sends, and nothing has taken them, when its queue is purged. */
-  async function purge(): Promise<void> {
+  /** Loses the messages that the work publishes: RabbitMQ has them all, and nothing has taken them, when its queue is purged. */
+  async function loseMessages<T>(queue: WorkQueue, messages: number, work: () => Promise<T>): Promise<T> {
+    const ofQueue = consumers.flatMap(([name, consumer]) => (name === queue ? [consumer] : []))
+    losing = queue
+    if (engines === 'real') for (const consumer of ofQueue) await consumer.pause()
+    const result = await work()
+    losing = null
+    if (engines === 'embedded') return result
     const { broker } = flow.countersign.engines
-    await flow.eventually(async () => expect((await broker.depth(QUEUE)).ready).to.equal(SENDS))
-    const name = queueNames(flow.countersign.site.prefix).queue(QUEUE)
+    await flow.eventually(async () => expect((await broker.depth(queue)).ready).to.equal(messages))
+    const name = queueNames(flow.countersign.site.prefix).queue(queue)
     await withRabbitChannel(channel => channel.purgeQueue(name))
-    for (const consumer of consumers) await consumer.resume()
+    for (const consumer of ofQueue) await consumer.resume()
+    return result
   }
 
-  it('costs no send: each is out within a minute', async () => {
+  it('of a channel costs no send: each is out within a minute', async () => {
     const { server } = await flow.createTenant({ limits: { app_without_client_ip: [{ max: 1_000, seconds: 60 }] } })
-    losing = true
-    if (engines === 'real') for (const consumer of consumers) await consumer.pause()
     const recipients = Array.from({ length: SENDS }, freshNumber)
-    for (const recipient of recipients) expect((await server.send(recipient)).status).to.equal(200)
-    const acceptedBy = flow.clock.now()
-    if (engines === 'real') await purge()
-    losing = false
+    const acceptedBy = await loseMessages('channel.sms', SENDS, async () => {
+      for (const recipient of recipients) expect((await server.send(recipient)).status).to.equal(200)
+      return flow.clock.now()
+    })
     await flow.advance(25_000)
     for (const recipient of recipients)
       await flow.eventually(async () => expect(await flow.inbox(recipient)).to.have.length(1))
     expect(flow.clock.now() - acceptedBy).to.be.below(60_000)
+  })
+
+  it('of the webhook actor costs no event: each arrives within a minute, once', async () => {
+    const { app, server } = await flow.createTenant({ verify_attempts: 1 })
+    const arrived: { id: string; type: string; payload: Record<string, string> }[] = []
+    const receiver = await startReceiver((request, response) => {
+      arrived.push(JSON.parse(request.body.toString()))
+      response.end()
+    })
+    try {
+      await flow.admin('PUT', `/apps/${app}/webhook`, { url: `http://127.0.0.1:${receiver.port}/` })
+      const verifyOnce = async (guess: (code: string) => string): Promise<string> => {
+        const { otp_id, code } = await flow.startVerification(server)
+        await flow.eventually(async () => {
+          const { body } = await server.status(otp_id)
+          expect(body.deliveries[0].status).to.equal('delivered')
+        })
+        expect((await server.verify(otp_id, guess(code))).status).to.equal(200)
+        return otp_id
+      }
+      const [otps, lostAt] = await loseMessages('webhook.deliver', 4, async () => [
+        [await verifyOnce(code => code), await verifyOnce(wrongCode)],
+        flow.clock.now(),
+      ])
+      expect(arrived).to.deep.equal([])
+      await flow.advance(35_000)
+      await flow.eventually(() => expect(arrived).to.have.length(4))
+      expect(flow.clock.now() - lostAt).to.be.below(60_000)
+      // The sweeper looks once more, and finds them.
+      await flow.advance(125_000)
+      const events = await flow.eventually(async () => {
+        const stored = await flow.events(app)
+        expect(stored.map(({ attempts }) => attempts.length)).to.deep.equal([1, 1, 1, 1])
+        return stored
+      })
+      expect(arrived.map(({ id }) => id)).to.have.members(events.map(({ id }) => id))
+      const types = ['delivery.delivered', 'delivery.delivered', 'otp.approved', 'otp.failed']
+      expect(arrived.map(({ type }) => type).toSorted()).to.deep.equal(types)
+
+      // An event that is published again is the one that was lost, should that arrive after all.
+      const more = [await verifyOnce(code => code), await verifyOnce(wrongCode)]
+      await flow.eventually(() => expect(arrived).to.have.length(8))
+      const docs = await flow.countersign.engines.store.docs('otps').get([...otps, ...more])
+      const caused = [...docs.values()].flatMap(eventsOf).map(({ effect }) => eventId({ _id: effect.id, mode: 'test' }))
+      expect(arrived.map(({ id }) => id)).to.have.members(caused)
+    } finally {
+      await receiver.close()
+    }
   })
 })

@@ -35,8 +35,29 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     tests: ['test/faults/processes/broker.amqp.test.ts'],
     needs: 'RabbitMQ',
   },
+  {
+    fault: 'a message whose handler throws is buried at once, and never tried again',
+    file: 'infra/broker/dispatcher.ts',
+    original: 'const afterMs = delays[failures]',
+    planted: 'const afterMs = delays[delays.length + failures]',
+    tests: ['test/infra/broker/dispatcher.test.ts'],
+  },
 
   // infra/store
+  {
+    fault: 'a primary that steps down in a bulk is taken for a refusal, and buries accepted sends',
+    file: 'infra/store/mongo/errors.ts',
+    original: ' || refused.some(({ code }) => !isFinalCode(code)))',
+    planted: ')',
+    tests: ['test/infra/store/mongo.errors.test.ts'],
+  },
+  {
+    fault: 'an error of MongoDB without a known label counts as final',
+    file: 'infra/store/mongo/errors.ts',
+    original: ' || !isFinalCode(error.code)',
+    planted: '',
+    tests: ['test/infra/store/mongo.errors.test.ts'],
+  },
   {
     fault: 'a write of the embedded store is answered although its commit failed',
     file: 'infra/store/embedded/group-commit.ts',
@@ -138,6 +159,13 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   },
 
   // services/channel
+  {
+    fault: 'a delivery that an old primary does not know yet is dropped as erased',
+    file: 'services/channel/deliver.ts',
+    original: '(await find(otp_id, delivery_id)) ?? (await find(otp_id, delivery_id, { certain: true }))',
+    planted: 'await find(otp_id, delivery_id)',
+    tests: ['test/services/channel/deliver.test.ts'],
+  },
   {
     fault: 'a shut provider is passed over although another process may have sent the message with it',
     file: 'services/channel/failover.ts',
@@ -275,5 +303,47 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     original: 'if (areCurrent && users.every(',
     planted: 'if (areCurrent || users.every(',
     tests: ['test/services/sweeper/rotation.test.ts'],
+  },
+  {
+    fault: 'the hold of a verification that an old primary does not know yet is voided',
+    file: 'services/sweeper/holds.ts',
+    original: 'unconfirmed.filter(hold => !hasDelivery(hold, certain)).map(voidHold)',
+    planted: 'unconfirmed.filter(hold => certain && hold).map(voidHold)',
+    tests: ['test/services/sweeper/holds.test.ts'],
+  },
+  {
+    fault: 'a queued delivery whose message the broker lost is never published again',
+    file: 'services/sweeper/owed-deliveries.ts',
+    original: 'if (!isWithBroker) publishAgain(otp, delivery)',
+    planted: 'if (!isWithBroker) void publishAgain',
+    tests: ['test/services/sweeper/owed-deliveries.test.ts'],
+  },
+  {
+    fault: 'a lost message is not published again while others keep its queue on RabbitMQ busy',
+    file: 'services/sweeper/lost-messages.ts',
+    original: 'return (await taken) < at + OVERTAKING_MS',
+    planted: 'return (await taken) < at + OVERTAKING_MS || ready > 0',
+    tests: ['test/services/sweeper/owed-deliveries.test.ts', 'test/services/sweeper/owed-events.test.ts'],
+  },
+  {
+    fault: 'a backlog that is still in the queue on RabbitMQ is published again',
+    file: 'services/sweeper/lost-messages.ts',
+    original: 'if (ready === 0) return false',
+    planted: 'if (ready === 0 || oldestMs === null) return false',
+    tests: ['test/services/sweeper/owed-deliveries.test.ts', 'test/services/sweeper/owed-events.test.ts'],
+  },
+  {
+    fault: 'an event whose message was lost is looked for once, and not again when the next message is lost too',
+    file: 'services/sweeper/owed-events.ts',
+    original: 'if (next !== null) await otps.update(',
+    planted: 'if (next === 0) await otps.update(',
+    tests: ['test/services/sweeper/owed-events.test.ts'],
+  },
+  {
+    fault: 'every process that takes over looks for all events of all times again',
+    file: 'services/sweeper/owed-events.ts',
+    original: '      await looks.modify({ _id: EVENT_LOOK_ID }, { $max: { until } }, { upsert: true })\n',
+    planted: '',
+    tests: ['test/services/sweeper/owed-events.test.ts'],
   },
 ]

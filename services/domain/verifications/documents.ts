@@ -2,6 +2,7 @@
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { VerificationView } from '../../../machines/calls.ts'
+import type { Channel } from '../../../machines/channels.ts'
 import type { Mode } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import type { OutboxEntry } from './effect-messages.ts'
@@ -24,12 +25,23 @@ export interface OtpDoc extends SavedOtp, RevisedDoc {
   outbox_at: number | null
   /** When the sweeper looks whether the broker still has the message of a queued delivery; absent when none is queued. */
   owed_at?: number
+  /** When the sweeper looks whether its webhook events are stored; absent while the webhook actor had to be told of none. It stays when
+   *  they are: the sweeper remembers how far it has looked (`EventLookDoc`), so that no write has to remove it. */
+  events_at?: number
   /** The ids of its idempotency key's documents, one for each data key, which are erased with it; absent when the send had no such key. */
   claims?: string[]
   /** The answer to its send, for repeated calls with the same idempotency key. */
   first: VerificationView
   purge_at: Date
 }
+
+/** How far the sweeper has looked for events that are not stored: one document. */
+export interface EventLookDoc extends Doc {
+  /** The `events_at` of the latest verification it has looked at. */
+  until: number
+}
+
+export const EVENT_LOOK_ID = 'events'
 
 /** An idempotency key in use, and the verification that its first call creates. Its `_id` is the key's index under one data key. While
  *  there are several data keys, there is a document for each. */
@@ -80,6 +92,8 @@ export interface AttemptDoc extends RevisedDoc, Partial<CallDetails> {
   /** The app of the provider, so that a callback for one app never finds an attempt of another. */
   app_id: string
   delivery_id: string
+  /** Absent in attempts of former releases. */
+  channel?: Channel
   provider: string
   /** Providers are called in rounds. */
   round: number
@@ -139,9 +153,11 @@ export const VERIFICATION_COLLECTIONS = {
       { fields: { partition: 1, due_at: 1 }, partial: { due_at: { $gt: 0 } } },
       { fields: { partition: 1, outbox_at: 1 }, partial: { outbox_at: { $gt: 0 } } },
       { fields: { partition: 1, owed_at: 1 }, partial: { owed_at: { $gt: 0 } } },
+      { fields: { events_at: 1 }, partial: { events_at: { $gt: 0 } } },
     ],
     purged: true,
   }),
+  event_looks: collection<EventLookDoc>({ indexes: [] }),
   claims: collection<ClaimDoc>({ indexes: [], purged: true }),
   counters: collection<CounterDoc>({ indexes: [], purged: true }),
   attempts: collection<AttemptDoc>({

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Depth } from '../../../infra/broker/broker.ts'
+import { newId } from '../../../infra/ids.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../infra/time.ts'
 import type { Delivery } from '../../../machines/otp.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
@@ -82,6 +83,38 @@ eachStore('sweeping deliveries that are owed', fresh => {
     depth = { ...EMPTY, ready: 5, oldestMs: 1_000 }
     await sweep()
     expect(published).to.have.length(1)
+  })
+
+  it('does not wait for a busy queue of unknown age once a younger message of it was taken', async () => {
+    await insert()
+    const createdAt = clock.now()
+    const attempt = async (channel: string, at: number): Promise<void> => {
+      const delivery_id = newId('dlv', at)
+      const doc = { _id: `${delivery_id}:acme`, delivery_id, channel, at: clock.now(), result: 'accepted', rev: 1 }
+      await store.docs('attempts').insert([{ ...doc, reference: null } as unknown as AttemptDoc])
+    }
+    await clock.advance(20 * SECOND_MS)
+    depth = { ...EMPTY, ready: 5 }
+    // Older, on another channel, or so little younger that it may have overtaken the other message.
+    await attempt('sms', createdAt - 1)
+    await attempt('email', clock.now())
+    await attempt('sms', createdAt + 9 * SECOND_MS)
+    await sweep()
+    expect(published).to.deep.equal([])
+    await clock.advance((await owedIn()) ?? 0)
+    await attempt('sms', createdAt + 10 * SECOND_MS)
+    await sweep()
+    expect([published.length, await owedIn()]).to.deep.equal([1, 70_000])
+  })
+
+  it('publishes nothing of a backlog of an hour that is still in the queue', async () => {
+    await insert()
+    depth = { ...EMPTY, ready: 5_000 }
+    let looks = 0
+    for (const end = clock.now() + 60 * MINUTE_MS; clock.now() < end; looks += await sweep())
+      await clock.advance((await owedIn()) ?? 0)
+    expect(published).to.deep.equal([])
+    expect(looks).to.be.below(20)
   })
 
   it('waits while an attempt, the wait for its receipt or the wait for the next round may be under way', async () => {

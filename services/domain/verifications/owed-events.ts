@@ -1,0 +1,33 @@
+// The webhook events that a verification has caused, as its own document tells them. Should the message of one be lost before the webhook
+// actor has stored the event, the sweeper finds that the event is missing, and publishes it again.
+import type { EventEffect } from '../../../machines/otp.ts'
+import type { SavedOtp } from '../../../machines/otp.versions.ts'
+import { deliveryEvent, otpEvent, type WebhookEvent } from '../../../machines/webhook-events.ts'
+import { eventIdFor } from '../webhooks/event-ids.ts'
+
+/** Nearly all events are stored long before. It is also longer than any write takes: the sweeper goes by this time and never back. */
+export const LOOK_FOR_EVENTS_AFTER_MS = 30_000
+
+/** When the sweeper looks for the events of a change that is saved at this time. */
+export const lookForEventsAt = (at: number): number => at + LOOK_FOR_EVENTS_AFTER_MS
+
+export interface CausedEvent {
+  effect: EventEffect
+  at: number
+}
+
+/** A failure that an earlier release saved has no time, so its event is left out. */
+export function eventsOf({ value, context }: Pick<SavedOtp, 'value' | 'context'>): CausedEvent[] {
+  const { otp_id, approval, failed_at, deliveries } = context
+  const caused = (subject: string, at: number, event: WebhookEvent): CausedEvent => ({
+    at,
+    effect: { type: 'notify', id: eventIdFor(subject, at), ...event },
+  })
+  const events: CausedEvent[] = []
+  for (const { delivery_id, status, updated_at } of deliveries)
+    if (status === 'delivered' || status === 'failed')
+      events.push(caused(delivery_id, updated_at, deliveryEvent(otp_id, delivery_id, status)))
+  if (value === 'approved' && approval) events.push(caused(otp_id, approval.at, otpEvent(otp_id, value)))
+  if (value === 'failed' && failed_at !== undefined) events.push(caused(otp_id, failed_at, otpEvent(otp_id, value)))
+  return events
+}

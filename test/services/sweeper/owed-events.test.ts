@@ -1,0 +1,188 @@
+import { expect } from 'chai'
+import type { Depth, Message } from '../../../infra/broker/broker.ts'
+import { newId } from '../../../infra/ids.ts'
+import { DAY_MS, SECOND_MS } from '../../../infra/time.ts'
+import type { Delivery } from '../../../machines/otp.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
+import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
+import { lookForEventsAt } from '../../../services/domain/verifications/owed-events.ts'
+import type { EventDoc } from '../../../services/domain/webhooks/documents.ts'
+import { eventIdFor } from '../../../services/domain/webhooks/event-ids.ts'
+import { type NotifyBody, newEventFields } from '../../../services/domain/webhooks/messages.ts'
+import { newEvent } from '../../../services/domain/webhooks/new-event.ts'
+import { createOwedEventSweeps } from '../../../services/sweeper/owed-events.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
+import { type TestClock, testClock } from '../../support/clock.ts'
+import { eachStore } from '../../support/stores.ts'
+
+const EMPTY: Depth = { ready: 0, consumers: 1, dead: 0, oldestMs: null, brokerName: null }
+const LOOK_AFTER = lookForEventsAt(0)
+
+eachStore('sweeping events that are owed', fresh => {
+  let clock: TestClock
+  let store: CountersignStore
+  let published: Message[]
+  let depth: Depth
+  let sweeps: ReturnType<typeof createOwedEventSweeps>
+  /** As another process has them that takes over. */
+  const newSweeps = () =>
+    createOwedEventSweeps({
+      store,
+      clock,
+      log: createCapturedLog().log,
+      broker: { publish: async (_, message) => void published.push(message), depth: async () => depth },
+    })
+  beforeEach(async () => {
+    clock = testClock()
+    store = await fresh()
+    published = []
+    depth = EMPTY
+    sweeps = newSweeps()
+  })
+
+  const sweep = async (): Promise<number> => (await sweeps.owed_events?.([0])) ?? 0
+  const otpId = (): string => newId('otp', clock.now())
+  /** A verification that was approved now. */
+  const insert = async (
+    _id: string,
+    more: Partial<OtpDoc> = {},
+    deliveries: Partial<Delivery>[] = [],
+  ): Promise<void> => {
+    const at = clock.now()
+    const context = { otp_id: _id, deliveries, approval: { at } }
+    const saved = { machine: 'otp', version: 1, value: 'approved', context, last_commands: [] }
+    const owner = { company_id: 'cmp_1', app_id: 'app_1', mode: 'live', partition: 3 }
+    const doc = {
+      _id,
+      rev: 1,
+      ...saved,
+      ...owner,
+      outbox: [],
+      outbox_at: null,
+      events_at: lookForEventsAt(at),
+      ...more,
+    }
+    await store.docs('otps').insert([doc as unknown as OtpDoc])
+  }
+  const storeEvent = (body: Partial<NotifyBody>, more: Partial<EventDoc> = {}): Promise<unknown> => {
+    const event: NotifyBody = {
+      event_id: newId('evt', clock.now()),
+      app_id: 'app_1',
+      company_id: 'cmp_1',
+      mode: 'live',
+      type: 'otp.approved',
+      payload: {},
+      at: clock.now(),
+      ...body,
+    }
+    return store.docs('events').insert([{ ...newEvent(newEventFields(event, null, undefined), 'delivered'), ...more }])
+  }
+  const ids = (): string[] => published.map(({ id }) => id)
+  const eventsAt = async (id: string): Promise<number> => (await store.docs('otps').get([id])).get(id)?.events_at ?? 0
+
+  it('publishes one again that is not stored, after 1, 2 and 4 minutes again, with the message of the first time', async () => {
+    const [id, at] = [otpId(), clock.now()]
+    await insert(id)
+    await clock.advance(LOOK_AFTER - 1)
+    expect(await sweep()).to.equal(0)
+    await clock.advance(1)
+    expect(await sweep()).to.equal(1)
+    const event_id = eventIdFor(id, at)
+    const owner = { app_id: 'app_1', company_id: 'cmp_1', mode: 'live' }
+    const body = { event_id, ...owner, type: 'otp.approved', payload: { otp_id: id, status: 'approved' }, at }
+    expect(published).to.deep.equal([{ id: event_id, body }])
+    const waits: number[] = []
+    for (let times = 0; times < 3; times += 1) {
+      waits.push((await eventsAt(id)) - clock.now())
+      await clock.advance(waits.at(-1) ?? 0)
+      await sweep()
+    }
+    expect(waits).to.deep.equal([60_000, 120_000, 240_000])
+    expect(ids()).to.deep.equal([event_id, event_id, event_id, event_id])
+    await storeEvent({ event_id })
+    await clock.advance(DAY_MS / 2)
+    await sweep()
+    expect(published).to.have.length(4)
+  })
+
+  it('finds those of deliveries and of a last wrong guess as well', async () => {
+    const [id, at] = [otpId(), clock.now()]
+    const ended = (status: Delivery['status']) => ({ delivery_id: newId('dlv', at), status, updated_at: at - 5 })
+    const [delivered, failed, sent] = [ended('delivered'), ended('failed'), ended('sent')]
+    const context = { otp_id: id, deliveries: [delivered, failed, sent], approval: null, failed_at: at }
+    await insert(id, { value: 'failed', context } as unknown as Partial<OtpDoc>)
+    await clock.advance(LOOK_AFTER)
+    await sweep()
+    const expected = [
+      eventIdFor(delivered.delivery_id, at - 5),
+      eventIdFor(failed.delivery_id, at - 5),
+      eventIdFor(id, at),
+    ]
+    expect(ids()).to.deep.equal(expected)
+    const types = published.map(({ body }) => (body as NotifyBody).type)
+    expect(types).to.deep.equal(['delivery.delivered', 'delivery.failed', 'otp.failed'])
+  })
+
+  it('writes nothing for a verification whose events are stored, and does not look at it again', async () => {
+    const [id, former] = [otpId(), otpId()]
+    await insert(id)
+    await insert(former)
+    await storeEvent({ event_id: eventIdFor(id, clock.now()) })
+    // A former release gave it another id.
+    await storeEvent({ payload: { otp_id: former, status: 'approved' } })
+    const before = await store.docs('otps').get([id, former])
+    await clock.advance(LOOK_AFTER)
+    expect(await sweep()).to.equal(2)
+    expect(await store.docs('otps').get([id, former])).to.deep.equal(before)
+    expect(await sweep()).to.equal(0)
+    sweeps = newSweeps()
+    expect(await sweep()).to.equal(0)
+    expect(published).to.deep.equal([])
+  })
+
+  it('leaves one to the outbox and to a queue that may hold it, and looks again', async () => {
+    const [id, at] = [otpId(), clock.now()]
+    const event_id = eventIdFor(id, at)
+    await insert(id, { outbox: [{ id: event_id, queue: 'webhook.deliver', body: {}, at }] })
+    await clock.advance(LOOK_AFTER)
+    await sweep()
+    await store.docs('otps').update([{ ids: [id], update: { $set: { outbox: [] } } }])
+    // Events of apps without an endpoint do not go through the queue.
+    await storeEvent({}, { status: 'unsent' })
+    for (const oldestMs of [null, 120_000]) {
+      await clock.advance((await eventsAt(id)) - clock.now())
+      depth = { ...EMPTY, ready: 5, oldestMs }
+      expect(await sweep(), String(oldestMs)).to.equal(1)
+    }
+    expect(published).to.deep.equal([])
+    // The queue is as busy as before, and the webhook actor has stored an event that is younger.
+    depth = { ...EMPTY, ready: 5 }
+    await storeEvent({})
+    await clock.advance((await eventsAt(id)) - clock.now())
+    await sweep()
+    expect(ids()).to.deep.equal([event_id])
+  })
+
+  it('is done in the order of time by one process, which goes on where another stopped', async () => {
+    const all = Array.from({ length: 250 }, otpId)
+    for (const id of all) {
+      await insert(id)
+      await clock.advance(1)
+    }
+    await clock.advance(LOOK_AFTER)
+    expect(await sweeps.owed_events?.([1, 2])).to.equal(0)
+    expect(await sweep()).to.equal(200)
+    sweeps = newSweeps()
+    expect(await sweep()).to.equal(50)
+    expect(new Set(ids()).size).to.equal(250)
+    expect(await sweep()).to.equal(0)
+  })
+
+  it('leaves events that are a day old', async () => {
+    const id = otpId()
+    await insert(id)
+    await clock.advance(DAY_MS + SECOND_MS)
+    expect(await sweep()).to.equal(1)
+    expect(published).to.deep.equal([])
+  })
+})
