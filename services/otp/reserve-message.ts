@@ -10,7 +10,7 @@ import type { Step } from '../../machines/otp.step.ts'
 import { isGeoBlocked } from '../../machines/routing.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest } from '../domain/verifications/encryption-context.ts'
-import { recipientIndexes } from '../domain/verifications/lookup-indexes.ts'
+import { mailboxIndexes } from '../domain/verifications/lookup-indexes.ts'
 import type { CachedApp } from './apps.ts'
 import type { FraudGuard } from './fraud/guard.ts'
 import type { Limits } from './limits/limits.ts'
@@ -44,7 +44,7 @@ export async function reserveMessage(
   if (isGeoBlocked(app.settings, otp.recipient)) return { ...NO_RESERVATION, refusal: geoBlockedRefusal(country) }
   const recipient = keyring.unseal(otp.recipient.sealed, atRest.recipient(doc._id))
   const isMagic = magicOf(doc.mode, recipient) !== null
-  const indexes = isMagic ? null : recipientIndexes(keyring, doc, recipient)
+  const indexes = isMagic ? null : mailboxIndexes(keyring, doc, recipient)
   const messageQuotas = indexes ? [messageQuota(doc, indexes, otp.started_by.kind, app.settings.limits)] : []
   const counted = await reserve(limits, [...callQuotas, ...messageQuotas])
   const command_id = last_commands.at(-1)?.id ?? ''

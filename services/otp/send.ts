@@ -16,7 +16,7 @@ import { retentionMs } from '../domain/retention.ts'
 import type { CheckedRecipient } from '../domain/verifications/checked-recipient.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { inFlight } from '../domain/verifications/encryption-context.ts'
-import { recipientIndexes } from '../domain/verifications/lookup-indexes.ts'
+import { mailboxIndexes, recipientIndexes } from '../domain/verifications/lookup-indexes.ts'
 import type { Relay } from '../domain/verifications/outbox.ts'
 import type { ParsedRecipient } from '../domain/verifications/recipient.ts'
 import type { CachedApp } from './apps.ts'
@@ -134,7 +134,7 @@ export const createSend = (deps: SendDeps) => {
       mode: call.by.mode,
       kind: call.by.kind,
       limits: app.settings.limits,
-      recipientIndexes: plan.magic ? null : indexes,
+      mailboxIndexes: plan.magic ? null : mailboxIndexes(keyring, call.by, plan.recipient.value, indexes),
       address: client,
       sendsMessage: draft.context.link === null,
     })

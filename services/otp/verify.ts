@@ -11,7 +11,7 @@ import { type OtpCommand, step } from '../../machines/otp.step.ts'
 import type { Reply } from '../../machines/otp.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest, inFlight } from '../domain/verifications/encryption-context.ts'
-import { recipientIndexes } from '../domain/verifications/lookup-indexes.ts'
+import { mailboxIndexes } from '../domain/verifications/lookup-indexes.ts'
 import { eventIdFor } from '../domain/webhooks/event-ids.ts'
 import type { CachedApp } from './apps.ts'
 import type { Commit } from './commit.ts'
@@ -38,7 +38,7 @@ export const createVerify =
     const by = { key_id: call.by.key_id, kind: call.by.kind }
     const quotasOf = (doc: OtpDoc): GuessQuotas => {
       const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
-      const indexes = recipientIndexes(keyring, doc, recipient)
+      const indexes = mailboxIndexes(keyring, doc, recipient)
       const kinds = { startedBy: doc.context.started_by.kind, guessedBy: by.kind }
       return guessQuotas(doc, indexes, kinds, app.settings.limits)
     }

@@ -15,7 +15,7 @@ import {
   recipientCounter,
 } from '../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { recipientIndexes, sandboxIndex } from '../domain/verifications/lookup-indexes.ts'
+import { mailboxIndexes, recipientIndexes, sandboxIndex } from '../domain/verifications/lookup-indexes.ts'
 import type { ResealedFields } from './resealed-fields.ts'
 
 /** A document that is about to be resealed. */
@@ -36,7 +36,7 @@ const PAGE = 500
 
 export function createReindexByRecipient({ store, keyring, clock }: ReindexDeps) {
   function countersOf(doc: OtpDoc, { recipient, address }: ResealedFields): CounterName[] {
-    const indexes = recipient === undefined ? null : recipientIndexes(keyring, doc, recipient)
+    const indexes = recipient === undefined ? null : mailboxIndexes(keyring, doc, recipient)
     return [
       ...(indexes ? RECIPIENT_COUNTS.map(what => recipientCounter(doc, what, indexes)) : []),
       ...(address === undefined ? [] : addressCounters(keyring, doc, address)),

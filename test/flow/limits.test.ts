@@ -166,6 +166,18 @@ describeFlow('the send limits', flow => {
     expect((await server.send(freshNumber(), { client_ip: CLIENT_IP })).body.scope).to.equal('client_ip')
   })
 
+  it('count every spelling of a mailbox as one recipient, and find each verification by its own', async () => {
+    const { app, server } = await flow.createTenant({ limits: { recipient: atMost(2) } })
+    const send = async (recipient: string) => (await server.send(recipient)).body.scope ?? 'sent'
+    expect(await send('ada.lovelace+shop@gmail.com')).to.equal('sent')
+    expect(await send('AdaLovelace@googlemail.com')).to.equal('sent')
+    expect(await send('a.d.a.lovelace@gmail.com')).to.equal('recipient')
+    expect(await send('ada.lovelace@example.com'), 'another mailbox').to.equal('sent')
+    expect(await send('adalovelace@example.com'), 'dots count elsewhere').to.equal('sent')
+    const search = `/apps/${app}/verifications?recipient=${encodeURIComponent('adalovelace@googlemail.com')}`
+    expect((await flow.admin('GET', search)).body.items, 'found as it was written').to.have.length(1)
+  })
+
   it('count an IPv6 address for its /64, for its /56 with four times and for its /48 with sixteen times the limit', async () => {
     const { server } = await flow.createTenant({ limits: { client_ip: atMost(1) } })
     const send = async (client_ip: string) => (await server.send(freshNumber(), { client_ip })).body.scope ?? 'sent'

@@ -21,7 +21,7 @@ import {
   recipientCounter,
 } from '../../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
-import { recipientIndexes, sandboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
+import { mailboxIndexes, recipientIndexes, sandboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { recipientFilter } from '../recipients.ts'
 import type { ErasureAnswer } from './schemas.ts'
 
@@ -122,11 +122,14 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
     }
     const refusals = await removeAll(() => store.docs('refusals').remove(refusalFilter, REMOVE_BATCH_SIZE))
     const counterIds = appModes.flatMap(appMode => {
-      const indexes = recipientIndexes(keyring, appMode, recipient)
-      return [...RECIPIENT_COUNTS, ...FORMER_RECIPIENT_COUNTS].flatMap(what => {
-        const { key, formerKeys } = recipientCounter(appMode, what, indexes)
-        return [key, ...formerKeys]
-      })
+      // Earlier releases counted an address as it was written.
+      const allIndexes = [mailboxIndexes(keyring, appMode, recipient), recipientIndexes(keyring, appMode, recipient)]
+      return [...RECIPIENT_COUNTS, ...FORMER_RECIPIENT_COUNTS].flatMap(what =>
+        allIndexes.flatMap(indexes => {
+          const { key, formerKeys } = recipientCounter(appMode, what, indexes)
+          return [key, ...formerKeys]
+        }),
+      )
     })
     const counters = await store.docs('counters').remove({ _id: { $in: counterIds } }, counterIds.length)
     const blockCounts = await Promise.all(appModes.map(appMode => forgetNumber(store, keyring, appMode, recipient)))

@@ -54,7 +54,10 @@ const limits = z.strictObject({
     { max: 100, seconds: 86_400 },
   ]),
   app: rules.default([{ max: 6_000, seconds: 60 }]),
-  app_publishable: rules.default([{ max: 600, seconds: 60 }]),
+  app_publishable: rules.default([
+    { max: 60, seconds: 60 },
+    { max: 20_000, seconds: 86_400 },
+  ]),
   app_without_client_ip: rules.default([{ max: 60, seconds: 60 }]),
   client_ip_reputation_factor: z.number().min(0).max(1).default(0.2),
   recipient_verify: rules.default([{ max: 20, seconds: 3_600 }]),
@@ -142,15 +145,24 @@ const settingsRules = z
   .refine(settings => !exceedsFormerGuessBudget(settings), guessRefusal())
 
 /** Settings as they are loaded. Earlier releases stored link modes without a business number: such a mode is not usable. They also stored
- *  settings that exceed the guess budget as it is counted now: these stay as they are, with a warning. */
+ *  settings that exceed the guess budget as it is counted now: these stay as they are, with a warning. And longer lists of rules. */
 export const settingsSchema = settingsRules.transform(withGuardMode)
 
-const writtenRules = settingsRules.refine(({ channels }) => !lacksBusinessNumber(channels.whatsapp), {
-  path: ['channels', 'whatsapp', 'business_number'],
-  message:
-    'is required where channels.whatsapp.mode is a link mode: give the number that the link opens, such as "+15550001111", or the mode "template"',
-  when: ({ value }) => linkable.safeParse(value).success,
-})
+/** Every rule of a list is a window to count in, so a long list makes each send slow. */
+export const MAX_RULES = 10
+
+const writtenRules = settingsRules
+  .superRefine(({ limits }, context) => {
+    for (const [name, list] of Object.entries(limits))
+      if (Array.isArray(list) && list.length > MAX_RULES)
+        context.addIssue({ code: 'custom', path: ['limits', name], message: `has more than ${MAX_RULES} rules` })
+  })
+  .refine(({ channels }) => !lacksBusinessNumber(channels.whatsapp), {
+    path: ['channels', 'whatsapp', 'business_number'],
+    message:
+      'is required where channels.whatsapp.mode is a link mode: give the number that the link opens, such as "+15550001111", or the mode "template"',
+    when: ({ value }) => linkable.safeParse(value).success,
+  })
 
 /** Settings in a bootstrap file, which may be those that are stored. Whether they are, and may exceed the guess budget, is found out when
  *  the file is compared with the store. */

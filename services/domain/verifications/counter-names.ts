@@ -42,7 +42,7 @@ export const RECIPIENT_COUNTS: readonly RecipientCount[] = [
 /** Counters that earlier releases had for messages. They are erased with a recipient, and not read any more. */
 export const FORMER_RECIPIENT_COUNTS = ['messages:server', 'messages:publishable'] as const
 
-/** `indexes`: from `recipientIndexes`. */
+/** `indexes`: from `mailboxIndexes`. */
 export const recipientCounter = (
   appMode: AppMode,
   what: RecipientCount | (typeof FORMER_RECIPIENT_COUNTS)[number],
@@ -55,12 +55,13 @@ export interface AddressCounterName extends CounterName {
 }
 
 const IPV4_NETWORKS = [{ bits: 32, limitFactor: 1 }]
-/** An IPv6 user can take any address of a /64, and many providers give a customer a whole /56 or /48. Each larger network has a higher
- *  limit, because it may also have many customers. */
+/** An IPv6 user can take any address of a /64, and many providers give a customer a whole /56 or /48; a /40 can be rented. Each larger
+ *  network has a higher limit, because it may also have many customers. */
 const IPV6_NETWORKS = [
   { bits: 64, limitFactor: 1 },
   { bits: 56, limitFactor: 4 },
   { bits: 48, limitFactor: 16 },
+  { bits: 40, limitFactor: 64 },
 ]
 
 /** One counter for an IPv4 address, one for each network of an IPv6 address, the smallest first. */

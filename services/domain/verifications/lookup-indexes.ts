@@ -3,6 +3,7 @@
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Identity } from '../../../machines/calls.ts'
 import type { OtpDoc } from './documents.ts'
+import { mailboxOf } from './mailbox.ts'
 
 /** An app in one of its two modes. */
 export type AppMode = Pick<OtpDoc, 'app_id' | 'mode'>
@@ -10,7 +11,7 @@ export type AppMode = Pick<OtpDoc, 'app_id' | 'mode'>
 type Indexer = Pick<Keyring, 'index'>
 type AllKeysIndexer = Pick<Keyring, 'indexes'>
 
-/** In lower case: mail servers do not tell `Ada@` from `ada@`, and every spelling of one mailbox must share its limits. */
+/** In lower case: mail servers do not tell `Ada@` from `ada@`. */
 export const recipientKey = (recipient: string): string => recipient.toLowerCase()
 
 /** Live and test have scopes of their own, so that neither finds or counts the other's. */
@@ -19,6 +20,18 @@ export const addressScope = (app_id: string, mode: string): string => `client_ip
 
 export const recipientIndexes = (keyring: AllKeysIndexer, { app_id, mode }: AppMode, recipient: string): string[] =>
   keyring.indexes(recipientScope(app_id, mode), recipientKey(recipient))
+
+/** For counters: every spelling of one mailbox shares its limits. Most recipients have one spelling, and then these are `indexes`, which
+ *  are the recipient's own. */
+export const mailboxIndexes = (
+  keyring: AllKeysIndexer,
+  { app_id, mode }: AppMode,
+  recipient: string,
+  indexes = recipientIndexes(keyring, { app_id, mode }, recipient),
+): string[] => {
+  const mailbox = mailboxOf(recipient)
+  return mailbox === recipientKey(recipient) ? indexes : keyring.indexes(recipientScope(app_id, mode), mailbox)
+}
 
 /** Where an idempotency key counts: a device must not be able to use up a key of the backend, nor test mode one of live mode. */
 export type KeyOwner = Pick<Identity, 'company_id' | 'mode' | 'kind'>

@@ -34,8 +34,8 @@ export interface ResendQuotaInput extends AppMode {
 }
 
 export interface SendQuotaInput extends ResendQuotaInput {
-  /** The recipient's keyed indexes, the current one first; null for a magic recipient, which is not limited. */
-  recipientIndexes: readonly string[] | null
+  /** The keyed indexes of the recipient's mailbox, the current one first; null for a magic recipient, which is not limited. */
+  mailboxIndexes: readonly string[] | null
   /** False when the caller gets a wa.me link and no message is sent. */
   sendsMessage: boolean
 }
@@ -43,16 +43,16 @@ export interface SendQuotaInput extends ResendQuotaInput {
 /** Anyone can read a publishable key. So what a recipient gets, and sends without an address, are counted apart for the two kinds of key:
  *  a stranger cannot use up the sends of the app's servers. */
 export function sendQuotas(keyring: Indexer, send: SendQuotaInput): Quota[] {
-  const { limits, kind, recipientIndexes, address, sendsMessage } = send
+  const { limits, kind, mailboxIndexes, address, sendsMessage } = send
   const quotas: Quota[] = []
-  if (recipientIndexes !== null) {
-    const name = recipientCounter(send, `sends:${kind}`, recipientIndexes)
+  if (mailboxIndexes !== null) {
+    const name = recipientCounter(send, `sends:${kind}`, mailboxIndexes)
     quotas.push({ scope: 'recipient', ...name, rules: limits.recipient })
   }
   quotas.push(...addressQuotas(keyring, send))
   if (address === null) quotas.push(withoutAddressQuota(send))
   if (address !== null || kind === 'publishable') quotas.push(appQuota(send))
-  if (recipientIndexes !== null && sendsMessage) quotas.push(messageQuota(send, recipientIndexes, kind, limits))
+  if (mailboxIndexes !== null && sendsMessage) quotas.push(messageQuota(send, mailboxIndexes, kind, limits))
   return quotas
 }
 
@@ -67,12 +67,12 @@ export const resendQuotas = (keyring: Indexer, resend: ResendQuotaInput): Quota[
  *  the kind of key that started the verification. */
 export const messageQuota = (
   appMode: AppMode,
-  recipientIndexes: readonly string[],
+  mailboxIndexes: readonly string[],
   startedBy: KeyKind,
   limits: AppSettings['limits'],
 ): Quota => ({
   scope: 'recipient',
-  ...recipientCounter(appMode, `sends:${startedBy}`, recipientIndexes),
+  ...recipientCounter(appMode, `sends:${startedBy}`, mailboxIndexes),
   rules: limits.recipient_messages.map(rule => ({ ...rule, counts: 'messages' })),
 })
 
@@ -87,13 +87,13 @@ export interface GuessQuotas {
  *  with a publishable key cannot lock a recipient out of the server's verifications, neither by starting nor by guessing them. */
 export function guessQuotas(
   appMode: AppMode,
-  recipientIndexes: readonly string[],
+  mailboxIndexes: readonly string[],
   { startedBy, guessedBy }: { startedBy: KeyKind; guessedBy: KeyKind },
   limits: AppSettings['limits'],
 ): GuessQuotas {
   const quota = (what: 'guesses' | 'first_guesses'): Quota => ({
     scope: 'recipient_verify',
-    ...recipientCounter(appMode, `${what}:${startedBy}:${guessedBy}`, recipientIndexes),
+    ...recipientCounter(appMode, `${what}:${startedBy}:${guessedBy}`, mailboxIndexes),
     rules: limits.recipient_verify,
   })
   return { guesses: quota('guesses'), firstGuesses: quota('first_guesses') }

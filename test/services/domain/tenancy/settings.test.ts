@@ -25,7 +25,10 @@ const DEFAULTS = {
       { max: 100, seconds: 86400 },
     ],
     app: [{ max: 6000, seconds: 60 }],
-    app_publishable: [{ max: 600, seconds: 60 }],
+    app_publishable: [
+      { max: 60, seconds: 60 },
+      { max: 20000, seconds: 86400 },
+    ],
     app_without_client_ip: [{ max: 60, seconds: 60 }],
     client_ip_reputation_factor: 0.2,
     recipient_verify: [{ max: 20, seconds: 3600 }],
@@ -60,6 +63,16 @@ const faults = (input: unknown): string[] => {
 const TWO_SENDS_A_DAY = { recipient: [{ max: 2, seconds: 86_400 }] }
 
 describe('app settings', () => {
+  it('have at most ten rules in a list; longer lists that are stored already still load', () => {
+    const rules = (count: number) => Array.from({ length: count }, (_, nth) => ({ max: 1 + nth, seconds: 60 }))
+    expect(faults({ limits: { client_ip: rules(10) } })).to.deep.equal([])
+    expect(faults({ limits: { client_ip: rules(11), app: rules(500) } })).to.deep.equal([
+      'limits.client_ip',
+      'limits.app',
+    ])
+    expect(resolveSettings({ limits: { client_ip: rules(11) } }).limits.client_ip).to.have.length(11)
+  })
+
   it('have the documented defaults', () => {
     expect(checkSettings({})).to.deep.equal({ ok: true, value: DEFAULTS })
     expect(resolveSettings({})).to.deep.equal(DEFAULTS)

@@ -20,5 +20,6 @@ describe('the counters of a client address', () => {
       ['app_a:live:client_ip:2a00:1450:4001:81b::/64', 1],
       ['app_a:live:client_ip:2a00:1450:4001:800::/56', 4],
       ['app_a:live:client_ip:2a00:1450:4001::/48', 16],
+      ['app_a:live:client_ip:2a00:1450:4000::/40', 64],
     ]))
 })

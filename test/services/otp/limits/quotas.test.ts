@@ -28,7 +28,7 @@ const suspect = (value: string) => ({ value, reputation: 'suspect' }) as const
 
 describe('the quotas', () => {
   const described = (input: ResendQuotaInput) =>
-    sendQuotas(keyring, { ...input, recipientIndexes: ['ada'], sendsMessage: true }).map(
+    sendQuotas(keyring, { ...input, mailboxIndexes: ['ada'], sendsMessage: true }).map(
       ({ scope, rules }) => `${scope} ${rules.map(({ max }) => max).join()}`,
     )
 
@@ -37,20 +37,20 @@ describe('the quotas', () => {
     expect(described(resend({ address: known('8.8.8.8') }))).to.deep.equal(server)
     expect(described(resend({ address: known('8.8.8.8'), kind: 'publishable' }))).to.deep.equal([
       ...server.slice(0, 2),
-      'app 600',
+      'app 60,20000',
       'recipient 50',
     ])
     expect(described(resend({ kind: 'publishable' }))).to.deep.equal([
       'recipient 5,20',
       'app_without_client_ip 60',
-      'app 600',
+      'app 60,20000',
       'recipient 50',
     ])
   })
 
   it('of a recipient are in one counter for each kind of key that starts a verification, and their windows are not', () => {
     const ofRecipient = (kind: 'server' | 'publishable') =>
-      sendQuotas(keyring, { ...resend({ kind }), recipientIndexes: ['ada', 'former'], sendsMessage: true }).filter(
+      sendQuotas(keyring, { ...resend({ kind }), mailboxIndexes: ['ada', 'former'], sendsMessage: true }).filter(
         ({ scope }) => scope === 'recipient',
       )
     for (const kind of ['server', 'publishable'] as const) {
@@ -64,15 +64,17 @@ describe('the quotas', () => {
   })
 
   it('of an IPv6 address are those of its networks, and a suspect address has a share of each', () => {
-    expect(described(resend({ address: known('2a01:4f8::1') })).slice(1, 4)).to.deep.equal([
+    expect(described(resend({ address: known('2a01:4f8::1') })).slice(1, 5)).to.deep.equal([
       'client_ip 20,100',
       'client_ip 80,400',
       'client_ip 320,1600',
+      'client_ip 1280,6400',
     ])
-    expect(described(resend({ address: suspect('2a01:4f8::1') })).slice(1, 4)).to.deep.equal([
+    expect(described(resend({ address: suspect('2a01:4f8::1') })).slice(1, 5)).to.deep.equal([
       'client_ip_reputation 4,20',
       'client_ip_reputation 16,80',
       'client_ip_reputation 64,320',
+      'client_ip_reputation 256,1280',
     ])
   })
 
@@ -86,7 +88,7 @@ describe('the quotas', () => {
     )
     const sends = sendQuotas(keyring, {
       ...resend({ address: known('8.8.8.8'), kind: 'publishable' }),
-      recipientIndexes: null,
+      mailboxIndexes: null,
       sendsMessage: true,
     })
     expect(sends.map(({ key }) => key)).to.deep.equal(keys(resend({ address: known('8.8.8.8'), kind: 'publishable' })))
@@ -103,7 +105,7 @@ eachStore('the quotas of IPv6 networks', fresh => {
     .record({ site: fc.nat(1), subnet: fc.nat(3), network: fc.nat(3), host: fc.nat(3) })
     .map(({ site, subnet, network, host }) => ({
       value: `2a01:4f8:${site}:${subnet * 256 + network}::${host + 1}`,
-      networks: [`${site}.${subnet}.${network}`, `${site}.${subnet}`, `${site}`],
+      networks: [`${site}.${subnet}.${network}`, `${site}.${subnet}`, `${site}`, 'the /40'],
     }))
 
   it('grant a send exactly when each of its networks has one left, and count a refused one nowhere', async () => {

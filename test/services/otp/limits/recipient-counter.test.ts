@@ -38,7 +38,7 @@ function quotasOf(call: Call, { sends, messages, app = PLENTY }: Rules, app_id: 
   const limits = { ...defaults, recipient: sends, recipient_messages: messages, app_without_client_ip: app }
   const appMode = { ...APP, app_id }
   if (!isSend(call)) return [messageQuota(appMode, ['ada'], 'server', limits)]
-  const input = { ...appMode, kind: 'server', limits, address: null, recipientIndexes: ['ada'] } as const
+  const input = { ...appMode, kind: 'server', limits, address: null, mailboxIndexes: ['ada'] } as const
   return sendQuotas(keyring, { ...input, sendsMessage: isMessage(call) })
 }
 

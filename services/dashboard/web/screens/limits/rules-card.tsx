@@ -43,7 +43,7 @@ const LIMITS: readonly LimitWords[] = [
     name: 'client_ip',
     title: 'Sends from one client address',
     meaning:
-      'Resends count too. An IPv6 address counts for its /64; its /56 may have 4 times as many, its /48 16 times.',
+      'Resends count too. An IPv6 address counts for its /64; its /56 may have 4 times as many, its /48 16 times, its /40 64 times.',
   },
   {
     name: 'app_without_client_ip',
