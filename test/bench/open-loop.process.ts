@@ -22,8 +22,12 @@ let offered = 0
 let lastAccepted = ''
 
 function idleOrNewConnection(): Connection | undefined {
-  const free = idle.pop()
-  if (free || connections >= MAX_CONNECTIONS) return free
+  for (let free = idle.pop(); free; free = idle.pop()) {
+    if (free.isOpen()) return free
+    // The system closes connections that are idle for some seconds.
+    connections -= 1
+  }
+  if (connections >= MAX_CONNECTIONS) return undefined
   connections += 1
   return connection(base)
 }

@@ -15,7 +15,7 @@ import { connection, requestText } from './connection.ts'
 import { load } from './load.ts'
 import { quantile } from './measure.ts'
 import { offerOpenLoop } from './open-loop.ts'
-import { playRetryStorm } from './retry-storm.ts'
+import { startRetryStorm } from './retry-storm.ts'
 import { ALL_IN_ONE, type Countersign, ONE_PROCESS_PER_ROLE, startCountersign } from './systems.ts'
 import { useAndClose } from './under-load.ts'
 import { enginesIn, type Pids, readUsage, total } from './usage.ts'
@@ -77,12 +77,14 @@ async function measure(name: string, { url, key, processes }: Countersign, pids:
   const own = pidsOf(processes)
   const few = (await load({ url, key, ...PEAK, measureMs: PEAK_MS })).perSecond
   const callers = { url, key, patienceMs: PATIENCE_MS }
-  const many = (await playRetryStorm({ ...callers, callers: MORE_CALLERS, stormMs: PEAK_MS, ...NOTHING_AFTERWARDS }))
-    .acceptedPerSecond
+  const crowd = startRetryStorm({ ...callers, callers: MORE_CALLERS, stormMs: PEAK_MS, ...NOTHING_AFTERWARDS })
+  await crowd.begun
+  const { cores } = await observe(new URL(url), own, pids).forMs(PEAK_MS)
+  const many = (await crowd.figures).acceptedPerSecond
   const best = Math.max(few, many)
   const rssBefore = total(own.map(residentBytes))
   console.log(
-    `\n${name}: best ${perSecond(best)} (${PEAK.connections} callers ${perSecond(few)}, ${MORE_CALLERS} callers ${perSecond(many)}); load of the machine ${loadavg()[0]?.toFixed(1)}`,
+    `\n${name}: best ${perSecond(best)} (${PEAK.connections} callers ${perSecond(few)}, ${MORE_CALLERS} callers ${perSecond(many)}); load of the machine ${loadavg()[0]?.toFixed(1)}; cores ${coresTaken(cores)}`,
   )
 
   const print = (
@@ -132,10 +134,10 @@ async function measure(name: string, { url, key, processes }: Countersign, pids:
   }
 
   if (STORM_MS > 0) {
-    const observation = observe(new URL(url), own, pids)
-    const storm = playRetryStorm({ ...callers, callers: CALLERS, stormMs: STORM_MS, ...AFTERWARDS })
-    const meanwhile = await observation.forMs(STORM_MS)
-    const figures = await storm
+    const storm = startRetryStorm({ ...callers, callers: CALLERS, stormMs: STORM_MS, ...AFTERWARDS })
+    await storm.begun
+    const meanwhile = await observe(new URL(url), own, pids).forMs(STORM_MS)
+    const figures = await storm.figures
     const after = figures.acceptedPerSecondAfterwards
     print(`retry storm: ${CALLERS} callers for ${STORM_MS / 1_000} s`, AIMS.storm, STORM_MS, figures, meanwhile, [
       {

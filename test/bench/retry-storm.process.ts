@@ -1,14 +1,24 @@
 // Callers that make the next send as soon as the last one is answered, accepted or refused. In: a plan (retry-storm.ts) as the one argument.
-// Out: the figures, printed as JSON.
+// Out: "begun" once all connections are open, then the figures, printed as JSON.
 import process from 'node:process'
 import { countAnswers } from './answers.ts'
-import { connection, requestText } from './connection.ts'
+import { type Connection, connection, requestText } from './connection.ts'
 import { recipients } from './recipients.ts'
 import type { RetryStormFigures, RetryStormPlan } from './retry-storm.ts'
 
 const plan: RetryStormPlan = JSON.parse(process.argv[2] ?? '')
 const base = new URL(plan.url)
 const newRecipient = recipients()
+
+/** The system has accepted a connection when it answers on it. */
+async function openConnection(): Promise<Connection> {
+  const lane = connection(base)
+  await lane.ask(requestText(base, { method: 'GET', path: '/healthz', key: '' }))
+  return lane
+}
+
+const lanes = await Promise.all(Array.from({ length: plan.callers }, openConnection))
+console.log('begun')
 const answers = countAnswers()
 const begin = performance.now()
 const stormEnd = begin + plan.stormMs
@@ -24,9 +34,9 @@ const sendText = (): string =>
     body: JSON.stringify({ recipient: newRecipient() }),
   })
 
-async function play(_: unknown, at: number): Promise<void> {
+async function play(kept: Connection, at: number): Promise<void> {
   const until = at < plan.callersAfterwards ? end : stormEnd
-  let lane = connection(base)
+  let lane = kept
   for (let asked = performance.now(); asked < until; asked = performance.now()) {
     const giveUp = setTimeout(() => lane.close(), plan.patienceMs)
     try {
@@ -44,7 +54,7 @@ async function play(_: unknown, at: number): Promise<void> {
 }
 
 setTimeout(() => answers.end(plan.stormMs), plan.stormMs)
-await Promise.all(Array.from({ length: plan.callers }, play))
+await Promise.all(lanes.map(play))
 const figures: RetryStormFigures = {
   ...answers.figures(),
   acceptedPerSecondAfterwards: (acceptedAfterwards * 1_000) / plan.afterwardsMs,

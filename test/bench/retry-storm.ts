@@ -21,9 +21,20 @@ export interface RetryStormFigures extends AnswerFigures {
   acceptedPerSecondAfterwards: number
 }
 
-export async function playRetryStorm(plan: RetryStormPlan): Promise<RetryStormFigures> {
+export interface RetryStorm {
+  /** Resolves when all connections are open. */
+  begun: Promise<unknown>
+  figures: Promise<RetryStormFigures>
+}
+
+export function startRetryStorm(plan: RetryStormPlan): RetryStorm {
   const process = launchProcess('retry-storm.process', {}, [JSON.stringify(plan)])
-  const told = await process.waitForLine(line => line.startsWith('{'))
-  await process.exited
-  return JSON.parse(told)
+  const told = process.waitForLine(line => line.startsWith('{'))
+  return {
+    begun: process.waitForLine(line => line === 'begun'),
+    figures: told.then(async figures => {
+      await process.exited
+      return JSON.parse(figures)
+    }),
+  }
 }
