@@ -108,7 +108,7 @@ async function measure(name: string, { url, key, processes }: Countersign, pids:
       {
         what: '  p99',
         measured: `${ms(accepted.p99)} (p50 ${ms(accepted.p50)})`,
-        aim: atMost(aims.acceptedP99Ms, accepted.p99, ' ms'),
+        aim: atMost(aims.acceptedP99Ms, accepted.count === 0 ? Number.POSITIVE_INFINITY : accepted.p99, ' ms'),
       },
       { what: 'refused', measured: perSecond(figures.refusedPerSecond) },
       {
@@ -197,7 +197,8 @@ const pidsOf = (processes: Countersign['processes']): number[] => processes.map(
 const residentBytes = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1_024
 
-const ms = (value: number): string => (Number.isNaN(value) ? '-' : `${Math.round(value)} ms`)
+/** JSON has null for the quantile of nothing. */
+const ms = (value: number | null): string => (value === null || Number.isNaN(value) ? '-' : `${Math.round(value)} ms`)
 const perSecond = (value: number): string => `${Math.round(value)}/s`
 const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
 
