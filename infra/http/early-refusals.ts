@@ -2,7 +2,7 @@
 // the answer that the shell would give: the same body and headers, the same measurement, the same line `http.answered`.
 //
 // An overload makes thousands of refusals a second. What they cost is taken from the requests that are accepted, and the way through the
-// shell and the routers costs several times as much. A call that is not refused waits for a turn of the event loop, so that a burst of
+// shell and the routers costs several times as much. Many refusals are paced (refusal-pacing.ts). A call that is not refused waits for a turn of the event loop, so that a burst of
 // calls does not keep connections and refusals waiting.
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -12,6 +12,7 @@ import { createFifo } from '../fifo.ts'
 import type { Logger } from '../log/log.ts'
 import type { App } from './listen.ts'
 import { PROBLEM_TYPE, type Problem, problemBody } from './problem.ts'
+import type { RefusalPacing } from './refusal-pacing.ts'
 import type { RequestFields } from './request-log.ts'
 import { arrivalOf, logAnswer, noteArrival, requestIdOf, type ShellDeps } from './shell.ts'
 
@@ -42,13 +43,19 @@ export interface EarlyRefusalsDeps {
   log: Logger
   metrics: ShellDeps['metrics']
   clock: Pick<Clock, 'now' | 'after'>
+  pacing: RefusalPacing
 }
 
-export function withEarlyRefusals(app: App, { refuse, log, metrics, clock }: EarlyRefusalsDeps): App {
+export function withEarlyRefusals(app: App, { refuse, log, metrics, clock, pacing }: EarlyRefusalsDeps): App {
   const countInLog = createCountedLines(log, clock)
   const waitInTurn = createWaitingCalls()
 
-  function answer(request: IncomingMessage, response: ServerResponse, refusal: EarlyRefusal): void {
+  function answerPaced(request: IncomingMessage, response: ServerResponse, refusal: EarlyRefusal): void {
+    const arrivedAt = arrivalOf(request, clock.now())
+    pacing.pace(request, response, () => answer(request, response, refusal, arrivedAt))
+  }
+
+  function answer(request: IncomingMessage, response: ServerResponse, refusal: EarlyRefusal, arrivedAt: number): void {
     const { failure, route, headers, fields, record } = refusal
     const requestId = requestIdOf(request.headers['x-request-id'])
     const body = JSON.stringify(problemBody(failure, requestId))
@@ -62,7 +69,6 @@ export function withEarlyRefusals(app: App, { refuse, log, metrics, clock }: Ear
     response.end(body)
     record(requestId)
     countInLog(String(failure))
-    const now = clock.now()
     logAnswer(
       { log, metrics },
       { request_id: requestId, ...fields },
@@ -71,7 +77,7 @@ export function withEarlyRefusals(app: App, { refuse, log, metrics, clock }: Ear
         route,
         status: failure.status,
         error_type: failure.type,
-        ms: now - arrivalOf(request, now),
+        ms: clock.now() - arrivedAt,
       },
     )
   }
@@ -82,7 +88,7 @@ export function withEarlyRefusals(app: App, { refuse, log, metrics, clock }: Ear
       return (request, response) => {
         const decision = refuse(request)
         if (decision === null) handle(request, response)
-        else if ('failure' in decision) answer(request, response, decision)
+        else if ('failure' in decision) answerPaced(request, response, decision)
         else {
           noteArrival(request, clock.now())
           waitInTurn(() => {
@@ -90,13 +96,15 @@ export function withEarlyRefusals(app: App, { refuse, log, metrics, clock }: Ear
             // A caller that has hung up meanwhile costs nothing more.
             if (response.destroyed) return false
             if (refusal === null) handle(request, response)
-            else answer(request, response, refusal)
+            else answerPaced(request, response, refusal)
             return refusal === null
           })
         }
       }
     },
     emit: (event, error) => app.emit(event, error),
+    answerWaiting: () => pacing.end(),
+    connectionOpened: connection => pacing.connectionOpened(connection),
   }
 }
 

@@ -18,6 +18,9 @@ export interface App {
   callback(): (request: IncomingMessage, response: ServerResponse) => unknown
   /** Takes the errors of the server. */
   emit(event: 'error', error: Error): unknown
+  /** Answers what is ready to be answered and was kept back. From now on nothing is. */
+  answerWaiting?(): void
+  connectionOpened?(connection: Socket): void
 }
 
 export interface Listener {
@@ -32,13 +35,16 @@ export interface Listener {
 export async function listen(app: App, address: Address, clock: Clock = systemClock): Promise<Listener> {
   const server = createServer(SERVER_OPTIONS, requireHost(app.callback()))
   refuseMalformedRequests(server)
-  const connections = trackConnections(server)
+  const connections = trackConnections(server, app)
   await startListening(server, address)
   // An error here, such as too many open files, costs one connection. The server goes on.
   server.on('error', error => app.emit('error', error))
   return {
     port: (server.address() as AddressInfo).port,
-    drain: connections.drain,
+    drain() {
+      connections.drain()
+      app.answerWaiting?.()
+    },
     close: graceMs =>
       new Promise(resolve => {
         const cancel = clock.after(graceMs, () => server.closeAllConnections())
@@ -47,6 +53,7 @@ export async function listen(app: App, address: Address, clock: Clock = systemCl
           resolve()
         })
         connections.finish()
+        app.answerWaiting?.()
       }),
   }
 }
@@ -81,13 +88,14 @@ function listenProblem(error: NodeJS.ErrnoException, { host, port, portSetting =
 
 /** Knows the open requests of each connection. Node's `closeIdleConnections` does not close a connection without a first request, and
  *  keeps one whose request has just ended open for seconds. */
-function trackConnections(server: Server): { drain(): void; finish(): void } {
+function trackConnections(server: Server, app: App): { drain(): void; finish(): void } {
   const openResponses = new Map<Socket, Set<ServerResponse>>()
   let draining = false
   let finishing = false
 
   server.on('connection', (socket: Socket) => {
     eventLoop.connectionAccepted()
+    app.connectionOpened?.(socket)
     openResponses.set(socket, new Set())
     socket.once('close', () => openResponses.delete(socket))
   })

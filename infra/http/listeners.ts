@@ -10,6 +10,7 @@ import { createIgnoredProxyReporter } from './ignored-proxy-reporter.ts'
 import type { Address, App } from './listen.ts'
 import { createMetricsRouter } from './metrics.ts'
 import type { IdentifyOperator } from './operators.ts'
+import { createRefusalPacing } from './refusal-pacing.ts'
 import { createHttpShell, type ShellDeps } from './shell.ts'
 
 export interface ListenersDeps extends Omit<ShellDeps, 'metrics'> {
@@ -33,8 +34,9 @@ export function createListeners(deps: ListenersDeps, readiness: Readiness): List
   const health = createHealthRouter(readiness)
   const guardedMetrics = secrets.adminTokens.length > 0 ? [createMetricsRouter(metrics, identifyOperator)] : []
   const publicRouters = [health, ...guardedMetrics, ...routers]
-  const shell: App = createHttpShell(deps, publicRouters, [createIgnoredProxyReporter(deps)])
-  const app = earlyRefusals.reduce((inner, early) => withEarlyRefusals(inner, { ...deps, ...early }), shell)
+  const pacing = createRefusalPacing(deps)
+  const shell: App = createHttpShell({ ...deps, pacing }, publicRouters, [createIgnoredProxyReporter(deps)])
+  const app = earlyRefusals.reduce((inner, early) => withEarlyRefusals(inner, { ...deps, ...early, pacing }), shell)
   const listeners: ListenerSpec[] = [{ app, host, port }]
   if (config.metricsPort !== null)
     listeners.push({

@@ -8,6 +8,8 @@ export interface Extras {
   detail?: string
   members?: Record<string, unknown>
   headers?: Record<string, string>
+  /** A refusal under overload: its answer may be kept back for a while (refusal-pacing.ts). */
+  isPaced?: true
 }
 
 /** Any code below the HTTP shell may throw it. The shell answers with it. */

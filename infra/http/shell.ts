@@ -9,6 +9,7 @@ import type { Logger } from '../log/log.ts'
 import type { Metrics } from '../metrics.ts'
 import { isRequestId } from '../trace.ts'
 import { asProblem, httpException, PROBLEM_TYPE, problemBody } from './problem.ts'
+import type { RefusalPacing } from './refusal-pacing.ts'
 import { requestFields } from './request-log.ts'
 
 export interface ShellDeps {
@@ -17,11 +18,13 @@ export interface ShellDeps {
   serviceLogs?: ReadonlyMap<Router, Logger>
   metrics: Pick<Metrics, 'httpRequestDuration'>
   clock: Pick<Clock, 'now'>
+  /** Where none is given, nothing is paced. */
+  pacing?: Pick<RefusalPacing, 'pace'>
 }
 
 /** `middleware` runs before the routers. */
 export function createHttpShell(
-  { log, serviceLogs, metrics, clock }: ShellDeps,
+  { log, serviceLogs, metrics, clock, pacing }: ShellDeps,
   routers: readonly Router[],
   middleware: readonly Middleware[] = [],
 ): Koa {
@@ -29,7 +32,7 @@ export function createHttpShell(
   app.use(assignRequestId)
   const logOf = createLogOf(log, serviceLogs)
   app.use(createLogAndMeasure(logOf, metrics, clock))
-  app.use(createAnswerProblems(logOf))
+  app.use(createAnswerProblems(logOf, pacing))
   for (const step of middleware) app.use(step)
   app.use(refuseUnrouted)
   for (const router of routers) app.use(router.routes())
@@ -106,12 +109,13 @@ export function logAnswer(
 }
 
 const createAnswerProblems =
-  (logOf: LogOf): Middleware =>
+  (logOf: LogOf, pacing: ShellDeps['pacing']): Middleware =>
   async (ctx, next) => {
     try {
       await next()
     } catch (thrown) {
       const failure = asProblem(thrown, { isRead: READ_METHODS.has(ctx.method) })
+      if (pacing && failure.extras.isPaced) await new Promise<void>(resolve => pacing.pace(ctx.req, ctx.res, resolve))
       ctx.state.errorType = failure.type
       if (failure.status >= 500) logFailure(logOf(ctx), thrown, failure.status, ctx)
       ctx.status = failure.status

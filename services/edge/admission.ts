@@ -1,5 +1,5 @@
-// Admission to the edge. In: requests, each with the company that makes it. Out: a place in which it waits for its answer, or a 503 at
-// once, because a request beyond these limits would be given up by its caller before its turn came.
+// Admission to the edge. In: requests, each with the company that makes it. Out: a place in which it waits for its answer, or a 503,
+// because a request beyond these limits would be given up by its caller before its turn came.
 //
 //   places   This edge keeps at most MAX_IN_FLIGHT requests waiting.
 //   time     The OTP actor answers calls in turn. How long a new call would wait follows from Little's law: calls in flight × time per
@@ -214,6 +214,7 @@ function refusal(reason: string, retryAfterSeconds: number): Problem {
     problem('ServiceUnavailableError', {
       detail: `${reason} Nothing was executed.`,
       headers: { 'Retry-After': String(retryAfterSeconds) },
+      isPaced: true,
     })
   refusals.set(key, made)
   return made

@@ -8,6 +8,7 @@ export interface Response {
 }
 
 export interface Connection {
+  isOpen(): boolean
   ask(request: string): Promise<Response>
   close(): void
 }
@@ -32,6 +33,7 @@ export function connection(url: URL): Connection {
   const ended = (error?: Error) => asking?.reject(error ?? new Error('the server hung up'))
   socket.on('error', ended).on('close', () => ended())
   return {
+    isOpen: () => !socket.destroyed,
     ask: request =>
       new Promise((resolve, reject) => {
         if (socket.destroyed) throw new Error('the server hung up')

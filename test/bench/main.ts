@@ -38,7 +38,7 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
   },
   overload: {
     about:
-      'what becomes of 1, 2 and 5 times the sends the system can take, and of its health (BENCH_OFFERED: the multiples; BENCH_ENGINES: embedded, real)',
+      'callers that repeat refused sends at once, and 5 times the sends the system can take (BENCH_ENGINES: embedded,real; BENCH_CALLERS; BENCH_OFFERED: the multiples; times in ms: BENCH_PEAK_MS, BENCH_STORM_MS, BENCH_OFFER_MS)',
     run: async () => (await import('./overload.ts')).default(),
   },
   stored: {

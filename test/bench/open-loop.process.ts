@@ -1,9 +1,9 @@
 // Offers requests at a fixed rate and does not wait for answers before it offers more, as many independent callers do. In: a plan
 // (open-loop.ts) as the one argument. Out: the figures, printed as JSON. A request takes an idle connection, or opens one.
 import process from 'node:process'
+import { countAnswers } from './answers.ts'
 import { type Connection, connection, requestText } from './connection.ts'
-import { quantile } from './measure.ts'
-import type { OpenLoopFigures, OpenLoopPlan, Timing } from './open-loop.ts'
+import type { OpenLoopFigures, OpenLoopPlan } from './open-loop.ts'
 import { recipients } from './recipients.ts'
 
 const plan: OpenLoopPlan = JSON.parse(process.argv[2] ?? '')
@@ -15,17 +15,19 @@ const TICK_MS = 5
 const MAX_CONNECTIONS = 12_000
 
 const idle: Connection[] = []
-const times: Record<'200' | '503', number[]> = { 200: [], 503: [] }
+const answers = countAnswers()
 const pending = new Set<Promise<void>>()
 let connections = 0
 let offered = 0
-let unanswered = 0
-let otherAnswers = 0
 let lastAccepted = ''
 
 function idleOrNewConnection(): Connection | undefined {
-  const free = idle.pop()
-  if (free || connections >= MAX_CONNECTIONS) return free
+  for (let free = idle.pop(); free; free = idle.pop()) {
+    if (free.isOpen()) return free
+    // The system closes connections that are idle for some seconds.
+    connections -= 1
+  }
+  if (connections >= MAX_CONNECTIONS) return undefined
   connections += 1
   return connection(base)
 }
@@ -46,11 +48,10 @@ async function offer(): Promise<void> {
   try {
     const answer = await lane.ask(requestText(base, { method: 'POST', path: '/api/v1/otp/send', key: plan.key, body }))
     if (answer.status === 200) lastAccepted = answer.body
-    if (answer.status === 200 || answer.status === 503) times[answer.status].push(performance.now() - asked)
-    else otherAnswers += 1
+    answers.add(answer.status, performance.now() - asked)
     idle.push(lane)
   } catch {
-    unanswered += 1
+    answers.addUnanswered()
     drop(lane)
   } finally {
     clearTimeout(giveUp)
@@ -71,12 +72,6 @@ async function offerAll(): Promise<void> {
   }
 }
 
-const timing = (all: readonly number[]): Timing => ({
-  count: all.length,
-  p50: quantile(all, 0.5),
-  p99: quantile(all, 0.99),
-})
-
 /** Work that is left would slow the next round. A process under load may refuse the question. */
 async function waitForDelivery(otp_id: string): Promise<void> {
   const request = requestText(base, { method: 'GET', path: `/api/v1/otp/${otp_id}`, key: plan.key })
@@ -90,19 +85,9 @@ async function waitForDelivery(otp_id: string): Promise<void> {
 }
 
 await offerAll()
-const { user, system } = process.cpuUsage()
-const answeredInTime = { accepted: times[200].length, refused: times[503].length }
+answers.end(plan.measureMs)
 await Promise.all(pending)
 for (const lane of idle) lane.close()
 if (lastAccepted !== '') await waitForDelivery(JSON.parse(lastAccepted).otp_id)
-const figures: OpenLoopFigures = {
-  offeredPerSecond: (offered * 1_000) / plan.measureMs,
-  acceptedPerSecond: (answeredInTime.accepted * 1_000) / plan.measureMs,
-  refusedPerSecond: (answeredInTime.refused * 1_000) / plan.measureMs,
-  accepted: timing(times[200]),
-  refused: timing(times[503]),
-  unanswered,
-  otherAnswers,
-  callersCpuMs: (user + system) / 1_000,
-}
+const figures: OpenLoopFigures = { ...answers.figures(), offeredPerSecond: (offered * 1_000) / plan.measureMs }
 console.log(JSON.stringify(figures))

@@ -1,4 +1,5 @@
 // Starts a process that offers sends at a fixed rate. In: a plan. Out: figures.
+import type { AnswerFigures } from './answers.ts'
 import { launchProcess } from './launch.ts'
 
 export interface OpenLoopPlan {
@@ -10,26 +11,8 @@ export interface OpenLoopPlan {
   patienceMs: number
 }
 
-export interface Timing {
-  count: number
-  /** Milliseconds from the request to its answer, a new connection included. */
-  p50: number
-  p99: number
-}
-
-export interface OpenLoopFigures {
+export interface OpenLoopFigures extends AnswerFigures {
   offeredPerSecond: number
-  /** Answers that came while requests were offered. `accepted` and `refused` count the later ones too. */
-  acceptedPerSecond: number
-  refusedPerSecond: number
-  /** Answered 200. */
-  accepted: Timing
-  /** Answered 503. */
-  refused: Timing
-  unanswered: number
-  otherAnswers: number
-  /** Processor time that the callers themselves took while they offered requests. */
-  callersCpuMs: number
 }
 
 export async function offerOpenLoop(plan: OpenLoopPlan): Promise<OpenLoopFigures> {

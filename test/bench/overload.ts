@@ -1,30 +1,50 @@
-// Too much load: first the peak of the system, with callers that wait for their answers; then 1, 2 and 5 times that peak, offered by
-// callers that do not wait for each other. Meanwhile /healthz is asked on fresh connections. Callers, refusals and accepted sends share the
-// processors of one machine, so it prints how many cores each process took: what callers and refusals take is missing for sends.
-// Linux only: memory and processor time are read from /proc.
+// Too much load, against the best that the system reaches in the same run, with callers that wait for their answers:
+//
+//   retry storm   many callers on kept connections, each of which makes its next send as soon as the last one is answered or refused
+//   open loop     multiples of the best, offered by callers that do not wait for each other
+//
+// Meanwhile /healthz is asked on fresh connections. Callers, refusals and accepted sends share the processors of one machine, so it prints
+// how many cores each process took: what callers and refusals take is missing for sends. Linux only: memory and processor time are read
+// from /proc.
 import { readFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, loadavg } from 'node:os'
 import process from 'node:process'
 import { AMQP_URL, MONGODB_URL } from '../support/engines.ts'
+import type { AnswerFigures } from './answers.ts'
 import { connection, requestText } from './connection.ts'
 import { load } from './load.ts'
 import { quantile } from './measure.ts'
-import { type OpenLoopFigures, offerOpenLoop } from './open-loop.ts'
+import { offerOpenLoop } from './open-loop.ts'
+import { startRetryStorm } from './retry-storm.ts'
 import { ALL_IN_ONE, type Countersign, ONE_PROCESS_PER_ROLE, startCountersign } from './systems.ts'
 import { useAndClose } from './under-load.ts'
 import { enginesIn, type Pids, readUsage, total } from './usage.ts'
 
-const OFFERED = (process.env.BENCH_OFFERED ?? '1,2,5').split(',').map(Number)
 const ENGINES = (process.env.BENCH_ENGINES ?? 'embedded,real').split(',')
+const PEAK_MS = Number(process.env.BENCH_PEAK_MS ?? 6_000)
+const CALLERS = Number(process.env.BENCH_CALLERS ?? 2_500)
+const STORM_MS = Number(process.env.BENCH_STORM_MS ?? 12_000)
+const OFFERED = (process.env.BENCH_OFFERED ?? '5').split(',').filter(Boolean).map(Number)
 const OFFER_MS = Number(process.env.BENCH_OFFER_MS ?? 10_000)
 const PATIENCE_MS = 15_000
 const HEALTH_INTERVAL_MS = 50
 const MEMORY_INTERVAL_MS = 500
-const PEAK = { connections: 64, warmUpMs: 8_000, measureMs: 6_000, untilDelivered: true }
-const PEAK_AFTERWARDS = { ...PEAK, warmUpMs: 1_000 }
+const PEAK = { connections: 64, warmUpMs: 8_000, untilDelivered: true }
+/** More callers make larger batches. They may be refused now and then. */
+const MORE_CALLERS = 256
+const NOTHING_AFTERWARDS = { callersAfterwards: 0, recoverMs: 0, afterwardsMs: 0 }
+const AFTERWARDS = { callersAfterwards: 64, recoverMs: 3_000, afterwardsMs: 3_000 }
 
-/** The aims at five times the peak. */
-const AIMS = { acceptedShare: 0.9, refusedP99Ms: 200, acceptedP99Ms: 2_000, healthP99Ms: 100 }
+/** Shares are of the best. */
+const AIMS = {
+  storm: { acceptedShare: 0.8, acceptedP99Ms: 3_000 },
+  /** The share at 5 × the best is that of refusals at once, which this run cannot show. */
+  openLoop: { acceptedShare: 0.65, acceptedP99Ms: 3_000 },
+  refusedP99Ms: 2_100,
+  healthP99Ms: 500,
+  moreMemoryMiB: 256,
+  shareAfterwards: 0.9,
+}
 
 export default async function overload(): Promise<void> {
   if (ENGINES.includes('embedded'))
@@ -54,21 +74,88 @@ const pidsByRole = ({ processes }: Countersign): Pids => ({
 })
 
 async function measure(name: string, { url, key, processes }: Countersign, pids: Pids): Promise<void> {
-  const peak = await load({ url, key, ...PEAK })
+  const own = pidsOf(processes)
+  const few = (await load({ url, key, ...PEAK, measureMs: PEAK_MS })).perSecond
+  const callers = { url, key, patienceMs: PATIENCE_MS }
+  const crowd = startRetryStorm({ ...callers, callers: MORE_CALLERS, stormMs: PEAK_MS, ...NOTHING_AFTERWARDS })
+  await crowd.begun
+  const { cores } = await observe(new URL(url), own, pids).forMs(PEAK_MS)
+  const many = (await crowd.figures).acceptedPerSecond
+  const best = Math.max(few, many)
+  const rssBefore = total(own.map(residentBytes))
   console.log(
-    `\n${name}: peak ${Math.round(peak.perSecond)}/s, p50 ${ms(peak.p50)}, p99 ${ms(peak.p99)} (${PEAK.connections} connections)`,
+    `\n${name}: best ${perSecond(best)} (${PEAK.connections} callers ${perSecond(few)}, ${MORE_CALLERS} callers ${perSecond(many)}); load of the machine ${loadavg()[0]?.toFixed(1)}; cores ${coresTaken(cores)}`,
   )
+
+  const print = (
+    title: string,
+    aims: (typeof AIMS)['storm'],
+    durationMs: number,
+    figures: AnswerFigures,
+    { health, cores, maxRss }: Meanwhile,
+    more: readonly Row[],
+  ): void => {
+    const { accepted, refused, unanswered, otherAnswers, callersCpuMs } = figures
+    const share = figures.acceptedPerSecond / best
+    const healthP99 = quantile(health, 0.99)
+    const moreMiB = (maxRss - rssBefore) / 2 ** 20
+    printRows(title, [
+      {
+        what: 'accepted',
+        measured: `${perSecond(figures.acceptedPerSecond)}, ${share.toFixed(2)} of the best`,
+        aim: atLeast(aims.acceptedShare, share),
+      },
+      {
+        what: '  p99',
+        measured: `${ms(accepted.p99)} (p50 ${ms(accepted.p50)})`,
+        aim: atMost(aims.acceptedP99Ms, accepted.count === 0 ? Number.POSITIVE_INFINITY : accepted.p99, ' ms'),
+      },
+      { what: 'refused', measured: perSecond(figures.refusedPerSecond) },
+      {
+        what: '  p99',
+        measured: `${ms(refused.p99)} (p50 ${ms(refused.p50)}, latest ${ms(refused.max)})`,
+        aim: atMost(AIMS.refusedP99Ms, refused.count === 0 ? 0 : refused.p99, ' ms'),
+      },
+      { what: `unanswered in ${PATIENCE_MS / 1_000} s`, measured: String(unanswered), aim: atMost(0, unanswered) },
+      { what: 'other answers', measured: String(otherAnswers), aim: atMost(0, otherAnswers) },
+      {
+        what: '/healthz p99',
+        measured: `${ms(healthP99)}, of ${health.length} fresh connections`,
+        aim: atMost(AIMS.healthP99Ms, healthP99, ' ms'),
+      },
+      {
+        what: 'memory',
+        measured: `${mib(maxRss)}, ${Math.round(moreMiB)} MiB more than before`,
+        aim: atMost(AIMS.moreMemoryMiB, moreMiB, ' MiB'),
+      },
+      ...more,
+      { what: 'cores', measured: coresTaken({ 'the callers': callersCpuMs / durationMs, ...cores }) },
+    ])
+  }
+
+  if (STORM_MS > 0) {
+    const storm = startRetryStorm({ ...callers, callers: CALLERS, stormMs: STORM_MS, ...AFTERWARDS })
+    await storm.begun
+    const meanwhile = await observe(new URL(url), own, pids).forMs(STORM_MS)
+    const figures = await storm.figures
+    const after = figures.acceptedPerSecondAfterwards
+    print(`retry storm: ${CALLERS} callers for ${STORM_MS / 1_000} s`, AIMS.storm, STORM_MS, figures, meanwhile, [
+      {
+        what: `${AFTERWARDS.recoverMs / 1_000} s afterwards`,
+        measured: `${perSecond(after)}, ${(after / best).toFixed(2)} of the best`,
+        aim: atLeast(AIMS.shareAfterwards, after / best),
+      },
+    ])
+  }
   for (const times of OFFERED) {
-    const observation = observe(new URL(url), pidsOf(processes), pids)
-    const plan = { url, key, perSecond: peak.perSecond * times, measureMs: OFFER_MS, patienceMs: PATIENCE_MS }
+    const observation = observe(new URL(url), own, pids)
+    const plan = { ...callers, perSecond: best * times, measureMs: OFFER_MS }
     const offering = offerOpenLoop(plan)
     const meanwhile = await observation.forMs(OFFER_MS)
-    print(times, peak.perSecond, await offering, meanwhile)
+    const figures = await offering
+    const title = `open loop: ${times} × the best, ${perSecond(figures.offeredPerSecond)} offered for ${OFFER_MS / 1_000} s`
+    print(title, AIMS.openLoop, OFFER_MS, figures, meanwhile, [])
   }
-  const { perSecond } = await load({ url, key, ...PEAK_AFTERWARDS })
-  console.log(
-    `  the peak afterwards: ${Math.round(perSecond)}/s, ${(perSecond / peak.perSecond).toFixed(2)} of the first; far from 1, the machine was busy with other work`,
-  )
 }
 
 function observe(url: URL, own: readonly number[], pids: Pids): { forMs(durationMs: number): Promise<Meanwhile> } {
@@ -110,26 +197,40 @@ const pidsOf = (processes: Countersign['processes']): number[] => processes.map(
 const residentBytes = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1_024
 
-const ms = (value: number): string => (Number.isNaN(value) ? '-' : `${Math.round(value)} ms`)
+/** JSON has null for the quantile of nothing. */
+const ms = (value: number | null): string => (value === null || Number.isNaN(value) ? '-' : `${Math.round(value)} ms`)
+const perSecond = (value: number): string => `${Math.round(value)}/s`
+const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
 
-function print(times: number, peak: number, figures: OpenLoopFigures, { health, maxRss, cores }: Meanwhile): void {
-  const { accepted, refused, unanswered, otherAnswers } = figures
-  const share = figures.acceptedPerSecond / peak
-  const healthP99 = quantile(health, 0.99)
-  const busiest = Object.entries({ 'the callers': figures.callersCpuMs / OFFER_MS, ...cores })
+const coresTaken = (cores: Record<string, number>): string =>
+  Object.entries(cores)
     .filter(([, taken]) => taken >= 0.05)
     .sort(([, one], [, other]) => other - one)
-  const judge = (met: boolean): string => (times < 5 ? '' : met ? '   met' : '   MISSED')
-  const rows = [
-    `  ${times} × the peak: ${Math.round(figures.offeredPerSecond)}/s offered for ${OFFER_MS / 1_000} s`,
-    `    answered 200   ${Math.round(figures.acceptedPerSecond)}/s, ${share.toFixed(2)} of the peak${judge(share >= AIMS.acceptedShare)}`,
-    `      p50 ${ms(accepted.p50)}, p99 ${ms(accepted.p99)}${judge(accepted.p99 <= AIMS.acceptedP99Ms)}`,
-    `    answered 503   ${Math.round(figures.refusedPerSecond)}/s`,
-    `      p50 ${ms(refused.p50)}, p99 ${ms(refused.p99)}${judge(refused.count === 0 || refused.p99 <= AIMS.refusedP99Ms)}`,
-    `    unanswered in ${PATIENCE_MS / 1_000} s: ${unanswered}${otherAnswers ? `, other answers: ${otherAnswers}` : ''}${judge(unanswered === 0)}`,
-    `    /healthz       p50 ${ms(quantile(health, 0.5))}, p99 ${ms(healthP99)}, of ${health.length} fresh connections${judge(healthP99 <= AIMS.healthP99Ms)}`,
-    `    cores          ${busiest.map(([who, taken]) => `${who} ${taken.toFixed(2)}`).join(', ')}, of ${availableParallelism()}`,
-    `    memory         ${Math.round(maxRss / 2 ** 20)} MiB at most`,
-  ]
-  console.log(rows.join('\n'))
+    .map(([who, taken]) => `${who} ${taken.toFixed(2)}`)
+    .join(', ')
+    .concat(`, of ${availableParallelism()}`)
+
+interface Row {
+  what: string
+  measured: string
+  aim?: Aim
+}
+
+interface Aim {
+  text: string
+  met: boolean
+}
+
+const atLeast = (aim: number, figure: number, unit = ''): Aim => ({
+  text: `≥ ${aim}${unit}`,
+  met: figure >= aim,
+})
+const atMost = (aim: number, figure: number, unit = ''): Aim => ({ text: `≤ ${aim}${unit}`, met: figure <= aim })
+
+function printRows(title: string, rows: readonly Row[]): void {
+  console.log(`  ${title}`)
+  for (const { what, measured, aim } of rows)
+    console.log(
+      `    ${what.padEnd(20)} ${measured.padEnd(46)} ${aim ? `${aim.text.padEnd(10)} ${aim.met ? 'met' : 'MISSED'}` : ''}`.trimEnd(),
+    )
 }

@@ -3,6 +3,7 @@
 import { createFindCaller } from '../../infra/http/caller-address.ts'
 import { withEarlyRefusals } from '../../infra/http/early-refusals.ts'
 import { type Listener, listen } from '../../infra/http/listen.ts'
+import { createRefusalPacing, type RefusalPacing } from '../../infra/http/refusal-pacing.ts'
 import { createHttpShell } from '../../infra/http/shell.ts'
 import { createMetrics } from '../../infra/metrics.ts'
 import type { OtpAnswer, OtpCall, VerificationView } from '../../machines/calls.ts'
@@ -54,6 +55,7 @@ export interface EdgeOptions {
   maxInFlight?: number
   trustedProxies?: string[]
   publicUrl?: string
+  pacing?: RefusalPacing
 }
 
 export type TestEdge = Awaited<ReturnType<typeof startTestEdge>>
@@ -118,8 +120,9 @@ export async function startTestEdge(options: EdgeOptions = {}) {
     http: { publicUrl: options.publicUrl ?? null, port: 3000 },
     parts: [CLIENT_API, ADMIN_API],
   })
-  const shell = createHttpShell({ log: captured.log, metrics, clock }, [api.router, reference])
-  const app = withEarlyRefusals(shell, { refuse: api.refuseEarly, log: captured.log, metrics, clock })
+  const { pacing = createRefusalPacing({ clock }) } = options
+  const shell = createHttpShell({ log: captured.log, metrics, clock, pacing }, [api.router, reference])
+  const app = withEarlyRefusals(shell, { refuse: api.refuseEarly, log: captured.log, metrics, clock, pacing })
   const server: Listener = await listen(app, { host: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${server.port}`
 

@@ -1,5 +1,7 @@
 // A request that is refused before Koa sees it gets what the shell would have answered.
+import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { Router } from '@koa/router'
 import { expect } from 'chai'
 import {
@@ -10,10 +12,12 @@ import {
 } from '../../../infra/http/early-refusals.ts'
 import { type Listener, listen } from '../../../infra/http/listen.ts'
 import { httpException } from '../../../infra/http/problem.ts'
+import { createRefusalPacing, MAX_DELAY_MS } from '../../../infra/http/refusal-pacing.ts'
 import { arrivalOf, createHttpShell } from '../../../infra/http/shell.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
+import { eventually } from '../../support/eventually.ts'
 
 const DETAIL = 'Too many requests. Nothing was executed.'
 const failure = () => httpException(503, DETAIL, { 'Retry-After': '2' })
@@ -26,6 +30,7 @@ const noteBegun = (list: string[]): null => {
 describe('early refusals', () => {
   let listener: Listener
   const [captured, metrics, clock] = [createCapturedLog(), createMetrics(), testClock()]
+  const deps = { log: captured.log, metrics, clock, pacing: createRefusalPacing({ clock }) }
   const recorded: string[] = []
   const begun: string[] = []
   let room = true
@@ -53,8 +58,7 @@ describe('early refusals', () => {
     router.get('/other', ctx => {
       ctx.body = 'answered'
     })
-    const shell = createHttpShell({ log: captured.log, metrics, clock }, [router])
-    const app = withEarlyRefusals(shell, { refuse, log: captured.log, metrics, clock })
+    const app = withEarlyRefusals(createHttpShell(deps, [router]), { refuse, ...deps })
     listener = await listen(app, { host: '127.0.0.1', port: 0 })
   })
   after(() => listener.close(0))
@@ -130,7 +134,7 @@ describe('early refusals', () => {
     const order: string[] = []
     const app = withEarlyRefusals(
       { callback: () => () => void order.push('answered'), emit: () => {} },
-      { refuse: () => ({ begin: () => noteBegun(order) }), log: captured.log, metrics, clock },
+      { refuse: () => ({ begin: () => noteBegun(order) }), ...deps },
     )
     const handle = app.callback()
     for (let n = 0; n < CALLS_PER_TURN + 1; n += 1) handle({} as IncomingMessage, {} as ServerResponse)
@@ -148,7 +152,7 @@ describe('early refusals', () => {
     const handled: number[] = []
     const app = withEarlyRefusals(
       { callback: () => request => void handled.push(arrivalOf(request, 0)), emit: () => {} },
-      { refuse: () => ({ begin: () => noteBegun(begun) }), log: captured.log, metrics, clock },
+      { refuse: () => ({ begin: () => noteBegun(begun) }), ...deps },
     )
     const handle = app.callback()
     const [arrivedAt, before] = [clock.now(), begun.length]
@@ -167,6 +171,72 @@ describe('early refusals', () => {
     expect(status).to.equal(503)
     expect(headers).to.include({ 'retry-after': '2', 'x-request-id': 'order-19' })
     expect(recorded.at(-1)).to.equal('order-19')
+  })
+
+  describe('that wait', () => {
+    let other: Listener
+    let sockets: Socket[]
+    beforeEach(async () => {
+      sockets = []
+      const pacing = createRefusalPacing({ clock })
+      const app = withEarlyRefusals(createHttpShell(deps, []), {
+        ...deps,
+        pacing,
+        refuse: request => {
+          sockets.push(request.socket)
+          return refusalAt('/early')
+        },
+      })
+      other = await listen(app, { host: '127.0.0.1', port: 0 }, clock)
+      // They take what may be answered at once.
+      for (let n = 0; n < 200; n += 1) {
+        const response = Object.assign(new EventEmitter(), { socket: {} }) as unknown as ServerResponse
+        pacing.pace({ resume() {} } as IncomingMessage, response, () => {})
+      }
+    })
+    afterEach(async () => {
+      const closed = other.close(0)
+      await clock.advance(0)
+      await closed
+    })
+
+    const ask = async (signal: AbortSignal | null = null) => {
+      const { status, headers } = await fetch(`http://127.0.0.1:${other.port}/early`, {
+        method: 'POST',
+        body: 'unread',
+        signal,
+      })
+      return { status, connection: headers.get('connection') }
+    }
+
+    for (const how of ['drain', 'close'] as const)
+      it(`are answered when the process is told to stop (${how})`, async () => {
+        const answers = [ask(), ask(), ask()]
+        await eventually(() => expect(sockets).to.have.length(3))
+        const before = linesOf('http.answered').length
+        await clock.advance(0)
+        expect(linesOf('http.answered'), 'before').to.have.length(before)
+        const closed = how === 'close' ? other.close(4_000) : other.drain()
+        await clock.advance(10)
+        for (const { status, connection } of await Promise.all(answers)) {
+          expect(status).to.equal(503)
+          expect(connection).to.equal(how === 'close' ? 'close' : 'keep-alive')
+        }
+        await closed
+      })
+
+    it('leave nothing behind, neither a record nor a line, when the caller hangs up', async () => {
+      const [before, recordedBefore] = [linesOf('http.answered').length, recorded.length]
+      const caller = new AbortController()
+      const gone = ask(caller.signal).catch(() => 'gone')
+      await eventually(() => expect(sockets).to.have.length(1))
+      caller.abort()
+      expect(await gone).to.equal('gone')
+      await eventually(() => expect(sockets[0]?.destroyed).to.equal(true))
+      await clock.advance(MAX_DELAY_MS)
+      expect(linesOf('http.answered')).to.have.length(before)
+      expect(recorded).to.have.length(recordedBefore)
+    })
   })
 
   it('leave every other request to the app', async () => {

@@ -1,5 +1,6 @@
 // Calls that are refused because of overload before Koa sees them: which ones, and that their answer is the router's own.
 import { expect } from 'chai'
+import type { RefusalPacing } from '../../../infra/http/refusal-pacing.ts'
 import type { OtpAnswer } from '../../../machines/calls.ts'
 import { KEYS, OTP_ID, startTestEdge, type TestEdge, view } from '../../support/edge.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -18,8 +19,16 @@ describe('a call to an edge without room', () => {
   let edge: TestEdge
   let release: () => void
   let waiting: Promise<Response>[]
+  /** The refusals that are kept back, and null while none is. */
+  let keptBack: (() => void)[] | null
+  const pacing: RefusalPacing = {
+    pace: (_, __, answer) => void (keptBack === null ? answer() : keptBack.push(answer)),
+    end: () => {},
+    connectionOpened: () => {},
+  }
   beforeEach(async () => {
-    edge = await startTestEdge({ maxInFlight: 2 })
+    keptBack = null
+    edge = await startTestEdge({ maxInFlight: 2, pacing })
     const answer = new Promise<OtpAnswer>(resolve => {
       release = () => resolve({ kind: 'verification', verification: view() })
     })
@@ -59,6 +68,27 @@ describe('a call to an edge without room', () => {
       )
       expect(edge.calls).to.have.length(1)
     })
+
+  it('is answered when its pacing says so, also one of a device and one that reads, and other requests at once', async () => {
+    keptBack = []
+    const refused = [
+      edge.post('/otp/send', SEND),
+      edge.post('/otp/verify', CODE, { key: KEYS.deviceTest }),
+      edge.get(`/otp/${OTP_ID}`),
+    ]
+    await eventually(() => expect(keptBack).to.have.length(3))
+    expect((await edge.request('/openapi.json')).status).to.equal(200)
+    expect((await edge.post('/otp/send', SEND, { key: 'sk_test_unknown' })).status).to.equal(401)
+    const answered = () => edge.captured.lines().filter(({ msg, status }) => msg === 'http.answered' && status === 503)
+    expect(answered()).to.have.length(0)
+    await edge.clock.advance(300)
+    for (const answer of keptBack) answer()
+    for (const { status, headers } of await Promise.all(refused)) {
+      expect(status).to.equal(503)
+      expect(headers.get('retry-after')).to.equal('1')
+    }
+    expect(answered().map(({ ms }) => ms)).to.deep.equal([300, 300, 300])
+  })
 
   it('is recognised with a query, and with a slash at its end', async () => {
     for (const path of ['/otp/send?', '/otp/send?a=b', '/otp/send/'])
