@@ -27,8 +27,8 @@ export interface RefusalPacingDeps {
   elapsed?: () => number
 }
 
-/** Of the event loop. Less than a fifth, because garbage collection and accepting connections are not measured. */
-const SHARE = 0.15
+/** Of the event loop. Half of the fifth that refusals may take, because garbage collection and accepting connections are not measured. */
+const SHARE = 0.1
 export const MAX_DELAY_MS = 2_000
 /** Refusals get a larger share when they need it to be answered in this time. Otherwise those that came together would be due together. */
 const USUAL_MAX_DELAY_MS = 1_800

@@ -2,7 +2,8 @@
 // messages and copies put spaces and hyphens between them: such a spelling of the right code must not cost an attempt.
 import { z } from 'zod'
 
-const WHITE_SPACE_AND_HYPHENS = /[\s\p{White_Space}\p{Dash}\u00AD]/gu
+/** Invisible marks, such as those of writing from right to left, come along when a code is copied. */
+const WHITE_SPACE_AND_HYPHENS = /[\s\p{White_Space}\p{Dash}\p{Format}]/gu
 const DIGIT_OF_ANOTHER_SCRIPT = /(?![0-9])\p{Nd}/gu
 const DECIMAL_DIGIT = /^\p{Nd}$/u
 

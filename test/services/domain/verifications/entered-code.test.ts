@@ -15,6 +15,7 @@ const SCRIPTS = Intl.supportedValuesOf('numberingSystem')
 
 const SEPARATORS = [
   ...' \t\n\r\v\f\u0085\u00a0\u2003\u2028\u202f\u3000\ufeff',
+  ...'\u200b\u200e\u200f\u2066\u2069',
   ...'-\u00ad\u2010\u2011\u2012\u2013\u2014\u2212\uff0d',
 ]
 
