@@ -2,8 +2,8 @@
 // the answer that the shell would give: the same body and headers, the same measurement, the same line `http.answered`.
 //
 // An overload makes thousands of refusals a second. What they cost is taken from the requests that are accepted, and the way through the
-// shell and the routers costs several times as much. Many refusals are paced (refusal-pacing.ts). A call that is not refused waits for a turn of the event loop, so that a burst of
-// calls does not keep connections and refusals waiting.
+// shell and the routers costs several times as much. Many refusals are paced (refusal-pacing.ts). A call that is not refused waits for a
+// turn of the event loop, so that a burst of calls does not keep connections and refusals waiting.
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../clock.ts'

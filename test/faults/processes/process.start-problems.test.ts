@@ -216,9 +216,12 @@ describe('--help', () => {
 describe('a process whose engines do not answer', () => {
   const { site, main } = useProcesses()
 
+  /** On a busy machine an engine may be awaited before anything is known of it: that line does not count. */
   const awaitedLines = async (started: CountersignProcess): Promise<Map<string, Record<string, unknown>>> => {
     const isFor = (engine: string) => (line: string) =>
-      line.includes('"msg":"engine.awaited"') && line.includes(`"engine":"${engine}"`)
+      line.includes('"msg":"engine.awaited"') &&
+      line.includes(`"engine":"${engine}"`) &&
+      !line.includes('it has not answered yet')
     const lines = await Promise.all(['MongoDB', 'RabbitMQ'].map(engine => started.waitForLine(isFor(engine))))
     return new Map(lines.map(line => JSON.parse(line)).map(line => [line.engine, line]))
   }
@@ -243,7 +246,7 @@ describe('a process whose engines do not answer', () => {
         expect(line).to.deep.include({ level: 'warn', setting, hosts: [`${host}:1`] })
         expect(line?.why).to.match(why)
         expect(line?.remedy).to.equal(`this process keeps trying: start ${engine}, or correct ${setting}`)
-        expect(line?.waited_ms).to.be.within(900, 5_000)
+        expect(line?.waited_ms).to.be.at.least(900)
         expect(line).not.to.have.property('err')
       }
       const { status } = await fetch(`${await started.url()}/healthz`)
