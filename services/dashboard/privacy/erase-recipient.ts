@@ -122,11 +122,12 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
     }
     const refusals = await removeAll(() => store.docs('refusals').remove(refusalFilter, REMOVE_BATCH_SIZE))
     const counterIds = appModes.flatMap(appMode => {
-      // Earlier releases counted an address as it was written.
-      const allIndexes = [mailboxIndexes(keyring, appMode, recipient), recipientIndexes(keyring, appMode, recipient)]
+      const indexes = recipientIndexes(keyring, appMode, recipient)
+      // Earlier releases counted an address as it was written. Most addresses are their mailbox, and then both are the same list.
+      const allIndexes = [...new Set([mailboxIndexes(keyring, appMode, recipient, indexes), indexes])]
       return [...RECIPIENT_COUNTS, ...FORMER_RECIPIENT_COUNTS].flatMap(what =>
-        allIndexes.flatMap(indexes => {
-          const { key, formerKeys } = recipientCounter(appMode, what, indexes)
+        allIndexes.flatMap(counted => {
+          const { key, formerKeys } = recipientCounter(appMode, what, counted)
           return [key, ...formerKeys]
         }),
       )

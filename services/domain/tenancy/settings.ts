@@ -149,7 +149,7 @@ const settingsRules = z
 export const settingsSchema = settingsRules.transform(withGuardMode)
 
 /** Every rule of a list is a window to count in, so a long list makes each send slow. */
-export const MAX_RULES = 10
+const MAX_RULES = 10
 
 const writtenRules = settingsRules
   .superRefine(({ limits }, context) => {

@@ -9,7 +9,7 @@ import { CLAIM_HELD_MS } from '../../../services/domain/verifications/claim-hold
 import type { ClaimDoc, OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { type Claim, createClaims, type HeldClaim } from '../../../services/otp/idempotency-claims.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventuallyAdvancing } from '../../support/eventually.ts'
 import { eachStore } from '../../support/stores.ts'
 import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -47,10 +47,11 @@ eachStore('idempotency claims', fresh => {
     await one.claim(key('c'), 'otp_1', HOUR)
     const others = Promise.all(['otp_2', 'otp_3'].map(otp_id => other.claim(key('c'), otp_id, HOUR)))
     await insertOtp('otp_1')
-    const answers = await eventually(async () => {
-      await clock.advance(25)
-      return Promise.race([others, Promise.reject(new Error('still waiting'))])
-    })
+    const answers = await eventuallyAdvancing(
+      () => Promise.race([others, Promise.reject(new Error('still waiting'))]),
+      clock,
+      25,
+    )
     expect(answers.map(answer => answer.kind === 'bound' && answer.otp._id)).to.deep.equal(['otp_1', 'otp_1'])
   })
 

@@ -20,7 +20,7 @@ import {
   stableFieldsOf,
 } from '../../../support/address-lists.ts'
 import { testClock } from '../../../support/clock.ts'
-import { eventually } from '../../../support/eventually.ts'
+import { eventuallyAdvancing } from '../../../support/eventually.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { interceptWrites } from '../../../support/tenancy.ts'
 
@@ -205,10 +205,7 @@ eachStore('an import', fresh => {
       ended = true
     })
     // An import that waits for the other's lease waits on the fake clock.
-    await eventually(async () => {
-      await clock.advance(25)
-      expect(ended).to.equal(true)
-    })
+    await eventuallyAdvancing(() => expect(ended).to.equal(true), clock, 25)
     await end
     expect(Object.values(await statuses(store)).sort()).to.deep.equal(['failed', 'ready'])
   })
