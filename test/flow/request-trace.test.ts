@@ -130,8 +130,13 @@ onEachEngineSet('the trace of a request', engines => {
     await flow.advance(RELAY_GIVES_UP_MS)
     channelsAreDown = false
     await flow.advance(SWEEPER_ACTS_MS)
-    const [attempt] = await waitForLines(body.otp_id, 'delivery.attempted', 1)
-    expect(attempt).to.include({ request_id: 'swept-1', outcome: 'accepted' })
+    // On a slow machine the fake time between two looks of the sweeper passes before the channel answers, and it publishes once more.
+    const attempts = await flow.eventually(() => {
+      const lines = linesOf(body.otp_id).filter(({ msg }) => msg === 'delivery.attempted')
+      expect(lines).not.to.be.empty
+      return lines
+    })
+    for (const attempt of attempts) expect(attempt).to.include({ request_id: 'swept-1', outcome: 'accepted' })
   })
 
   it('has no trace context where the caller sent a malformed one, and an id of its own without one', async () => {

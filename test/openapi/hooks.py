@@ -58,7 +58,7 @@ def enter_right_code(body):
     otp_id, code = members.get("otp_id"), members.get("code")
     if not isinstance(otp_id, str) or not isinstance(code, str) or len(code) % 2:
         return
-    messages = requests.get(f"{ORIGIN}/admin/v1/sandbox/messages", headers=ADMIN, timeout=10).json()
+    messages = requests.get(f"{ORIGIN}/admin/v1/sandbox/messages", headers=ADMIN, timeout=60).json()
     codes = {message["otp_id"]: message["code"] for message in reversed(messages)}
     body["code"] = codes.get(otp_id) or code
 

@@ -14,7 +14,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # All are pinned: the same versions make the same requests and the same complaints.
 readonly FUZZER=(schemathesis==4.32.5 hypothesis==6.170.15)
 readonly PYTHON_GENERATOR=(openapi-python-client==0.29.1)
-readonly START_TIMEOUT_SECONDS=60 FUZZ_TIMEOUT_SECONDS=180
+# Generous: .ci/run has these beside tests that keep both processors busy.
+readonly START_TIMEOUT_SECONDS=120 FUZZ_TIMEOUT_SECONDS=900
 export ADMIN_TOKEN=fuzz-operator SERVER_KEY=sk_test_fuzz
 PUBLISHABLE_KEY=pk_test_fuzz
 source test/openapi/node-tools.sh
