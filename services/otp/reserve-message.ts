@@ -48,6 +48,8 @@ export async function reserveMessage(
   const messageQuotas = indexes ? [messageQuota(doc, indexes, otp.started_by.kind, app.settings.limits)] : []
   const counted = await reserve(limits, [...callQuotas, ...messageQuotas])
   const command_id = last_commands.at(-1)?.id ?? ''
-  const guarded = await chainReservations(counted, () => guard.check({ command_id, otp, recipient, app, free: null }))
+  const guarded = await chainReservations(counted, () =>
+    guard.check({ command_id, otp, recipient, app, free: null, solvedHardest: false }),
+  )
   return chainReservations(guarded, () => funds.take(otp, app.settings))
 }

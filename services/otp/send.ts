@@ -166,6 +166,7 @@ export const createSend = (deps: SendDeps) => {
         app,
         recipient: plan.recipient.value,
         free: freeChannel(plan, prices, otp.whatsapp),
+        solvedHardest: false,
       })
       movedTo = result.moved ?? null
       return result

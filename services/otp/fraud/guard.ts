@@ -8,6 +8,7 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isMissingKeyError } from '../../../infra/crypto/missing-key-reporter.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
+import type { Identity } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import { type Judgement, judge } from '../../../machines/fraud.ts'
 import { magicOf } from '../../../machines/magic-recipients.ts'
@@ -18,7 +19,7 @@ import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Limits } from '../limits/limits.ts'
-import type { Quota } from '../limits/quotas.ts'
+import type { JudgedAddress, Quota } from '../limits/quotas.ts'
 import { limitRefusal } from '../refusals.ts'
 import { NO_RESERVATION, type Reservation, reserve } from '../reservation.ts'
 import type { FraudCounts } from './counts.ts'
@@ -35,6 +36,25 @@ export interface FraudCheckInput {
   app: Pick<CachedApp, 'settings'>
   /** The channel that costs nothing, if there is one. */
   free: Channel | null
+  /** Whether the call brought a challenge solved at the highest difficulty. */
+  solvedHardest: boolean
+}
+
+/** A call by a live publishable key, before anything is decided about it. */
+export interface ChallengeNeedInput {
+  by: Identity
+  app: Pick<CachedApp, 'settings'>
+  /** Unsealed. */
+  recipient: string
+  /** The address of the caller; null when it has none that is usable. */
+  address: JudgedAddress | null
+}
+
+/** Whether a call looks risky enough to ask for a solved challenge, and how hard that challenge should be. */
+export interface ChallengeNeed {
+  asked: boolean
+  /** 0 for the easiest challenge, 1 for the hardest. */
+  pressure: number
 }
 
 export interface FraudCheckResult extends Reservation {
@@ -44,6 +64,7 @@ export interface FraudCheckResult extends Reservation {
 
 export interface FraudGuard {
   check(input: FraudCheckInput): Promise<FraudCheckResult>
+  challengeNeed(input: ChallengeNeedInput): Promise<ChallengeNeed>
   /** Called after every saved change; `before` is null for a new verification. */
   onChange(before: OtpDoc | null, after: OtpDoc): void
 }
@@ -163,6 +184,7 @@ export function createFraudGuard({
 
   return {
     check,
+    challengeNeed: async () => ({ asked: false, pressure: 0 }),
     onChange(before, after) {
       const outcome = smsOutcomeOf(before, after)
       if (outcome === null) return
