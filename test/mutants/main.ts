@@ -1,7 +1,7 @@
 // Plants faults in copies of a checkout, one at a time, and runs the tests that must find each. Ends with an error when one is not found.
 //
 //   npm run mutants                          all of them, on the embedded engines; those that need another engine are skipped
-//   infra/engines.sh run npm run mutants     all of them
+//   infra/engines.sh run npm run mutants     all of them; those that do not need RabbitMQ or MongoDB are still tried on the embedded engines
 //   npm run mutants -- money retries         those with one of these words in the fault, the file or the tests
 //   npm run mutants -- --in ../old           in another checkout, with its own tests; it must be installed
 import { execFileSync, spawn } from 'node:child_process'
@@ -50,9 +50,20 @@ interface Run {
   output: string
 }
 
-function runTests(folder: string, tests: readonly string[], longestMs: number): Promise<Run> {
+const { MONGODB_URL: _mongodb, AMQP_URL: _rabbitmq, ...EMBEDDED } = process.env
+const environmentFor = ({ needs }: Pick<Mutant, 'needs'>): NodeJS.ProcessEnv => (needs ? process.env : EMBEDDED)
+
+function runTests(
+  folder: string,
+  { tests, ...mutant }: Pick<Mutant, 'tests' | 'needs'>,
+  longestMs: number,
+): Promise<Run> {
   return new Promise(resolveRun => {
-    const child = spawn('npm', ['test', '--', '--bail', ...tests], { cwd: folder, detached: true })
+    const child = spawn('npm', ['test', '--', '--bail', ...tests], {
+      cwd: folder,
+      detached: true,
+      env: environmentFor(mutant),
+    })
     let output = ''
     const keep = (chunk: Buffer): void => {
       output += chunk
@@ -85,7 +96,7 @@ async function tryMutant(folder: string, mutant: Mutant): Promise<Verdict> {
     text.replace(mutant.original, () => mutant.planted),
   )
   try {
-    const run = await runTests(folder, mutant.tests, LONGEST_RUN_MS)
+    const run = await runTests(folder, mutant, LONGEST_RUN_MS)
     if (failures(run) > 0) return 'found'
     if (run.code === 0) return 'NOT FOUND'
     console.log(run.output.split('\n').slice(-40).join('\n'))
@@ -93,6 +104,16 @@ async function tryMutant(folder: string, mutant: Mutant): Promise<Verdict> {
   } finally {
     writeFileSync(file, text)
   }
+}
+
+/** Tests that fail without a fault would find every one. */
+async function checkHealthy(folder: string, mutants: readonly Mutant[]): Promise<void> {
+  if (mutants.length === 0) return
+  const tests = [...new Set(mutants.flatMap(mutant => mutant.tests))]
+  const healthy = await runTests(folder, { ...mutants[0], tests }, LONGEST_HEALTHY_RUN_MS)
+  if (healthy.code === 0) return
+  console.log(healthy.output.split('\n').slice(-60).join('\n'))
+  throw new Error('the tests fail without a planted fault')
 }
 
 const isChosen = ({ fault, file, tests }: Mutant): boolean =>
@@ -118,13 +139,14 @@ async function work(folder: string): Promise<void> {
 
 const folders = Array.from({ length: COPIES }, copyCheckout)
 try {
-  // Tests that fail without a fault would find every one.
-  const tests = [...new Set(waiting.flatMap(mutant => mutant.tests))]
-  const healthy = await runTests(folders[0] ?? '', tests, LONGEST_HEALTHY_RUN_MS)
-  if (healthy.code !== 0) {
-    console.log(healthy.output.split('\n').slice(-60).join('\n'))
-    throw new Error('the tests fail without a planted fault')
-  }
+  await checkHealthy(
+    folders[0] ?? '',
+    waiting.filter(({ needs }) => needs === undefined),
+  )
+  await checkHealthy(
+    folders[0] ?? '',
+    waiting.filter(({ needs }) => needs !== undefined),
+  )
   await Promise.all(folders.map(work))
 } finally {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
