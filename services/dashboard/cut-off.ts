@@ -2,30 +2,33 @@
 // of it would be refused with 402 within seconds.
 import { scanAll } from '../../infra/store/scan.ts'
 import { CHANNELS } from '../../machines/channels.ts'
+import type { CountersignStore } from '../domain/collections.ts'
 import type { Price } from '../domain/money/documents.ts'
 import { ANY_COUNTRY, priceList } from '../domain/money/price-list.ts'
 import type { Company } from '../domain/tenancy/documents.ts'
 import { CONSOLE_COMPANY_ID } from '../domain/users/console.ts'
 
-type Balance = Pick<Company, '_id' | 'balance' | 'closed_at'>
-
-/** Counts open companies. The console's own is left out: its codes cost nothing. */
+/** Counts open companies that have a live key, and so can send. The console's own is left out: its codes cost nothing. */
 export async function countCutOff(
-  companies: Parameters<typeof scanAll<Company>>[0],
+  store: Pick<CountersignStore, 'docs'>,
   before: readonly Price[],
   after: readonly Price[],
 ): Promise<{ companies: number; cut_off: number }> {
   const isCutOff = cutOffRule(before, after)
+  const withLiveKey = new Set<string>()
+  for await (const { company_id } of scanAll(store.docs('keys'), { mode: 'live', revoked_at: null }))
+    withLiveKey.add(company_id)
   const counts = { companies: 0, cut_off: 0 }
-  for await (const company of scanAll(companies)) {
-    if (!sends(company)) continue
+  for await (const company of scanAll(store.docs('companies'))) {
+    if (!isOpenCustomer(company) || !withLiveKey.has(company._id)) continue
     counts.companies += 1
     if (isCutOff(company.balance)) counts.cut_off += 1
   }
   return counts
 }
 
-const sends = ({ _id, closed_at = null }: Balance): boolean => _id !== CONSOLE_COMPANY_ID && closed_at === null
+const isOpenCustomer = ({ _id, closed_at = null }: Pick<Company, '_id' | 'closed_at'>): boolean =>
+  _id !== CONSOLE_COMPANY_ID && closed_at === null
 
 /** A balance is cut off when it lies between the old and the new price of some message. */
 export function cutOffRule(before: readonly Price[], after: readonly Price[]): (balance: number) => boolean {

@@ -17,7 +17,7 @@ export const pricePage = pageOf('PricePage', price)
 
 export const pricesTrial = z
   .object({
-    companies: z.int().min(0).meta({ description: 'Companies that are not closed.' }),
+    companies: z.int().min(0).meta({ description: 'Companies that are not closed and have a live key.' }),
     cut_off: z.int().min(0).meta({
       description: 'Those of them whose balance pays for some message now and would not pay for it at the new prices.',
     }),

@@ -57,7 +57,7 @@ export const addPriceRoutes: AddRoutes = (router, { store, readPage, withAudit, 
 
   router.post('/prices/try', async ctx => {
     const wanted = await readWanted(ctx)
-    const answer: PricesTrialAnswer = await countCutOff(store.docs('companies'), await readPrices(), wanted)
+    const answer: PricesTrialAnswer = await countCutOff(store, await readPrices(), wanted)
     ctx.body = answer
   })
 }

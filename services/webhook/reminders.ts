@@ -66,7 +66,7 @@ export function createReminders(deps: ReminderDeps): Reminders {
 
   async function startAttempt(event: EventDoc): Promise<void> {
     const { _id, rev, app_id } = event
-    const endpoint = await endpointOf(app_id)
+    const endpoint = await endpointOf(event)
     if (!endpoint) return void (await events.change([{ _id, rev, update: change.markUnsent() }]))
     if (isPaused(endpoint)) return void (await events.change([{ _id, rev, update: change.keepWhilePaused(event) }]))
     if (attempts.freeSlots(endpoint, event) > 0 && (await attempts.attempt([event], endpoint)) > 0) return
@@ -76,8 +76,10 @@ export function createReminders(deps: ReminderDeps): Reminders {
     backlogs.drain(app_id)
   }
 
-  /** Reads the endpoint again if the cached one cannot be called: it may have been set or enabled since, and the event would stay aside. */
-  async function endpointOf(app_id: string): Promise<Endpoint | null> {
+  /** Reads the endpoint again if the cached one cannot be called: it may have been set or enabled since, and the event would stay aside.
+   *  And for a test event: an operator sends it right after changing the URL, to see whether the new one answers. */
+  async function endpointOf({ app_id, type }: EventDoc): Promise<Endpoint | null> {
+    if (type === 'webhook.test') return endpoints.reload(app_id)
     const known = await endpoints.get(app_id)
     return known && isCallable(known) ? known : endpoints.reload(app_id)
   }

@@ -88,6 +88,9 @@ describeLiveFlow('an app with a prepaid balance', live => {
     const poor = await open(SMS_PRICE)
     const closed = await open(2 * SMS_PRICE)
     await live.admin('PATCH', `/companies/${closed.company}`, { closed: true })
+    const withoutLiveKey = await open(2 * SMS_PRICE)
+    const { items } = (await live.admin('GET', `/apps/${withoutLiveKey.app}/keys`)).body
+    for (const { id, mode } of items) if (mode === 'live') await live.admin('DELETE', `/keys/${id}`)
     // Not the rich one, which can pay, nor the poor one, which cannot pay today's price either.
     expect(await cutOff(dearer)).to.deep.equal({ companies: before.companies + 3, cut_off: before.cut_off + 1 })
     expect(await cutOff(saved)).to.deep.equal({ companies: before.companies + 3, cut_off: 0 })

@@ -74,6 +74,17 @@ onEachEngineSet('webhook events', engines => {
       return event
     })
 
+  it('go to the new address at once where an operator changes it and sends a test event', async () => {
+    const [old, renewed] = [await createBackend(), await createBackend()]
+    await waitForStatus(old, await testEvent(old), 'delivered')
+    const { url } = (await flow.admin('GET', `/apps/${renewed.tenant.app}/webhook`)).body
+    await flow.admin('PUT', `/apps/${old.tenant.app}/webhook`, { url })
+    const id = await testEvent(old)
+    await waitForStatus(old, id, 'delivered')
+    expect(old.arrived).to.have.length(1)
+    expect(renewed.arrived.map(({ event }) => event.id)).to.deep.equal([id])
+  })
+
   it('are sent once for each end of a verification or delivery, exactly as documented', async () => {
     const shop = await createBackend({ verify_attempts: 1 })
     const { server } = shop.tenant

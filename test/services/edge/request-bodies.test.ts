@@ -50,6 +50,10 @@ const ROWS: [string, unknown, ...string[]][] = [
   ['/otp/send', { phone: RECIPIENT }, 'recipient', 'phone'],
   ['/otp/send', { Number: RECIPIENT }, 'recipient', 'Number'],
   ['/otp/send', { recipient: null, email: 'ada@example.com' }, 'recipient', 'email'],
+  ['/otp/send', { phone_number: RECIPIENT }, 'recipient', 'phone_number'],
+  ['/otp/verify', { id: OTP_ID, otp: '123456' }, 'otp_id', 'code', 'id', 'otp'],
+  ['/otp/verify', { otp_id: OTP_ID, code: '123456', id: 1, otp: 1, pin: 1 }],
+  ['/verifications/exchange', { token: TOKEN }, 'verification_token', 'token'],
   ['/otp/send', { recipient: RECIPIENT, to: 'x', phone: 'x', number: 1, email: 'x', ip: '8.8.8.8' }],
   ['/otp/resend', { otpId: OTP_ID, channel: 'sms' }, 'otp_id', 'otpId'],
   ['/otp/resend', { otp_id: OTP_ID, Channel: 'sms' }, 'Channel'],
@@ -123,6 +127,8 @@ describe('a body at the edge', () => {
       path: 'to',
       message: 'is not known; did you mean `recipient`?',
     })
+    const refused = await edge.post('/otp/send', { recipient: RECIPIENT, Channel: 'sms' })
+    expect((await problemOf(refused)).detail).to.equal('Channel cannot be chosen on send: routing chooses it.')
   })
 
   const raw = (path: string, body: string | Uint8Array | null, headers: Record<string, string> = {}) =>

@@ -2406,7 +2406,7 @@ export interface components {
         };
         /** @description What new prices would do. */
         PricesTrial: {
-            /** @description Companies that are not closed. */
+            /** @description Companies that are not closed and have a live key. */
             companies: number;
             /** @description Those of them whose balance pays for some message now and would not pay for it at the new prices. */
             cut_off: number;
