@@ -12,10 +12,38 @@ import { compiledFile } from './support/compiled.ts'
 import { dropDatabasesOfRun } from './support/databases.ts'
 import { MONGODB_URL } from './support/engines.ts'
 
+const FAULTS = 'test/faults/'
 /** Run by `npm run test:browser` and `npm run test:faults`. */
-const APART = ['test/browser/', 'test/faults/']
+const APART = ['test/browser/', FAULTS]
 /** These stop or freeze the engines, which all tests share, so they run one after the other. */
-const ENGINE_FAULTS = 'test/faults/engines/'
+const ENGINE_FAULTS = `${FAULTS}engines/`
+
+/** They start first, slowest first, so that no slow file runs alone at the end. A file that is missing here costs minutes, no test. */
+const SLOW_FILES = [
+  'faults/processes/delivery',
+  'faults/processes/process.start-problems',
+  'faults/processes/process',
+  'faults/processes/channel.crash',
+  'faults/processes/webhooks',
+  'faults/processes/report-events',
+  'flow/provider-failover',
+  'browser/docs',
+  'faults/processes/rotation',
+  'faults/processes/crash',
+  'faults/processes/burst',
+  'flow/address-lists',
+  'browser/try',
+  'contract/broker.amqp',
+  'browser/webhook',
+  'flow/fraud',
+  'flow/vendors',
+  'browser/limits',
+  'browser/overview',
+  'browser/providers',
+  'flow/reference-samples',
+  'flow/lost-messages',
+  'flow/stats',
+].map(name => `test/${name}.test.ts`)
 
 const isPath = (word: string): boolean =>
   !word.startsWith('-') && statSync(join(PROJECT_ROOT, word), { throwIfNoEntry: false }) !== undefined
@@ -32,12 +60,17 @@ function testsUnder(path: string): string[] {
 
 const isNotApart = (file: string): boolean => !APART.some(folder => file.startsWith(folder))
 
+const slowFirst = (files: readonly string[]): string[] => {
+  const slow = SLOW_FILES.filter(file => files.includes(file))
+  return [...slow, ...files.filter(file => !slow.includes(file))]
+}
+
 const words = process.argv.slice(2)
 const paths = words.filter(isPath)
-const files = paths.length === 0 ? testsUnder('test').filter(isNotApart) : paths.flatMap(testsUnder)
+const files = slowFirst(paths.length === 0 ? testsUnder('test').filter(isNotApart) : paths.flatMap(testsUnder))
 /** Starts of processes take seconds, and on a machine whose processors are lent to others many times as long. */
 const FAULT_TIMEOUT = '--timeout=180000'
-const isFault = (file: string): boolean => file.startsWith('test/faults/')
+const isFault = (file: string): boolean => file.startsWith(FAULTS)
 const inParallel = files.length > 1 && !files.some(file => file.startsWith(ENGINE_FAULTS))
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
 const options = [

@@ -4,7 +4,7 @@
 import process from 'node:process'
 import { expect } from 'chai'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../../support/engines.ts'
-import { faultRounds } from '../../support/fault-rounds.ts'
+import { faultRounds, stepsOn } from '../../support/fault-rounds.ts'
 import { LIVE_SEND_ENV, type LiveSends, useLiveSends } from '../../support/live-sends.ts'
 import { openMongoBehindProxy } from '../../support/mongo.ts'
 import { type CountersignProcess, useProcesses } from '../../support/processes.ts'
@@ -39,9 +39,15 @@ function expectFewRepeats(sends: LiveSends): void {
 onEachEngineSet('a process that plays every role and is killed again and again', engines => {
   const { site, crashing } = useProcesses()
   const open = useLiveSends()
+  const rounds = { 'soon after each restart': killAfterEachRestart, 'killed again before it has caught up': killInARow }
 
-  it('sends everything that it accepted, soon after each restart', async function () {
-    this.timeout(600_000)
+  for (const name of stepsOn(engines, Object.keys(rounds) as (keyof typeof rounds)[]))
+    it(`sends everything that it accepted: ${name}`, function () {
+      this.timeout(600_000)
+      return rounds[name]()
+    })
+
+  async function killAfterEachRestart(): Promise<void> {
     const here = await site(engines, LIVE_SEND_ENV)
     const sends = await open(here)
     const lateMs: number[] = []
@@ -55,10 +61,9 @@ onEachEngineSet('a process that plays every role and is killed again and again',
     }
     report(`${KILLS} kills, ${engines}`, sends, { lateMs })
     expectFewCallsPerSend(sends)
-  })
+  }
 
-  it('sends everything that it accepted when it is killed again before it has caught up', async function () {
-    this.timeout(600_000)
+  async function killInARow(): Promise<void> {
     const here = await site(engines, LIVE_SEND_ENV)
     const sends = await open(here)
     for (let kills = 0; kills < KILLS; kills += 1) await sendAndKill(sends, crashing(here, { env: sends.env }))
@@ -66,7 +71,7 @@ onEachEngineSet('a process that plays every role and is killed again and again',
     await sends.waitForAll(TIMEOUT_MS)
     report(`${KILLS} kills in a row, ${engines}`, sends)
     expectFewCallsPerSend(sends)
-  })
+  }
 
   /** Waits until the process is ready, and kills it in the middle of many sends. */
   async function sendAndKill(sends: LiveSends, running: CountersignProcess): Promise<void> {

@@ -2,6 +2,7 @@
 // process needs the old key.
 import { Buffer } from 'node:buffer'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { ask, createCaller } from '../../support/api-caller.ts'
 import type { CrashPoint } from '../../support/crash.ts'
@@ -17,6 +18,7 @@ const TIMEOUT_MS = 60_000
 const [OLD, NEW] = ['old', 'new'].map((id, at) => `${id}:${Buffer.alloc(32, at + 1).toString('base64')}`)
 
 const HIGH_LIMIT = [{ max: 100_000, seconds: 60 }]
+const LOOK_EVERY_MS = 10
 const BOOTSTRAP = {
   companies: [
     {
@@ -81,7 +83,7 @@ onEachEngineSet('a rotation of data keys and kill -9', engines => {
     const sendUntilKilled = async (url: string): Promise<void> => {
       for (;;) {
         const recipient = await send(url)
-        while (recipient !== null && (await inboxOf(url, recipient)).length !== 1);
+        while (recipient !== null && (await inboxOf(url, recipient)).length !== 1) await setTimeout(LOOK_EVERY_MS)
       }
     }
 
