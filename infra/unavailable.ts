@@ -5,5 +5,5 @@ export class Unavailable extends Error {
 }
 
 /** What the caller of a change reads where it is unavailable. */
-export const MAYBE_EXECUTED = 
+export const MAYBE_EXECUTED =
   'It may or may not have been executed. Repeat a send with the same idempotency key; of anything else, ask for its state first.'
