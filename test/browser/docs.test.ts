@@ -212,6 +212,8 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
     await contents.getByRole('link', { name: 'Drop dead letters' }).click()
     await contents.locator('[aria-current]', { hasText: 'Drop dead letters' }).waitFor()
     expect(await contents.locator('[aria-current]').count()).to.equal(1)
+    await page.reload()
+    await contents.locator('[aria-current]', { hasText: 'Drop dead letters' }).waitFor()
 
     // Samples above it grow.
     await contents.getByRole('link', { name: 'Check a code' }).click()
