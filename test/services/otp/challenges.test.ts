@@ -30,6 +30,7 @@ eachStore('challenges', fresh => {
     asked = []
   })
 
+  const metrics = createMetrics()
   const challenges = (keyring: Keyring = testKeyring()) =>
     createChallenges({
       keyring,
@@ -41,7 +42,7 @@ eachStore('challenges', fresh => {
           return need
         },
       },
-      metrics: createMetrics(),
+      metrics,
     })
   let commands = 0
   const call = (more: Partial<ChallengedCall> = {}, publishable_challenge: PublishableChallenge = 'risk') => {
@@ -139,6 +140,8 @@ eachStore('challenges', fresh => {
     await served?.undo()
     expect((await check(call({ solution }))).refusal).to.equal(undefined)
     challengeIn(await check(call({ solution })))
+    const counted = (await metrics.challenges.get()).values.map(({ labels }) => `${labels.mode} ${labels.outcome}`)
+    expect(new Set(counted)).to.include.all.keys('live asked', 'live solved', 'live rejected')
   })
 
   it('serve a call that is delivered twice, and are not given back by one of its deliveries', async () => {
