@@ -155,6 +155,12 @@ const createInstruments = (registry: Registry) => {
       labelNames: ['mode', 'outcome', 'enforced'],
       registers,
     }),
+    challenges: new Counter({
+      name: 'countersign_challenges_total',
+      help: 'Sends and resends by publishable keys: asked for a challenge, rejected because they brought a bad solution, or solved.',
+      labelNames: ['mode', 'outcome'],
+      registers,
+    }),
     refusals: new Counter({
       name: 'countersign_refusals_total',
       help: 'Sends and resends that were refused, by type of error and, where a limit was hit, by its scope.',

@@ -1,5 +1,6 @@
 // The edge's calls to the OTP actor, and the actor's answers. Both travel through the broker, so secrets and personal data in them are
 // sealed: every member whose name begins with `sealed_`.
+import type { Challenge } from './challenge.ts'
 import type { Channel } from './channels.ts'
 import type { ErrorType } from './errors.ts'
 import type { Caller, Completion, Mode, NotAllowedCause, OtpStatus } from './otp.ts'
@@ -31,8 +32,17 @@ export type OtpCall =
       sealed_client_ip: string | null
       /** Null when the call has no idempotency key. */
       claim: KeyedClaim | null
+      /** As the caller wrote it; absent where it brought none, and of server keys. It is no secret: it is good for this call alone. */
+      challenge_solution?: string
     }
-  | { type: 'otp.resend'; by: Identity; otp_id: string; channel: Channel | null }
+  | {
+      type: 'otp.resend'
+      by: Identity
+      otp_id: string
+      channel: Channel | null
+      /** As on send. */
+      challenge_solution?: string
+    }
   | { type: 'otp.verify'; by: Identity; otp_id: string; sealed_code: string }
   | { type: 'otp.cancel'; by: Identity; otp_id: string }
   | { type: 'token.exchange'; by: Identity; sealed_token: string }
@@ -66,6 +76,7 @@ export interface Refusal {
   retry_after_ms?: number
   otp_status?: OtpStatus
   cause?: NotAllowedCause
+  challenge?: Challenge
 }
 
 export type OtpAnswer =

@@ -16,4 +16,5 @@ export type ErrorType =
   | 'VerifyNotAllowedError'
   | 'PublishableSendDisabledError'
   | 'OriginNotAllowedError'
+  | 'ChallengeRequiredError'
   | 'ServiceUnavailableError'

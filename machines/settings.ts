@@ -64,6 +64,10 @@ export interface FraudGuardSettings {
   action: 'refuse' | 'free_channel'
 }
 
+/** When a publishable key must solve a challenge before it sends: `risk` where a live send looks risky, `always` in test mode too. An app
+ *  that has not set it has `risk` if `publishable_send` is on, else `off`. */
+export type PublishableChallenge = 'off' | 'risk' | 'always'
+
 export interface AppSettings {
   locale: string
   code: { length: number; ttl_seconds: number }
@@ -85,6 +89,7 @@ export interface AppSettings {
   fraud_guard: FraudGuardSettings
   auto_fallback: boolean
   publishable_send: boolean
+  publishable_challenge: PublishableChallenge
   /** The origins from which a browser may use a publishable key. An empty list allows all. */
   allowed_origins: string[]
   retention_days: number

@@ -54,6 +54,8 @@ export interface Keyring {
   index(scope: string, value: string): string
   /** The index under every data key, the current one first. While keys rotate, older documents are found under the older keys. */
   indexes(scope: string, value: string): string[]
+  /** A signature of the texts under every data key, the current one first: a new one signs with the first, and any of them verifies. */
+  signatures(texts: readonly string[]): string[]
   /** The id of the code secret to store with a new verification. Throws `NoCodeSecrets`. */
   currentCodeSecret(): string
   /** Throws `UnknownSecret` or `NoCodeSecrets`. */
@@ -68,6 +70,7 @@ export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets
     id,
     sealKeys: createContextKeys(derive(key, 'seal')),
     indexKey: derive(key, 'index'),
+    signatureKey: derive(key, 'signature'),
   }))
   const [current] = data
   if (!current) throw new TypeError('a keyring needs a data key')
@@ -99,6 +102,8 @@ export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets
     isCurrent: sealed => keyIdOf(sealed) === current.id,
     index: (scope, value) => indexWith(current.indexKey, scope, value),
     indexes: (scope, value) => data.map(key => indexWith(key.indexKey, scope, value)),
+    signatures: texts =>
+      data.map(key => createHmac('sha256', key.signatureKey).update(encodeLengthPrefixed(texts)).digest('base64url')),
     currentCodeSecret,
     code: (secretId, inputs) => deriveCode(inputs, codeSecret(secretId)),
     token: (secretId, inputs) => deriveToken(inputs, codeSecret(secretId)),

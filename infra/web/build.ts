@@ -26,6 +26,7 @@ const SHARED_SOURCES = [
   'package.json',
   'package-lock.json',
   'services/dashboard/screens.ts',
+  'machines/challenge-solver.ts',
   'machines/magic-recipients.ts',
   'machines/masking.ts',
   'services/domain/tenancy/countries.ts',

@@ -19,6 +19,7 @@ const ERRORS: Record<ErrorType, ErrorKind> = {
   VerifyNotAllowedError: { status: 409, title: 'This verification cannot be verified this way' },
   PublishableSendDisabledError: { status: 403, title: 'Sending with a publishable key is switched off' },
   OriginNotAllowedError: { status: 403, title: 'The origin is not allowed' },
+  ChallengeRequiredError: { status: 403, title: 'A challenge must be solved first' },
   ServiceUnavailableError: INFRA_ERRORS.ServiceUnavailableError,
 }
 

@@ -101,7 +101,7 @@ const verificationBody = (view: VerificationView, action_url: string | null): Ve
   completion: view.completion,
 })
 
-function refusal({ error, detail, scope, retry_after_ms, otp_status, cause }: Refusal): Problem {
+function refusal({ error, detail, scope, retry_after_ms, otp_status, cause, challenge }: Refusal): Problem {
   const seconds = retry_after_ms === undefined ? undefined : Math.max(1, Math.ceil(retry_after_ms / 1000))
   return problem(error, {
     detail,
@@ -110,6 +110,7 @@ function refusal({ error, detail, scope, retry_after_ms, otp_status, cause }: Re
       ...(seconds === undefined || error === 'ServiceUnavailableError' ? {} : { retry_after: seconds }),
       ...(otp_status === undefined ? {} : { otp_status }),
       ...(cause === undefined ? {} : { cause }),
+      ...(challenge === undefined ? {} : { challenge: { ...challenge, expires_at: isoTime(challenge.expires_at) } }),
     },
     ...(seconds === undefined ? {} : { headers: { 'Retry-After': String(seconds) } }),
   })

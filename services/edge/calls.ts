@@ -8,6 +8,7 @@ import { clientAddressOf, type FindCaller } from '../../infra/http/caller-addres
 import { isId, newId } from '../../infra/ids.ts'
 import { publicIpAddress } from '../../infra/ip-address.ts'
 import type { Identity, OtpCall } from '../../machines/calls.ts'
+import { MAX_SOLUTION_LENGTH } from '../../machines/challenge.ts'
 import { validationProblem } from '../domain/validation-problem.ts'
 import { inFlight } from '../domain/verifications/encryption-context.ts'
 import { claimOf } from './idempotency.ts'
@@ -48,13 +49,15 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
         locale: canonicalLocale(body.locale ?? ''),
         sealed_client_ip: address === null ? null : keyring.seal(address, inFlight.clientIp),
         claim: claimOf(keyring, by, ctx.get('idempotency-key')),
+        ...challengeSolutionOf(by, ctx),
       }
     },
-    resend: ({ otp_id, channel }: Body<typeof resendRequest>, by: Identity): OtpCall => ({
+    resend: ({ otp_id, channel }: Body<typeof resendRequest>, by: Identity, ctx: Context): OtpCall => ({
       type: 'otp.resend',
       by,
       otp_id: requireOtpId(otp_id),
       channel: channel ?? null,
+      ...challengeSolutionOf(by, ctx),
     }),
     verify: ({ otp_id, code }: Body<typeof verifyRequest>, by: Identity): OtpCall => ({
       type: 'otp.verify',
@@ -73,6 +76,12 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
       sealed_token: keyring.seal(verification_token, inFlight.token),
     }),
   }
+}
+
+/** Server keys are never asked for one. A text that is too long is no solution. */
+function challengeSolutionOf({ kind }: Identity, ctx: Context): { challenge_solution?: string } {
+  const text = kind === 'publishable' ? ctx.get('challenge-solution') : ''
+  return text === '' || text.length > MAX_SOLUTION_LENGTH ? {} : { challenge_solution: text }
 }
 
 /** A text that cannot be an id is refused without a call. */

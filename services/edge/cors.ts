@@ -4,7 +4,7 @@
 import type { Context, Middleware } from 'koa'
 import { REPLAYED_HEADER } from './idempotency.ts'
 
-const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-request-id'
+const REQUEST_HEADERS = 'authorization, challenge-solution, content-type, idempotency-key, x-request-id'
 const READABLE_HEADERS = `${REPLAYED_HEADER}, Retry-After, X-Request-Id`
 /** Two hours, the longest time that browsers honour. The answer is always the same. */
 const PREFLIGHT_CACHE_SECONDS = '7200'

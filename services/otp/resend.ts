@@ -1,5 +1,5 @@
-// Resends a verification. In: the call. Out: the verification, or a refusal. The machine decides whether and on which channel; then the
-// client address of the send is checked again, the resend is counted for that address and the app, and its message is paid for.
+// Resends a verification. In: the call. Out: the verification, or a refusal. The machine decides whether and on which channel; then a
+// device may have to solve a challenge, the client address of the send is checked again, the resend is counted for that address and the app, and its message is paid for.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Trace } from '../../infra/trace.ts'
@@ -9,13 +9,14 @@ import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest } from '../domain/verifications/encryption-context.ts'
 import { verificationAnswer } from './answers.ts'
 import type { CachedApp } from './apps.ts'
+import type { Challenges } from './challenges.ts'
 import type { Commit } from './commit.ts'
 import { type JudgedAddress, resendQuotas } from './limits/quotas.ts'
 import type { Reputation } from './limits/reputation.ts'
 import type { MessageResult } from './record-refusal.ts'
 import { abusiveAddressRefusal } from './refusals.ts'
 import { obstacleFor, resendInputsFor, usableFor } from './resend-inputs.ts'
-import { NO_RESERVATION, type Reservation } from './reservation.ts'
+import { chainReservations, NO_RESERVATION, type Reservation } from './reservation.ts'
 import { type MessageDeps, reserveMessage } from './reserve-message.ts'
 
 type ResendCommand = Extract<OtpCommand, { type: 'otp.resend' }>
@@ -26,10 +27,11 @@ export interface ResendDeps extends MessageDeps {
   clock: Clock
   reputation(address: string): Promise<Reputation>
   commit: Commit
+  challenges: Challenges
 }
 
 export const createResend = (deps: ResendDeps) => {
-  const { keyring, clock, commit } = deps
+  const { keyring, clock, commit, challenges } = deps
   return async (
     command_id: string,
     call: ResendCall,
@@ -51,7 +53,7 @@ export const createResend = (deps: ResendDeps) => {
         throwIfKeyMissing(app, doc, command)
         return command
       },
-      reserve: (next, doc) => reserveResend(call, app, next, doc),
+      reserve: (next, doc) => reserveResend(command_id, call, app, next, doc),
     })
     const answer = verificationAnswer(committed, clock.now())
     return committed === null ? { answer } : { answer, recipient: committed.doc.context.recipient }
@@ -66,14 +68,31 @@ export const createResend = (deps: ResendDeps) => {
     }
   }
 
-  async function reserveResend(call: ResendCall, app: CachedApp, next: Step, doc: OtpDoc): Promise<Reservation> {
+  async function reserveResend(
+    command_id: string,
+    call: ResendCall,
+    app: CachedApp,
+    next: Step,
+    doc: OtpDoc,
+  ): Promise<Reservation> {
     const { link } = next.saved.context
     // The answer contains the link. If its key is missing, that must show before the resend is counted.
     if (link && !keyring.isCurrent(link.sealed_url)) keyring.unseal(link.sealed_url, atRest.link(doc._id))
     const address = await judgeClientAddress(doc)
-    if (address?.reputation === 'abusive') return { ...NO_RESERVATION, refusal: abusiveAddressRefusal() }
-    const quotas = resendQuotas(keyring, { ...call.by, limits: app.settings.limits, address })
-    return reserveMessage(deps, app, next, doc, quotas)
+    const challenge = await challenges.check({
+      command_id,
+      by: call.by,
+      app,
+      otp_id: doc._id,
+      recipient: () => keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id)),
+      address,
+      solution: call.challenge_solution,
+    })
+    return chainReservations(challenge, () => {
+      if (address?.reputation === 'abusive') return { ...NO_RESERVATION, refusal: abusiveAddressRefusal() }
+      const callQuotas = resendQuotas(keyring, { ...call.by, limits: app.settings.limits, address })
+      return reserveMessage(deps, app, next, doc, { callQuotas, solvedHardest: challenge.solvedHardest })
+    })
   }
 
   /** Judges the client address of the first send by the current address lists. */

@@ -1,5 +1,5 @@
 // Counts and pays for a message of an existing verification: a resend, a fallback, or an answer in the chat. In: a step that the machine
-// allows, and the limits of the call that asked for it. Out: a reservation or a refusal.
+// allows, and what the call that asked for it brings. Out: a reservation or a refusal.
 //
 // Fallbacks and answers in the chat count as messages to the recipient, and in no other limit: no client asks for them, so a flood of
 // calls must not stop them. They are limited by the send attempts of their verification, whose send was counted.
@@ -26,6 +26,13 @@ export interface MessageDeps {
   funds: Funds
 }
 
+/** What the call that asks for the message brings; a message that no call asks for brings nothing. */
+export interface CallReservation {
+  callQuotas?: readonly Quota[]
+  /** Whether the call brought a challenge solved at the highest difficulty. */
+  solvedHardest?: boolean
+}
+
 /** Whether the message could not be paid: operators find it among the deliveries that failed. */
 export const isUnpaid = ({ error }: Refusal): boolean => error === 'InsufficientFundsError'
 
@@ -34,7 +41,7 @@ export async function reserveMessage(
   app: Pick<CachedApp, 'settings'> | null,
   next: Step,
   doc: OtpDoc,
-  callQuotas: readonly Quota[] = [],
+  { callQuotas = [], solvedHardest = false }: CallReservation = {},
 ): Promise<Reservation> {
   const { last_commands, context: otp } = next.saved
   const sendsMessage = otp.deliveries.length > doc.context.deliveries.length
@@ -49,7 +56,7 @@ export async function reserveMessage(
   const counted = await reserve(limits, [...callQuotas, ...messageQuotas])
   const command_id = last_commands.at(-1)?.id ?? ''
   const guarded = await chainReservations(counted, () =>
-    guard.check({ command_id, otp, recipient, app, free: null, solvedHardest: false }),
+    guard.check({ command_id, otp, recipient, app, free: null, solvedHardest }),
   )
   return chainReservations(guarded, () => funds.take(otp, app.settings))
 }

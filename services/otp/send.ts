@@ -1,5 +1,5 @@
 // Accepts a send. It is a short saga, and every step can be repeated:
-//   check the recipient → claim the idempotency key → plan → count against the limits → ask the fraud guard → pay → insert the verification
+//   check the recipient → claim the idempotency key → spend the challenge → plan → count against the limits → ask the fraud guard → pay → insert the verification
 // A refusal undoes the steps before it. A crash may leave a claim, which the next call with the same key takes over; counts, which slide
 // out of their windows; and a hold on the price, which the sweeper voids.
 
@@ -20,6 +20,7 @@ import { mailboxIndexes, recipientIndexes } from '../domain/verifications/lookup
 import type { Relay } from '../domain/verifications/outbox.ts'
 import type { ParsedRecipient } from '../domain/verifications/recipient.ts'
 import type { CachedApp } from './apps.ts'
+import type { Challenges } from './challenges.ts'
 import type { FraudGuard } from './fraud/guard.ts'
 import type { Claim, Claims, HeldClaim } from './idempotency-claims.ts'
 import type { Limits } from './limits/limits.ts'
@@ -43,6 +44,7 @@ export interface SendDeps {
   relay: Relay
   funds: Funds
   guard: FraudGuard
+  challenges: Challenges
   recentOtps: Pick<BoundedMap<OtpDoc>, 'set'>
   /** Called after every saved change; `before` is null for a new verification. */
   onChange(before: OtpDoc | null, after: OtpDoc): void
@@ -54,8 +56,15 @@ interface GrantedSend {
   undo(): Promise<void>
 }
 
+/** A send whose challenge, if it needed one, is solved. */
+interface SolvedSend extends Pick<NewOtpInput, 'command_id' | 'otp_id' | 'call' | 'app' | 'trace'> {
+  recipient: CheckedRecipient
+  client: JudgedAddress | null
+  solvedHardest: boolean
+}
+
 export const createSend = (deps: SendDeps) => {
-  const { keyring, claims, limits, otps, relay, recentOtps, funds, guard, onChange } = deps
+  const { keyring, claims, limits, otps, relay, recentOtps, funds, guard, challenges, onChange } = deps
 
   return async (
     command_id: string,
@@ -96,7 +105,8 @@ export const createSend = (deps: SendDeps) => {
     if (claim !== null) await claims.release(claim)
   }
 
-  /** Checks the send, then takes what it needs from the limits and the balance. A refusal leaves nothing taken. */
+  /** Checks the send, then takes what it needs: the challenge it solved, from the limits and from the balance. A refusal leaves nothing
+   *  taken. */
   async function grant(
     command_id: string,
     otp_id: string,
@@ -106,6 +116,39 @@ export const createSend = (deps: SendDeps) => {
     trace: Trace | undefined,
   ): Promise<GrantedSend | { refusal: Refusal }> {
     const client = call.sealed_client_ip === null ? null : await judgeClientAddress(call.sealed_client_ip)
+    const challenge = await challenges.check({
+      command_id,
+      by: call.by,
+      app,
+      otp_id: null,
+      recipient: () => recipient.parsed.value,
+      address: client,
+      solution: call.challenge_solution,
+    })
+    if (challenge.refusal) return { refusal: challenge.refusal }
+    const input = { command_id, otp_id, call, app, recipient, client, trace, solvedHardest: challenge.solvedHardest }
+    const granted = await grantSolved(input).catch(async error => {
+      await challenge.undo().catch(() => {})
+      throw error
+    })
+    if ('refusal' in granted) {
+      await challenge.undo()
+      return granted
+    }
+    return { doc: granted.doc, undo: async () => void (await Promise.all([challenge.undo(), granted.undo()])) }
+  }
+
+  /** The part of `grant` after the challenge. */
+  async function grantSolved({
+    command_id,
+    otp_id,
+    call,
+    app,
+    recipient,
+    client,
+    trace,
+    solvedHardest,
+  }: SolvedSend): Promise<GrantedSend | { refusal: Refusal }> {
     const plan = planSend({
       recipient,
       mode: call.by.mode,
@@ -139,7 +182,7 @@ export const createSend = (deps: SendDeps) => {
       sendsMessage: draft.context.link === null,
     })
     const counted = await reserve(limits, quotas)
-    const { guarded, movedTo } = await askFraudGuard(counted, input, draft)
+    const { guarded, movedTo } = await askFraudGuard(counted, input, draft, solvedHardest)
     if (guarded.refusal) return { refusal: guarded.refusal }
 
     const doc = movedTo === null ? draft : newOtpDocument(deps, { ...input, plan: { ...plan, channel: movedTo } })
@@ -157,6 +200,7 @@ export const createSend = (deps: SendDeps) => {
     counted: Reservation,
     { command_id, app, plan, prices }: NewOtpInput,
     { context: otp }: OtpDoc,
+    solvedHardest: boolean,
   ): Promise<{ guarded: Reservation; movedTo: Channel | null }> {
     let movedTo: Channel | null = null
     const guarded = await chainReservations(counted, async () => {
@@ -166,7 +210,7 @@ export const createSend = (deps: SendDeps) => {
         app,
         recipient: plan.recipient.value,
         free: freeChannel(plan, prices, otp.whatsapp),
-        solvedHardest: false,
+        solvedHardest,
       })
       movedTo = result.moved ?? null
       return result

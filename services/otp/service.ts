@@ -20,6 +20,7 @@ import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { createRelay } from '../domain/verifications/outbox.ts'
 import { createAppCache } from './apps.ts'
 import { createCallHandler } from './call-handler.ts'
+import { createChallenges } from './challenges.ts'
 import { type Commit, createCommit } from './commit.ts'
 import { createCommitReport } from './commit-report.ts'
 import { createEffectPublisher } from './effect-publisher.ts'
@@ -86,6 +87,13 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     decisions,
     metrics,
   })
+  const challenges = createChallenges({
+    keyring,
+    clock,
+    spent: batchDocs(store.docs('spent_challenges')),
+    guard,
+    metrics,
+  })
 
   const stats = createStatsCounter({ store, clock, log })
   const refusals = createRefusalLog({
@@ -94,7 +102,8 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     log,
     metrics,
     onRefusal(refusal) {
-      if (refusal.call === 'send') stats.countRefusal(refusal)
+      // A device that is asked for a challenge solves it and sends: it was delayed, and not refused.
+      if (refusal.call === 'send' && refusal.type !== 'ChallengeRequiredError') stats.countRefusal(refusal)
     },
   })
   const verificationMetrics = createVerificationMetrics({ metrics, apps })
@@ -124,6 +133,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     accounts,
     funds,
     guard,
+    challenges,
     refusals,
     commit,
     onChange,

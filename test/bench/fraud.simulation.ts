@@ -21,12 +21,13 @@ import { createAppCache } from '../../services/otp/apps.ts'
 import { createCallHandler } from '../../services/otp/call-handler.ts'
 import { createCommit } from '../../services/otp/commit.ts'
 import { createFraudCounts } from '../../services/otp/fraud/counts.ts'
-import { createFraudGuard, type FraudCheckInput } from '../../services/otp/fraud/guard.ts'
+import { createFraudGuard } from '../../services/otp/fraud/guard.ts'
 import { createClaims } from '../../services/otp/idempotency-claims.ts'
 import { createLimits } from '../../services/otp/limits/limits.ts'
 import { createReputationLookup } from '../../services/otp/limits/reputation.ts'
 import { createFunds } from '../../services/otp/money/funds.ts'
 import { createPriceSource } from '../../services/otp/money/prices.ts'
+import { NO_RESERVATION } from '../../services/otp/reservation.ts'
 import { codeOf } from '../../services/otp/verify.ts'
 import { createCapturedLog } from '../support/captured-log.ts'
 import { type TestClock, testClock } from '../support/clock.ts'
@@ -114,7 +115,9 @@ export async function startSimulation({ processes, settings = {} }: SimulationOp
       limits,
       reputation,
       funds,
-      guard: { ...guard, check: (input: FraudCheckInput) => guard.check({ ...input, solvedHardest }) },
+      guard,
+      // Solved below, without the work: the bench counts how often a challenge is asked for.
+      challenges: { check: async () => ({ ...NO_RESERVATION, solvedHardest }) },
       refusals: { record: () => {} },
       commit: createCommit({ otps, relay, recentOtps, clock, onChange }),
       onChange,

@@ -100,6 +100,15 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     expect(fraud_guard).to.include({ mode: 'record', action: 'free_channel' })
   })
 
+  it('sets when a device must solve a challenge', async () => {
+    const { page, admin } = await open.operator(await start())
+    await page.goto('/limits')
+    expect(await page.getByRole('radio', { name: 'Never' }).isChecked()).to.equal(true)
+    await page.getByRole('radio', { name: 'Always' }).click()
+    await page.getByText('Devices solve a challenge before every send. Every process knows').waitFor()
+    expect((await admin('GET', `/apps/${APP}`)).body.settings.publishable_challenge).to.equal('always')
+  })
+
   it('shows conversion by country and range of numbers', async () => {
     const viewer = await open.operator(await start())
     const { page } = viewer

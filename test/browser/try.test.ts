@@ -21,6 +21,10 @@ const waitForFocus = (place: Locator) =>
 /** Sends to the recipient in the field, and waits for the message. */
 async function send(page: Page): Promise<string> {
   await press(page, 'Send code')
+  return readArrived(page)
+}
+
+async function readArrived(page: Page): Promise<string> {
   await card(page, 'Inbox').getByRole('button', { name: 'Use this code' }).waitFor()
   return readCode(page)
 }
@@ -122,6 +126,31 @@ describeInBrowserOnce('Try it, in every way', (open, start) => {
     const { items } = (await admin('GET', `/apps/${DEMO}/keys`)).body
     const kinds = items.filter(({ name }: { name: string | null }) => name === 'Try it')
     expect(kinds.map(({ kind }: { kind: string }) => kind).sort()).to.deep.equal(['publishable', 'server'])
+  })
+
+  it('solves the challenges of a device, and shows each call', async () => {
+    const viewer = await open.operator(await start())
+    await settings(viewer, { publishable_challenge: 'always', resend_cooldown_seconds: [0] })
+    const { page } = viewer
+    await page.goto('/try')
+    await page.getByRole('switch', { name: 'As a device' }).click()
+    const second = await heldRequest(page, '**/*challenge-worker*')
+    await press(page, 'Send code')
+    await second.asked
+    await card(page, 'Your app').getByText('Solving a challenge of 16 bits…').waitFor()
+    expect(await page.getByRole('button', { name: 'Send code' }).isDisabled(), 'it is busy').to.equal(true)
+    await second.letGo()
+    const first = await readArrived(page)
+    expect(await card(page, 'Your app').getByText('Solving a challenge').count()).to.equal(0)
+    const request = card(page, 'Request')
+    await request.getByText('challenge-solution: ').first().waitFor()
+    await request.locator('summary').click()
+    await request.getByText('"type": "ChallengeRequiredError"').waitFor()
+    await press(page, 'Resend')
+    await card(page, 'Inbox').getByText('WhatsApp', { exact: true }).waitFor()
+    await field(page, 'Code').fill(first)
+    await press(page, 'Verify')
+    await approved(page).waitFor()
   })
 
   it('resends the same code on the next channel, and a fresh one on a named channel', async () => {

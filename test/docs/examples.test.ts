@@ -3,7 +3,9 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { Webhook } from 'standardwebhooks'
+import { parseSolution } from '../../machines/challenge.ts'
 import { readBootstrap } from '../../services/domain/bootstrap/bootstrap.ts'
+import { CHALLENGE_SAMPLE } from '../../services/edge/docs/samples/challenge.ts'
 
 const blocks = (path: string, language: string): string[] =>
   [...readFileSync(path, 'utf8').matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
@@ -31,6 +33,28 @@ describe('the signed event in docs/webhooks.md', () => {
   it("has Countersign's own signature", () => {
     const signed = `${headers.get('x-webhook-timestamp')}.${body}`
     expect(createHmac('sha256', secret).update(signed).digest('hex')).to.equal(headers.get('x-webhook-signature'))
+  })
+})
+
+describe('the code that solves a challenge', () => {
+  const [shown = ''] = blocks('docs/challenges.md', 'js')
+
+  it('is the same in docs/challenges.md and in the reference', () => {
+    expect(shown.trimEnd()).to.equal(CHALLENGE_SAMPLE)
+  })
+
+  it('has the solver that Try it uses, but for its types and its lines', () => {
+    const withoutLines = (text: string): string => text.replaceAll(/[\s;]/g, '')
+    const solver = readFileSync('machines/challenge-solver.ts', 'utf8').replaceAll(/: (number|string)\b/g, '')
+    const functionIn = (text: string): string => text.slice(text.indexOf('function solveChallenge'))
+    expect(withoutLines(functionIn(shown))).to.equal(withoutLines(functionIn(solver)))
+  })
+
+  it('is beside a challenge whose salt carries its difficulty and its time', () => {
+    const [example = ''] = blocks('docs/challenges.md', 'json')
+    const { salt, signature, difficulty, expires_at } = JSON.parse(example).challenge
+    const carried = { difficulty, expires_at: Date.parse(expires_at) }
+    expect(parseSolution(`${salt}.1.${signature}`)).to.deep.include(carried)
   })
 })
 

@@ -48,6 +48,7 @@ const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   stats_days: 'never',
   stats_progress: 'never',
   event_looks: 'never',
+  spent_challenges: 'never',
   leases: 'never',
   write_probes: 'never',
   canaries: 'never',

@@ -125,6 +125,7 @@ describeLiveFlow('sends and resends by servers and devices from two IPv6 network
     const rule = (max: number) => [{ max, seconds: 600 }]
     const { app, server } = await live.createApp([{ name: 'box', channel: 'sms', type: 'sandbox', config: {} }], {
       publishable_send: true,
+      publishable_challenge: 'off',
       fraud_guard: { mode: 'off' },
       resend_cooldown_seconds: [0],
       limits: { client_ip: rule(MAX_PER_ADDRESS), app: rule(1_000), app_publishable: rule(MAX_OF_DEVICES) },

@@ -122,7 +122,7 @@ describeFlow('a send', flow => {
 
     const live = await flow.createKey(app, 'publishable', 'live')
     expect(refusal(await live.send(freshNumber()))).to.deep.equal({ type: 'PublishableSendDisabledError', status: 403 })
-    await flow.changeSettings(app, { publishable_send: true })
+    await flow.changeSettings(app, { publishable_send: true, publishable_challenge: 'off' })
     const allowed = await live.send(freshNumber())
     expect(allowed.body.type, 'allowed, but the app has no live provider').to.equal('NoEnabledChannelError')
   })

@@ -21,7 +21,13 @@ describeFlow('statistics', flow => {
 
   it('count what was started, sent, delivered, approved, failed and refused, some seconds later', async function () {
     this.timeout(60_000)
-    const { app, server } = await flow.createTenant({ verify_attempts: 1, blocked_countries: ['FR'] })
+    const { app, server, device } = await flow.createTenant({
+      verify_attempts: 1,
+      blocked_countries: ['FR'],
+      publishable_challenge: 'always',
+    })
+    // It is not counted as refused: a device that solves its challenge is only delayed.
+    expect((await device.send('+447400123456')).body.type).to.equal('ChallengeRequiredError')
     const right = await flow.startVerification(server)
     const wrong = await flow.startVerification(server)
     expect((await server.verify(right.otp_id, right.code)).body.matched).to.equal(true)

@@ -219,4 +219,25 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
     planted: 'stored.expires_at < clock.now()',
     tests: ['test/services/dashboard/sign-in/tickets.test.ts'],
   },
+  {
+    fault: 'a solved challenge is good for as many calls as arrive within five minutes',
+    file: 'services/otp/challenges.ts',
+    original: '{ $set: { kept: true } })) ? NO_RESERVATION : null',
+    planted: '{ $set: { kept: true } })) ? NO_RESERVATION : NO_RESERVATION',
+    tests: ['test/services/otp/challenges.test.ts'],
+  },
+  {
+    fault: 'a solution for one recipient sends to every other one',
+    file: 'services/otp/challenges.ts',
+    original: "['send', recipientKey(recipient())]",
+    planted: "['send', recipientKey(recipient().slice(0, 1))]",
+    tests: ['test/services/otp/challenges.test.ts'],
+  },
+  {
+    fault: 'a refused send costs the device the challenge that it has solved',
+    file: 'services/otp/send.ts',
+    original: "    if ('refusal' in granted) {\n      await challenge.undo()",
+    planted: "    if ('refusal' in granted) {",
+    tests: ['test/flow/challenge.test.ts'],
+  },
 ]

@@ -20,12 +20,14 @@ export interface SendOptions {
   idempotency?: string
   /** The X-Forwarded-For header: the address of a device behind a proxy. */
   forwarded?: string
+  /** The challenge-solution header. */
+  solution?: string
 }
 
 export interface Caller {
   key: string
   send(recipient: string, options?: SendOptions): Promise<Answer>
-  resend(otp_id: string, channel?: string): Promise<Answer>
+  resend(otp_id: string, channel?: string, options?: Pick<SendOptions, 'solution'>): Promise<Answer>
   verify(otp_id: string, code: string): Promise<Answer>
   status(otp_id: string): Promise<Answer>
   cancel(otp_id: string): Promise<Answer>
@@ -57,22 +59,27 @@ export function createCaller(url: string, key: string, tick: () => Promise<unkno
   }
   return {
     key,
-    send: (recipient, { idempotency, forwarded, ...rest } = {}) =>
+    send: (recipient, { idempotency, forwarded, solution, ...rest } = {}) =>
       post(
         '/otp/send',
         { recipient, ...rest },
         {
           ...(idempotency === undefined ? {} : { 'Idempotency-Key': idempotency }),
           ...(forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded }),
+          ...solutionHeader(solution),
         },
       ),
-    resend: (otp_id, channel) => post('/otp/resend', { otp_id, ...(channel === undefined ? {} : { channel }) }),
+    resend: (otp_id, channel, { solution } = {}) =>
+      post('/otp/resend', { otp_id, ...(channel === undefined ? {} : { channel }) }, solutionHeader(solution)),
     verify: (otp_id, code) => post('/otp/verify', { otp_id, code }),
     status: otp_id => ask(`${url}/api/v1/otp/${otp_id}`, { token: key }),
     cancel: otp_id => post('/otp/cancel', { otp_id }),
     exchange: verification_token => post('/verifications/exchange', { verification_token }),
   }
 }
+
+const solutionHeader = (solution: string | undefined): Record<string, string> =>
+  solution === undefined ? {} : { 'Challenge-Solution': solution }
 
 /** The members of a refusal that a test compares: all except those that differ from call to call, and its wording. */
 export const refusal = ({ status, body }: Answer) => {

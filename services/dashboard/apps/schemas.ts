@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { timeSchema } from '../../domain/openapi/shared-schemas.ts'
-import { fraudGuardAction, fraudGuardMode, whatsAppMode } from '../../domain/tenancy/settings.ts'
+import { fraudGuardAction, fraudGuardMode, publishableChallenge, whatsAppMode } from '../../domain/tenancy/settings.ts'
 import { channel } from '../../domain/tenancy/value-schemas.ts'
 import { pageOf } from '../page-schema.ts'
 
@@ -96,6 +96,7 @@ export const appSettings = z
     fraud_guard: fraudGuard,
     auto_fallback: z.boolean().meta({ description: 'Whether a failed message is sent on the next channel.' }),
     publishable_send: z.boolean().meta({ description: 'Whether publishable keys may send in live mode.' }),
+    publishable_challenge: publishableChallenge,
     allowed_origins: z.array(z.string()).meta({ description: 'The web pages that may use a publishable key.' }),
     retention_days: z.int().meta({ description: 'How long verifications are kept.' }),
   })

@@ -91,6 +91,7 @@ export const problemType = enumOf<ErrorType | 'HTTPException'>({
   VerifyNotAllowedError: true,
   PublishableSendDisabledError: true,
   OriginNotAllowedError: true,
+  ChallengeRequiredError: true,
   ServiceUnavailableError: true,
 }).meta({ id: 'ErrorType', description: 'The stable name of an error.' })
 
@@ -133,6 +134,21 @@ const inputProblem = z
   })
   .meta({ id: 'InputProblem', description: 'One problem with a request.' })
 
+const challenge = z
+  .object({
+    type: z.literal('pow').meta({ description: 'Proof of work.' }),
+    algorithm: z.literal('SHA-256').meta({ description: 'What is computed.' }),
+    salt: z.string().meta({ description: 'Begins the text that is hashed.' }),
+    difficulty: z.int().min(1).meta({ description: 'With how many zero bits the hash must begin.' }),
+    signature: z.string().meta({ description: 'Goes back with the solution.' }),
+    expires_at: timeSchema('Until when a solution is accepted.'),
+  })
+  .meta({
+    id: 'Challenge',
+    description:
+      'Find a decimal number of at most 16 digits, the nonce, for which SHA-256 of `<salt>.<nonce>` begins with `difficulty` zero bits. Repeat the call with the header `challenge-solution: <salt>.<nonce>.<signature>`.',
+  })
+
 export const problemDetails = z
   .object({
     type: problemType.meta({ description: 'The stable name of the error.' }),
@@ -150,5 +166,6 @@ export const problemDetails = z
       description: 'On `OtpNotPendingError`, and on `ResendNotAllowedError` with the cause `not_pending`: its state.',
     }),
     cause: notAllowedCause.optional().meta({ description: 'On `ResendNotAllowedError` and `VerifyNotAllowedError`.' }),
+    challenge: challenge.optional().meta({ description: 'On `ChallengeRequiredError`: what to solve.' }),
   })
   .meta({ id: 'Problem', description: 'Every error (RFC 9457).' })

@@ -50,7 +50,7 @@ export interface RefusalLogDeps {
   onRefusal?(refusal: CountedRefusal): void
 }
 
-/** Stored refusals of one app's sends, and of its resends, by its servers, and by its devices, in one process. */
+/** Stored refusals of one app's sends, of its resends, and of calls that had to solve a challenge, by its servers, and by its devices, in one process. */
 export const MAX_REFUSALS_PER_MINUTE = 60
 const MAX_COUNTED_APPS = 20_000
 /** Refusals that wait for a slow store; more are not stored. */
@@ -61,11 +61,12 @@ export function createRefusalLog({ refusals, clock, log, metrics, onRefusal }: R
   const stored = createBoundedMap<{ minute: number; count: number }>(MAX_COUNTED_APPS)
   const writing = new Set<Promise<unknown>>()
 
-  function isStored({ by, call }: NewRefusal, at: number): boolean {
+  function isStored({ by, call, type }: NewRefusal, at: number): boolean {
     if (writing.size >= MAX_WAITING) return false
     // Callers that resend too early must not use up what their app's refused sends are stored with, nor anyone who has read a publishable
-    // key what its servers' are.
-    const key = `${call}:${by.kind}:${by.app_id}`
+    // key what its servers' are, nor challenges what refusals are.
+    const subject = type === 'ChallengeRequiredError' ? 'challenge' : call
+    const key = `${subject}:${by.kind}:${by.app_id}`
     const minute = Math.floor(at / MINUTE_MS)
     const before = stored.get(key)
     const count = before?.minute === minute ? before.count : 0

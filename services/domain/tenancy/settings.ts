@@ -108,6 +108,12 @@ const fraudGuard = z.strictObject({
   action: fraudGuardAction.default('refuse'),
 })
 
+export const publishableChallenge = z.enum(['off', 'risk', 'always']).meta({
+  id: 'PublishableChallenge',
+  description:
+    'When a publishable key must solve a challenge: `risk` where a live send looks risky, `always` in test mode too.',
+})
+
 const verifyAttempts = z.int().min(1).max(10).default(5)
 
 const settingsRules = z
@@ -128,6 +134,8 @@ const settingsRules = z
     fraud_guard: fraudGuard.prefault({}),
     auto_fallback: z.boolean().default(false),
     publishable_send: z.boolean().default(false),
+    // Without one, `publishable_send` decides.
+    publishable_challenge: publishableChallenge.optional(),
     allowed_origins: z.array(origin).default([]),
     retention_days: z.int().min(1).max(3_650).default(30),
   })
@@ -146,7 +154,7 @@ const settingsRules = z
 
 /** Settings as they are loaded. Earlier releases stored link modes without a business number: such a mode is not usable. They also stored
  *  settings that exceed the guess budget as it is counted now: these stay as they are, with a warning. And longer lists of rules. */
-export const settingsSchema = settingsRules.transform(withGuardMode)
+export const settingsSchema = settingsRules.transform(withDerivedDefaults)
 
 /** Every rule of a list is a window to count in, so a long list makes each send slow. */
 const MAX_RULES = 10
@@ -166,18 +174,19 @@ const writtenRules = settingsRules
 
 /** Settings in a bootstrap file, which may be those that are stored. Whether they are, and may exceed the guess budget, is found out when
  *  the file is compared with the store. */
-export const fileSettingsSchema = writtenRules.transform(withGuardMode)
+export const fileSettingsSchema = writtenRules.transform(withDerivedDefaults)
 
 /** Settings as they are written. */
 export const writtenSettingsSchema = writtenRules
   .refine(settings => !exceedsGuessBudget(settings), guessRefusal())
-  .transform(withGuardMode)
+  .transform(withDerivedDefaults)
 
-function withGuardMode<S extends z.output<typeof settingsRules>>(settings: S) {
+function withDerivedDefaults<S extends z.output<typeof settingsRules>>(settings: S) {
   const { publishable_send, fraud_guard } = settings
   // Anyone can read a publishable key, so an app that lets it send is guarded unless its operator decides otherwise.
   const mode = fraud_guard.mode ?? (publishable_send ? 'on' : 'record')
-  return { ...settings, fraud_guard: { mode, action: fraud_guard.action } }
+  const publishable_challenge = settings.publishable_challenge ?? (publishable_send ? 'risk' : 'off')
+  return { ...settings, fraud_guard: { mode, action: fraud_guard.action }, publishable_challenge }
 }
 
 export const lacksBusinessNumber = (settings: z.input<typeof whatsapp> | undefined): boolean =>

@@ -56,6 +56,15 @@ export interface ClaimDoc extends Doc {
   purge_at: Date
 }
 
+/** A challenge that was solved and used. Its `_id` is the digest of the salt. */
+export interface SpentChallengeDoc extends Doc {
+  /** Of the call that used it, which may be delivered again. */
+  command_id: string
+  /** The call was delivered again, so neither delivery gives the challenge back. */
+  kept?: true
+  purge_at: Date
+}
+
 /** The window of one rule: `bucket` is its number since the epoch, `count` its count, `before` the count of the bucket before it. */
 export interface Window {
   bucket: number
@@ -159,6 +168,7 @@ export const VERIFICATION_COLLECTIONS = {
   }),
   event_looks: collection<EventLookDoc>({ indexes: [] }),
   claims: collection<ClaimDoc>({ indexes: [], purged: true }),
+  spent_challenges: collection<SpentChallengeDoc>({ indexes: [], purged: true }),
   counters: collection<CounterDoc>({ indexes: [], purged: true }),
   attempts: collection<AttemptDoc>({
     indexes: [{ fields: { app_id: 1, provider: 1, reference: 1 }, partial: { reference: { $gt: '' } } }],

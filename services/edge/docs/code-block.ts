@@ -32,6 +32,11 @@ export const jsonBlock = (title: string, value: unknown): Html =>
   html`<div class="code" role="group" aria-label="${title}"><div class="code-head"><span class="code-title">${title}</span></div>
 <pre tabindex="0"><code>${highlight(JSON.stringify(value, null, 2), 'json')}</code></pre></div>`
 
+/** A program in one language. */
+export const programBlock = (title: string, text: string): Html =>
+  html`<div class="code" role="group" aria-label="${title}"><div class="code-head"><span class="code-title">${title}</span></div>
+<pre tabindex="0"><code>${highlight(text, 'typescript')}</code></pre></div>`
+
 /** A text that is no program, such as an HTTP request. */
 export const textBlock = (title: string, text: string): Html =>
   html`<div class="code" role="group" aria-label="${title}"><div class="code-head"><span class="code-title">${title}</span></div>

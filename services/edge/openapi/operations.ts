@@ -11,7 +11,7 @@ import type {
 import * as answers from '../schemas.answers.ts'
 import * as requests from '../schemas.requests.ts'
 import { answerExamples, requestExamples } from './examples.ts'
-import { OTP_ID_PARAMETER, sendAnswerHeaders, sendParameters } from './parameters.ts'
+import { CHALLENGE_SOLUTION_PARAMETER, OTP_ID_PARAMETER, sendAnswerHeaders, sendParameters } from './parameters.ts'
 import { refusal } from './refusals.ts'
 import { WEBHOOKS } from './webhooks.ts'
 
@@ -78,6 +78,7 @@ const OPERATIONS: readonly ClientOperation[] = [
       refusal.funds,
       refusal.sendDisabled,
       origin,
+      refusal.challenge,
     ],
     links: NEXT_LINKS,
   },
@@ -89,6 +90,7 @@ const OPERATIONS: readonly ClientOperation[] = [
       'After a cooldown, re-issues the same code on the next enabled channel; once the order is exhausted, on the last usable one. With `channel`, a fresh code goes out on exactly that channel and the earlier one no longer counts.',
     keys: ANY_KEY,
     request: { schema: requests.resendRequest, example: requestExamples.resend },
+    parameters: [CHALLENGE_SOLUTION_PARAMETER],
     answer: {
       schema: answers.verification,
       description: 'The verification on its new channel.',
@@ -105,6 +107,7 @@ const OPERATIONS: readonly ClientOperation[] = [
       refusal.funds,
       refusal.sendDisabled,
       origin,
+      refusal.challenge,
     ],
   },
   {

@@ -1,6 +1,7 @@
 // The parameters of the client API that are not in a body, and the headers of its answers.
 import { z } from 'zod'
 import type { ApiHeader, ApiParameter } from '../../../infra/openapi/operation.ts'
+import { MAX_SOLUTION_LENGTH } from '../../../machines/challenge.ts'
 import { REPLAYED_HEADER } from '../idempotency.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../schemas.requests.ts'
 
@@ -12,6 +13,15 @@ export const OTP_ID_PARAMETER: ApiParameter = {
   example: 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c',
 }
 
+/** Of send and resend. */
+export const CHALLENGE_SOLUTION_PARAMETER: ApiParameter = {
+  name: 'challenge-solution',
+  in: 'header',
+  description:
+    'Of publishable keys: the solution of the challenge that a 403 `ChallengeRequiredError` brought, as `<salt>.<nonce>.<signature>`. It is good for five minutes and once, for the same key and recipient, or the same `otp_id`; a call that is refused for another reason leaves it good.',
+  schema: z.string().max(MAX_SOLUTION_LENGTH),
+}
+
 export const sendParameters: readonly ApiParameter[] = [
   {
     name: 'idempotency-key',
@@ -20,6 +30,7 @@ export const sendParameters: readonly ApiParameter[] = [
       'Names this send. A repeat with the same key gets the first response and sends no second code, even if its body names another recipient. The body of a repeat is checked like any other: one that is not valid is refused (`ValidationError`, `InvalidRecipientError`), and nothing else is checked again. It counts within your company, the mode and the kind of API key, for 24 hours by default.',
     schema: z.string().max(MAX_IDEMPOTENCY_KEY_LENGTH),
   },
+  CHALLENGE_SOLUTION_PARAMETER,
 ]
 
 export const sendAnswerHeaders: Record<string, ApiHeader> = {

@@ -7,6 +7,16 @@ import { commonRefusal, documentRefusal, errorRefusal } from '../../domain/opena
 const limitRefusal = (scope: LimitScope, when: string): ApiRefusal =>
   errorRefusal('RateLimitExceededError', when, { scope, retry_after: 42 })
 
+/** Its salt carries the difficulty and the time. */
+const CHALLENGE_EXAMPLE = {
+  type: 'pow',
+  algorithm: 'SHA-256',
+  salt: 'EAG43V114FDYWOCYXsx_YEGKrwzFq1h_',
+  difficulty: 16,
+  signature: 'n3Y1m7lXk0bB2l8O6uQvS4cWz5tRj9pFhGdA1eIoMwE',
+  expires_at: '2030-01-01T12:05:00.000Z',
+}
+
 export const refusal = {
   ...commonRefusal,
   unauthorized: documentRefusal(
@@ -35,6 +45,11 @@ export const refusal = {
     'The app does not let publishable keys send or resend in live mode.',
   ),
   origin: errorRefusal('OriginNotAllowedError', 'A publishable key was used in a page the app does not list.'),
+  challenge: errorRefusal(
+    'ChallengeRequiredError',
+    'A publishable key must solve `challenge` and repeat the call with `challenge-solution`. A solution that is wrong, late, used or of another call gets a new challenge.',
+    { challenge: CHALLENGE_EXAMPLE },
+  ),
   sendLimit: limitRefusal('recipient', 'Too many sends; `scope` names the limit.'),
   messageLimit: limitRefusal('recipient', 'Too many messages to this recipient, or too many calls; `scope` names it.'),
   verifyLimit: limitRefusal(

@@ -132,6 +132,27 @@ describe('keyed indexes', () => {
   })
 })
 
+describe('signatures', () => {
+  it('differ by every text and by key, and the texts are not simply joined', () => {
+    const all = [
+      ring.signatures(['ab', 'c']),
+      ring.signatures(['a', 'bc']),
+      ring.signatures(['ab', 'd']),
+      ring.signatures(['ab']),
+      [ring.index('ab', 'c')],
+    ].flat()
+    expect(new Set(all)).to.have.property('size', all.length)
+    expect(ring.signatures(['ab', 'c'])).to.deep.equal([all[0]])
+  })
+
+  it('are given for every key while keys rotate, the current one first', () => {
+    const [current, former, ...more] = rotated.signatures(['a'])
+    expect(more).to.deep.equal([])
+    expect([former]).to.deep.equal(ring.signatures(['a']))
+    expect(current).not.to.equal(former)
+  })
+})
+
 describe('code secrets', () => {
   const of = { otpId: 'otp_01jz8x4q3k5m7n9p1r3t5v7w9y', generation: 1, salt: 'c2FsdA', length: 6 }
   const token = { otpId: of.otpId, generation: 1, keyId: 'key_a' }

@@ -128,6 +128,7 @@ describe('an answer of the OTP actor', () => {
     VerifyNotAllowedError: 409,
     PublishableSendDisabledError: 403,
     OriginNotAllowedError: 403,
+    ChallengeRequiredError: 403,
     ServiceUnavailableError: 503,
   }
   for (const [error, status] of Object.entries(STATUSES) as [ErrorType, number][])

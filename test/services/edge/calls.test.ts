@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { Unsealable } from '../../../infra/crypto/keyring.ts'
 import { encodeLengthPrefixed } from '../../../infra/crypto/length-prefix.ts'
 import type { OtpCall } from '../../../machines/calls.ts'
+import { MAX_SOLUTION_LENGTH } from '../../../machines/challenge.ts'
 import { idempotencyKeyContext, inFlight } from '../../../services/domain/verifications/encryption-context.ts'
 import { idempotencyIndexes } from '../../../services/domain/verifications/lookup-indexes.ts'
 import { claimOf } from '../../../services/edge/idempotency.ts'
@@ -100,6 +101,19 @@ describe('a call to the OTP actor', () => {
       inFlight.recipient,
     )
     expect(long).to.equal('a'.repeat(1_000))
+  })
+
+  it('holds the solution of a challenge of a publishable key, unless it is too long to be one', async () => {
+    const device = { key: KEYS.deviceTest, headers: { 'Challenge-Solution': 's.1.t' } }
+    expect((await sendAndRead({}, device)).challenge_solution).to.equal('s.1.t')
+    await edge.post('/otp/resend', { otp_id: OTP_ID }, device)
+    expect(lastCall('otp.resend').challenge_solution).to.equal('s.1.t')
+    const absent = [
+      { key: KEYS.deviceTest },
+      { key: KEYS.deviceTest, headers: { 'Challenge-Solution': 's'.repeat(MAX_SOLUTION_LENGTH + 1) } },
+      { key: KEYS.serverTest, headers: device.headers },
+    ]
+    for (const options of absent) expect(await sendAndRead({}, options)).not.to.have.property('challenge_solution')
   })
 
   describe('with an idempotency key holds a claim', () => {

@@ -28,7 +28,8 @@ describe('a page on another origin', () => {
       expect(Object.fromEntries(response.headers)).to.include({
         'access-control-allow-origin': ORIGIN,
         'access-control-allow-methods': method,
-        'access-control-allow-headers': 'authorization, content-type, idempotency-key, x-request-id',
+        'access-control-allow-headers':
+          'authorization, challenge-solution, content-type, idempotency-key, x-request-id',
         'access-control-max-age': '7200',
         vary: 'Origin',
       })

@@ -3,6 +3,8 @@ import { newId } from '../../../infra/ids.ts'
 import type { OtpCall } from '../../../machines/calls.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { inFlight } from '../../../services/domain/verifications/encryption-context.ts'
+import { solutionOf } from '../../support/challenges.ts'
+import { CACHE_TTL_MS } from '../../support/flow.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
@@ -49,6 +51,22 @@ onEmbeddedStore('a send', fresh => {
       expect(answers[0]).to.include({ kind: 'verification' }).and.not.have.property('replayed')
       expect(answers[1]).to.deep.equal(answers[0])
       expect(await stored(), 'the second delivery is not counted').to.equal(nth + 1)
+    }
+  })
+
+  it('whose call is delivered twice is not refused by the challenge that it has spent itself', async () => {
+    await store.docs('apps').modify({ _id: 'app_a' }, { $set: { settings: { publishable_challenge: 'always' } } })
+    await actor.clock.advance(CACHE_TTL_MS)
+    const by = { company_id: 'cmp_a', app_id: 'app_a', mode: 'test', key_id: 'key_p', kind: 'publishable' } as const
+    for (const claim of [null, CLAIM]) {
+      const asked = await actor.ask(call({ by, claim }))
+      const challenge_solution = solutionOf({ body: asked })
+      const twice = call({ by, claim, challenge_solution })
+      const answers = [await actor.ask(twice, 'message'), await actor.ask(twice, 'message')]
+      expect(answers[0]).to.include({ kind: 'verification' })
+      expect(answers[1]).to.deep.equal(answers[0])
+      const again = await actor.ask(call({ by, challenge_solution }))
+      expect(again, 'it stays spent').to.include({ kind: 'refused', error: 'ChallengeRequiredError' })
     }
   })
 

@@ -1505,6 +1505,7 @@ export interface components {
             auto_fallback: boolean;
             /** @description Whether publishable keys may send in live mode. */
             publishable_send: boolean;
+            publishable_challenge: components["schemas"]["PublishableChallenge"];
             /** @description The web pages that may use a publishable key. */
             allowed_origins: string[];
             /** @description How long verifications are kept. */
@@ -1530,6 +1531,7 @@ export interface components {
             fraud_guard?: components["schemas"]["FraudGuardPatch"] | null;
             auto_fallback?: boolean | null;
             publishable_send?: boolean | null;
+            publishable_challenge?: components["schemas"]["PublishableChallenge"] | null;
             allowed_origins?: string[] | null;
             retention_days?: number | null;
         };
@@ -1596,6 +1598,30 @@ export interface components {
              * @example otp_01k2m8x4e9s7v3hqz5tnw6yb0c
              */
             otp_id: string;
+        };
+        /** @description Find a decimal number of at most 16 digits, the nonce, for which SHA-256 of `<salt>.<nonce>` begins with `difficulty` zero bits. Repeat the call with the header `challenge-solution: <salt>.<nonce>.<signature>`. */
+        Challenge: {
+            /**
+             * @description Proof of work.
+             * @constant
+             */
+            type: "pow";
+            /**
+             * @description What is computed.
+             * @constant
+             */
+            algorithm: "SHA-256";
+            /** @description Begins the text that is hashed. */
+            salt: string;
+            /** @description With how many zero bits the hash must begin. */
+            difficulty: number;
+            /** @description Goes back with the solution. */
+            signature: string;
+            /**
+             * Format: date-time
+             * @description Until when a solution is accepted.
+             */
+            expires_at: string;
         };
         /** @description Renames an API key. */
         ChangeApiKeyRequest: {
@@ -1965,7 +1991,7 @@ export interface components {
          * @description The stable name of an error.
          * @enum {string}
          */
-        ErrorType: "HTTPException" | "ValidationError" | "InvalidRecipientError" | "InvalidIdempotencyKeyError" | "NoEnabledChannelError" | "GeoBlockedError" | "IpReputationBlockedError" | "InsufficientFundsError" | "RateLimitExceededError" | "ResendCooldownError" | "ResendNotAllowedError" | "OtpNotFoundError" | "OtpNotPendingError" | "OtpExpiredError" | "VerifyNotAllowedError" | "PublishableSendDisabledError" | "OriginNotAllowedError" | "ServiceUnavailableError";
+        ErrorType: "HTTPException" | "ValidationError" | "InvalidRecipientError" | "InvalidIdempotencyKeyError" | "NoEnabledChannelError" | "GeoBlockedError" | "IpReputationBlockedError" | "InsufficientFundsError" | "RateLimitExceededError" | "ResendCooldownError" | "ResendNotAllowedError" | "OtpNotFoundError" | "OtpNotPendingError" | "OtpExpiredError" | "VerifyNotAllowedError" | "PublishableSendDisabledError" | "OriginNotAllowedError" | "ChallengeRequiredError" | "ServiceUnavailableError";
         /**
          * @description The two states that need an operator's attention.
          * @enum {string}
@@ -2440,6 +2466,8 @@ export interface components {
             otp_status?: components["schemas"]["OtpStatus"];
             /** @description On `ResendNotAllowedError` and `VerifyNotAllowedError`. */
             cause?: components["schemas"]["NotAllowedCause"];
+            /** @description On `ChallengeRequiredError`: what to solve. */
+            challenge?: components["schemas"]["Challenge"];
         };
         /** @description An account with a vendor. */
         Provider: {
@@ -2489,6 +2517,11 @@ export interface components {
          * @enum {string}
          */
         ProviderType: "twilio" | "vonage" | "http" | "whatsapp_cloud" | "telegram_gateway" | "smtp" | "sandbox";
+        /**
+         * @description When a publishable key must solve a challenge: `risk` where a live send looks risky, `always` in test mode too.
+         * @enum {string}
+         */
+        PublishableChallenge: "off" | "risk" | "always";
         /** @description All lists. */
         PutAddressListsRequest: {
             lists: components["schemas"]["AddressListInput"][];
@@ -3383,6 +3416,8 @@ export interface components {
          *     `PublishableSendDisabledError`: The app does not let publishable keys send or resend in live mode.
          *
          *     `OriginNotAllowedError`: A publishable key was used in a page the app does not list.
+         *
+         *     `ChallengeRequiredError`: A publishable key must solve `challenge` and repeat the call with `challenge-solution`. A solution that is wrong, late, used or of another call gets a new challenge.
          */
         Verifications403: {
             headers: {
@@ -3578,6 +3613,8 @@ export interface operations {
             header?: {
                 /** @description Names this send. A repeat with the same key gets the first response and sends no second code, even if its body names another recipient. The body of a repeat is checked like any other: one that is not valid is refused (`ValidationError`, `InvalidRecipientError`), and nothing else is checked again. It counts within your company, the mode and the kind of API key, for 24 hours by default. */
                 "idempotency-key"?: string;
+                /** @description Of publishable keys: the solution of the challenge that a 403 `ChallengeRequiredError` brought, as `<salt>.<nonce>.<signature>`. It is good for five minutes and once, for the same key and recipient, or the same `otp_id`; a call that is refused for another reason leaves it good. */
+                "challenge-solution"?: string;
             };
             path?: never;
             cookie?: never;
@@ -3657,7 +3694,10 @@ export interface operations {
     resend: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Of publishable keys: the solution of the challenge that a 403 `ChallengeRequiredError` brought, as `<salt>.<nonce>.<signature>`. It is good for five minutes and once, for the same key and recipient, or the same `otp_id`; a call that is refused for another reason leaves it good. */
+                "challenge-solution"?: string;
+            };
             path?: never;
             cookie?: never;
         };

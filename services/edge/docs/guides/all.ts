@@ -1,5 +1,6 @@
 // The guides, in the order of the page.
 import { authentication } from './authentication.ts'
+import { challenges } from './challenges.ts'
 import { errors } from './errors.ts'
 import { gettingStarted } from './getting-started.ts'
 import type { Guide } from './guide.ts'
@@ -14,6 +15,7 @@ export const GUIDES: readonly Guide[] = [
   errors,
   idempotency,
   limits,
+  challenges,
   webhooks,
   magicRecipients,
 ]

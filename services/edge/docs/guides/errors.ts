@@ -41,6 +41,8 @@ const WHAT_TO_DO: Record<ErrorType | 'HTTPException', string> = {
     'Decide by `cause`: one is approved by a WhatsApp message, so wait for the event; the other was started by a publishable key, so verify there and exchange the token.',
   PublishableSendDisabledError: 'Send from your backend, or set `publishable_send` of the app.',
   OriginNotAllowedError: 'Add the origin of the page to `allowed_origins` of the app.',
+  ChallengeRequiredError:
+    'Solve `challenge` and repeat the call with the header `challenge-solution`: [how](#challenges).',
   ServiceUnavailableError:
     'Wait `Retry-After` seconds and repeat the call. It may have been executed: repeat a send with the same idempotency key.',
 }

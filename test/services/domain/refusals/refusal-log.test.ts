@@ -122,6 +122,16 @@ describe('the record of refusals', () => {
     expect(stored.filter(({ key_id }) => key_id === 'key_1')).to.have.length(1)
   })
 
+  it('stores the refusals of devices while others must solve challenges', async () => {
+    const { log, stored } = start()
+    const by = { ...BY, kind: 'publishable' } as const
+    for (let nth = 0; nth < 1_000; nth += 1) log.record({ ...REFUSAL, by, type: 'ChallengeRequiredError', scope: null })
+    log.record({ ...REFUSAL, by })
+    await log.settled()
+    expect(stored).to.have.length(MAX_REFUSALS_PER_MINUTE + 1)
+    expect(stored.at(-1)?.type).to.equal('RateLimitExceededError')
+  })
+
   it('loses what a store that is away does not take, and says so', async () => {
     const { log, captured, counted } = start(() => Promise.reject(new Unavailable('away')))
     log.record(REFUSAL)

@@ -46,6 +46,7 @@ const DEFAULTS = {
   fraud_guard: { mode: 'record', action: 'refuse' },
   auto_fallback: false,
   publishable_send: false,
+  publishable_challenge: 'off',
   allowed_origins: [],
   retention_days: 30,
 }
@@ -237,6 +238,16 @@ describe('app settings', () => {
     for (const mode of ['off', 'record', 'on'] as const)
       for (const publishable_send of [true, false])
         expect(modeOf({ publishable_send, fraud_guard: { mode } }), 'a mode that is set').to.equal(mode)
+  })
+
+  it('ask devices for a challenge by default where they may send, as the risk demands', () => {
+    const modeOf = (settings: SettingsInput) => resolveSettings(settings).publishable_challenge
+    expect(modeOf({})).to.equal('off')
+    expect(modeOf({ publishable_send: true })).to.equal('risk')
+    for (const publishable_challenge of ['off', 'risk', 'always'] as const)
+      for (const publishable_send of [true, false])
+        expect(modeOf({ publishable_send, publishable_challenge })).to.equal(publishable_challenge)
+    expect(faults({ publishable_challenge: 'never' })).to.deep.equal(['publishable_challenge'])
   })
 
   it('accept only the modes and actions of the fraud guard', () => {

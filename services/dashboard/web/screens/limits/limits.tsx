@@ -7,6 +7,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { SaveBar } from '../../ui/save-bar.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import { AddressLists } from './address-lists.tsx'
+import { ChallengeCard } from './challenge-card.tsx'
 import { CountriesCard } from './countries-card.tsx'
 import { Decisions } from './decisions.tsx'
 import { FraudGuard } from './fraud-guard.tsx'
@@ -29,6 +30,7 @@ export default function Limits() {
     >
       {!may && <Notice>{onlyRole('developer', 'change the limits')}</Notice>}
       <FraudGuard may={may} />
+      <ChallengeCard may={may} />
       <Decisions />
       <Prefixes />
       {warnings.map(({ path, message }) => (

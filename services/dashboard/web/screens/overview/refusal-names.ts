@@ -19,6 +19,7 @@ const NAMES: Readonly<Record<Schemas['ErrorType'], string>> = {
   VerifyNotAllowedError: 'It cannot be verified this way',
   PublishableSendDisabledError: 'Devices may not send',
   OriginNotAllowedError: 'The origin is not allowed',
+  ChallengeRequiredError: 'A device had to solve a challenge first',
   ServiceUnavailableError: 'Countersign was not available',
 }
 

@@ -13,6 +13,8 @@ export interface ApiRequest {
   /** The API key. */
   key: string
   body: Readonly<Record<string, string>> | null
+  /** The header of a solved challenge. */
+  solution?: string
 }
 
 /** A request that waits for its key. */

@@ -2,6 +2,7 @@
 // and its answer, also a refusal, because the screen shows both.
 import { Problem } from '../../api/problem.ts'
 import type { ApiRequest, KeyKind, RequestWithKey } from './api-request.ts'
+import type { Challenge } from './solve-in-worker.ts'
 import { testKey } from './test-keys.ts'
 
 export interface Call {
@@ -19,11 +20,16 @@ export async function callApi(appId: string, kind: KeyKind, withKey: RequestWith
   return perform(withKey(await testKey(appId, kind, key)))
 }
 
+/** What the API asks the device to solve before it repeats the call; null of any other answer. */
+export const challengeOf = ({ status, body }: Call): Challenge | null =>
+  status === 403 ? ((body as { challenge?: Challenge } | null)?.challenge ?? null) : null
+
 async function perform(request: ApiRequest): Promise<Call> {
-  const { method, path, key, body } = request
+  const { method, path, key, body, solution } = request
   const started = performance.now()
   const headers: Record<string, string> = { authorization: `Bearer ${key}` }
   if (body !== null) headers['content-type'] = 'application/json'
+  if (solution !== undefined) headers['challenge-solution'] = solution
   const response = await fetch(path, {
     method,
     headers,

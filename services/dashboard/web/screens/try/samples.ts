@@ -15,10 +15,11 @@ export const hideKey = (request: ApiRequest): ApiRequest => ({
 
 type Writer = (url: string, request: ApiRequest) => string
 
-const curl: Writer = (url, { key, body }) =>
+const curl: Writer = (url, { key, body, solution }) =>
   [
     `curl -s ${inShell(url)}`,
     `-H ${inShell(`authorization: Bearer ${key}`)}`,
+    ...(solution === undefined ? [] : [`-H ${inShell(`challenge-solution: ${solution}`)}`]),
     ...(body === null
       ? []
       : [`-H ${inShell('content-type: application/json')}`, `-d ${inShell(JSON.stringify(body))}`]),
@@ -27,9 +28,10 @@ const curl: Writer = (url, { key, body }) =>
 /** A text in single quotes holds anything but a single quote. */
 const inShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-const typescript: Writer = (url, { method, key, body }) => {
+const typescript: Writer = (url, { method, key, body, solution }) => {
   const headers = [
     `    authorization: ${JSON.stringify(`Bearer ${key}`)},`,
+    ...(solution === undefined ? [] : [`    'challenge-solution': '${solution}',`]),
     ...(body === null ? [] : [`    'content-type': 'application/json',`]),
   ]
   return [
@@ -44,13 +46,13 @@ const typescript: Writer = (url, { method, key, body }) => {
   ].join('\n')
 }
 
-const python: Writer = (url, { method, key, body }) =>
+const python: Writer = (url, { method, key, body, solution }) =>
   [
     'import requests',
     '',
     `response = requests.${method.toLowerCase()}(`,
     `    ${JSON.stringify(url)},`,
-    `    headers={"authorization": ${JSON.stringify(`Bearer ${key}`)}},`,
+    `    headers={"authorization": ${JSON.stringify(`Bearer ${key}`)}${solution === undefined ? '' : `, "challenge-solution": "${solution}"`}},`,
     // The JSON of a flat object of texts is also a literal of Python.
     ...(body === null ? [] : [`    json=${JSON.stringify(body, null, 4).replaceAll('\n', '\n    ')},`]),
     ')',

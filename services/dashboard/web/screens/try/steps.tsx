@@ -58,6 +58,9 @@ export function Steps(props: StepsProps) {
             Send code
           </Button>
         </Form>
+        <p class="hint" role="status">
+          {trial.solving !== null && `Solving a challenge of ${trial.solving} bits…`}
+        </p>
       </div>
       <div class="try-again">
         <Button look="quiet" disabled={started === null} onClick={() => trial.resend(null)}>

@@ -15,8 +15,9 @@ import {
   statusRequest,
   verifyRequest,
 } from './api-request.ts'
-import { acceptedBody, type Call, callApi } from './call-api.ts'
+import { acceptedBody, type Call, callApi, challengeOf } from './call-api.ts'
 import type { Progress } from './progress.ts'
+import { solveInWorker } from './solve-in-worker.ts'
 import { useProgress } from './use-progress.ts'
 
 interface Started {
@@ -45,6 +46,8 @@ export interface Trial {
   /** What the right code gave to a device. */
   token: string | null
   progress: Query<Progress>
+  /** The difficulty of the challenge that is being solved; null while none is. */
+  solving: number | null
   sending: Change
   verifying: Change
   exchanging: Change
@@ -63,6 +66,7 @@ export function useTrial(kind: KeyKind): Trial {
   const [started, setStarted] = useState<Started | null>(null)
   const [calls, setCalls] = useState<readonly Call[]>([])
   const [answers, setAnswers] = useState(NO_ANSWERS)
+  const [solving, setSolving] = useState<number | null>(null)
   const [sending, verifying, exchanging] = [useChange(), useChange(), useChange()]
   // Counts the verifications that were on the screen. A slow answer belongs to the one for which it was asked, and is dropped with it.
   const round = useRef(0)
@@ -82,6 +86,17 @@ export function useTrial(kind: KeyKind): Trial {
     }
   }
 
+  /** A send or a resend, and once more with a solved challenge if the API asks for one. */
+  async function callSolved(request: RequestWithKey): Promise<Call | null> {
+    const asked = round.current
+    const first = await call(request)
+    const challenge = first && challengeOf(first)
+    if (!challenge) return first
+    setSolving(challenge.difficulty)
+    const solution = await solveInWorker(challenge).finally(() => setSolving(null))
+    return asked === round.current ? call(key => ({ ...request(key), solution })) : null
+  }
+
   function startOver(): void {
     round.current += 1
     setStarted(null)
@@ -93,7 +108,7 @@ export function useTrial(kind: KeyKind): Trial {
   async function askAgain(request: (otpId: string) => RequestWithKey): Promise<void> {
     await sending.run(async () => {
       if (started === null) return
-      const again = await call(request(started.otpId))
+      const again = await callSolved(request(started.otpId))
       if (again === null) return
       const verification = acceptedBody<Schemas['Verification']>(again)
       setAnswers(old => ({ ...old, again }))
@@ -110,17 +125,19 @@ export function useTrial(kind: KeyKind): Trial {
     answers,
     token,
     progress,
+    solving,
     sending,
     verifying,
     exchanging,
     async send(recipient) {
       await sending.run(async () => {
-        const send = await call(sendRequest(recipient))
+        const before = calls
+        const send = await callSolved(sendRequest(recipient))
         if (send === null) return
         const verification = acceptedBody<Schemas['Verification']>(send)
         // What was made before belongs to another verification.
         round.current += 1
-        setCalls([send])
+        setCalls(made => made.slice(0, made.length - before.length))
         setAnswers({ ...NO_ANSWERS, send })
         setStarted(verification && { otpId: verification.otp_id, recipient, verification })
         verifying.reset()

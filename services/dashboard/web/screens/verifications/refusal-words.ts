@@ -103,6 +103,12 @@ const REFUSALS: Readonly<Record<RefusalType, RefusalWords>> = {
     todo: "Add the page's origin to the allowed origins of the app.",
     screen: '/api-keys',
   },
+  ChallengeRequiredError: {
+    title: 'Challenge asked',
+    means: 'A device was asked to solve a challenge before it may send. One that solves it repeats the call at once.',
+    todo: 'Nothing, if a send of the same recipient follows. If none does, the page or app does not solve challenges yet.',
+    screen: '/limits',
+  },
   ServiceUnavailableError: {
     title: 'Not available',
     means: 'Countersign was overloaded, or a database or queue did not answer in time.',

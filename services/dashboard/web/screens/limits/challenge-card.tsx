@@ -1,0 +1,66 @@
+// Whether a device must solve a challenge before it sends. Like the guard's switches, the choice takes effect at once.
+import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { useApp, useTenant } from '../../data/tenant.tsx'
+import { useChange } from '../../data/use-change.ts'
+import { Card } from '../../ui/card.tsx'
+import { Editable } from '../../ui/editable.tsx'
+import { ProblemNotice } from '../../ui/notice.tsx'
+import { RadioGroup } from '../../ui/radio-group.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+
+type When = Schemas['PublishableChallenge']
+
+const CHOICES: readonly { value: When; label: string; hint: string }[] = [
+  { value: 'off', label: 'Never', hint: 'Devices send without solving anything.' },
+  {
+    value: 'risk',
+    label: 'When a send looks risky',
+    hint: 'In live mode: when the guard is suspicious, devices send more than usual, or the device has no address.',
+  },
+  { value: 'always', label: 'Always', hint: 'In test mode too, so that you can try your pages and apps.' },
+]
+
+const SENTENCES: Readonly<Record<When, string>> = {
+  off: 'Devices solve no challenges.',
+  risk: 'Devices solve a challenge when a send looks risky.',
+  always: 'Devices solve a challenge before every send.',
+}
+
+export function ChallengeCard({ may }: { may: boolean }) {
+  const app = useApp()
+  const { replaceApp } = useTenant()
+  const change = useChange()
+  const say = useToast()
+
+  async function choose(publishable_challenge: When): Promise<void> {
+    const isMade = await change.run(async () =>
+      replaceApp(
+        await bodyOf(
+          api.PATCH('/admin/v1/apps/{id}', {
+            params: { path: { id: app.id } },
+            body: { settings: { publishable_challenge } },
+          }),
+        ),
+      ),
+    )
+    if (isMade) say(`${SENTENCES[publishable_challenge]} Every process knows within 5 seconds.`)
+  }
+
+  return (
+    <Card
+      title="Challenges"
+      lead="A device can be made to compute for a moment before it sends. A person hardly notices; who sends thousands pays for it. Your pages and apps must solve the challenges: the API reference shows how."
+    >
+      <Editable may={may}>
+        <RadioGroup
+          label="When a device must solve a challenge"
+          value={app.settings.publishable_challenge}
+          options={CHOICES}
+          disabled={change.busy}
+          onChange={choose}
+        />
+      </Editable>
+      {change.problem && <ProblemNotice problem={change.problem} />}
+    </Card>
+  )
+}
