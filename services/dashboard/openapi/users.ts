@@ -60,13 +60,13 @@ export const userOperations = [
     route: ['post', '/sign-in'],
     summary: 'Sign in',
     description:
-      "With an operator's token or a ticket, which is good once, for an hour; or with an address and the code that came to it: first `email` alone, then `email` and `code`. The session is in a cookie.",
+      "With an operator's token or a ticket, which is good once, for an hour; or with an address and the code that came to it: first `email` alone, then `email` and `code` from the same browser, with the cookie that it got. The session is in a cookie.",
     open: true,
-    request: { schema: signInRequest, example: { email: 'ada@example.com', code: '123456' } },
+    request: { schema: signInRequest, example: { email: 'ada@example.com', code: '12345678' } },
     answers: [ok(signInResult, 'Signed in, or the next step.', meExample)],
     refusals: [
       documentRefusal(
-        'The token, the ticket or the code is wrong, has expired or was used before.',
+        'The token, the ticket or the code is wrong, has expired or was used before; or another browser asked for the code.',
         httpException(401),
       ),
       documentRefusal("The Origin is another page's.", httpException(403)),

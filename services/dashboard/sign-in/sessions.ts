@@ -2,7 +2,7 @@
 // is unknown, expired or revoked. Nothing is cached: a session that is ended, a user that is removed and a role that is changed count from
 // the next request on, in every process. A session of an operator ends when its token leaves ADMIN_TOKEN.
 import { Buffer } from 'node:buffer'
-import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import type { Clock } from '../../../infra/clock.ts'
 import type { AdminToken } from '../../../infra/config/secrets.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
@@ -14,9 +14,9 @@ import { maskEmail } from '../../../machines/masking.ts'
 import { type SessionDoc, type UserDoc, type UserStore, userContext } from '../../domain/users/documents.ts'
 import { markOf, operatorWith } from '../../domain/users/operator-marks.ts'
 import { operatorPrincipal, type Principal } from '../access.ts'
+import { newCookieToken } from './cookie.ts'
 
 export const SESSION_MS = 12 * HOUR_MS
-const TOKEN_BYTES = 32
 /** More than a person opens in twelve hours. */
 const MAX_SESSIONS_AT_ONCE = 10_000
 
@@ -53,7 +53,7 @@ export function createSessions({ store, keyring, clock, operators }: SessionDeps
   const [sessions, users] = [store.docs('sessions'), store.docs('users')]
 
   function create(person: Person, browser: string): NewSession {
-    const token = randomBytes(TOKEN_BYTES).toString('base64url')
+    const token = newCookieToken()
     const now = clock.now()
     const expires_at = now + SESSION_MS
     const session: SessionDoc = {

@@ -1,9 +1,10 @@
-// What is stored about the people who use the dashboard: users, each of one company, sessions, and tickets with which operators sign in
-// once. Addresses and names are personal data: both are sealed, and a user is found by a keyed index of the address. Of the token of a
-// session and of a ticket only the hash is stored.
+// What is stored about the people who use the dashboard: users, each of one company, sessions, tickets with which operators sign in once, and
+// what a sign-in by code needs. Addresses and names are personal data: both are sealed, and a user is found by a keyed index of the
+// address. Of the tokens in cookies and of a ticket only hashes are stored.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
+import type { Mode } from '../../../machines/otp.ts'
 import { recipientKey } from '../verifications/lookup-indexes.ts'
 import type { OperatorMark } from './operator-marks.ts'
 
@@ -45,6 +46,28 @@ export interface SignInTicketDoc extends Doc {
   purge_at: Date
 }
 
+/** A user who is signing in in one browser. The id is the hash of the browser's flow cookie and of the user's id. */
+export interface SignInFlowDoc extends Doc {
+  /** The verification whose code is good in this browser. */
+  otp_id: string
+  mode: Mode
+  expires_at: number
+  purge_at: Date
+}
+
+/** A browser in which a user has signed in by code. The id is the hash of its device cookie and of the user's id. */
+export interface KnownBrowserDoc extends Doc {
+  expires_at: number
+  purge_at: Date
+}
+
+/** The sign-in mails of the last hour to one user. The id is that of the user, or of one of the user's known browsers. */
+export interface SignInMailsDoc extends RevisedDoc {
+  /** When they were sent. */
+  times: number[]
+  purge_at: Date
+}
+
 export const USER_COLLECTIONS = {
   users: collection<UserDoc>({
     indexes: [
@@ -62,6 +85,9 @@ export const USER_COLLECTIONS = {
     purged: true,
   }),
   sign_in_tickets: collection<SignInTicketDoc>({ indexes: [], purged: true }),
+  sign_in_flows: collection<SignInFlowDoc>({ indexes: [], purged: true }),
+  known_browsers: collection<KnownBrowserDoc>({ indexes: [], purged: true }),
+  sign_in_mails: collection<SignInMailsDoc>({ indexes: [], purged: true }),
 }
 
 export type UserStore = StoreOf<typeof USER_COLLECTIONS>

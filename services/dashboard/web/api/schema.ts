@@ -1059,7 +1059,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description With an operator's token or a ticket, which is good once, for an hour; or with an address and the code that came to it: first `email` alone, then `email` and `code`. The session is in a cookie.
+         * @description With an operator's token or a ticket, which is good once, for an hour; or with an address and the code that came to it: first `email` alone, then `email` and `code` from the same browser, with the cookie that it got. The session is in a cookie.
          */
         post: operations["signIn"];
         delete?: never;
@@ -6211,7 +6211,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "email": "ada@example.com",
-                 *       "code": "123456"
+                 *       "code": "12345678"
                  *     }
                  */
                 "application/json": components["schemas"]["SignInRequest"];
@@ -6229,7 +6229,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["Verifications400"];
-            /** @description `HTTPException`: The token, the ticket or the code is wrong, has expired or was used before. */
+            /** @description `HTTPException`: The token, the ticket or the code is wrong, has expired or was used before; or another browser asked for the code. */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -49,10 +49,17 @@ eachStore('a session', fresh => {
     expect(await browser.ask('GET', '/session')).to.deep.include(nobody)
   })
 
-  it('has a Secure cookie when PUBLIC_URL is https', async () => {
+  it('has a cookie that no other host can set when PUBLIC_URL is https, and takes no other there', async () => {
     const secure = await startAdmin(store, { publicUrl: 'https://console.example' })
-    const [cookie] = (await post(secure.url, { token: ADA.token })).headers.getSetCookie()
-    expect(cookie).to.match(/; Secure$/)
+    const [cookie = ''] = (await post(secure.url, { token: ADA.token })).headers.getSetCookie()
+    expect(cookie).to.match(
+      /^__Host-countersign_session=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/,
+    )
+    const [pair = ''] = cookie.split(';')
+    const statusWith = async (Cookie: string) =>
+      (await secure.ask('GET', '/me', undefined, { token: null, headers: { Cookie } })).status
+    expect(await statusWith(pair)).to.equal(200)
+    expect(await statusWith(pair.replace('__Host-', ''))).to.equal(401)
   })
 
   it('leaves neither its token nor its CSRF token in the store and the log', async () => {
