@@ -17,6 +17,7 @@ import { createTargetInspector } from '../../infra/outbound/target-inspector.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createAccounts } from '../domain/money/accounts.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
+import { createGrants } from '../domain/users/grants.ts'
 import { createSignInTickets } from '../domain/users/sign-in-tickets.ts'
 import { guardRoutes } from './access.ts'
 import { addAddressListRoutes } from './address-lists/routes.ts'
@@ -118,15 +119,16 @@ export function createDashboardService(deps: DashboardDeps): Service {
     changeExclusively: createExclusiveChange({ leases: store.docs('leases'), clock }),
   }
   const sameOrigin = createSameOrigin(publicUrl)
-  const sessions = createSessions({ store, keyring, clock, operators: secrets.adminTokens })
+  const grants = createGrants({ keyring, log })
+  const sessions = createSessions({ store, keyring, grants, clock, operators: secrets.adminTokens })
   const afterAnswer = createAfterAnswer(log)
   const cookies = createCookies({ secure: publicUrl?.startsWith('https:') === true })
-  const browsers = createBrowsers({ store, clock })
+  const browsers = createBrowsers({ store, grants, clock })
   const mailLimit = createMailLimit({ store, clock })
   const addSignInRoutes = createSignInRoutes({
-    codes: createSignInCodes({ ...adminDeps, broker, browsers, mailLimit, production: config.production }),
+    codes: createSignInCodes({ ...adminDeps, broker, browsers, mailLimit, grants, production: config.production }),
     browsers,
-    tickets: createSignInTickets({ store, keyring, clock, operators: secrets.adminTokens }),
+    tickets: createSignInTickets({ store, keyring, grants, clock, operators: secrets.adminTokens }),
     sessions,
     sameOrigin,
     identifyOperator,
@@ -137,7 +139,7 @@ export function createDashboardService(deps: DashboardDeps): Service {
   })
   const router = new Router({ prefix: ADMIN_PATH, sensitive: true })
   const addProviderTestRoutes = createProviderTestRoutes({ broker, timeoutMs: config.provider.timeoutMs })
-  for (const addRoutes of [addSignInRoutes, createUserRoutes({ sessions }), addProviderTestRoutes, ...ROUTES])
+  for (const addRoutes of [addSignInRoutes, createUserRoutes({ sessions, grants }), addProviderTestRoutes, ...ROUTES])
     addRoutes(router, adminDeps)
   const identify = createIdentifyPrincipal({ identifyOperator, sessionCookie: cookies.session, sessions, sameOrigin })
   guardRoutes(router, ADMIN_PATH, identify)

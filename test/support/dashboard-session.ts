@@ -6,7 +6,7 @@ import type { UserDoc, UserRole } from '../../services/domain/users/documents.ts
 import { type TestAdmin, TOKENS } from './admin-api.ts'
 import { type Answer, ask } from './api-caller.ts'
 import { testKeyring } from './tenancy.ts'
-import { addUser } from './users.ts'
+import { addUser, testGrants } from './users.ts'
 
 export interface Browser {
   /** The value of the cookie; null when the browser was told to forget it. */
@@ -29,7 +29,7 @@ export const cookieIn = (answer: Answer): string | null => {
   return found?.slice(SESSION_COOKIE.length + 1) || null
 }
 
-/** A browser in which somebody signs in: it keeps the cookies that it is given, and sends them along. */
+/** A browser in which a user signs in: it keeps the cookies that it is given, and sends them along. */
 export interface Visitor {
   /** By name. */
   cookies: Map<string, string>
@@ -93,7 +93,7 @@ export async function userBrowser(
   role: UserRole,
 ): Promise<{ user: UserDoc; browser: Browser }> {
   const user = await addUser(store, company_id, role)
-  const sessions = createSessions({ store, keyring: testKeyring(), clock, operators: TOKENS })
+  const sessions = createSessions({ store, keyring: testKeyring(), grants: testGrants(), clock, operators: TOKENS })
   const { session, token } = sessions.create({ user }, 'test')
   await sessions.insert(session)
   const headers = new Headers({ 'Set-Cookie': `${SESSION_COOKIE}=${token}` })

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../../../infra/clock.ts'
 import { DAY_MS, HOUR_MS } from '../../../infra/time.ts'
 import type { SignInFlowDoc, UserStore } from '../../domain/users/documents.ts'
+import type { Grants } from '../../domain/users/grants.ts'
 
 /** Longer than a code is good, however often it is sent again. */
 export const SIGN_IN_FLOW_MS = HOUR_MS
@@ -26,7 +27,13 @@ export interface Browsers {
   remember(token: string, userId: string): Promise<void>
 }
 
-export function createBrowsers({ store, clock }: { store: UserStore; clock: Pick<Clock, 'now'> }): Browsers {
+export interface BrowserDeps {
+  store: UserStore
+  grants: Grants
+  clock: Pick<Clock, 'now'>
+}
+
+export function createBrowsers({ store, grants, clock }: BrowserDeps): Browsers {
   const [flows, knownBrowsers] = [store.docs('sign_in_flows'), store.docs('known_browsers')]
   return {
     flow(token, userId) {
@@ -34,12 +41,14 @@ export function createBrowsers({ store, clock }: { store: UserStore; clock: Pick
       return {
         async find() {
           const stored = (await flows.get([_id])).get(_id)
-          return stored && stored.expires_at > clock.now() ? stored : null
+          const isGood = stored && stored.expires_at > clock.now() && grants.isGenuine('sign_in_flows', stored)
+          return isGood ? stored : null
         },
         async save({ otp_id, mode }) {
           const expires_at = clock.now() + SIGN_IN_FLOW_MS
-          const $set = { otp_id, mode, expires_at, purge_at: new Date(expires_at) }
-          await flows.modify({ _id }, { $set }, { upsert: true })
+          const flow = { _id, otp_id, mode, expires_at, purge_at: new Date(expires_at) }
+          const { _id: id, ...$set } = grants.stamp('sign_in_flows', flow)
+          await flows.modify({ _id: id }, { $set }, { upsert: true })
         },
         end: async () => void (await flows.remove({ _id }, 1)),
       }

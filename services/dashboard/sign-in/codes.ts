@@ -24,6 +24,7 @@ import { problem } from '../../domain/errors.ts'
 import type { Tenancy } from '../../domain/tenancy/tenancy.ts'
 import { CONSOLE_APP_ID, CONSOLE_COMPANY_ID, CONSOLE_KEY_ID } from '../../domain/users/console.ts'
 import { findUserByEmail, type UserDoc, userContext } from '../../domain/users/documents.ts'
+import type { Grants } from '../../domain/users/grants.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import type { Browsers, SignInFlow } from './browsers.ts'
@@ -56,6 +57,7 @@ export interface SignInCodeDeps {
   broker: Pick<Broker, 'request'>
   browsers: Pick<Browsers, 'flow' | 'known'>
   mailLimit: MailLimit
+  grants: Pick<Grants, 'isGenuine'>
   keyring: Pick<Keyring, 'seal' | 'unseal' | 'indexes'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'info' | 'warn'>
@@ -68,10 +70,15 @@ const NOT_RESENDABLE: ReadonlySet<ErrorType> = new Set(['ResendNotAllowedError',
 const CALL_TIMEOUT_MS = 5_000
 
 export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
-  const { store, broker, browsers, mailLimit, keyring, clock, log, tenancy, production } = deps
+  const { store, broker, browsers, mailLimit, grants, keyring, clock, log, tenancy, production } = deps
 
   const call = async (trace: Trace, body: OtpCall): Promise<OtpAnswer> =>
     (await broker.request('otp.calls', { id: randomUUID(), body, trace }, CALL_TIMEOUT_MS)) as OtpAnswer
+
+  async function findUser(email: string): Promise<UserDoc | null> {
+    const user = await findUserByEmail(store, keyring, email)
+    return user && grants.isGenuine('users', user) ? user : null
+  }
 
   const emailOf = ({ _id, sealed_email }: UserDoc): string => keyring.unseal(sealed_email, userContext.email(_id))
 
@@ -123,7 +130,7 @@ export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
 
     async send(email, request) {
       const { mode, trace, flowToken, deviceToken } = request
-      const user = await findUserByEmail(store, keyring, email)
+      const user = await findUser(email)
       if (user === null) return
       const known = { ...requestOf({ trace }), user_id: user._id }
       const knownBrowser = deviceToken && (await browsers.known(deviceToken, user._id))
@@ -138,7 +145,7 @@ export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
     },
 
     async check(email, code, { mode, trace, flowToken }) {
-      const user = await findUserByEmail(store, keyring, email)
+      const user = await findUser(email)
       const flow = user && browsers.flow(flowToken, user._id)
       const found = flow && (await flow.find())
       // The code of a stranger, or of another browser, is checked against no verification, so that the answer takes a call for everyone.

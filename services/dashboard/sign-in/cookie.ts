@@ -8,7 +8,7 @@ export const ADMIN_PATH = '/admin/v1'
 export const SESSION_COOKIE = 'countersign_session'
 /** Ties a sign-in by code to the browser that has asked for the code. */
 export const FLOW_COOKIE = 'countersign_sign_in'
-/** Tells a browser in which somebody has signed in by code before. */
+/** Tells a browser in which a user has signed in by code before. */
 export const DEVICE_COOKIE = 'countersign_device'
 
 const TOKEN_BYTES = 32

@@ -1,6 +1,6 @@
 // What is stored about the people who use the dashboard: users, each of one company, sessions, tickets with which operators sign in once, and
 // what a sign-in by code needs. Addresses and names are personal data: both are sealed, and a user is found by a keyed index of the
-// address. Of the tokens in cookies and of a ticket only hashes are stored.
+// address. Of the tokens in cookies and of a ticket only hashes are stored. What grants access has a MAC (grants.ts).
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
@@ -12,7 +12,12 @@ import type { OperatorMark } from './operator-marks.ts'
 export const USER_ROLES = ['viewer', 'developer', 'owner'] as const
 export type UserRole = (typeof USER_ROLES)[number]
 
-export interface UserDoc extends RevisedDoc {
+/** A document that grants access. One without a MAC was written by an earlier release, or by an attacker. */
+interface GrantingDoc {
+  mac?: string
+}
+
+export interface UserDoc extends RevisedDoc, GrantingDoc {
   company_id: string
   role: UserRole
   /** The keyed index of the address. */
@@ -23,7 +28,7 @@ export interface UserDoc extends RevisedDoc {
   last_sign_in_at: number | null
 }
 
-export interface SessionDoc extends Doc {
+export interface SessionDoc extends Doc, GrantingDoc {
   /** Of the token in the cookie. */
   hash: string
   /** The id of the user; null for a session of an operator. */
@@ -40,14 +45,14 @@ export interface SessionDoc extends Doc {
 }
 
 /** The id is the hash of the ticket. */
-export interface SignInTicketDoc extends Doc {
+export interface SignInTicketDoc extends Doc, GrantingDoc {
   operator: OperatorMark
   expires_at: number
   purge_at: Date
 }
 
 /** A user who is signing in in one browser. The id is the hash of the browser's flow cookie and of the user's id. */
-export interface SignInFlowDoc extends Doc {
+export interface SignInFlowDoc extends Doc, GrantingDoc {
   /** The verification whose code is good in this browser. */
   otp_id: string
   mode: Mode

@@ -161,6 +161,31 @@ onEmbeddedStore('a code for signing in', fresh => {
     expect((await visitor.enter({ email, code: '123456' })).status).to.equal(200)
   })
 
+  it('is not that of a verification that somebody wrote into the store for this browser', async () => {
+    const { admin, calls } = await start({ ...wrong, matched: true, status: 'approved' })
+    const email = `${await newUser()}@shop.example`
+    const visitor = await browserThatAsked({ admin, calls }, email)
+    const [flow] = await store.docs('sign_in_flows').find({}, { sort: { _id: 1 }, limit: 1 })
+    await store.docs('sign_in_flows').modify({ _id: flow?._id ?? '' }, { $set: { otp_id: 'otp_known' } })
+    const answer = visitor.enter({ email, code: '123456' })
+    await eventually(() => expect(calls).to.have.length(1))
+    expect(JSON.stringify(calls)).not.to.include('otp_known')
+    await eventually(async () => {
+      await admin.clock.advance(REFUSAL_MS)
+      expect(admin.captured.output()).to.include('access.refused').and.to.include('sign_in.code_refused')
+    })
+    expect((await answer).status).to.equal(401)
+  })
+
+  it('is not sent to a user without a MAC, and this is logged', async () => {
+    const { admin, calls } = await start(wrong)
+    const user = await addUser(store, 'cmp_1', 'owner')
+    await store.docs('users').modify({ _id: user._id }, { $unset: { mac: true } })
+    await post(admin.url, { email: `${user._id.replace('usr_', 'user')}@shop.example` })
+    await eventually(() => expect(admin.captured.output()).to.include('access.refused').and.to.include(user._id))
+    expect(calls).to.deep.equal([])
+  })
+
   it('comes with a cookie that is bound to this host under https, as the session does', async () => {
     const { admin } = await start(wrong, { publicUrl: 'https://console.example' })
     const { headers } = await post(admin.url, { email: 'ada@shop.example' })
