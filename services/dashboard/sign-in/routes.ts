@@ -63,7 +63,7 @@ const MAX_REQUESTS = 60
 const REFUSAL_MS = 250
 
 const CODE_SENT = {
-  live: "If the address is a user's, a code was sent to it by email. Sign in with the address and the code.",
+  live: "If the address is a user's, a code was sent to it by email. It is good in this browser only.",
   test: "If the address is a user's, a code is in the sandbox inbox, because this deployment has no email provider.",
 }
 
