@@ -20,7 +20,7 @@ export const ROLE_SECRETS: Readonly<Record<Role, readonly SecretName[]>> = {
   webhook: ['DATA_KEYS'],
   // Seals documents again when data keys rotate.
   sweeper: ['DATA_KEYS'],
-  // Shows the codes of test messages in the sandbox's inbox.
+  // Shows the codes of test messages in the sandbox's inbox, and makes the MACs of sessions and users.
   dashboard: ['CODE_SECRETS', 'DATA_KEYS', 'ADMIN_TOKEN'],
 }
 

@@ -1,9 +1,11 @@
-// The keys that a process holds, behind the operations that use them. In each list the first key is the current one: it seals, indexes and
-// derives codes. The other keys still unseal older texts and derive older codes, so that keys can rotate while verifications run.
+// The keys that a process holds, behind the operations that use them. In each list the first key is the current one: it seals, indexes,
+// derives codes and makes MACs. The other keys still unseal older texts, derive older codes and check older MACs, so that keys can rotate
+// while verifications run.
 import { Buffer } from 'node:buffer'
 import { createHmac, hkdfSync } from 'node:crypto'
 import type { NamedKey } from '../config/secrets.ts'
 import { type CodeInputs, deriveCode } from './code.ts'
+import { isSameSecret } from './compare-secrets.ts'
 import { encodeLengthPrefixed } from './length-prefix.ts'
 import { createContextKeys, keyIdOf, seal, Unsealable, unseal } from './seal.ts'
 import { deriveToken, type TokenInputs } from './token.ts'
@@ -32,12 +34,15 @@ export class UnknownSecret extends Error {
   }
 }
 
-/** A role that is not given CODE_SECRETS derived a code or a token (infra/config/role-secrets.ts): a bug, which no setting repairs. */
+/** Who made a MAC: the current code secret, another one that is configured, one that is not, or none of ours. */
+export type MacMaker = 'current' | 'former' | 'unknown_key' | 'forged'
+
+/** A role that is not given CODE_SECRETS derived a code, a token or a MAC (infra/config/role-secrets.ts): a bug, which no setting repairs. */
 export class NoCodeSecrets extends Error {
   override name = 'NoCodeSecrets'
 
   constructor() {
-    super('this process holds no code secrets: none of its roles may derive codes or tokens')
+    super('this process holds no code secrets: none of its roles may derive codes, tokens or MACs')
   }
 }
 
@@ -62,6 +67,11 @@ export interface Keyring {
   code(secretId: string, inputs: CodeInputs): string
   /** Throws `UnknownSecret` or `NoCodeSecrets`. */
   token(secretId: string, inputs: TokenInputs): string
+  /** Proves later that a process with code secrets has written these texts, in this order: `<key id>.<MAC>`. `purpose` names what they
+   *  are. Throws `NoCodeSecrets`. */
+  mac(purpose: string, texts: readonly string[]): string
+  /** Throws `NoCodeSecrets`. */
+  makerOf(mac: string, purpose: string, texts: readonly string[]): MacMaker
 }
 
 /** `codeSecrets` may be empty: the keyring then seals and indexes only. */
@@ -90,6 +100,11 @@ export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets
     if (!secret) throw new UnknownSecret(id)
     return secret.key
   }
+  const macKeys = new Map(keys.codeSecrets.map(({ id, key }) => [id, derive(key, 'mac')]))
+  const macWith = (id: string, purpose: string, texts: readonly string[]): string =>
+    `${id}.${createHmac('sha256', macKeys.get(id) ?? Buffer.alloc(0))
+      .update(encodeLengthPrefixed([purpose, ...texts]))
+      .digest('base64url')}`
   return {
     keyIds: data.map(({ id }) => id),
     seal: (plain, context) => seal(plain, context, current.id, current.sealKeys),
@@ -107,6 +122,14 @@ export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets
     currentCodeSecret,
     code: (secretId, inputs) => deriveCode(inputs, codeSecret(secretId)),
     token: (secretId, inputs) => deriveToken(inputs, codeSecret(secretId)),
+    mac: (purpose, texts) => macWith(currentCodeSecret(), purpose, texts),
+    makerOf(mac, purpose, texts) {
+      const current = currentCodeSecret()
+      const [id = ''] = mac.split('.')
+      if (!macKeys.has(id)) return 'unknown_key'
+      if (!isSameSecret(mac, macWith(id, purpose, texts))) return 'forged'
+      return id === current ? 'current' : 'former'
+    },
   }
 }
 

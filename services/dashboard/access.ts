@@ -52,6 +52,8 @@ export const ROUTE_ROLES: Readonly<Record<string, Role | 'anyone'>> = {
   'GET /companies/:id/reconciliation': 'owner',
   'GET /companies/:id/users': 'viewer',
   'POST /companies/:id/users': 'owner',
+  'GET /users/unstamped': 'operator',
+  'POST /users/stamp': 'operator',
   'PATCH /users/:id': 'owner',
   'DELETE /users/:id': 'owner',
   'GET /companies/:id/apps': 'viewer',

@@ -17,6 +17,7 @@ import { createTargetInspector } from '../../infra/outbound/target-inspector.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createAccounts } from '../domain/money/accounts.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
+import { createGrants } from '../domain/users/grants.ts'
 import { createSignInTickets } from '../domain/users/sign-in-tickets.ts'
 import { guardRoutes } from './access.ts'
 import { addAddressListRoutes } from './address-lists/routes.ts'
@@ -40,9 +41,11 @@ import { createReadBody } from './request-input.ts'
 import { addRoutingPreviewRoutes } from './routing-preview.ts'
 import { addSandboxRoutes } from './sandbox/routes.ts'
 import { createAfterAnswer } from './sign-in/after-answer.ts'
+import { createBrowsers } from './sign-in/browsers.ts'
 import { createSignInCodes } from './sign-in/codes.ts'
-import { ADMIN_PATH } from './sign-in/cookie.ts'
+import { ADMIN_PATH, createCookies } from './sign-in/cookie.ts'
 import { createIdentifyPrincipal } from './sign-in/identify.ts'
+import { createMailLimit } from './sign-in/mail-limit.ts'
 import { createSignInRoutes } from './sign-in/routes.ts'
 import { createSameOrigin } from './sign-in/same-origin.ts'
 import { createSessions } from './sign-in/sessions.ts'
@@ -116,24 +119,30 @@ export function createDashboardService(deps: DashboardDeps): Service {
     changeExclusively: createExclusiveChange({ leases: store.docs('leases'), clock }),
   }
   const sameOrigin = createSameOrigin(publicUrl)
-  const sessions = createSessions({ store, keyring, clock, operators: secrets.adminTokens })
+  const grants = createGrants({ keyring, log })
+  const sessions = createSessions({ store, keyring, grants, clock, operators: secrets.adminTokens })
   const afterAnswer = createAfterAnswer(log)
+  const cookies = createCookies({ secure: publicUrl?.startsWith('https:') === true })
+  const browsers = createBrowsers({ store, grants, clock })
+  const mailLimit = createMailLimit({ store, clock })
   const addSignInRoutes = createSignInRoutes({
-    codes: createSignInCodes({ ...adminDeps, broker, production: config.production }),
-    tickets: createSignInTickets({ store, keyring, clock, operators: secrets.adminTokens }),
+    codes: createSignInCodes({ ...adminDeps, broker, browsers, mailLimit, grants, production: config.production }),
+    browsers,
+    tickets: createSignInTickets({ store, keyring, grants, clock, operators: secrets.adminTokens }),
     sessions,
     sameOrigin,
     identifyOperator,
     operators: secrets.adminTokens,
     findCaller,
-    cookie: { secure: publicUrl?.startsWith('https:') === true },
+    cookies,
     runAfterAnswer: afterAnswer.run,
   })
   const router = new Router({ prefix: ADMIN_PATH, sensitive: true })
   const addProviderTestRoutes = createProviderTestRoutes({ broker, timeoutMs: config.provider.timeoutMs })
-  for (const addRoutes of [addSignInRoutes, createUserRoutes({ sessions }), addProviderTestRoutes, ...ROUTES])
+  for (const addRoutes of [addSignInRoutes, createUserRoutes({ sessions, grants }), addProviderTestRoutes, ...ROUTES])
     addRoutes(router, adminDeps)
-  guardRoutes(router, ADMIN_PATH, createIdentifyPrincipal({ identifyOperator, sessions, sameOrigin }))
+  const identify = createIdentifyPrincipal({ identifyOperator, sessionCookie: cookies.session, sessions, sameOrigin })
+  guardRoutes(router, ADMIN_PATH, identify)
   for (const route of router.stack) route.stack.unshift(forbidCaching)
   const stop = async (): Promise<void> =>
     void (await Promise.all([accounts.settled(), backgroundQueue.stop(), afterAnswer.stop()]))

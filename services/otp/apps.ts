@@ -7,6 +7,7 @@ import { CHANNELS, type Channel } from '../../machines/channels.ts'
 import type { Mode } from '../../machines/otp.ts'
 import { exceedsGuessBudget, guessBudget, guessesPerDay } from '../domain/tenancy/guess-budget.ts'
 import type { Tenancy, TenantApp, UnreadableProvider } from '../domain/tenancy/tenancy.ts'
+import { CONSOLE_APP_ID, withConsoleRules } from '../domain/users/console.ts'
 
 export interface CachedApp extends TenantApp {
   /** The channels that have a provider; in test mode the sandbox provides all of them. */
@@ -44,6 +45,7 @@ export function createAppCache({ tenancy, clock, log }: AppCacheDeps) {
     const live = CHANNELS.filter(channel => providers.some(provider => provider.channel === channel))
     return {
       ...app,
+      settings: id === CONSOLE_APP_ID ? withConsoleRules(app.settings) : app.settings,
       providedChannels: mode => (mode === 'test' ? CHANNELS : live),
       unreadable,
       providerTypes: new Map(providers.map(({ name, type }) => [name, type])),

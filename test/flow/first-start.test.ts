@@ -1,6 +1,7 @@
 // A developer's first minute: the link and the commands that the first start prints work as they are.
 import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
+import { ask } from '../support/api-caller.ts'
 import { type Countersign, describeCountersign } from '../support/countersign.ts'
 import { post } from '../support/dashboard-session.ts'
 import { eventually } from '../support/eventually.ts'
@@ -85,6 +86,22 @@ describeCountersign('the first start', (start, engines) => {
     const [[former = ''], [latter = '']] = [ticketsIn(first), ticketsIn(second)] as [string[], string[]]
     expect(former).not.to.equal(latter)
     for (const ticket of [former, latter]) expect((await post(second.url, { ticket })).status).to.equal(200)
+  })
+
+  it('of this release on the store of an earlier one reports users without a MAC, until an operator has stamped them', async () => {
+    const first = await start()
+    const { store } = first.engines
+    const token = first.secrets.adminTokens[0]?.token ?? ''
+    const admin = (url: string, method: string, path: string, body?: object) =>
+      ask(`${url}/admin/v1${path}`, { method, token, ...(body ? { body: JSON.stringify(body) } : {}) })
+    const invited = { email: 'ada@shop.example', role: 'owner' }
+    const { id } = (await admin(first.url, 'POST', '/companies/cmp_demo/users', invited)).body
+    await store.docs('users').modify({ _id: id }, { $unset: { mac: true } })
+    const second = await first.restart()
+    expect(second.log.output()).to.include('users.unstamped')
+    expect((await admin(second.url, 'GET', '/users/unstamped')).body.items).to.have.length(1)
+    await admin(second.url, 'POST', '/users/stamp', { ids: [id] })
+    expect((await second.restart()).log.output()).not.to.include('users.unstamped')
   })
 
   if (engines === 'embedded')

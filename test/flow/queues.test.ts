@@ -18,7 +18,7 @@ import { eventually } from '../support/eventually.ts'
 import { freshNumber } from '../support/flow.ts'
 import { withRabbitChannel } from '../support/rabbitmq.ts'
 import { describeFlow } from '../support/shared-flow.ts'
-import { addUser } from '../support/users.ts'
+import { addUser, testGrants } from '../support/users.ts'
 
 const QUEUE = 'webhook.deliver'
 
@@ -150,7 +150,13 @@ describeCountersign('a role that does not run', start => {
     const health = async (id: string) => {
       const keyring = createKeyring({ dataKeys: secrets.data, codeSecrets: secrets.code })
       const user = await addUser(engines.store, `cmp_${id}`, 'viewer', keyring)
-      const sessions = createSessions({ ...engines, keyring, clock: systemClock, operators: [] })
+      const sessions = createSessions({
+        ...engines,
+        keyring,
+        grants: testGrants(keyring),
+        clock: systemClock,
+        operators: [],
+      })
       const { session, token } = sessions.create({ user }, 'test')
       await sessions.insert(session)
       const headers = { Cookie: `${SESSION_COOKIE}=${token}` }

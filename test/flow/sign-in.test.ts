@@ -2,9 +2,9 @@
 // comes by email.
 import { expect } from 'chai'
 import { CONSOLE_APP_ID, CONSOLE_COMPANY_ID } from '../../services/domain/users/console.ts'
-import { type Answer, ask } from '../support/api-caller.ts'
+import { ask } from '../support/api-caller.ts'
 import { startCountersign } from '../support/countersign.ts'
-import { type Browser, createBrowser, post, signIn } from '../support/dashboard-session.ts'
+import { type Browser, createBrowser, createVisitor, post, signIn, type Visitor } from '../support/dashboard-session.ts'
 import { CACHE_TTL_MS, type Flow, startFlow, wrongCode } from '../support/flow.ts'
 import { codeIn } from '../support/live-flow.ts'
 import { collectionsContaining } from '../support/raw-documents.ts'
@@ -12,10 +12,12 @@ import { onEachEngineSet } from '../support/site.ts'
 import { startMailServer } from '../support/vendors/smtp.ts'
 
 const COOLDOWN_MS = 30_000
+const HOUR_MS = 3_600_000
 
 onEachEngineSet('signing in to the dashboard', engines => {
   let flow: Flow
   let addresses = 0
+  let browsers = 0
   before(async function () {
     this.timeout(120_000)
     flow = await startFlow({ engines, env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } })
@@ -30,8 +32,25 @@ onEachEngineSet('signing in to the dashboard', engines => {
     return `person${addresses}@shop.example`
   }
   const url = (): string => flow.countersign.url
-  const enter = (body: object, headers?: Record<string, string>): Promise<Answer> =>
-    flow.advanceUntil(post(url(), body, headers))
+  /** A browser that has no cookies yet, at an address of its own. `post` does not advance the clock. */
+  const newBrowser = (): Visitor & { post: Visitor['enter'] } => {
+    const visitor = createVisitor(url())
+    browsers += 1
+    const from = { 'X-Forwarded-For': `5.1.${browsers >> 8}.${browsers & 255}` }
+    const post: Visitor['enter'] = (body, headers) => visitor.enter(body, { ...from, ...headers })
+    return { ...visitor, post, enter: (body, headers) => flow.advanceUntil(post(body, headers)) }
+  }
+  let enter: Visitor['enter']
+  beforeEach(() => {
+    enter = newBrowser().enter
+  })
+  /** Waits until the log has said so often of this user what became of a code that was asked for. */
+  const asked = (id: string, outcome: 'code_sent' | 'code_not_sent', times: number): Promise<void> =>
+    flow.eventually(() => {
+      const lines = flow.countersign.log.output().split('\n')
+      const found = lines.filter(line => line.includes(`"sign_in.${outcome}"`) && line.includes(id))
+      expect(found).to.have.length(times)
+    })
 
   async function invite(
     email = freshAddress(),
@@ -42,9 +61,9 @@ onEachEngineSet('signing in to the dashboard', engines => {
     expect(status, text).to.equal(201)
     return { email, company, id: body.id }
   }
-  async function signInByCode(email: string, messages = 1): Promise<Browser> {
-    expect((await enter({ email })).status).to.equal(200)
-    const answer = await enter({ email, code: await flow.waitForCode(email, messages) })
+  async function signInByCode(email: string, messages = 1, from: Pick<Visitor, 'enter'> = { enter }): Promise<Browser> {
+    expect((await from.enter({ email })).status).to.equal(200)
+    const answer = await from.enter({ email, code: await flow.waitForCode(email, messages) })
     expect(answer.status, answer.text).to.equal(200)
     return createBrowser(url(), answer)
   }
@@ -60,6 +79,7 @@ onEachEngineSet('signing in to the dashboard', engines => {
     })
     expect(message).to.include({ channel: 'email', recipient: email })
     expect(message?.text).to.include('Countersign console')
+    expect(message?.code).to.match(/^\d{8}$/)
     expect((await enter({ email, code: ' - ' })).status).to.equal(422)
     const answer = await enter({ email, code: [...(message?.code ?? '')].join(' ') })
     expect(answer.body).to.include({ id, name: 'Ada', email, role: 'owner', company_id: company })
@@ -104,6 +124,47 @@ onEachEngineSet('signing in to the dashboard', engines => {
     const both = await Promise.all([enter({ email, code }), enter({ email, code })])
     expect(both.map(({ status }) => status).sort()).to.deep.equal([200, 401])
     expect((await enter({ email, code })).status).to.equal(401)
+  })
+
+  it('takes a code only in the browser that asked for it, and counts no guess of another', async () => {
+    const { email } = await invite()
+    await enter({ email })
+    const code = await flow.waitForCode(email)
+    const withoutCookie = await newBrowser().enter({ email, code })
+    expect([withoutCookie.status, withoutCookie.body.type]).to.deep.equal([401, 'HTTPException'])
+    expect(withoutCookie.body.detail).to.include('browser that asked for it')
+    const stranger = newBrowser()
+    await stranger.enter({ email: freshAddress() })
+    for (let guesses = 0; guesses < 6; guesses += 1)
+      expect((await stranger.enter({ email, code: guesses === 0 ? code : wrongCode(code) })).status).to.equal(401)
+    expect((await enter({ email, code })).status).to.equal(200)
+  })
+
+  it('is not hindered by strangers who ask for codes to the same address and guess at them', async () => {
+    const { email, id } = await invite()
+    await enter({ email })
+    const code = await flow.waitForCode(email)
+    const strangers = Array.from({ length: 5 }, newBrowser)
+    await Promise.all(strangers.map(stranger => stranger.post({ email })))
+    await asked(id, 'code_sent', 6)
+    for (let guesses = 0; guesses < 5; guesses += 1) {
+      const all = strangers.map(stranger => stranger.post({ email, code: wrongCode(code) }))
+      for (const { status } of await flow.advanceUntil(Promise.all(all))) expect(status).to.equal(401)
+    }
+    expect((await enter({ email, code })).status, 'after 25 wrong codes').to.equal(200)
+  })
+
+  it('sends a user twenty mails an hour at most, and a browser of the user five more', async () => {
+    const { email, id } = await invite()
+    const own = newBrowser()
+    await signInByCode(email, 1, own)
+    await Promise.all(Array.from({ length: 21 }, () => newBrowser().post({ email })))
+    await asked(id, 'code_sent', 20)
+    await asked(id, 'code_not_sent', 2)
+    await signInByCode(email, 21, own)
+    await flow.advance(HOUR_MS)
+    await newBrowser().enter({ email })
+    await asked(id, 'code_sent', 22)
   })
 
   it('refuses every code after five wrong ones, until a new code is asked for', async () => {
@@ -180,8 +241,9 @@ onEachEngineSet('signing in to the dashboard', engines => {
       const { site } = flow.countersign
       const alone = await startCountersign({ engines, site, roles: ['dashboard'], env: { CHANNEL_BACKOFF: '200' } })
       try {
-        expect((await post(alone.url, { email })).status).to.equal(200)
-        const answer = await post(alone.url, { email, code: await flow.waitForCode(email) })
+        const visitor = createVisitor(alone.url)
+        expect((await visitor.enter({ email })).status).to.equal(200)
+        const answer = await visitor.enter({ email, code: await flow.waitForCode(email) })
         expect(answer.status, answer.text).to.equal(200)
         const elsewhere = createBrowser(url(), answer)
         expect((await elsewhere.ask('POST', '/sign-out')).status).to.equal(204)

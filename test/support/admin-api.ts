@@ -19,7 +19,7 @@ import { type CapturedLog, createCapturedLog } from './captured-log.ts'
 import { type TestClock, testClock } from './clock.ts'
 import { checkDocumented } from './documented-answers.ts'
 import { type ServedApp, serveApp } from './serve-app.ts'
-import { testKeyring } from './tenancy.ts'
+import { keyringOf } from './tenancy.ts'
 
 export const TOKENS = [
   { name: 'ada', token: 'token-of-ada' },
@@ -65,6 +65,8 @@ export interface AdminOptions {
   tokens?: typeof TOKENS
   /** The data keys by number, the current one first. */
   keyring?: number[]
+  /** The code secrets by number, the current one first. */
+  codeSecrets?: number[]
   maxBodyBytes?: number
   privateTargets?: PrivateTargets
   /** By default every name resolves to a public address. */
@@ -80,7 +82,7 @@ export async function startAdmin(store: CountersignStore, options: AdminOptions 
   const { clock = testClock(), maxBodyBytes = 16_384 } = options
   const captured = createCapturedLog()
   const { log } = captured
-  const keyring = testKeyring(...(options.keyring ?? []))
+  const keyring = keyringOf(options.keyring ?? [1], options.codeSecrets ?? [1])
   const published: Message[] = []
   const { depth, dead } = createEmbeddedBroker({ topology: createTopology({ channel: [], webhook: [] }), clock })
   const broker: Pick<Broker, 'publish' | 'request' | 'depth' | 'dead'> = {

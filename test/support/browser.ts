@@ -15,7 +15,7 @@ import { keepOpen } from './after-each-file.ts'
 import { type Answer, ask } from './api-caller.ts'
 import { type Countersign, createStarter, type StartCountersign } from './countersign.ts'
 import { type EngineSet, onEachEngineSet } from './site.ts'
-import { addUser } from './users.ts'
+import { addUser, testGrants } from './users.ts'
 
 /** The shell without a window comes first: it takes half of the processor time. */
 const PLACES = [
@@ -153,7 +153,13 @@ function inBrowser(engines: EngineSet, suite: BrowserSuite): void {
       } = countersign
       const keyring = createKeyring({ dataKeys: secrets.data, codeSecrets: secrets.code })
       const user = await addUser(store, company, role, keyring)
-      const sessions = createSessions({ store, keyring, clock: systemClock, operators: secrets.adminTokens })
+      const sessions = createSessions({
+        store,
+        keyring,
+        grants: testGrants(keyring),
+        clock: systemClock,
+        operators: secrets.adminTokens,
+      })
       const { session, token } = sessions.create({ user }, 'test')
       await sessions.insert(session)
       const { hostname } = new URL(countersign.url)

@@ -6,7 +6,7 @@ import type { UserDoc, UserRole } from '../../services/domain/users/documents.ts
 import { type TestAdmin, TOKENS } from './admin-api.ts'
 import { type Answer, ask } from './api-caller.ts'
 import { testKeyring } from './tenancy.ts'
-import { addUser } from './users.ts'
+import { addUser, testGrants } from './users.ts'
 
 export interface Browser {
   /** The value of the cookie; null when the browser was told to forget it. */
@@ -22,10 +22,36 @@ export interface BrowserOptions {
   origin?: string
 }
 
+/** The session in the cookies that an answer sets; null when there is none. Its name depends on whether PUBLIC_URL is https. */
 export const cookieIn = (answer: Answer): string | null => {
-  const [pair = ''] = (answer.headers.getSetCookie()[0] ?? '').split(';')
-  const value = pair.startsWith(`${SESSION_COOKIE}=`) ? pair.slice(SESSION_COOKIE.length + 1) : ''
-  return value === '' ? null : value
+  const pairs = answer.headers.getSetCookie().map(cookie => cookie.replace(/;.*/, '').replace(/^__Host-/, ''))
+  const found = pairs.find(pair => pair.startsWith(`${SESSION_COOKIE}=`))
+  return found?.slice(SESSION_COOKIE.length + 1) || null
+}
+
+/** A browser in which a user signs in: it keeps the cookies that it is given, and sends them along. */
+export interface Visitor {
+  /** By name. */
+  cookies: Map<string, string>
+  /** Calls POST /sign-in. */
+  enter(body: object, headers?: Record<string, string>): Promise<Answer>
+}
+
+export function createVisitor(url: string): Visitor {
+  const cookies = new Map<string, string>()
+  return {
+    cookies,
+    async enter(body, headers = {}) {
+      const Cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+      const answer = await post(url, body, { ...(Cookie === '' ? {} : { Cookie }), ...headers })
+      for (const cookie of answer.headers.getSetCookie()) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
+        if (value === '') cookies.delete(name)
+        else cookies.set(name, value)
+      }
+      return answer
+    },
+  }
 }
 
 /** Signs in with a body of POST /sign-in; throws when it is refused. */
@@ -45,7 +71,8 @@ export function createBrowser(url: string, signedIn: Answer, { origin = url }: B
     csrf: signedIn.body.csrf_token,
     me: signedIn.body,
     async ask(method, path, body, headers = {}) {
-      const own = { Cookie: `${SESSION_COOKIE}=${browser.cookie}`, Origin: origin, 'X-CSRF-Token': browser.csrf }
+      const name = origin.startsWith('https:') ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE
+      const own = { Cookie: `${name}=${browser.cookie}`, Origin: origin, 'X-CSRF-Token': browser.csrf }
       const given = Object.entries({ ...own, ...headers }).filter(([, value]) => value !== '')
       const answer = await ask(`${url}/admin/v1${path}`, {
         method,
@@ -66,7 +93,7 @@ export async function userBrowser(
   role: UserRole,
 ): Promise<{ user: UserDoc; browser: Browser }> {
   const user = await addUser(store, company_id, role)
-  const sessions = createSessions({ store, keyring: testKeyring(), clock, operators: TOKENS })
+  const sessions = createSessions({ store, keyring: testKeyring(), grants: testGrants(), clock, operators: TOKENS })
   const { session, token } = sessions.create({ user }, 'test')
   await sessions.insert(session)
   const headers = new Headers({ 'Set-Cookie': `${SESSION_COOKIE}=${token}` })

@@ -97,7 +97,7 @@ export const describeLiveFlow = (title: string, suite: (live: LiveFlow, engines:
 
 /** The code in a message as a vendor received it. */
 export const codeIn = (message: unknown): string => {
-  const [code] = /(?<![\d+])\d{6}(?!\d)/.exec(JSON.stringify(message)) ?? []
+  const [code] = /(?<![\d+])\d{6,8}(?!\d)/.exec(JSON.stringify(message)) ?? []
   if (code === undefined) throw new Error(`no code in ${JSON.stringify(message)}`)
   return code
 }

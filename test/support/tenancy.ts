@@ -5,10 +5,13 @@ import type { Doc, Docs } from '../../infra/store/docs.ts'
 import type { COLLECTIONS, CountersignStore } from '../../services/domain/collections.ts'
 
 /** `dataKeys`: by number, the current one first. */
-export const testKeyring = (...dataKeys: number[]) =>
+export const testKeyring = (...dataKeys: number[]) => keyringOf(dataKeys.length > 0 ? dataKeys : [1], [1])
+
+/** Both by number, the current one first. */
+export const keyringOf = (dataKeys: readonly number[], codeSecrets: readonly number[]) =>
   createKeyring({
-    dataKeys: (dataKeys.length > 0 ? dataKeys : [1]).map(nth => ({ id: `d${nth}`, key: Buffer.alloc(32, nth) })),
-    codeSecrets: [{ id: 'c1', key: Buffer.alloc(32, 2) }],
+    dataKeys: dataKeys.map(nth => ({ id: `d${nth}`, key: Buffer.alloc(32, nth) })),
+    codeSecrets: codeSecrets.map(nth => ({ id: `c${nth}`, key: Buffer.alloc(32, nth + 1) })),
   })
 
 /** Every tenancy document, by `_id`. */

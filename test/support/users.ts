@@ -1,9 +1,13 @@
 // Users of the dashboard, stored directly. In: a store and a company. Out: a user.
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import { emailIndex, type UserDoc, type UserRole, userContext } from '../../services/domain/users/documents.ts'
+import { createGrants } from '../../services/domain/users/grants.ts'
+import { createCapturedLog } from './captured-log.ts'
 import { testKeyring } from './tenancy.ts'
 
 let users = 0
+
+export const testGrants = (keyring = testKeyring()) => createGrants({ keyring, log: createCapturedLog().log })
 
 /** `keyring`: by default the one of a test dashboard. */
 export async function addUser(
@@ -14,7 +18,7 @@ export async function addUser(
 ): Promise<UserDoc> {
   users += 1
   const [_id, email] = [`usr_${users}`, `user${users}@shop.example`]
-  const user: UserDoc = {
+  const user = testGrants(keyring).stamp('users', {
     _id,
     company_id,
     role,
@@ -24,7 +28,7 @@ export async function addUser(
     created_at: 0,
     last_sign_in_at: null,
     rev: 0,
-  }
+  })
   await store.docs('users').insert([user])
   return user
 }

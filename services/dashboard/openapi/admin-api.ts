@@ -32,7 +32,8 @@ export const ADMIN_API: ApiPart = {
       type: 'apiKey',
       in: 'cookie',
       name: 'countersign_session',
-      description: 'The session of a signed-in user or operator, for 12 hours. A user may see their own company.',
+      description:
+        'The session of a signed-in user or operator, for 12 hours; over https `__Host-countersign_session`. A user may see their own company.',
     },
     csrf: {
       type: 'apiKey',

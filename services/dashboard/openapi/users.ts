@@ -4,8 +4,8 @@ import { httpException } from '../../../infra/http/problem.ts'
 import { documentRefusal } from '../../domain/openapi/refusals.ts'
 import { text } from '../../domain/tenancy/value-schemas.ts'
 import { currentSession, type MeAnswer, me, type SessionAnswer, sessionPage, signInResult } from '../sign-in/schemas.ts'
-import { changeBody } from '../users/routes.ts'
-import { type UserAnswer, user, userPage, userRole } from '../users/schemas.ts'
+import { changeBody, stampBody } from '../users/routes.ts'
+import { type UserAnswer, unstampedUsers, user, userPage, userRole } from '../users/schemas.ts'
 import { adminOperation, conflict, noContent, ok, PAGE } from './admin-operation.ts'
 
 const inviteRequest = z
@@ -13,6 +13,8 @@ const inviteRequest = z
   .meta({ id: 'InviteUserRequest', description: 'A new user.' })
 
 const changeRequest = changeBody.meta({ id: 'ChangeUserRequest', description: 'Changes a user.' })
+
+const stampRequest = stampBody.meta({ id: 'StampUsersRequest', description: 'The users to stamp.' })
 
 const signInRequest = z
   .strictObject({
@@ -60,13 +62,13 @@ export const userOperations = [
     route: ['post', '/sign-in'],
     summary: 'Sign in',
     description:
-      "With an operator's token or a ticket, which is good once, for an hour; or with an address and the code that came to it: first `email` alone, then `email` and `code`. The session is in a cookie.",
+      "With an operator's token or a ticket, which is good once, for an hour; or with an address and the code that came to it: first `email` alone, then `email` and `code` from the same browser, with the cookie that it got. The session is in a cookie.",
     open: true,
-    request: { schema: signInRequest, example: { email: 'ada@example.com', code: '123456' } },
+    request: { schema: signInRequest, example: { email: 'ada@example.com', code: '12345678' } },
     answers: [ok(signInResult, 'Signed in, or the next step.', meExample)],
     refusals: [
       documentRefusal(
-        'The token, the ticket or the code is wrong, has expired or was used before.',
+        'The token, the ticket or the code is wrong, has expired or was used before; or another browser asked for the code.',
         httpException(401),
       ),
       documentRefusal("The Origin is another page's.", httpException(403)),
@@ -142,6 +144,23 @@ export const userOperations = [
     request: { schema: changeRequest, example: { role: 'owner' } },
     answers: [ok(user, 'The user.', { ...userExample, role: 'owner' })],
     refusals: [LAST_OWNER],
+  }),
+  adminOperation({
+    id: 'listUnstampedUsers',
+    route: ['get', '/users/unstamped'],
+    summary: 'List users without a stamp',
+    description:
+      'Users of a release that did not stamp them, and users whose stamp was made with a code secret that is gone. They cannot sign in. At most 1,000.',
+    answers: [ok(unstampedUsers, 'The users.', { items: [userExample] })],
+  }),
+  adminOperation({
+    id: 'stampUsers',
+    route: ['post', '/users/stamp'],
+    summary: 'Stamp users',
+    description:
+      'Lets these users sign in. Look at their addresses, companies and roles first: who can write to the store can add a user without a stamp.',
+    request: { schema: stampRequest, example: { ids: [userExample.id] } },
+    answers: [ok(unstampedUsers, 'Those that were without a stamp, and have one now.', { items: [userExample] })],
   }),
   adminOperation({
     id: 'deleteUser',

@@ -1,6 +1,9 @@
-// Codes for signing in, sent and checked by Countersign itself: they are verifications of the console's app. In: an address that asks for a
-// code, or an address with the code that came to it. Out: a message to the user, or the user. Limits, attempts and locks are those of
-// every verification.
+// Codes for signing in, sent and checked by Countersign itself: they are verifications of the console's app. In: a browser that asks for a
+// code to an address, or brings the code that came to it. Out: a message to the user, or the user.
+//
+// A code is good in the browser that asked for it, and nowhere else: guesses and requests of other browsers neither use it up nor replace
+// it. The attempts and the cooldown are those of its verification; how many mails a user gets is in mail-limit.ts; requests and guesses
+// are also counted by the address they come from, here and among the limits of the console's app.
 //
 // A code goes to the address that is stored with the user, never to the text that was typed: two spellings may be equal here and lead
 // to different mailboxes elsewhere.
@@ -21,22 +24,40 @@ import { problem } from '../../domain/errors.ts'
 import type { Tenancy } from '../../domain/tenancy/tenancy.ts'
 import { CONSOLE_APP_ID, CONSOLE_COMPANY_ID, CONSOLE_KEY_ID } from '../../domain/users/console.ts'
 import { findUserByEmail, type UserDoc, userContext } from '../../domain/users/documents.ts'
+import type { Grants } from '../../domain/users/grants.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
-import { recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
+import type { Browsers, SignInFlow } from './browsers.ts'
+import type { MailLimit } from './mail-limit.ts'
 
 export interface SignInCodes {
   /** How codes are sent now: by email, or into the sandbox. Throws when they cannot be sent. */
   mode(): Promise<Mode>
   /** Sends a code if the address is a user's. */
-  send(email: string, request: { mode: Mode; clientAddress: string | null; trace: Trace }): Promise<void>
-  /** The user, if the code is right; otherwise null. A code is good once. */
-  check(email: string, code: string, request: { mode: Mode; trace: Trace }): Promise<UserDoc | null>
+  send(email: string, request: CodeRequest): Promise<void>
+  /** The user, if the code is right in this browser; otherwise null. A code is good once. */
+  check(email: string, code: string, request: CodeCheck): Promise<UserDoc | null>
+}
+
+export interface CodeCheck {
+  mode: Mode
+  trace: Trace
+  /** The token of the browser's flow cookie. */
+  flowToken: string
+}
+
+export interface CodeRequest extends CodeCheck {
+  clientAddress: string | null
+  /** The token of the browser's device cookie; null if it has none. */
+  deviceToken: string | null
 }
 
 export interface SignInCodeDeps {
   store: CountersignStore
   broker: Pick<Broker, 'request'>
+  browsers: Pick<Browsers, 'flow' | 'known'>
+  mailLimit: MailLimit
+  grants: Pick<Grants, 'isGenuine'>
   keyring: Pick<Keyring, 'seal' | 'unseal' | 'indexes'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'info' | 'warn'>
@@ -47,28 +68,19 @@ export interface SignInCodeDeps {
 /** Refusals after which a new code is sent. */
 const NOT_RESENDABLE: ReadonlySet<ErrorType> = new Set(['ResendNotAllowedError', 'OtpNotFoundError'])
 const CALL_TIMEOUT_MS = 5_000
-/** Verifications of a user that are looked at; more than a user can have pending. */
-const MAX_LATEST = 20
 
 export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
-  const { store, broker, keyring, clock, log, tenancy, production } = deps
+  const { store, broker, browsers, mailLimit, grants, keyring, clock, log, tenancy, production } = deps
 
   const call = async (trace: Trace, body: OtpCall): Promise<OtpAnswer> =>
     (await broker.request('otp.calls', { id: randomUUID(), body, trace }, CALL_TIMEOUT_MS)) as OtpAnswer
 
-  const emailOf = ({ _id, sealed_email }: UserDoc): string => keyring.unseal(sealed_email, userContext.email(_id))
-
-  /** The newest verification that the console has started for this address. */
-  async function latestOtp(email: string, mode: Mode): Promise<OtpDoc | null> {
-    const appMode = { app_id: CONSOLE_APP_ID, mode }
-    const found = await store
-      .docs('otps')
-      .find(
-        { ...appMode, recipient: { $in: recipientIndexes(keyring, appMode, email) } },
-        { sort: { _id: -1 }, limit: MAX_LATEST },
-      )
-    return found.find(({ context }) => context.started_by.key_id === CONSOLE_KEY_ID) ?? null
+  async function findUser(email: string): Promise<UserDoc | null> {
+    const user = await findUserByEmail(store, keyring, email)
+    return user && grants.isGenuine('users', user) ? user : null
   }
+
+  const emailOf = ({ _id, sealed_email }: UserDoc): string => keyring.unseal(sealed_email, userContext.email(_id))
 
   /** A code that was not guessed at is sent again, so that every message holds the same code. */
   function canBeSentAgain(doc: OtpDoc): boolean {
@@ -76,22 +88,35 @@ export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
     return statusAt(value, context, clock.now()) === 'pending' && context.wrong_codes === 0
   }
 
-  async function resend(doc: OtpDoc, mode: Mode, trace: Trace): Promise<OtpAnswer | null> {
-    if (!canBeSentAgain(doc)) return null
+  /** Null when a new code is needed. */
+  async function sendAgain(flow: SignInFlow, mode: Mode, trace: Trace): Promise<OtpAnswer | null> {
+    const found = await flow.find()
+    if (found === null || found.mode !== mode) return null
+    const doc = (await store.docs('otps').get([found.otp_id])).get(found.otp_id)
+    if (doc === undefined || !canBeSentAgain(doc)) return null
     const answer = await call(trace, { type: 'otp.resend', by: identity(mode), otp_id: doc._id, channel: null })
     return answer.kind === 'refused' && NOT_RESENDABLE.has(answer.error) ? null : answer
   }
 
-  const start = (email: string, mode: Mode, clientAddress: string | null, trace: Trace): Promise<OtpAnswer> =>
-    call(trace, {
+  async function sendNew(flow: SignInFlow, email: string, request: CodeRequest): Promise<OtpAnswer> {
+    const { mode, clientAddress, trace } = request
+    const former = await flow.find()
+    const otp_id = newId('otp', clock.now())
+    // Saved before the message leaves, so that its code is good when it arrives.
+    await flow.save({ otp_id, mode })
+    const answer = await call(trace, {
       type: 'otp.send',
       by: identity(mode),
-      otp_id: newId('otp', clock.now()),
+      otp_id,
       sealed_recipient: keyring.seal(email, inFlight.recipient),
       locale: null,
       sealed_client_ip: clientAddress === null ? null : keyring.seal(clientAddress, inFlight.clientIp),
       claim: null,
     })
+    // No new code was sent, so the former one stays good.
+    if (answer.kind === 'refused' && former !== null) await flow.save(former)
+    return answer
+  }
 
   return {
     async mode() {
@@ -103,35 +128,41 @@ export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
       })
     },
 
-    async send(email, { mode, clientAddress, trace }) {
-      const user = await findUserByEmail(store, keyring, email)
+    async send(email, request) {
+      const { mode, trace, flowToken, deviceToken } = request
+      const user = await findUser(email)
       if (user === null) return
       const known = { ...requestOf({ trace }), user_id: user._id }
-      const address = emailOf(user)
-      const latest = await latestOtp(address, mode)
-      const answer =
-        (latest && (await resend(latest, mode, trace))) ?? (await start(address, mode, clientAddress, trace))
+      const knownBrowser = deviceToken && (await browsers.known(deviceToken, user._id))
+      const mail = await mailLimit.take(user._id, knownBrowser)
+      if (mail === null) return log.warn({ ...known, mode, why: 'too many mails in an hour' }, 'sign_in.code_not_sent')
+      const flow = browsers.flow(flowToken, user._id)
+      const answer = (await sendAgain(flow, mode, trace)) ?? (await sendNew(flow, emailOf(user), request))
       if (answer.kind === 'verification')
-        log.info({ ...known, otp_id: answer.verification.otp_id, mode }, 'sign_in.code_sent')
-      else log.warn({ ...known, mode, why: whyNot(answer) }, 'sign_in.code_not_sent')
+        return log.info({ ...known, otp_id: answer.verification.otp_id, mode }, 'sign_in.code_sent')
+      await mail.giveBack()
+      log.warn({ ...known, mode, why: whyNot(answer) }, 'sign_in.code_not_sent')
     },
 
-    async check(email, code, { mode, trace }) {
-      const user = await findUserByEmail(store, keyring, email)
-      const latest = user && (await latestOtp(emailOf(user), mode))
-      // A stranger's code is checked against no verification, so that the answer takes a call for everyone.
-      const otp_id = latest?._id ?? newId('otp', clock.now())
+    async check(email, code, { mode, trace, flowToken }) {
+      const user = await findUser(email)
+      const flow = user && browsers.flow(flowToken, user._id)
+      const found = flow && (await flow.find())
+      // The code of a stranger, or of another browser, is checked against no verification, so that the answer takes a call for everyone.
+      const otp_id = found?.otp_id ?? newId('otp', clock.now())
       const answer = await call(trace, {
         type: 'otp.verify',
         // The key that approved may repeat its call. A code must be good once, so each check comes from a key of its own.
-        by: identity(mode, `${CONSOLE_KEY_ID}:${randomUUID()}`),
+        by: identity(found?.mode ?? mode, `${CONSOLE_KEY_ID}:${randomUUID()}`),
         otp_id,
         sealed_code: keyring.seal(code, inFlight.code),
       })
       if (answer.kind === 'refused' && answer.error === 'ServiceUnavailableError')
         throw problem('ServiceUnavailableError', { detail: 'The code cannot be checked now. Try again.' })
       if (answer.kind === 'broken') throw new Error('the OTP actor did not answer this call')
-      return answer.kind === 'verified' && answer.matched ? user : null
+      if (answer.kind !== 'verified' || !answer.matched || found === null) return null
+      await flow?.end()
+      return user
     },
   }
 }

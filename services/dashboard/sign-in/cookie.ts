@@ -1,43 +1,77 @@
-// The session cookie. In: a token, or the Cookie header of a request. Out: a Set-Cookie header, or the token. The cookie is for the admin
-// API alone: the pages of the dashboard hold nothing of a user, and call the API from the same site, so SameSite=Strict does not hinder
-// them even after a link from elsewhere.
+// The cookies of the dashboard. In: a token, or the Cookie header of a request. Out: a Set-Cookie header, or the token. They are for the
+// admin API alone: the pages of the dashboard hold nothing of a user, and call the API from the same site, so SameSite=Strict does not
+// hinder them even after a link from elsewhere.
+import { randomBytes } from 'node:crypto'
 import type { Context } from 'koa'
 
 export const ADMIN_PATH = '/admin/v1'
 export const SESSION_COOKIE = 'countersign_session'
+/** Ties a sign-in by code to the browser that has asked for the code. */
+export const FLOW_COOKIE = 'countersign_sign_in'
+/** Tells a browser in which a user has signed in by code before. */
+export const DEVICE_COOKIE = 'countersign_device'
+
+const TOKEN_BYTES = 32
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
+
+export const newCookieToken = (): string => randomBytes(TOKEN_BYTES).toString('base64url')
 
 /** `conflicting`: two different cookies. The one of an attacker, who can set cookies from a neighbouring domain, cannot be told from
  *  the user's own. */
 export type CookieToken = { kind: 'token'; token: string } | { kind: 'none' | 'malformed' | 'conflicting' }
 
-export function readSessionCookie(ctx: Pick<Context, 'get'>): CookieToken {
-  const values = ctx
-    .get('cookie')
-    .split(';')
-    .map(pair => pair.trim())
-    .filter(pair => pair.startsWith(`${SESSION_COOKIE}=`))
-    .map(pair => pair.slice(SESSION_COOKIE.length + 1))
-  const [token, ...others] = new Set(values)
-  if (token === undefined) return { kind: 'none' }
-  if (others.length > 0) return { kind: 'conflicting' }
-  return TOKEN.test(token) ? { kind: 'token', token } : { kind: 'malformed' }
+export interface Cookie {
+  read(ctx: Pick<Context, 'get'>): CookieToken
+  /** Null unless there is one token. */
+  tokenIn(ctx: Pick<Context, 'get'>): string | null
+  /** The Set-Cookie header that gives a browser the token. */
+  give(token: string, maxAgeMs: number): string
+  /** The Set-Cookie header that makes a browser forget it. */
+  end(): string
 }
 
-export interface CookieOptions {
-  /** Whether the dashboard is reached by https. */
-  secure: boolean
+export interface Cookies {
+  session: Cookie
+  flow: Cookie
+  device: Cookie
 }
 
-export const sessionCookie = (token: string, maxAgeMs: number, { secure }: CookieOptions): string =>
-  [
-    `${SESSION_COOKIE}=${token}`,
-    `Path=${ADMIN_PATH}`,
-    `Max-Age=${Math.floor(maxAgeMs / 1000)}`,
-    'HttpOnly',
-    'SameSite=Strict',
-    ...(secure ? ['Secure'] : []),
-  ].join('; ')
-
-/** Makes a browser forget the cookie. */
-export const endedSessionCookie = (options: CookieOptions): string => sessionCookie('', 0, options)
+/** `secure`: whether the dashboard is reached by https. Then browsers take its cookies from this host alone (`__Host-`), which requires the
+ *  path of the whole host. */
+export function createCookies({ secure }: { secure: boolean }): Cookies {
+  const create = (plainName: string): Cookie => {
+    const name = secure ? `__Host-${plainName}` : plainName
+    const path = secure ? '/' : ADMIN_PATH
+    const read: Cookie['read'] = ctx => {
+      const values = ctx
+        .get('cookie')
+        .split(';')
+        .map(pair => pair.trim())
+        .filter(pair => pair.startsWith(`${name}=`))
+        .map(pair => pair.slice(name.length + 1))
+      const [token, ...others] = new Set(values)
+      if (token === undefined) return { kind: 'none' }
+      if (others.length > 0) return { kind: 'conflicting' }
+      return TOKEN.test(token) ? { kind: 'token', token } : { kind: 'malformed' }
+    }
+    const give: Cookie['give'] = (token, maxAgeMs) =>
+      [
+        `${name}=${token}`,
+        `Path=${path}`,
+        `Max-Age=${Math.floor(maxAgeMs / 1000)}`,
+        'HttpOnly',
+        'SameSite=Strict',
+        ...(secure ? ['Secure'] : []),
+      ].join('; ')
+    return {
+      read,
+      tokenIn(ctx) {
+        const found = read(ctx)
+        return found.kind === 'token' ? found.token : null
+      },
+      give,
+      end: () => give('', 0),
+    }
+  }
+  return { session: create(SESSION_COOKIE), flow: create(FLOW_COOKIE), device: create(DEVICE_COOKIE) }
+}

@@ -4,21 +4,22 @@
 import type { IdentifyOperator } from '../../../infra/http/operators.ts'
 import { httpException } from '../../../infra/http/problem.ts'
 import { type IdentifyPrincipal, operatorPrincipal } from '../access.ts'
-import { readSessionCookie } from './cookie.ts'
+import type { Cookie } from './cookie.ts'
 import type { SameOrigin } from './same-origin.ts'
 import type { Sessions } from './sessions.ts'
 
 export interface IdentifyDeps {
   identifyOperator: IdentifyOperator
+  sessionCookie: Pick<Cookie, 'read'>
   sessions: Pick<Sessions, 'find'>
   sameOrigin: Pick<SameOrigin, 'checkChange'>
 }
 
 export const createIdentifyPrincipal =
-  ({ identifyOperator, sessions, sameOrigin }: IdentifyDeps): IdentifyPrincipal =>
+  ({ identifyOperator, sessionCookie, sessions, sameOrigin }: IdentifyDeps): IdentifyPrincipal =>
   async ctx => {
     if (ctx.get('authorization') !== '') return { ...operatorPrincipal(identifyOperator(ctx)), session: null }
-    const cookie = readSessionCookie(ctx)
+    const cookie = sessionCookie.read(ctx)
     if (cookie.kind === 'conflicting')
       throw unauthorized('There are two session cookies. Delete the cookies of this site, and sign in again.')
     if (cookie.kind === 'none') throw unauthorized("Sign in, or send an operator's token.")

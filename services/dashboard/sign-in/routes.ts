@@ -1,7 +1,7 @@
 // POST /sign-in {token} | {ticket} | {email} | {email, code}, POST /sign-out, GET /session, GET /me, GET|DELETE /sessions, DELETE /sessions/{id}.
 //
 // Signing in tells a stranger nothing about users. The answer to {email} is the same for every address and is given before the address is
-// looked up; every refusal of {email, code} has the same words and takes the same time.
+// looked up; every refusal of {email, code} in a browser that has asked for a code has the same words and takes the same time.
 import type { Context } from 'koa'
 import { z } from 'zod'
 import type { AdminToken } from '../../../infra/config/secrets.ts'
@@ -20,24 +20,27 @@ import { operatorPrincipal, type Principal, principalOf } from '../access.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { emailAddress } from '../email-address.ts'
 import { emptyBody, notFound } from '../request-input.ts'
+import type { AfterAnswer } from './after-answer.ts'
 import { describeBrowser } from './browser.ts'
+import { type Browsers, KNOWN_BROWSER_MS, SIGN_IN_FLOW_MS } from './browsers.ts'
 import type { SignInCodes } from './codes.ts'
-import { type CookieOptions, endedSessionCookie, readSessionCookie, sessionCookie } from './cookie.ts'
+import { type Cookies, newCookieToken } from './cookie.ts'
 import type { SameOrigin } from './same-origin.ts'
 import type { CurrentSessionAnswer, MeAnswer, SessionAnswer } from './schemas.ts'
 import { csrfTokenOf, ownSessions, type Person, SESSION_MS, type Sessions, userPrincipal } from './sessions.ts'
 
 export interface SignInDeps {
   codes: SignInCodes
+  browsers: Pick<Browsers, 'remember'>
   tickets: Pick<SignInTickets, 'use'>
   sessions: Sessions
   sameOrigin: Pick<SameOrigin, 'checkOriginIfAny'>
   identifyOperator: IdentifyOperator
   operators: readonly AdminToken[]
   findCaller: FindCaller
-  cookie: CookieOptions
-  /** Work that goes on after the answer, beside other such work. */
-  runAfterAnswer(job: () => Promise<void>): void
+  cookies: Cookies
+  /** Work that begins after the answer, beside other such work. */
+  runAfterAnswer: AfterAnswer['run']
 }
 
 const signInBody = z
@@ -60,9 +63,12 @@ const MAX_REQUESTS = 60
 const REFUSAL_MS = 250
 
 const CODE_SENT = {
-  live: "If the address is a user's, a code was sent to it by email. Sign in with the address and the code.",
+  live: "If the address is a user's, a code was sent to it by email. It is good in this browser only.",
   test: "If the address is a user's, a code is in the sandbox inbox, because this deployment has no email provider.",
 }
+
+const ASKED_ELSEWHERE =
+  'A code is good only in the browser that asked for it, and this one has not asked. Ask for a new one here.'
 
 const TICKET_REFUSED =
   "The link is wrong, has expired or was used before. Sign in with the operator's token; in development, a restart prints a new link."
@@ -70,8 +76,7 @@ const TICKET_REFUSED =
 export const createSignInRoutes =
   (deps: SignInDeps): AddRoutes =>
   (router, { store, keyring, clock, log, readBody, readPage, withAudit }) => {
-    const { codes, tickets, sessions, sameOrigin, identifyOperator, operators, findCaller, cookie, runAfterAnswer } =
-      deps
+    const { codes, browsers, tickets, sessions, sameOrigin, identifyOperator, operators, findCaller, cookies } = deps
     const throttle = createAttemptThrottle({ maxFailures: MAX_REQUESTS, windowMs: MINUTE_MS, clock })
 
     function countRequest(ctx: Context): void {
@@ -117,13 +122,13 @@ export const createSignInRoutes =
       }))
       if ('user' in person)
         await store.docs('users').modify({ _id: person.user._id }, { $set: { last_sign_in_at: session.created_at } })
-      ctx.set('Set-Cookie', sessionCookie(token, SESSION_MS, cookie))
+      ctx.append('Set-Cookie', cookies.session.give(token, SESSION_MS))
       ctx.body = await viewOf(caller)
     }
 
     async function endFormer(ctx: Context): Promise<void> {
-      const given = readSessionCookie(ctx)
-      const former = given.kind === 'token' ? await sessions.find(given.token) : null
+      const token = cookies.session.tokenIn(ctx)
+      const former = token === null ? null : await sessions.find(token)
       if (former?.session) await endSession(ctx, former.session.id)
     }
 
@@ -137,12 +142,25 @@ export const createSignInRoutes =
 
     async function signInWithCode(ctx: Context, email: string, code: string): Promise<void> {
       const askedAt = clock.now()
-      const user = await codes.check(email, code, { mode: await codes.mode(), trace: traceOf(ctx) })
-      if (user) return begin(ctx, { user }, userPrincipal(keyring, user))
+      const mode = await codes.mode()
+      const flowToken = cookies.flow.tokenIn(ctx)
+      if (flowToken === null) throw httpException(401, ASKED_ELSEWHERE)
+      const user = await codes.check(email, code, { mode, trace: traceOf(ctx), flowToken })
+      if (user) {
+        await begin(ctx, { user }, userPrincipal(keyring, user))
+        return knowBrowser(ctx, user)
+      }
       const caller_address = findCaller(ctx).nearestKnown
       log.warn({ request_id: ctx.state.requestId, caller_address }, 'sign_in.code_refused')
       await new Promise<void>(resolve => void clock.after(askedAt + REFUSAL_MS - clock.now(), resolve))
       throw httpException(401, 'The code is wrong, has expired or was used before. Ask for a new one.')
+    }
+
+    /** From now on the browser has sign-in mails of its own for this user. */
+    async function knowBrowser(ctx: Context, { _id }: UserDoc): Promise<void> {
+      const token = cookies.device.tokenIn(ctx) ?? newCookieToken()
+      await browsers.remember(token, _id)
+      ctx.append('Set-Cookie', [cookies.device.give(token, KNOWN_BROWSER_MS), cookies.flow.end()])
     }
 
     router.post('/sign-in', async ctx => {
@@ -160,7 +178,10 @@ export const createSignInRoutes =
       const mode = await codes.mode()
       const clientAddress = clientAddressOf(findCaller(ctx))
       const trace = traceOf(ctx)
-      runAfterAnswer(() => codes.send(email, { mode, clientAddress, trace }))
+      const flowToken = cookies.flow.tokenIn(ctx) ?? newCookieToken()
+      const deviceToken = cookies.device.tokenIn(ctx)
+      deps.runAfterAnswer(ctx.res, () => codes.send(email, { mode, clientAddress, trace, flowToken, deviceToken }))
+      ctx.set('Set-Cookie', cookies.flow.give(flowToken, SIGN_IN_FLOW_MS))
       ctx.body = { next: 'code', sent_by: mode === 'live' ? 'email' : 'sandbox', detail: CODE_SENT[mode] }
     })
 
@@ -168,14 +189,14 @@ export const createSignInRoutes =
       await readBody(ctx, emptyBody)
       const { session } = principalOf(ctx)
       if (session) await endSession(ctx, session.id)
-      ctx.set('Set-Cookie', endedSessionCookie(cookie))
+      ctx.set('Set-Cookie', cookies.session.end())
       ctx.status = 204
     })
 
     // A page asks this first: without a session GET /me refuses, and browsers log a refusal as an error.
     router.get('/session', async ctx => {
-      const cookie = readSessionCookie(ctx)
-      const caller = cookie.kind === 'token' ? await sessions.find(cookie.token) : null
+      const token = cookies.session.tokenIn(ctx)
+      const caller = token === null ? null : await sessions.find(token)
       ctx.body = { me: caller === null ? null : await viewOf(caller) } satisfies CurrentSessionAnswer
     })
 
@@ -203,7 +224,7 @@ export const createSignInRoutes =
         after: null,
         perform: () => sessions.endAllOf(caller),
       }))
-      ctx.set('Set-Cookie', endedSessionCookie(cookie))
+      ctx.set('Set-Cookie', cookies.session.end())
       ctx.status = 204
     })
 
@@ -212,7 +233,7 @@ export const createSignInRoutes =
       const { id = '' } = ctx.params
       if ((await sessions.own(caller, id)) === null) throw notFound('session')
       await endSession(ctx, id)
-      if (caller.session?.id === id) ctx.set('Set-Cookie', endedSessionCookie(cookie))
+      if (caller.session?.id === id) ctx.set('Set-Cookie', cookies.session.end())
       ctx.status = 204
     })
 

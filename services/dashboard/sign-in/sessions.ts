@@ -1,8 +1,8 @@
 // Sessions of the dashboard. In: a user or an operator who has signed in, or a token from a cookie. Out: a session, or null for a token that
-// is unknown, expired or revoked. Nothing is cached: a session that is ended, a user that is removed and a role that is changed count from
+// is unknown, forged, expired or revoked. Nothing is cached: a session that is ended, a user that is removed and a role that is changed count from
 // the next request on, in every process. A session of an operator ends when its token leaves ADMIN_TOKEN.
 import { Buffer } from 'node:buffer'
-import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import type { Clock } from '../../../infra/clock.ts'
 import type { AdminToken } from '../../../infra/config/secrets.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
@@ -12,11 +12,12 @@ import type { Filter } from '../../../infra/store/docs.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../infra/time.ts'
 import { maskEmail } from '../../../machines/masking.ts'
 import { type SessionDoc, type UserDoc, type UserStore, userContext } from '../../domain/users/documents.ts'
+import type { Grants } from '../../domain/users/grants.ts'
 import { markOf, operatorWith } from '../../domain/users/operator-marks.ts'
 import { operatorPrincipal, type Principal } from '../access.ts'
+import { newCookieToken } from './cookie.ts'
 
 export const SESSION_MS = 12 * HOUR_MS
-const TOKEN_BYTES = 32
 /** More than a person opens in twelve hours. */
 const MAX_SESSIONS_AT_ONCE = 10_000
 
@@ -45,18 +46,19 @@ export interface Sessions {
 export interface SessionDeps {
   store: UserStore
   keyring: Pick<Keyring, 'index' | 'indexes' | 'unseal'>
+  grants: Grants
   clock: Pick<Clock, 'now'>
   operators: readonly AdminToken[]
 }
 
-export function createSessions({ store, keyring, clock, operators }: SessionDeps): Sessions {
+export function createSessions({ store, keyring, grants, clock, operators }: SessionDeps): Sessions {
   const [sessions, users] = [store.docs('sessions'), store.docs('users')]
 
   function create(person: Person, browser: string): NewSession {
-    const token = randomBytes(TOKEN_BYTES).toString('base64url')
+    const token = newCookieToken()
     const now = clock.now()
     const expires_at = now + SESSION_MS
-    const session: SessionDoc = {
+    const session = grants.stamp('sessions', {
       _id: newId('ses', now),
       hash: hashToken(token),
       user_id: 'user' in person ? person.user._id : null,
@@ -66,14 +68,14 @@ export function createSessions({ store, keyring, clock, operators }: SessionDeps
       seen_at: now,
       expires_at,
       purge_at: new Date(expires_at),
-    }
+    })
     return { session, token }
   }
 
   async function ownerOf({ user_id, operator }: SessionDoc): Promise<Omit<Principal, 'session'> | null> {
     if (operator !== null) return operatorWith(keyring, operators, operator) ? operatorPrincipal(operator.name) : null
     const user = user_id === null ? undefined : (await users.get([user_id])).get(user_id)
-    return user ? userPrincipal(keyring, user) : null
+    return user && grants.isGenuine('users', user) ? userPrincipal(keyring, user) : null
   }
 
   return {
@@ -86,7 +88,7 @@ export function createSessions({ store, keyring, clock, operators }: SessionDeps
     async find(token) {
       const [session] = await sessions.find({ hash: hashToken(token) }, { sort: { hash: 1 }, limit: 1 })
       const now = clock.now()
-      if (!session || session.expires_at <= now) return null
+      if (!session || session.expires_at <= now || !grants.isGenuine('sessions', session)) return null
       const owner = await ownerOf(session)
       if (owner === null) return null
       // Not inserted again if it was ended meanwhile.

@@ -1,29 +1,35 @@
 // GET|POST /companies/{id}/users, PATCH|DELETE /users/{id}: who of a company may use the dashboard. An address is a user of one company
 // only. A company does not lose its last owner through its own users: then none of them could invite another.
+// GET /users/unstamped, POST /users/stamp: users without a MAC, of an earlier release. An operator looks at each and stamps it: a document that
+// anybody with access to the store could write must not become a user by itself.
 import { z } from 'zod'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import { httpException } from '../../../infra/http/problem.ts'
 import { newId } from '../../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
+import { scanAll } from '../../../infra/store/scan.ts'
 import { maskEmail } from '../../../machines/masking.ts'
 import { text } from '../../domain/tenancy/value-schemas.ts'
 import { CONSOLE_COMPANY_ID } from '../../domain/users/console.ts'
 import { emailIndex, findUserByEmail, type UserDoc, type UserRole, userContext } from '../../domain/users/documents.ts'
+import type { Grants } from '../../domain/users/grants.ts'
 import { type AdminRequest, principalOf } from '../access.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { emailAddress } from '../email-address.ts'
 import { getOr404 } from '../request-input.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
-import { type UserAnswer, userRole } from './schemas.ts'
+import { type UnstampedAnswer, type UserAnswer, userRole } from './schemas.ts'
 
 const inviteBody = z.strictObject({ email: emailAddress, role: userRole, name: text(100).nullable().default(null) })
 export const changeBody = z.strictObject({ role: userRole })
+const MAX_STAMPED_AT_ONCE = 1_000
+export const stampBody = z.strictObject({ ids: z.array(z.string().max(100)).min(1).max(MAX_STAMPED_AT_ONCE) })
 
 /** The name of the lease under which users change: neither an address nor the place of the last owner may be taken twice. */
 const USERS_CHANGE = 'users'
 
 export const createUserRoutes =
-  ({ sessions }: { sessions: Pick<Sessions, 'endAllOf'> }): AddRoutes =>
+  ({ sessions, grants }: { sessions: Pick<Sessions, 'endAllOf'>; grants: Grants }): AddRoutes =>
   (router, { store, keyring, clock, readBody, readPage, withAudit, changeExclusively }) => {
     const [users, companies] = [store.docs('users'), store.docs('companies')]
 
@@ -50,7 +56,7 @@ export const createUserRoutes =
     function newUser(company_id: string, email: string, given: { role: UserRole; name: string | null }): UserDoc {
       const now = clock.now()
       const _id = newId('usr', now)
-      return {
+      return grants.stamp('users', {
         _id,
         company_id,
         role: given.role,
@@ -60,8 +66,11 @@ export const createUserRoutes =
         created_at: now,
         last_sign_in_at: null,
         rev: 0,
-      }
+      })
     }
+
+    /** Of an earlier release, or stamped with a secret that is gone. One whose members do not fit its MAC is not among them. */
+    const isUnstamped = (user: UserDoc): boolean => ['missing', 'unknown_key'].includes(grants.makerOf('users', user))
 
     /** An operator may leave a company without an owner, and is the one who can invite the next. */
     async function requireAnotherOwner(request: AdminRequest, { company_id, role }: UserDoc): Promise<void> {
@@ -101,6 +110,40 @@ export const createUserRoutes =
       ctx.status = 201
     })
 
+    router.get('/users/unstamped', async ctx => {
+      const items: UserAnswer[] = []
+      for await (const user of scanAll(users)) {
+        if (isUnstamped(user)) items.push(userView(user))
+        if (items.length === MAX_STAMPED_AT_ONCE) break
+      }
+      ctx.body = { items } satisfies UnstampedAnswer
+    })
+
+    router.post('/users/stamp', async ctx => {
+      const { ids } = await readBody(ctx, stampBody)
+      const items: UserAnswer[] = []
+      for (const id of new Set(ids)) {
+        const stamped = await withAudit(ctx, async () => {
+          const stored = await getOr404(ctx, users, id, 'user')
+          if (!isUnstamped(stored)) return { unchanged: null }
+          const user = grants.stamp('users', stored)
+          return {
+            action: 'user.stamp',
+            target: id,
+            company_id: stored.company_id,
+            before: null,
+            after: auditFields(user),
+            perform: async () => {
+              const [outcome] = await users.change([{ _id: id, rev: stored.rev, update: { $set: { mac: user.mac } } }])
+              return outcome === 'won' ? userView(user) : null
+            },
+          }
+        })
+        if (stamped) items.push(stamped)
+      }
+      ctx.body = { items } satisfies UnstampedAnswer
+    })
+
     router.patch('/users/:id', async ctx => {
       await getOr404(ctx, users, ctx.params.id, 'user')
       const { role } = await readBody(ctx, changeBody)
@@ -109,8 +152,10 @@ export const createUserRoutes =
           const stored = await getOr404(ctx, users, ctx.params.id, 'user')
           if (stored.role === role) return { unchanged: userView(stored) }
           await requireAnotherOwner(ctx, stored)
+          // A new MAC would make good what an attacker has written.
+          if (!grants.isGenuine('users', stored)) throw notGenuine()
           const { _id, rev, company_id } = stored
-          const user = { ...stored, role }
+          const user = grants.stamp('users', { ...stored, role })
           return {
             action: 'user.change',
             target: _id,
@@ -119,7 +164,7 @@ export const createUserRoutes =
             after: auditFields(user),
             perform: async () => {
               await renewLease()
-              return (await users.change([{ _id, rev, update: { $set: { role } } }]))[0] === 'won'
+              return (await users.change([{ _id, rev, update: { $set: { role, mac: user.mac } } }]))[0] === 'won'
                 ? userView(user)
                 : null
             },
@@ -155,3 +200,9 @@ export const createUserRoutes =
 
 const addressTaken = () =>
   httpException(409, 'This address belongs to a user already. An address can be a user of one company only.')
+
+const notGenuine = () =>
+  httpException(
+    409,
+    'This user was not written by this release of Countersign. An operator stamps it (POST /users/stamp), or removes it and invites the person again.',
+  )

@@ -23,4 +23,9 @@ export const user = z
 
 export const userPage = pageOf('UserPage', user)
 
+export const unstampedUsers = z
+  .object({ items: z.array(user) })
+  .meta({ id: 'UnstampedUsers', description: 'Users that were without a stamp.' })
+
+export type UnstampedAnswer = z.output<typeof unstampedUsers>
 export type UserAnswer = z.output<typeof user>

@@ -6,15 +6,19 @@ import { ensure } from '../../../infra/store/ensure.ts'
 import type { CountersignStore } from '../collections.ts'
 import { openAccount } from '../money/batches.ts'
 import type { SettingsInput } from '../tenancy/settings.ts'
-import { CONSOLE_APP_ID, CONSOLE_COMPANY_ID } from '../users/console.ts'
+import { CONSOLE_APP_ID, CONSOLE_COMPANY_ID, SIGN_IN_CODE_LENGTH } from '../users/console.ts'
 
 /** Messages name it: "123456 is your Countersign console verification code." */
 const NAME = 'Countersign console'
 
 /** Codes are only of interest until they are used; a week is enough to find out why one did not arrive. */
-const SETTINGS: SettingsInput = { routing: { default: ['email'] }, retention_days: 7 }
+const SETTINGS: SettingsInput = {
+  code: { length: SIGN_IN_CODE_LENGTH },
+  routing: { default: ['email'] },
+  retention_days: 7,
+}
 
-/** What is there stays as it is: an operator may have changed it. */
+/** What is there stays as it is: an operator may have changed it. Only the length of its codes is set, which is always the same. */
 export async function ensureConsole({
   store,
   clock,
@@ -42,6 +46,9 @@ export async function ensureConsole({
       created_at: now,
       rev: 0,
     }),
-    update: () => null,
+    update: ({ settings }) =>
+      settings.code?.length === SIGN_IN_CODE_LENGTH
+        ? null
+        : { $set: { settings: { ...settings, code: { ...settings.code, length: SIGN_IN_CODE_LENGTH } } } },
   })
 }

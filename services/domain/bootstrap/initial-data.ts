@@ -6,14 +6,16 @@ import type { Config, Secrets } from '../../../infra/config/config.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { StartProblem } from '../../../infra/start-problem.ts'
+import { createGrants } from '../users/grants.ts'
 import { createSignInTickets } from '../users/sign-in-tickets.ts'
+import { renewUserStamps } from '../users/user-stamps.ts'
 import { applyBootstrap, type Bootstrap, readBootstrap } from './bootstrap.ts'
 import { ensureConsole } from './console.ts'
 import { createDemo, type DemoAccess, type DemoKeys, demoGuide, signInGuide } from './demo.ts'
 import type { BootstrapDeps } from './write-to-store.ts'
 
 export interface InitialDataDeps extends Required<Omit<BootstrapDeps, 'minted' | 'keyring'>> {
-  keyring: BootstrapDeps['keyring'] & Pick<Keyring, 'index' | 'indexes'>
+  keyring: BootstrapDeps['keyring'] & Pick<Keyring, 'index' | 'indexes' | 'mac' | 'makerOf'>
   config: Pick<Config, 'production' | 'roles'>
   secrets: Pick<Secrets, 'adminTokens'>
   /** Null without BOOTSTRAP_FILE. */
@@ -51,7 +53,9 @@ export function createInitialData(deps: InitialDataDeps): InitialData {
   let demo: DemoKeys | null = null
   const operators = secrets.adminTokens
   const [operator] = operators
-  const wantsTicket = !config.production && config.roles.includes('dashboard')
+  const isDashboard = config.roles.includes('dashboard')
+  const wantsTicket = !config.production && isDashboard
+  const grants = createGrants({ keyring, log })
   let ticket: string | null = null
 
   async function apply(file: Bootstrap): Promise<void> {
@@ -67,8 +71,9 @@ export function createInitialData(deps: InitialDataDeps): InitialData {
       await ensureConsole({ store, clock })
       if (bootstrap !== null) await apply(bootstrap)
       if (wantsDemo) demo ??= await createDemo(bootstrapDeps)
+      if (isDashboard) await renewUserStamps({ store, grants, log })
       if (wantsTicket && operator)
-        ticket ??= await createSignInTickets({ store, keyring, clock, operators }).create(operator)
+        ticket ??= await createSignInTickets({ store, keyring, grants, clock, operators }).create(operator)
     },
     printGuide({ signInUrl, ...access }) {
       const signInLink = ticket === null || signInUrl === null ? null : `${signInUrl}?ticket=${ticket}`

@@ -1,9 +1,10 @@
-// What is stored about the people who use the dashboard: users, each of one company, sessions, and tickets with which operators sign in
-// once. Addresses and names are personal data: both are sealed, and a user is found by a keyed index of the address. Of the token of a
-// session and of a ticket only the hash is stored.
+// What is stored about the people who use the dashboard: users, each of one company, sessions, tickets with which operators sign in once, and
+// what a sign-in by code needs. Addresses and names are personal data: both are sealed, and a user is found by a keyed index of the
+// address. Of the tokens in cookies and of a ticket only hashes are stored. What grants access has a MAC (grants.ts).
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
+import type { Mode } from '../../../machines/otp.ts'
 import { recipientKey } from '../verifications/lookup-indexes.ts'
 import type { OperatorMark } from './operator-marks.ts'
 
@@ -11,7 +12,12 @@ import type { OperatorMark } from './operator-marks.ts'
 export const USER_ROLES = ['viewer', 'developer', 'owner'] as const
 export type UserRole = (typeof USER_ROLES)[number]
 
-export interface UserDoc extends RevisedDoc {
+/** A document that grants access. One without a MAC was written by an earlier release, or by an attacker. */
+interface GrantingDoc {
+  mac?: string
+}
+
+export interface UserDoc extends RevisedDoc, GrantingDoc {
   company_id: string
   role: UserRole
   /** The keyed index of the address. */
@@ -22,7 +28,7 @@ export interface UserDoc extends RevisedDoc {
   last_sign_in_at: number | null
 }
 
-export interface SessionDoc extends Doc {
+export interface SessionDoc extends Doc, GrantingDoc {
   /** Of the token in the cookie. */
   hash: string
   /** The id of the user; null for a session of an operator. */
@@ -39,9 +45,31 @@ export interface SessionDoc extends Doc {
 }
 
 /** The id is the hash of the ticket. */
-export interface SignInTicketDoc extends Doc {
+export interface SignInTicketDoc extends Doc, GrantingDoc {
   operator: OperatorMark
   expires_at: number
+  purge_at: Date
+}
+
+/** A user who is signing in in one browser. The id is the hash of the browser's flow cookie and of the user's id. */
+export interface SignInFlowDoc extends Doc, GrantingDoc {
+  /** The verification whose code is good in this browser. */
+  otp_id: string
+  mode: Mode
+  expires_at: number
+  purge_at: Date
+}
+
+/** A browser in which a user has signed in by code. The id is the hash of its device cookie and of the user's id. */
+export interface KnownBrowserDoc extends Doc {
+  expires_at: number
+  purge_at: Date
+}
+
+/** The sign-in mails of the last hour to one user. The id is that of the user, or of one of the user's known browsers. */
+export interface SignInMailsDoc extends RevisedDoc {
+  /** When they were sent. */
+  times: number[]
   purge_at: Date
 }
 
@@ -62,6 +90,9 @@ export const USER_COLLECTIONS = {
     purged: true,
   }),
   sign_in_tickets: collection<SignInTicketDoc>({ indexes: [], purged: true }),
+  sign_in_flows: collection<SignInFlowDoc>({ indexes: [], purged: true }),
+  known_browsers: collection<KnownBrowserDoc>({ indexes: [], purged: true }),
+  sign_in_mails: collection<SignInMailsDoc>({ indexes: [], purged: true }),
 }
 
 export type UserStore = StoreOf<typeof USER_COLLECTIONS>

@@ -178,6 +178,25 @@ describe('code secrets', () => {
     expect(() => withoutCodes.currentCodeSecret()).to.throw(NoCodeSecrets)
     expect(() => withoutCodes.code('c1', of)).to.throw(NoCodeSecrets)
     expect(() => withoutCodes.token('c1', token)).to.throw(NoCodeSecrets)
+    expect(() => withoutCodes.mac('users', ['x'])).to.throw(NoCodeSecrets)
+    expect(() => withoutCodes.makerOf(ring.mac('users', ['x']), 'users', ['x'])).to.throw(NoCodeSecrets)
+  })
+
+  it('make MACs of lists of texts for one purpose, and tell which of them made one', () => {
+    const mac = ring.mac('users', ['a', 'b'])
+    expect(mac).to.match(/^c1\.[\w-]{43}$/)
+    expect(ring.makerOf(mac, 'users', ['a', 'b'])).to.equal('current')
+    expect(rotated.makerOf(mac, 'users', ['a', 'b'])).to.equal('former')
+    expect(ring.makerOf(rotated.mac('users', ['a', 'b']), 'users', ['a', 'b'])).to.equal('unknown_key')
+    for (const [purpose, texts] of [
+      ['sessions', ['a', 'b']],
+      ['users', ['ab', '']],
+      ['users', ['a']],
+      ['users', ['b', 'a']],
+    ] as const)
+      expect(ring.makerOf(mac, purpose, texts), `${purpose} ${texts}`).to.equal('forged')
+    for (const text of ['', 'c1', 'c1.', `${mac}x`, `${mac}.`])
+      expect(ring.makerOf(text, 'users', ['a', 'b']), text).to.be.oneOf(['forged', 'unknown_key'])
   })
 
   it('missing in the whole process are a bug, not a key that may come back', () => {

@@ -1059,7 +1059,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description With an operator's token or a ticket, which is good once, for an hour; or with an address and the code that came to it: first `email` alone, then `email` and `code`. The session is in a cookie.
+         * @description With an operator's token or a ticket, which is good once, for an hour; or with an address and the code that came to it: first `email` alone, then `email` and `code` from the same browser, with the cookie that it got. The session is in a cookie.
          */
         post: operations["signIn"];
         delete?: never;
@@ -1218,6 +1218,46 @@ export interface paths {
          * @description It counts from the next call on. Lowest role: `owner`.
          */
         patch: operations["changeUser"];
+        trace?: never;
+    };
+    "/admin/v1/users/unstamped": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List users without a stamp
+         * @description Users of a release that did not stamp them, and users whose stamp was made with a code secret that is gone. They cannot sign in. At most 1,000. Lowest role: `operator`.
+         */
+        get: operations["listUnstampedUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/users/stamp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stamp users
+         * @description Lets these users sign in. Look at their addresses, companies and roles first: who can write to the store can add a user without a stamp. Lowest role: `operator`.
+         */
+        post: operations["stampUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
 }
@@ -2891,6 +2931,10 @@ export interface components {
             /** @description The text ends in the app's SMS Retriever hash. */
             android_hash: string | null;
         };
+        /** @description The users to stamp. */
+        StampUsersRequest: {
+            ids: string[];
+        };
         /**
          * @description How long a row is.
          * @enum {string}
@@ -3014,6 +3058,10 @@ export interface components {
              * @description When it was exchanged.
              */
             at: string;
+        };
+        /** @description Users that were without a stamp. */
+        UnstampedUsers: {
+            items: components["schemas"]["User"][];
         };
         /** @description A user of the dashboard. */
         User: {
@@ -6251,7 +6299,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "email": "ada@example.com",
-                 *       "code": "123456"
+                 *       "code": "12345678"
                  *     }
                  */
                 "application/json": components["schemas"]["SignInRequest"];
@@ -6269,7 +6317,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["Verifications400"];
-            /** @description `HTTPException`: The token, the ticket or the code is wrong, has expired or was used before. */
+            /** @description `HTTPException`: The token, the ticket or the code is wrong, has expired or was used before; or another browser asked for the code. */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6641,6 +6689,73 @@ export interface operations {
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
             409: components["responses"]["Admin409B"];
+            413: components["responses"]["Verifications413"];
+            415: components["responses"]["Verifications415"];
+            422: components["responses"]["Admin422"];
+            429: components["responses"]["Admin429"];
+            500: components["responses"]["Verifications500"];
+            503: components["responses"]["Admin503"];
+        };
+    };
+    listUnstampedUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The users. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnstampedUsers"];
+                };
+            };
+            401: components["responses"]["Admin401"];
+            403: components["responses"]["Admin403"];
+            429: components["responses"]["Admin429"];
+            500: components["responses"]["Verifications500"];
+            503: components["responses"]["Admin503"];
+        };
+    };
+    stampUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "ids": [
+                 *         "usr_01k2m8x4e9s7v3hqz5tnw6yb0c"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["StampUsersRequest"];
+            };
+        };
+        responses: {
+            /** @description Those that were without a stamp, and have one now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnstampedUsers"];
+                };
+            };
+            400: components["responses"]["Verifications400"];
+            401: components["responses"]["Admin401"];
+            403: components["responses"]["Admin403"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];

@@ -4,9 +4,10 @@ import type { Message } from '../../../../infra/broker/broker.ts'
 import type { OtpAnswer, OtpCall } from '../../../../machines/calls.ts'
 import { ensureConsole } from '../../../../services/domain/bootstrap/console.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import { CONSOLE_APP_ID } from '../../../../services/domain/users/console.ts'
 import { type AdminOptions, closeAdmins, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { testClock } from '../../../support/clock.ts'
-import { post } from '../../../support/dashboard-session.ts'
+import { createVisitor, post, type Visitor } from '../../../support/dashboard-session.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'
 import { addUser } from '../../../support/users.ts'
@@ -39,6 +40,17 @@ onEmbeddedStore('a code for signing in', fresh => {
     const broker = { publish: async () => {}, request }
     return { admin: await startAdmin(store, { ...options, broker }), calls }
   }
+  /** A browser that has asked for a code to these addresses, once the actor has got its calls. */
+  async function browserThatAsked(
+    { admin, calls }: { admin: TestAdmin; calls: OtpCall[] },
+    ...emails: string[]
+  ): Promise<Visitor> {
+    const visitor = createVisitor(admin.url)
+    for (const email of emails) await visitor.enter({ email })
+    await eventually(() => expect(calls).to.have.length(1))
+    calls.splice(0)
+    return visitor
+  }
   const newUser = async (): Promise<string> => (await addUser(store, 'cmp_1', 'owner'))._id.replace('usr_', 'user')
 
   it('is not sent in production without an email provider, and the answer says so to everyone', async () => {
@@ -55,7 +67,7 @@ onEmbeddedStore('a code for signing in', fresh => {
   })
 
   it('is promised before the address is looked up, so that the time of the answer tells nothing', async () => {
-    let lookedUp = false
+    let logWhenLookedUp = ''
     const slow: CountersignStore = {
       ...store,
       docs: name =>
@@ -64,14 +76,22 @@ onEmbeddedStore('a code for signing in', fresh => {
           : {
               ...store.docs(name),
               find: () => {
-                lookedUp = true
+                logWhenLookedUp = admin.captured.output()
                 return new Promise(() => {})
               },
             },
     }
-    const { url } = await startAdmin(slow)
-    expect((await post(url, { email: 'ada@shop.example' })).status).to.equal(200)
-    await eventually(() => expect(lookedUp).to.equal(true))
+    const admin = await startAdmin(slow)
+    expect((await post(admin.url, { email: 'ada@shop.example' })).status).to.equal(200)
+    await eventually(() => expect(logWhenLookedUp).to.include('http.answered'))
+  })
+
+  it('has eight digits also where an earlier release has made the console', async () => {
+    const settings = { code: { ttl_seconds: 300 }, retention_days: 3 }
+    await store.docs('apps').modify({ _id: CONSOLE_APP_ID }, { $set: { settings } })
+    await ensureConsole({ store, clock: testClock() })
+    const app = (await store.docs('apps').get([CONSOLE_APP_ID])).get(CONSOLE_APP_ID)
+    expect(app?.settings).to.deep.equal({ code: { ttl_seconds: 300, length: 8 }, retention_days: 3 })
   })
 
   it('is sent with a sealed address, on behalf of the console, and of its caller’s address', async () => {
@@ -94,10 +114,11 @@ onEmbeddedStore('a code for signing in', fresh => {
   it('is refused after the same time, with the same words, for a user and for a stranger', async () => {
     const { admin, calls } = await start(wrong)
     const known = `${await newUser()}@shop.example`
+    const visitor = await browserThatAsked({ admin, calls }, known, 'stranger@shop.example')
     const details: string[] = []
     for (const email of [known, 'stranger@shop.example']) {
       let isAnswered = false
-      const answer = post(admin.url, { email, code: '123456' }).finally(() => {
+      const answer = visitor.enter({ email, code: '123456' }).finally(() => {
         isAnswered = true
       })
       const asked = calls.length + 1
@@ -119,14 +140,67 @@ onEmbeddedStore('a code for signing in', fresh => {
     const right: OtpAnswer = { ...wrong, matched: true, status: 'approved' }
     const { admin, calls } = await start(right)
     const email = `${await newUser()}@shop.example`
-    for (let nth = 0; nth < 2; nth += 1) await post(admin.url, { email, code: '123456' })
-    expect(new Set(calls.map(({ by }) => by.key_id)).size).to.equal(2)
+    const keyIds = new Set<string | undefined>()
+    for (let nth = 0; nth < 2; nth += 1) {
+      const visitor = await browserThatAsked({ admin, calls }, email)
+      expect((await visitor.enter({ email, code: '123456' })).status).to.equal(200)
+      keyIds.add(calls.splice(0)[0]?.by.key_id)
+    }
+    expect(keyIds.size).to.equal(2)
+  })
+
+  it('is refused at once, without a call, to a browser that has not asked for one, or has two such cookies', async () => {
+    const { admin, calls } = await start({ ...wrong, matched: true, status: 'approved' })
+    const email = `${await newUser()}@shop.example`
+    const visitor = await browserThatAsked({ admin, calls }, email)
+    const flow = visitor.cookies.get('countersign_sign_in')
+    const cookies = ['', 'countersign_sign_in=x', `countersign_sign_in=${flow}; countersign_sign_in=${'A'.repeat(43)}`]
+    for (const Cookie of cookies)
+      expect((await post(admin.url, { email, code: '123456' }, { Cookie })).status, Cookie).to.equal(401)
+    expect(calls).to.deep.equal([])
+    expect((await visitor.enter({ email, code: '123456' })).status).to.equal(200)
+  })
+
+  it('is not that of a verification that somebody wrote into the store for this browser', async () => {
+    const { admin, calls } = await start({ ...wrong, matched: true, status: 'approved' })
+    const email = `${await newUser()}@shop.example`
+    const visitor = await browserThatAsked({ admin, calls }, email)
+    const [flow] = await store.docs('sign_in_flows').find({}, { sort: { _id: 1 }, limit: 1 })
+    await store.docs('sign_in_flows').modify({ _id: flow?._id ?? '' }, { $set: { otp_id: 'otp_known' } })
+    const answer = visitor.enter({ email, code: '123456' })
+    await eventually(() => expect(calls).to.have.length(1))
+    expect(JSON.stringify(calls)).not.to.include('otp_known')
+    await eventually(async () => {
+      await admin.clock.advance(REFUSAL_MS)
+      expect(admin.captured.output()).to.include('access.refused').and.to.include('sign_in.code_refused')
+    })
+    expect((await answer).status).to.equal(401)
+  })
+
+  it('is not sent to a user without a MAC, and this is logged', async () => {
+    const { admin, calls } = await start(wrong)
+    const user = await addUser(store, 'cmp_1', 'owner')
+    await store.docs('users').modify({ _id: user._id }, { $unset: { mac: true } })
+    await post(admin.url, { email: `${user._id.replace('usr_', 'user')}@shop.example` })
+    await eventually(() => expect(admin.captured.output()).to.include('access.refused').and.to.include(user._id))
+    expect(calls).to.deep.equal([])
+  })
+
+  it('comes with a cookie that is bound to this host under https, as the session does', async () => {
+    const { admin } = await start(wrong, { publicUrl: 'https://console.example' })
+    const { headers } = await post(admin.url, { email: 'ada@shop.example' })
+    expect(headers.getSetCookie()).to.have.length(1)
+    expect(headers.getSetCookie()[0]).to.match(
+      /^__Host-countersign_sign_in=[\w-]{43}; Path=\/; Max-Age=3600; HttpOnly; SameSite=Strict; Secure$/,
+    )
   })
 
   it('lets no stranger in, even if the actor says that it matched', async () => {
     const { admin } = await start({ ...wrong, matched: true, status: 'approved' })
     const statuses: number[] = []
-    const answer = post(admin.url, { email: 'stranger@shop.example', code: '123456' })
+    const visitor = createVisitor(admin.url)
+    await visitor.enter({ email: 'stranger@shop.example' })
+    const answer = visitor.enter({ email: 'stranger@shop.example', code: '123456' })
     const recorded = answer.then(({ status }) => statuses.push(status))
     await eventually(async () => {
       await admin.clock.advance(REFUSAL_MS)
@@ -137,7 +211,10 @@ onEmbeddedStore('a code for signing in', fresh => {
 
   it('is 503 when the OTP actor does not answer, for a user and for a stranger', async () => {
     const { url } = await startAdmin(store)
-    for (const email of [`${await newUser()}@shop.example`, 'stranger@shop.example'])
-      expect((await post(url, { email, code: '123456' })).status).to.equal(503)
+    for (const email of [`${await newUser()}@shop.example`, 'stranger@shop.example']) {
+      const visitor = createVisitor(url)
+      await visitor.enter({ email })
+      expect((await visitor.enter({ email, code: '123456' })).status).to.equal(503)
+    }
   })
 })

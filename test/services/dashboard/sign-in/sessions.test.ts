@@ -1,10 +1,12 @@
 // Sessions of the dashboard: how one begins, what it is refused for, and how it ends.
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import { userContext } from '../../../../services/domain/users/documents.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin, TOKENS } from '../../../support/admin-api.ts'
 import { type Browser, post, signIn, userBrowser } from '../../../support/dashboard-session.ts'
 import { rawDocuments } from '../../../support/raw-documents.ts'
 import { eachStore } from '../../../support/stores.ts'
+import { keyringOf } from '../../../support/tenancy.ts'
 
 const [ADA, BOB] = TOKENS as [(typeof TOKENS)[0], (typeof TOKENS)[0]]
 const HOUR_MS = 3_600_000
@@ -49,10 +51,17 @@ eachStore('a session', fresh => {
     expect(await browser.ask('GET', '/session')).to.deep.include(nobody)
   })
 
-  it('has a Secure cookie when PUBLIC_URL is https', async () => {
+  it('has a cookie that no other host can set when PUBLIC_URL is https, and takes no other there', async () => {
     const secure = await startAdmin(store, { publicUrl: 'https://console.example' })
-    const [cookie] = (await post(secure.url, { token: ADA.token })).headers.getSetCookie()
-    expect(cookie).to.match(/; Secure$/)
+    const [cookie = ''] = (await post(secure.url, { token: ADA.token })).headers.getSetCookie()
+    expect(cookie).to.match(
+      /^__Host-countersign_session=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/,
+    )
+    const [pair = ''] = cookie.split(';')
+    const statusWith = async (Cookie: string) =>
+      (await secure.ask('GET', '/me', undefined, { token: null, headers: { Cookie } })).status
+    expect(await statusWith(pair)).to.equal(200)
+    expect(await statusWith(pair.replace('__Host-', ''))).to.equal(401)
   })
 
   it('leaves neither its token nor its CSRF token in the store and the log', async () => {
@@ -290,5 +299,77 @@ eachStore('a session', fresh => {
     ])
     const ended = items.find(({ action }: { action: string }) => action === 'session.end')
     expect(ended).to.include({ target: former.me.session_id, outcome: 'done' })
+  })
+
+  /** Writes to the store as an attacker who has access to it and to no key. */
+  const forge = (name: 'users' | 'sessions', _id: string, $set: object): Promise<unknown> =>
+    store.docs(name as 'sessions').modify({ _id }, { $set })
+  const refusedIn = (name: string): string[] =>
+    admin.captured
+      .output()
+      .split('\n')
+      .filter(line => line.includes('access.refused') && line.includes(`"${name}"`))
+
+  it('is refused once somebody has written to it in the store, and this is logged', async () => {
+    const { company } = await createTenant(admin)
+    const operator = (await signInAsOperator()).me.session_id
+    const stored = (await store.docs('sessions').get([operator])).get(operator)
+    const other = await userBrowser(admin, company, 'owner')
+    for (const members of [
+      { operator: stored?.operator, user_id: null },
+      { operator: stored?.operator, user_id: null, mac: stored?.mac },
+      { user_id: other.user._id },
+      { expires_at: admin.clock.now() + 100 * HOUR_MS },
+      { mac: 'c1.forged' },
+      { mac: 'c9.unknown' },
+      { mac: null },
+    ]) {
+      const { browser } = await userBrowser(admin, company, 'viewer')
+      expect(await statusOf(browser)).to.equal(200)
+      await forge('sessions', browser.me.session_id, members)
+      expect(await statusOf(browser), JSON.stringify(members)).to.equal(401)
+    }
+    expect(refusedIn('sessions')).to.have.length(7)
+    const planted = (await store.docs('sessions').get([other.browser.me.session_id])).get(other.browser.me.session_id)
+    await store.docs('sessions').remove({ _id: planted?._id ?? '' }, 1)
+    const { mac, ...unstamped } = planted as NonNullable<typeof planted>
+    await store.docs('sessions').insert([unstamped])
+    expect(await statusOf(other.browser), 'of a release that made no MACs').to.equal(401)
+  })
+
+  it('is refused once somebody has written another role, company or address to its user', async () => {
+    const { company } = await createTenant(admin)
+    const owner = await userBrowser(admin, company, 'owner')
+    const elsewhere = (await createTenant(admin)).company
+    for (const members of [
+      { role: 'owner' },
+      { company_id: elsewhere },
+      { sealed_email: owner.user.sealed_email },
+      // With DATA_KEYS, as the edge and the sweeper have them, but without CODE_SECRETS.
+      (id: string) => ({ sealed_email: admin.keyring.seal('eve@evil.example', userContext.email(id)) }),
+      { role: 'owner', mac: owner.user.mac },
+    ]) {
+      const { browser, user } = await userBrowser(admin, company, 'viewer')
+      expect(await statusOf(browser)).to.equal(200)
+      await forge('users', user._id, typeof members === 'function' ? members(user._id) : members)
+      expect(await statusOf(browser), JSON.stringify(members)).to.equal(401)
+    }
+    expect(refusedIn('users')).to.have.length(5)
+    expect(await statusOf(owner.browser)).to.equal(200)
+  })
+
+  it('outlives a rotation of code secrets while the old one is still configured, and one of data keys', async () => {
+    const { company } = await createTenant(admin)
+    const { browser, user } = await userBrowser(admin, company, 'viewer')
+    const statusWith = async (options: { keyring?: number[]; codeSecrets?: number[] }): Promise<number> => {
+      const { url } = await startAdmin(store, { ...options, clock: admin.clock })
+      const headers = { Cookie: `countersign_session=${browser.cookie}` }
+      return (await fetch(`${url}/admin/v1/me`, { headers })).status
+    }
+    expect(await statusWith({ codeSecrets: [2, 1] })).to.equal(200)
+    expect(await statusWith({ codeSecrets: [2] })).to.equal(401)
+    const [context, rotated] = [userContext.email(user._id), keyringOf([2, 1], [])]
+    await forge('users', user._id, { sealed_email: rotated.seal(rotated.unseal(user.sealed_email, context), context) })
+    expect(await statusWith({ keyring: [2, 1] })).to.equal(200)
   })
 })

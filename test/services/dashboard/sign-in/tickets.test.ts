@@ -1,4 +1,5 @@
 // Tickets of sign-in links: each is good once, for an hour, while its operator's token stays the same.
+import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { createSignInTickets } from '../../../../services/domain/users/sign-in-tickets.ts'
@@ -7,6 +8,7 @@ import { createBrowser, post, signIn } from '../../../support/dashboard-session.
 import { collectionsContaining, rawDocuments } from '../../../support/raw-documents.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
+import { testGrants } from '../../../support/users.ts'
 
 const [ADA, BOB] = TOKENS as [(typeof TOKENS)[0], (typeof TOKENS)[0]]
 const HOUR_MS = 3_600_000
@@ -21,7 +23,9 @@ onEmbeddedStore('a ticket for signing in', fresh => {
   afterEach(closeAdmins)
 
   const newTicket = (keyring = testKeyring()): Promise<string> =>
-    createSignInTickets({ store, keyring, clock: admin.clock, operators: TOKENS }).create(BOB)
+    createSignInTickets({ store, keyring, grants: testGrants(keyring), clock: admin.clock, operators: TOKENS }).create(
+      BOB,
+    )
   const elsewhere = (options: AdminOptions): Promise<TestAdmin> => startAdmin(store, { clock: admin.clock, ...options })
 
   it('begins a session of its operator, which the audit log has', async () => {
@@ -72,6 +76,26 @@ onEmbeddedStore('a ticket for signing in', fresh => {
       expect((await post((await elsewhere({ tokens })).url, { ticket })).status).to.equal(401)
     // The refused uses have not used it up.
     expect((await post(admin.url, { ticket })).status).to.equal(200)
+  })
+
+  it('is refused, and this is logged, when somebody wrote it into the store, or to it', async () => {
+    const tickets = store.docs('sign_in_tickets')
+    const genuine = async (ticket: string) => {
+      const _id = createHash('sha256').update(ticket).digest('hex')
+      return (await tickets.get([_id])).get(_id)
+    }
+    const [former, prolonged] = [await newTicket(), await newTicket()]
+    const { mac, ...members } = (await genuine(former)) ?? expect.fail()
+    const planted = { ...members, _id: createHash('sha256').update('planted').digest('hex') }
+    await tickets.insert([
+      planted,
+      { ...planted, _id: createHash('sha256').update('copied').digest('hex'), mac: mac ?? '' },
+    ])
+    await tickets.modify({ _id: (await genuine(prolonged))?._id ?? '' }, { $inc: { expires_at: HOUR_MS } })
+    for (const ticket of ['planted', 'copied', prolonged])
+      expect((await post(admin.url, { ticket })).status, ticket).to.equal(401)
+    expect(admin.captured.output().split('access.refused')).to.have.length(1 + 3)
+    expect((await post(admin.url, { ticket: former })).status).to.equal(200)
   })
 
   it('outlives a rotation of the data keys', async () => {

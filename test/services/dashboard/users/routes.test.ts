@@ -2,11 +2,14 @@
 import { expect } from 'chai'
 import { ensureConsole } from '../../../../services/domain/bootstrap/console.ts'
 import { CONSOLE_COMPANY_ID } from '../../../../services/domain/users/console.ts'
+import { renewUserStamps } from '../../../../services/domain/users/user-stamps.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
+import { createCapturedLog } from '../../../support/captured-log.ts'
 import { userBrowser } from '../../../support/dashboard-session.ts'
 import { collectionsContaining } from '../../../support/raw-documents.ts'
 import { eachStore } from '../../../support/stores.ts'
-import { addUser } from '../../../support/users.ts'
+import { keyringOf } from '../../../support/tenancy.ts'
+import { addUser, testGrants } from '../../../support/users.ts'
 
 eachStore('the users of a company', fresh => {
   let admin: TestAdmin
@@ -172,5 +175,44 @@ eachStore('the users of a company', fresh => {
     while (!isDone) await admin.clock.advance(25)
     await both
     expect(await rolesNow()).to.deep.equal(['owner'])
+  })
+
+  it('of an earlier release are stamped by an operator, one by one, and those that somebody changed are not', async () => {
+    const { browser, user } = await userBrowser(admin, company, 'viewer')
+    const forged = await addUser(admin.store, company, 'viewer')
+    const users = admin.store.docs('users')
+    await users.modify({ _id: user._id }, { $unset: { mac: true } })
+    await users.modify({ _id: forged._id }, { $set: { role: 'owner' } })
+    expect((await browser.ask('GET', '/me')).status).to.equal(401)
+    for (const { _id } of [user, forged])
+      expect((await admin.ask('PATCH', `/users/${_id}`, { role: 'developer' })).status).to.equal(409)
+    const unstamped = async () => (await admin.get('/users/unstamped')).body.items.map(({ id }: { id: string }) => id)
+    expect(await unstamped()).to.deep.equal([user._id])
+    await admin.clock.advance(1)
+    const stamped = await admin.ask('POST', '/users/stamp', { ids: [user._id, forged._id] })
+    expect(stamped.body.items.map(({ id }: { id: string }) => id)).to.deep.equal([user._id])
+    expect(await unstamped()).to.deep.equal([])
+    expect((await browser.ask('GET', '/me')).status).to.equal(200)
+    expect((await admin.ask('POST', '/users/stamp', { ids: ['usr_unknown'] })).status).to.equal(404)
+    const [record] = (await admin.get(`/audit?company_id=${company}&limit=1`)).body.items
+    expect(record).to.include({ action: 'user.stamp', target: user._id })
+  })
+
+  it('are stamped anew at the start of a dashboard with a new code secret, and only then', async () => {
+    const [user, unstamped] = [
+      await addUser(admin.store, company, 'viewer'),
+      await addUser(admin.store, company, 'viewer'),
+    ]
+    const users = admin.store.docs('users')
+    await users.modify({ _id: unstamped._id }, { $unset: { mac: true } })
+    const { log, output } = createCapturedLog()
+    const macs = async () => [...(await users.get([user._id, unstamped._id])).values()].map(({ mac }) => mac)
+    for (const codeSecrets of [[1], [2, 1]])
+      await renewUserStamps({ store: admin.store, grants: testGrants(keyringOf([1], codeSecrets)), log })
+    expect((await macs()).map(mac => mac?.slice(0, 3))).to.have.members(['c2.', undefined])
+    expect(output()).to.include('users.unstamped').and.to.include('"count":1')
+    const before = await macs()
+    await renewUserStamps({ store: admin.store, grants: testGrants(keyringOf([1], [3])), log })
+    expect(await macs(), 'no stamp for a user whose secret is gone').to.deep.equal(before)
   })
 })

@@ -28,6 +28,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'user.create': 'Invited a person',
   'user.change': 'Changed a role',
   'user.delete': 'Removed a person',
+  'user.stamp': 'Stamped a user',
   'webhook.create': 'Set the webhook',
   'webhook.change': 'Changed the webhook',
   'webhook.enable': 'Re-enabled the webhook',
