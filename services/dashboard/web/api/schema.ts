@@ -431,7 +431,7 @@ export interface paths {
         put?: never;
         /**
          * Test a provider with a real call
-         * @description Sends one real message with a made-up code through this provider alone, and answers what the vendor said. There is no verification and no charge by Countersign; the vendor may charge. It does not count for the circuit breaker, and is not stopped by it. A sandbox accepts everything and sends nothing. At most ten per minute and app, twenty per minute and company, three in ten minutes to one recipient, and two of a company at once. 503: no process of the channel runs, or it is busy and did not answer within the provider's timeout. Lowest role: `developer`.
+         * @description Sends one real message with a made-up code through this provider alone, and answers what the vendor said. There is no verification. It costs what a message to this recipient costs, is refunded when the vendor does not accept it, and obeys the countries and spend caps of the app. It does not count for the circuit breaker, and is not stopped by it. A sandbox accepts everything, sends nothing and costs nothing. At most ten per minute and app, twenty per day (UTC) and company, three in ten minutes to one recipient, and two of a company at once. 503: no process of the channel runs, or it is busy and did not answer within the provider's timeout. Lowest role: `developer`.
          */
         post: operations["testProvider"];
         delete?: never;
@@ -1930,10 +1930,10 @@ export interface components {
          */
         EndpointState: "active" | "paused";
         /**
-         * @description `hold`: a message was accepted. `refund`: it failed. `void`: it was never made.
+         * @description `hold`: a message was accepted. `refund`: it failed. `void`: it was never made. `recharge`: its code was entered after the refund.
          * @enum {string}
          */
-        EntryKind: "credit" | "hold" | "refund" | "void";
+        EntryKind: "credit" | "hold" | "refund" | "void" | "recharge";
         /** @description The recipient to erase. */
         EraseRecipientRequest: {
             recipient: string;
@@ -2193,11 +2193,11 @@ export interface components {
             micros: number;
             /** @description The balance after this entry. */
             balance_after: number;
-            /** @description The verification. */
+            /** @description The verification; null for a credit and for a test of a provider. */
             otp_id: string | null;
             /** @description The message. */
             delivery_id: string | null;
-            /** @description The note of a credit. */
+            /** @description The note of a credit, or which provider was tested. */
             note: string | null;
         };
         /** @description A page of a list. */
@@ -4888,7 +4888,30 @@ export interface operations {
             };
             400: components["responses"]["Verifications400"];
             401: components["responses"]["Admin401"];
-            403: components["responses"]["Admin403"];
+            /** @description `InsufficientFundsError`: The balance does not pay for the message. */
+            402: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `HTTPException`: The role of the user is too low, or the request of a session has no valid CSRF token or another page's Origin.
+             *
+             *     `GeoBlockedError`: The app does not send to the country of the recipient.
+             */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: components["responses"]["Admin404"];
             /** @description `HTTPException`: The app or its company is closed, or the config cannot be unsealed because its data key is no longer configured. */
             409: {
@@ -4906,7 +4929,7 @@ export interface operations {
             /**
              * @description `RateLimitExceededError`: Too many wrong tokens or codes came from this address.
              *
-             *     `RateLimitExceededError`: The app, the company or the recipient has had its tests of this time, or two tests of the company are under way.
+             *     `RateLimitExceededError`: The app, the company or the recipient has had its tests of this time, or two tests of the company are under way; `spend_cap`: the spend cap of the country is reached.
              */
             429: {
                 headers: {
