@@ -3537,7 +3537,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `HTTPException`: The app has no webhook endpoint. */
+        /** @description `HTTPException`: The company of the user is closed. Nothing was changed. */
         Admin409: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3547,8 +3547,26 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `HTTPException`: A company keeps at least one owner. */
+        /**
+         * @description `HTTPException`: The company of the user is closed. Nothing was changed.
+         *
+         *     `HTTPException`: The app has no webhook endpoint.
+         */
         Admin409B: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `HTTPException`: The company of the user is closed. Nothing was changed.
+         *
+         *     `HTTPException`: A company keeps at least one owner.
+         */
+        Admin409C: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -4056,6 +4074,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -4415,6 +4434,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -4498,6 +4518,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -4585,6 +4606,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -4619,6 +4641,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             422: components["responses"]["Admin422"];
             429: components["responses"]["Admin429"];
             500: components["responses"]["Verifications500"];
@@ -4663,6 +4686,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -4802,6 +4826,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -4841,6 +4866,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             422: components["responses"]["Admin422"];
             429: components["responses"]["Admin429"];
             500: components["responses"]["Verifications500"];
@@ -4913,7 +4939,11 @@ export interface operations {
                 };
             };
             404: components["responses"]["Admin404"];
-            /** @description `HTTPException`: The app or its company is closed, or the config cannot be unsealed because its data key is no longer configured. */
+            /**
+             * @description `HTTPException`: The company of the user is closed. Nothing was changed.
+             *
+             *     `HTTPException`: The app or its company is closed, or the config cannot be unsealed because its data key is no longer configured.
+             */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5072,6 +5102,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -5108,6 +5139,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             422: components["responses"]["Admin422"];
             429: components["responses"]["Admin429"];
             500: components["responses"]["Verifications500"];
@@ -5142,6 +5174,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             422: components["responses"]["Admin422"];
             429: components["responses"]["Admin429"];
             500: components["responses"]["Verifications500"];
@@ -5186,6 +5219,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -5222,7 +5256,11 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
-            /** @description `HTTPException`: There is no new secret to promote. */
+            /**
+             * @description `HTTPException`: The company of the user is closed. Nothing was changed.
+             *
+             *     `HTTPException`: There is no new secret to promote.
+             */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5342,7 +5380,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
-            409: components["responses"]["Admin409"];
+            409: components["responses"]["Admin409B"];
             422: components["responses"]["Admin422"];
             429: components["responses"]["Admin429"];
             500: components["responses"]["Verifications500"];
@@ -5387,7 +5425,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
-            409: components["responses"]["Admin409"];
+            409: components["responses"]["Admin409B"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -5909,6 +5947,7 @@ export interface operations {
             400: components["responses"]["Verifications400"];
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
+            409: components["responses"]["Admin409"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -6534,7 +6573,11 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
-            /** @description `HTTPException`: The address is another user's already. */
+            /**
+             * @description `HTTPException`: The company of the user is closed. Nothing was changed.
+             *
+             *     `HTTPException`: The address is another user's already.
+             */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6578,7 +6621,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
-            409: components["responses"]["Admin409B"];
+            409: components["responses"]["Admin409C"];
             422: components["responses"]["Admin422"];
             429: components["responses"]["Admin429"];
             500: components["responses"]["Verifications500"];
@@ -6623,7 +6666,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
-            409: components["responses"]["Admin409B"];
+            409: components["responses"]["Admin409C"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
