@@ -116,7 +116,7 @@ export const fail = (otp: Otp, at: number): Otp => ({ ...countWrongCode(otp), fa
 
 export const approveByMessage = (otp: Otp, at: number): Otp => withApproval(otp, null, at)
 
-/** Who enters the code has received it, whatever a provider reported. So one message with that code is paid. */
+/** The user who enters the code has received it, even if the provider reported a failure. So one message with that code is paid. */
 export function approveByCode(otp: Otp, by: Caller, at: number): Otp {
   const approved = withApproval(otp, by, at)
   const again = deliveryToRecharge(otp)
