@@ -24,7 +24,10 @@ export const ledgerEntry = z
     kind: entryKind,
     micros: z.int().meta({ description: 'Signed, in micro-units.' }),
     balance_after: z.int().meta({ description: 'The balance after this entry.' }),
-    otp_id: z.string().nullable().meta({ description: 'The verification; null for a credit and for a test of a provider.' }),
+    otp_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'The verification; null for a credit and for a test of a provider.' }),
     delivery_id: z.string().nullable().meta({ description: 'The message.' }),
     note: z.string().nullable().meta({ description: 'The note of a credit, or which provider was tested.' }),
   })

@@ -2,8 +2,8 @@
 // can be given back, or a refusal: the country is blocked, the company has had its tests of the day, the spend cap is reached, or the
 // balance is too low. A refused test leaves nothing behind.
 import type { Clock } from '../../../infra/clock.ts'
-import { newId } from '../../../infra/ids.ts'
 import { rateLimited } from '../../../infra/http/problem.ts'
+import { newId } from '../../../infra/ids.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { DAY_MS } from '../../../infra/time.ts'
 import type { Channel } from '../../../machines/channels.ts'

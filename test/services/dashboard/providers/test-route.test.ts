@@ -169,7 +169,13 @@ onEmbeddedStore('POST /apps/{id}/providers/{name}/test', fresh => {
 
   describe('where messages have a price', () => {
     const PRICE = 40
-    const ACCEPTED = { ...REFUSED, outcome: 'accepted', http_status: 201, vendor_code: null, vendor_text: null } as const
+    const ACCEPTED = {
+      ...REFUSED,
+      outcome: 'accepted',
+      http_status: 201,
+      vendor_code: null,
+      vendor_text: null,
+    } as const
     beforeEach(async () => {
       await admin.ask('PUT', '/prices', {
         prices: [

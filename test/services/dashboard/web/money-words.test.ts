@@ -64,10 +64,7 @@ describe('a reconciliation in words', () => {
       'dlv_1: not charged again',
       'The code of the message dlv_1 was entered after its refund, and the message was not charged again.',
     ],
-    [
-      'dlv_1: charged again, and delivered',
-      'The message dlv_1 was charged again without need: it is delivered.',
-    ],
+    ['dlv_1: charged again, and delivered', 'The message dlv_1 was charged again without need: it is delivered.'],
     ['dlv_1: held for, and there is none', 'The message dlv_1 was charged, and there is no such message.'],
     ['something new', 'something new'],
   ] as const)

@@ -2,7 +2,13 @@ import { expect } from 'chai'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { type Accounts, createAccounts } from '../../../../services/domain/money/accounts.ts'
 import { openAccount } from '../../../../services/domain/money/batches.ts'
-import { type Entry, holdEntry, rechargeEntry, refundEntry, voidEntry } from '../../../../services/domain/money/documents.ts'
+import {
+  type Entry,
+  holdEntry,
+  rechargeEntry,
+  refundEntry,
+  voidEntry,
+} from '../../../../services/domain/money/documents.ts'
 import { capKey } from '../../../../services/domain/money/spend-caps.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'

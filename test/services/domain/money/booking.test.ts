@@ -2,7 +2,13 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { itemsOf } from '../../../../services/domain/money/batches.ts'
 import { book, type EntryRequest, enteredBatch } from '../../../../services/domain/money/booking.ts'
-import { type Entry, holdEntry, keepHoldEntry, rechargeEntry, refundEntry } from '../../../../services/domain/money/documents.ts'
+import {
+  type Entry,
+  holdEntry,
+  keepHoldEntry,
+  rechargeEntry,
+  refundEntry,
+} from '../../../../services/domain/money/documents.ts'
 
 const credit = (name: string, micros: number): Entry => ({
   entry: `credit:${name}`,
