@@ -17,6 +17,7 @@ export const otpSetup = setup({
     deliver: (_, _effect: Effect | null) => {},
     notify: (_, _effect: Effect | null) => {},
     refund: (_, _effect: Effect | null) => {},
+    recharge: (_, _effect: Effect | null) => {},
     remember: () => {},
     reply: (_, _reply: Reply) => {},
   },
@@ -36,8 +37,8 @@ export const fallBack = assignWith<'delivery.reported'>((otp, event) => {
 export const countSend = assignWith<'otp.resend'>((otp, { at }) => change.countSend(otp, at))
 export const countWrongCode = assignWith<'otp.verify'>(change.countWrongCode)
 export const fail = assignWith<'otp.verify'>((otp, { at }) => change.fail(otp, at))
-export const approve = assignWith<'otp.verify'>((otp, { by, at }) => change.approve(otp, by, at))
-export const approveByMessage = assignWith<'message.received'>((otp, { at }) => change.approve(otp, null, at))
+export const approve = assignWith<'otp.verify'>((otp, { by, at }) => change.approveByCode(otp, by, at))
+export const approveByMessage = assignWith<'message.received'>((otp, { at }) => change.approveByMessage(otp, at))
 export const answerWithCode = assignWith<'message.received'>((otp, { new_delivery_id, at, prices }) =>
   change.addAnswer(otp, new_delivery_id, at, prices),
 )
@@ -120,10 +121,19 @@ export const notifyUnpaid = effect('notify', ({ context, event }) => {
   const { delivery_id } = context.deliveries.at(-1) as Delivery
   return { type: 'notify', id, ...deliveryEvent(context.otp_id, delivery_id, 'failed') }
 })
-/** Gives back what was paid for a delivery that failed. This happens once, because a delivery can fail only once. */
+/** Gives back what was paid for a delivery that failed, unless its price is kept. This happens once, because a delivery can fail only
+ *  once. */
 export const refund = effect('refund', ({ context, event }) => {
   if (event.type !== 'delivery.reported' || event.status !== 'failed') return null
   const { delivery_id } = event
-  const micros = context.deliveries.find(one => one.delivery_id === delivery_id)?.micros ?? 0
-  return micros > 0 ? { type: 'refund', id: `${delivery_id}:refund`, delivery_id, micros } : null
+  const failed = context.deliveries.find(one => one.delivery_id === delivery_id)
+  if (!failed?.micros || failed.charge !== undefined) return null
+  return { type: 'refund', id: `${delivery_id}:refund`, delivery_id, micros: failed.micros }
+})
+/** Charges again what the approval has just marked. This happens once, because a verification is approved only once. */
+export const recharge = effect('recharge', ({ context }) => {
+  const again = context.deliveries.find(({ charge }) => charge === 'again')
+  if (again === undefined) return null
+  const { delivery_id, micros } = again
+  return { type: 'recharge', id: `${delivery_id}:recharge`, delivery_id, micros }
 })

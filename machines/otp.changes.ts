@@ -1,6 +1,7 @@
 // The changes of a verification: one pure function for each kind of change. In: the verification before, and what the change needs.
 // Out: the verification after. The functions do not check whether a change is allowed: the guards do.
 import type { Channel } from './channels.ts'
+import { deliveryToRecharge, keepsPrice } from './otp.charges.ts'
 import { expiryAfterSend } from './otp.queries.ts'
 import type { Caller, Delivery, DeliveryStatus, Link, Otp, OtpStart, Prices, ReportDetails } from './otp.ts'
 
@@ -113,7 +114,18 @@ export const countWrongCode = (otp: Otp): Otp => ({ ...otp, wrong_codes: otp.wro
 
 export const fail = (otp: Otp, at: number): Otp => ({ ...countWrongCode(otp), failed_at: at })
 
-export const approve = (otp: Otp, by: Caller | null, at: number): Otp => ({
+export const approveByMessage = (otp: Otp, at: number): Otp => withApproval(otp, null, at)
+
+/** The user who enters the code has received it, even if the provider reported a failure. So one message with that code is paid. */
+export function approveByCode(otp: Otp, by: Caller, at: number): Otp {
+  const approved = withApproval(otp, by, at)
+  const again = deliveryToRecharge(otp)
+  if (again === undefined) return approved
+  const deliveries = otp.deliveries.map(one => (one === again ? { ...one, charge: 'again' as const } : one))
+  return { ...approved, deliveries }
+}
+
+const withApproval = (otp: Otp, by: Caller | null, at: number): Otp => ({
   ...otp,
   approval: { at, by, generation: otp.generation, channel: otp.channel },
 })
@@ -129,9 +141,12 @@ export interface StatusReport extends ReportDetails {
 export const recordReport = (otp: Otp, report: StatusReport): Otp => ({
   ...otp,
   deliveries: otp.deliveries.map(delivery =>
-    delivery.delivery_id === report.delivery_id ? withReport(delivery, report) : delivery,
+    delivery.delivery_id === report.delivery_id ? withCharge(otp, delivery, withReport(delivery, report)) : delivery,
   ),
 })
+
+const withCharge = (otp: Otp, before: Delivery, after: Delivery): Delivery =>
+  after.status === 'failed' && keepsPrice(otp, before, after) ? { ...after, charge: 'kept' } : after
 
 function withReport(
   delivery: Delivery,

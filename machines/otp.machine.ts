@@ -19,6 +19,7 @@ import {
   notifyOtp,
   notifyUnpaid,
   otpSetup,
+  recharge,
   recordReport,
   refund,
   refuse,
@@ -85,7 +86,7 @@ export const otpMachine = otpSetup.createMachine({
           {
             guard: 'codeIsRight',
             target: 'approved',
-            actions: [approve, notifyOtp('approved'), replyVerified('approved')],
+            actions: [approve, notifyOtp('approved'), recharge, replyVerified('approved')],
           },
           {
             guard: 'lastGuess',

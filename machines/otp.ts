@@ -64,6 +64,9 @@ export interface Delivery {
   provider?: string
   /** Present where the delivery failed; absent in verifications of releases that did not report it. */
   reason?: FailureReason
+  /** Present where the delivery failed and its price is paid all the same, because its code was entered. `kept`: it failed after the
+   *  approval, and was not refunded. `again`: it was refunded, and the approval charged it again. */
+  charge?: 'kept' | 'again'
   /** The error code and text in the vendor's receipt of the failure, without personal data; absent where the receipt had none. */
   vendor_code?: string
   vendor_text?: string
@@ -198,6 +201,8 @@ export type Effect =
   | { type: 'deliver'; id: string; channel: Channel; generation: number }
   | EventEffect
   | { type: 'refund'; id: string; delivery_id: string; micros: number }
+  /** Takes back a refund: the code of the delivery was entered, so it had arrived. */
+  | { type: 'recharge'; id: string; delivery_id: string; micros: number }
 
 export type EventEffect = { type: 'notify'; id: string } & WebhookEvent
 

@@ -1,5 +1,5 @@
-// The reports that reach the OTP actor through the durable queue `otp.reports`: receipts of deliveries, users' messages, refunds and
-// the sweeper's reminders. Personal data in them is sealed.
+// The reports that reach the OTP actor through the durable queue `otp.reports`: receipts of deliveries, users' messages, refunds,
+// charges after a refund and the sweeper's reminders. Personal data in them is sealed.
 import type { Mode, ReportDetails, ReportedStatus } from './otp.ts'
 
 export type OtpReport =
@@ -15,5 +15,7 @@ export type OtpReport =
   | { type: 'message.received'; app_id: string; mode: Mode; sealed_from: string; references: string[]; at: number }
   /** A delivery that was paid for has failed, so its price is given back. */
   | { type: 'delivery.refunded'; company_id: string; otp_id: string; delivery_id: string; micros: number }
+  /** The code of a delivery that was refunded has been entered, so its price is charged again. */
+  | { type: 'delivery.recharged'; company_id: string; otp_id: string; delivery_id: string; micros: number }
   /** The sweeper's reminder that the verification's time is up. */
   | { type: 'otp.due'; otp_id: string }

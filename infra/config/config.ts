@@ -15,6 +15,7 @@ import {
   HOW_TO_MAKE,
   MIN_TOKEN_LENGTH,
   type Secrets,
+  secretToken,
 } from './secrets.ts'
 import {
   cidrs,
@@ -44,6 +45,8 @@ export interface Config {
   readonly bootstrapFile: string | null
   readonly logLevel: LogLevel
   readonly metricsPort: number | null
+  /** Opens /metrics on the public port, and nothing else. */
+  readonly metricsToken: string | null
   readonly http: {
     readonly host: string
     /** 0: any free port. */
@@ -102,10 +105,14 @@ const settings = z.object({
   DATA_KEYS: dataKeys().optional(),
   LOST_DATA_KEYS: dataKeyIds().default([]),
   ADMIN_TOKEN: adminTokens().optional(),
+  METRICS_TOKEN: secretToken().optional(),
 })
 
 /** In production the token of an operator must be too long to guess. */
-const productionSettings = settings.extend({ ADMIN_TOKEN: adminTokens(MIN_TOKEN_LENGTH).optional() })
+const productionSettings = settings.extend({
+  ADMIN_TOKEN: adminTokens(MIN_TOKEN_LENGTH).optional(),
+  METRICS_TOKEN: secretToken(MIN_TOKEN_LENGTH).optional(),
+})
 
 const VARIABLES = settings.keyof().options
 export type Variable = (typeof VARIABLES)[number]
@@ -147,6 +154,7 @@ export function readConfig(env: Environment, roleNames: readonly string[]): Conf
     bootstrapFile: values.BOOTSTRAP_FILE ?? null,
     logLevel: values.LOG_LEVEL,
     metricsPort: values.METRICS_PORT,
+    metricsToken: values.METRICS_TOKEN ?? null,
     http: {
       host: values.HOST,
       port: values.PORT,

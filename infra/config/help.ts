@@ -33,6 +33,7 @@ const MOST_USED: readonly [Variable, string][] = [
   ['ALLOW_PRIVATE_TARGETS', 'ranges in which providers and endpoints may have private addresses; 1: all'],
   ['TRUSTED_PROXIES', 'ranges of your proxies, whose X-Forwarded-For is believed'],
   ['METRICS_PORT', 'a port with /metrics for everyone'],
+  ['METRICS_TOKEN', 'a token for /metrics alone'],
   ['LOG_LEVEL', 'trace, debug, info, warn, error, fatal, silent'],
 ]
 

@@ -68,6 +68,14 @@ const DEFAULT_OPERATOR_NAME = 'operator'
 /** Of an operator's token in production: 24 letters and digits made at random cannot be guessed. */
 export const MIN_TOKEN_LENGTH = 24
 
+/** One token, which opens one thing. */
+export const secretToken = (minLength = 1) =>
+  fromText((text, addProblem): string => {
+    if (!/^[!-~]+$/.test(text)) addProblem('must be visible ASCII without spaces')
+    else if (text.length < minLength) addProblem(`must have at least ${minLength} characters in production`)
+    return text
+  })
+
 /** One token without a name, or `name:token,…`. */
 export const adminTokens = (minLength = 1) =>
   fromText((text, addProblem): readonly AdminToken[] => {

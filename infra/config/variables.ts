@@ -5,7 +5,14 @@ import { readFileSync } from 'node:fs'
 import type { SettingProblem } from './problems.ts'
 
 /** The variables with a twin. The URLs of the engines hold passwords. */
-export const SECRET_VARIABLES = ['MONGODB_URL', 'AMQP_URL', 'CODE_SECRETS', 'DATA_KEYS', 'ADMIN_TOKEN'] as const
+export const SECRET_VARIABLES = [
+  'MONGODB_URL',
+  'AMQP_URL',
+  'CODE_SECRETS',
+  'DATA_KEYS',
+  'ADMIN_TOKEN',
+  'METRICS_TOKEN',
+] as const
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

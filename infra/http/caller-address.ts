@@ -11,6 +11,8 @@ export interface Caller {
   /** The address whose part of the header is ignored because it is not trusted; null if there is none. A public address is named only if it
    *  is the peer: a client behind a trusted proxy may have sent the header. */
   ignoredProxy: string | null
+  /** The address that the ignored proxy gives; null where there is none. It is a claim: it may tell callers apart, and prove nothing. */
+  forwarded: string | null
 }
 
 /** The part of Koa's context that is read. */
@@ -52,12 +54,13 @@ function createReadCaller(
       if (!isTrusted(address)) {
         const isLikelyProxy = at === 0 || publicIpAddress(nearestKnown) === null
         const ignoredProxy = isLikelyProxy && forwardedFor.trim() !== '' ? nearestKnown : null
-        return { address: nearestKnown, nearestKnown, ignoredProxy }
+        const forwarded = ignoredProxy === null ? null : (parseHop(hop)?.toString() ?? null)
+        return { address: nearestKnown, nearestKnown, ignoredProxy, forwarded }
       }
       address = parseHop(hop)
     }
     const last = address?.toString() ?? null
-    return { address: last, nearestKnown: last ?? nearestKnown, ignoredProxy: null }
+    return { address: last, nearestKnown: last ?? nearestKnown, ignoredProxy: null, forwarded: null }
   }
 }
 

@@ -10,6 +10,7 @@ import type { Clock } from '../clock.ts'
 import { eventLoop } from '../event-loop.ts'
 import { createFifo } from '../fifo.ts'
 import type { Logger } from '../log/log.ts'
+import { type AnswerHeaders, answerHeaders } from './answer-headers.ts'
 import type { App } from './listen.ts'
 import { PROBLEM_TYPE, type Problem, problemBody } from './problem.ts'
 import type { RefusalPacing } from './refusal-pacing.ts'
@@ -43,10 +44,12 @@ export interface EarlyRefusalsDeps {
   log: Logger
   metrics: ShellDeps['metrics']
   clock: Pick<Clock, 'now' | 'after'>
+  headers?: AnswerHeaders
   pacing: RefusalPacing
 }
 
-export function withEarlyRefusals(app: App, { refuse, log, metrics, clock, pacing }: EarlyRefusalsDeps): App {
+export function withEarlyRefusals(app: App, deps: EarlyRefusalsDeps): App {
+  const { refuse, log, metrics, clock, headers: everyAnswers = answerHeaders(null), pacing } = deps
   const countInLog = createCountedLines(log, clock)
   const waitInTurn = createWaitingCalls()
 
@@ -60,6 +63,7 @@ export function withEarlyRefusals(app: App, { refuse, log, metrics, clock, pacin
     const requestId = requestIdOf(request.headers['x-request-id'])
     const body = JSON.stringify(problemBody(failure, requestId))
     response.writeHead(failure.status, {
+      ...everyAnswers,
       'X-Request-Id': requestId,
       ...headers,
       ...failure.extras.headers,

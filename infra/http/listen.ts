@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { type Clock, systemClock } from '../clock.ts'
 import { eventLoop } from '../event-loop.ts'
 import { StartProblem } from '../start-problem.ts'
-import { refuseMalformedRequests, requireHost, SERVER_OPTIONS } from './malformed-requests.ts'
+import { refuseAmbiguousRequests, refuseMalformedRequests, SERVER_OPTIONS } from './malformed-requests.ts'
 
 export interface Address {
   host: string
@@ -33,7 +33,7 @@ export interface Listener {
 
 /** Rejects with `StartProblem` when the address cannot be used. */
 export async function listen(app: App, address: Address, clock: Clock = systemClock): Promise<Listener> {
-  const server = createServer(SERVER_OPTIONS, requireHost(app.callback()))
+  const server = createServer(SERVER_OPTIONS, refuseAmbiguousRequests(app.callback()))
   refuseMalformedRequests(server)
   const connections = trackConnections(server, app)
   await startListening(server, address)

@@ -1,8 +1,10 @@
 // Which addresses a process answers at. In: the routers of its services. Out: the public address with all of them, health and metrics;
-// and METRICS_PORT, if it is set, with metrics alone. Without operators the public address has no metrics: no token could open them.
+// and METRICS_PORT, if it is set, with metrics alone. Without operators and METRICS_TOKEN the public address has no metrics: no
+// token could open them.
 import type { Router } from '@koa/router'
 import type { Config, Secrets } from '../config/config.ts'
 import type { Metrics } from '../metrics.ts'
+import { answerHeaders } from './answer-headers.ts'
 import type { FindCaller } from './caller-address.ts'
 import { type EarlyRefusalsDeps, withEarlyRefusals } from './early-refusals.ts'
 import { createHealthRouter, type Readiness } from './health.ts'
@@ -14,7 +16,7 @@ import { createRefusalPacing } from './refusal-pacing.ts'
 import { createHttpShell, type ShellDeps } from './shell.ts'
 
 export interface ListenersDeps extends Omit<ShellDeps, 'metrics'> {
-  config: Pick<Config, 'http' | 'metricsPort'>
+  config: Pick<Config, 'http' | 'metricsPort' | 'metricsToken'>
   secrets: Pick<Secrets, 'adminTokens'>
   identifyOperator: IdentifyOperator
   findCaller: FindCaller
@@ -32,11 +34,16 @@ export function createListeners(deps: ListenersDeps, readiness: Readiness): List
   const { config, secrets, identifyOperator, metrics, routers, earlyRefusals = [] } = deps
   const { host, port } = config.http
   const health = createHealthRouter(readiness)
-  const guardedMetrics = secrets.adminTokens.length > 0 ? [createMetricsRouter(metrics, identifyOperator)] : []
+  const isOpenToSome = secrets.adminTokens.length > 0 || config.metricsToken !== null
+  const guardedMetrics = isOpenToSome ? [createMetricsRouter(metrics, identifyOperator, config.metricsToken)] : []
   const publicRouters = [health, ...guardedMetrics, ...routers]
   const pacing = createRefusalPacing(deps)
-  const shell: App = createHttpShell({ ...deps, pacing }, publicRouters, [createIgnoredProxyReporter(deps)])
-  const app = earlyRefusals.reduce((inner, early) => withEarlyRefusals(inner, { ...deps, ...early, pacing }), shell)
+  const headers = answerHeaders(config.http.publicUrl)
+  const shell: App = createHttpShell({ ...deps, headers, pacing }, publicRouters, [createIgnoredProxyReporter(deps)])
+  const app = earlyRefusals.reduce(
+    (inner, early) => withEarlyRefusals(inner, { ...deps, ...early, headers, pacing }),
+    shell,
+  )
   const listeners: ListenerSpec[] = [{ app, host, port }]
   if (config.metricsPort !== null)
     listeners.push({

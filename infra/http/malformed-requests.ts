@@ -1,5 +1,6 @@
 // In: what Node refuses by itself: bytes that are not HTTP, headers that are too large, a request that arrives too slowly, that lacks
-// a Host or expects what Node does not know.
+// a Host or expects what Node does not know. And what Node accepts, and a proxy in front of it may read in another way: two Hosts, or a body
+// in chunks over HTTP/1.0, which does not know them.
 // Out: a problem of the same shape as every other refusal, instead of Node's bare status line.
 import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
@@ -9,7 +10,7 @@ import { httpException, PROBLEM_TYPE, problemBody } from './problem.ts'
 import { requestIdOf } from './shell.ts'
 
 /** The timeouts: how long a slow client can keep a connection busy. Node refuses a request without a Host with an empty answer, so
- *  `requireHost` does it. */
+ *  `refuseAmbiguousRequests` does it. */
 export const SERVER_OPTIONS = { headersTimeout: 15_000, requestTimeout: 30_000, requireHostHeader: false }
 
 const STATUS_BY_CODE: Record<string, number> = {
@@ -38,13 +39,32 @@ export function refuseMalformedRequests(server: Server): void {
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => unknown
 
-/** HTTP/1.1 asks for the header; HTTP/1.0 does not have it. */
-export const requireHost =
+export const refuseAmbiguousRequests =
   (handle: Handle): Handle =>
-  (request, response) =>
-    request.httpVersion === '1.1' && request.headers.host === undefined
-      ? refuse(request, response, 400, 'The header Host is missing.')
-      : handle(request, response)
+  (request, response) => {
+    const fault = faultOf(request)
+    return fault === null ? handle(request, response) : refuse(request, response, 400, fault)
+  }
+
+/** HTTP/1.1 asks for a Host; HTTP/1.0 does not have it. */
+function faultOf(request: IncomingMessage): string | null {
+  const { httpVersion, headers, rawHeaders } = request
+  const hosts = countHosts(rawHeaders)
+  if (httpVersion === '1.1' && hosts === 0) return 'The header Host is missing.'
+  if (hosts > 1) return 'There is more than one header Host.'
+  if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined) return 'HTTP/1.0 has no Transfer-Encoding.'
+  return null
+}
+
+/** Names and values take turns. Node shows the first Host only. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+  }
+  return hosts
+}
 
 function refuse({ headers }: IncomingMessage, response: ServerResponse, status: number, detail: string): void {
   const requestId = requestIdOf(headers['x-request-id'])

@@ -13,8 +13,14 @@ import { createAttemptThrottle } from './attempt-throttle.ts'
 import type { CallerRequest, FindCaller } from './caller-address.ts'
 import { httpException, rateLimited } from './problem.ts'
 
-/** `token`: one that is not in the Authorization header. */
-export type IdentifyOperator = (request: OperatorRequest, token?: string) => string
+export type IdentifyOperator = (request: OperatorRequest, options?: TokenOptions) => string
+
+export interface TokenOptions {
+  /** The token that is checked, where it is not in the Authorization header. */
+  token?: string
+  /** A token of no operator, which this request accepts too. Wrong ones are counted all the same. */
+  alsoAccepts?: string | null
+}
 
 export interface OperatorRequest extends CallerRequest {
   /** Of the HTTP shell. */
@@ -34,22 +40,23 @@ const MAX_WRONG_TOKENS = 10
 export function createIdentifyOperator({ tokens, findCaller, clock, log }: OperatorDeps): IdentifyOperator {
   const throttle = createAttemptThrottle({ maxFailures: MAX_WRONG_TOKENS, windowMs: MINUTE_MS, clock })
 
-  function findOperator(given: string): string | undefined {
+  function findOwner(given: string, alsoAccepts: string | null): string | undefined {
+    const accepted = alsoAccepts === null ? tokens : [...tokens, { name: 'metrics', token: alsoAccepts }]
     // Every token is compared, so that the time does not depend on which one matches.
-    return tokens.filter(({ token }) => isSameSecret(token, given))[0]?.name
+    return accepted.filter(({ token }) => isSameSecret(token, given))[0]?.name
   }
 
-  return (request, token) => {
+  return (request, { token, alsoAccepts = null } = {}) => {
     const authorization = request.get('authorization')
     if (token === undefined && authorization === '') throw tokenNeeded()
-    const address = findCaller(request).nearestKnown
-    const waitMs = throttle.waitMs(address)
+    const caller = findCaller(request)
+    const waitMs = throttle.waitMs(caller)
     if (waitMs > 0) throw throttled(waitMs)
-    const name = findOperator(token ?? bearerOf(authorization))
+    const name = findOwner(token ?? bearerOf(authorization), alsoAccepts)
     if (name !== undefined) return name
-    throttle.countFailure(address)
+    throttle.countFailure(caller)
     const { requestId } = request.state ?? {}
-    const fields = { caller_address: address, throttled: throttle.waitMs(address) > 0 }
+    const fields = { caller_address: caller.nearestKnown, throttled: throttle.waitMs(caller) > 0 }
     log.warn({ ...(requestId ? { request_id: requestId } : {}), ...fields }, 'operator.token_refused')
     throw tokenNeeded()
   }

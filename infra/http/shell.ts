@@ -8,6 +8,7 @@ import type { Clock } from '../clock.ts'
 import type { Logger } from '../log/log.ts'
 import type { Metrics } from '../metrics.ts'
 import { isRequestId } from '../trace.ts'
+import { type AnswerHeaders, answerHeaders } from './answer-headers.ts'
 import { asProblem, httpException, PROBLEM_TYPE, problemBody } from './problem.ts'
 import type { RefusalPacing } from './refusal-pacing.ts'
 import { requestFields } from './request-log.ts'
@@ -18,17 +19,23 @@ export interface ShellDeps {
   serviceLogs?: ReadonlyMap<Router, Logger>
   metrics: Pick<Metrics, 'httpRequestDuration'>
   clock: Pick<Clock, 'now'>
+  /** Those of every answer; by default those of a process without a public address. */
+  headers?: AnswerHeaders
   /** Where none is given, nothing is paced. */
   pacing?: Pick<RefusalPacing, 'pace'>
 }
 
 /** `middleware` runs before the routers. */
 export function createHttpShell(
-  { log, serviceLogs, metrics, clock, pacing }: ShellDeps,
+  { log, serviceLogs, metrics, clock, headers = answerHeaders(null), pacing }: ShellDeps,
   routers: readonly Router[],
   middleware: readonly Middleware[] = [],
 ): Koa {
   const app = new Koa()
+  app.use((ctx, next) => {
+    ctx.set(headers)
+    return next()
+  })
   app.use(assignRequestId)
   const logOf = createLogOf(log, serviceLogs)
   app.use(createLogAndMeasure(logOf, metrics, clock))

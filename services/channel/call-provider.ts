@@ -73,7 +73,7 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
       callWithTimeout(signal => sendOrReply(candidate.provider, message, signal), { clock, timeoutMs })
     const { result, reference, answer, fault } = await (permit ? permit.run(callVendor) : callVendor())
     const ms = clock.now() - startedAt
-    const details = callDetails(answer, ms, message)
+    const details = callDetails(answer, ms, message, candidate.secrets)
     metrics.deliveryAttempts.observe({ channel, provider: candidate.type, outcome: result }, ms / 1000)
     const fields = {
       request_id: job.trace?.request_id,

@@ -3,21 +3,24 @@
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Channel } from '../../machines/channels.ts'
+import { secretsIn } from '../domain/tenancy/provider-secrets.ts'
 import type { ProviderType } from '../domain/tenancy/providers.ts'
 import type { Tenancy, UnreadableProvider } from '../domain/tenancy/tenancy.ts'
 import type { BuildProvider } from './build-provider.ts'
 import type { DeliveryJob, Provider } from './provider.ts'
+import { patternOfSecrets, type SecretPattern } from './vendor-scrub.ts'
 
 export interface Candidate {
   /** The name that the app gave the provider. */
   name: string
   type: ProviderType
   provider: Provider
+  secrets: SecretPattern
 }
 
 export interface CandidateDeps {
   channel: Channel
-  tenancy: Pick<Tenancy, 'providersOf'>
+  tenancy: Pick<Tenancy, 'providersOf' | 'isCompanyClosed'>
   sandbox: Provider
   buildProvider: BuildProvider
   /** Called when a provider's setup has changed, or when the provider was removed. */
@@ -34,6 +37,7 @@ export interface Candidates {
   close(): void
 }
 
+const NO_SETUPS = { providers: [], unreadable: [] }
 const NO_PROVIDERS: AppProviders = { candidates: [], unreadable: [] }
 
 /** A changed or removed provider is noticed after this time. */
@@ -59,18 +63,22 @@ export function createCandidates({
   onReplaced,
   clock,
 }: CandidateDeps): Candidates {
-  const sandboxOnly: readonly Candidate[] = [{ name: 'sandbox', type: 'sandbox', provider: sandbox }]
+  const sandboxOnly: readonly Candidate[] = [{ name: 'sandbox', type: 'sandbox', provider: sandbox, secrets: null }]
   const builtByApp = new Map<string, BuiltProvider[]>()
 
   async function load(app_id: string): Promise<AppProviders> {
-    const { providers: setups, unreadable } = await tenancy.providersOf(app_id, channel)
+    const [isClosed, found] = await Promise.all([tenancy.isCompanyClosed(app_id), tenancy.providersOf(app_id, channel)])
+    // What is still to be sent for a closed company fails, and is refunded.
+    const { providers: setups, unreadable } = isClosed ? NO_SETUPS : found
     const previous = builtByApp.get(app_id) ?? []
     const current = setups.flatMap(setup => {
       const text = JSON.stringify(setup)
       const unchanged = previous.find(one => one.setup === text)
       if (unchanged) return [unchanged]
       const provider = buildProvider(setup)
-      return provider ? [{ setup: text, candidate: { name: setup.name, type: setup.type, provider } }] : []
+      if (!provider) return []
+      const { name, type, config } = setup
+      return [{ setup: text, candidate: { name, type, provider, secrets: patternOfSecrets(secretsIn(type, config)) } }]
     })
     builtByApp.delete(app_id)
     builtByApp.set(app_id, current)

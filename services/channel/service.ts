@@ -18,6 +18,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config/config.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Service } from '../../infra/host.ts'
+import type { FindCaller } from '../../infra/http/caller-address.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
@@ -140,11 +141,13 @@ export function createCallbackRoutes({
   log,
   metrics,
   outbound,
-}: ChannelDeps): Router {
+  findCaller,
+}: ChannelDeps & { findCaller: FindCaller }): Router {
   const { http, backoff } = config
   const providerDeps = { outbound, clock }
   return createCallbackRouter({
     http,
+    findCaller,
     clock,
     log,
     metrics,

@@ -2,8 +2,9 @@
 // one message with a made-up code.
 //
 // The provider is built for this one call, from its setup as it is stored now: a config that was changed a moment ago is tested as it is, and
-// a breaker that is open does not prevent the test. Nothing else is touched: no verification, no attempt, no charge. The call does not count
-// for the breaker, so that tests can neither open it nor close it. A receipt for the message finds no delivery and is ignored.
+// a breaker that is open does not prevent the test. Nothing else is touched: no verification, no attempt. The dashboard has charged it. The
+// call does not count for the breaker, so that tests can neither open it nor close it. A receipt for the message finds no delivery and is
+// ignored.
 import { randomInt } from 'node:crypto'
 import type { ReceivedCall } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
@@ -16,6 +17,7 @@ import { Unavailable } from '../../infra/unavailable.ts'
 import type { Channel } from '../../machines/channels.ts'
 import { chooseLocale } from '../../machines/locale.ts'
 import type { Otp } from '../../machines/otp.ts'
+import { secretsIn } from '../domain/tenancy/provider-secrets.ts'
 import {
   isProviderTestCall,
   type ProviderTestAnswer,
@@ -28,6 +30,7 @@ import { LANGUAGES, renderMessage } from '../domain/texts/message-text.ts'
 import type { BuildProvider } from './build-provider.ts'
 import type { RenderedMessage } from './provider.ts'
 import { type CallOutcome, callDetails, callWithTimeout } from './vendor-call.ts'
+import { patternOfSecrets, type SecretPattern } from './vendor-scrub.ts'
 
 export interface TestProviderDeps {
   channel: Channel
@@ -72,7 +75,8 @@ export function createTestProvider(deps: TestProviderDeps): TestProvider {
     const startedAt = clock.now()
     try {
       const called = await callWithTimeout(signal => provider.send(message, signal), { clock, timeoutMs })
-      const answer = answerOf(called, clock.now() - startedAt, message)
+      const secrets = patternOfSecrets(secretsIn(setup.type, setup.config))
+      const answer = answerOf(called, clock.now() - startedAt, message, secrets)
       const { outcome, ms, http_status, vendor_code } = answer
       const err = called.fault ? { err: called.fault } : {}
       const fields = { ...requestOf(call), app_id, channel, provider: name, outcome, ms, http_status, vendor_code }
@@ -100,8 +104,8 @@ export function createTestProvider(deps: TestProviderDeps): TestProvider {
   }
 }
 
-function answerOf(called: CallOutcome, ms: number, message: RenderedMessage) {
-  const details = callDetails(called.answer, ms, message)
+function answerOf(called: CallOutcome, ms: number, message: RenderedMessage, secrets: SecretPattern) {
+  const details = callDetails(called.answer, ms, message, secrets)
   return {
     kind: 'called',
     outcome: testOutcome(called),

@@ -12,7 +12,7 @@ import {
   UnknownOutcome,
   type VendorAnswer,
 } from './provider.ts'
-import { type Personal, scrubVendorCode, scrubVendorText } from './vendor-scrub.ts'
+import { type Personal, type SecretPattern, scrubVendorCode, scrubVendorText } from './vendor-scrub.ts'
 
 export interface CallOutcome extends CallFeedback {
   result: AttemptResult
@@ -21,11 +21,16 @@ export interface CallOutcome extends CallFeedback {
   fault?: Error
 }
 
-/** What is kept and shown of an answer, without the recipient and the code. */
-export function callDetails(answer: VendorAnswer, ms: number, { recipient, code }: Personal): CallDetails {
+/** What is kept and shown of an answer, without the recipient, the code and the secrets of the provider's config. */
+export function callDetails(
+  answer: VendorAnswer,
+  ms: number,
+  { recipient, code }: Personal,
+  secrets: SecretPattern,
+): CallDetails {
   const personal = { recipient, code }
-  const vendorCode = scrubVendorCode(answer.vendorCode, personal)
-  const vendorText = scrubVendorText(answer.vendorText, personal)
+  const vendorCode = scrubVendorCode(answer.vendorCode, personal, secrets)
+  const vendorText = scrubVendorText(answer.vendorText, personal, secrets)
   return {
     ms,
     ...(answer.httpStatus === null ? {} : { http_status: answer.httpStatus }),

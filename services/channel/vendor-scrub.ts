@@ -1,6 +1,8 @@
 // Makes what a vendor said safe to store. In: the vendor's error code and text, and what must not be found in them. Out: both without
 // numbers, addresses, links and codes, at most 200 characters of text. Vendors often quote the recipient, or the whole message with its
-// code, in their own spelling: spaced, escaped, in the national format. So every run of digits that could be one is hidden.
+// code, in their own spelling: spaced, escaped, in the national format. So every run of digits that could be one is hidden. A gateway may
+// quote the request with its password too, and what it says is shown to people who may not read the config.
+import { Buffer } from 'node:buffer'
 import { scrub } from '../../infra/log/scrub.ts'
 
 /** What is known of the message. A receipt names its delivery only, so there the general rules must do. */
@@ -13,10 +15,45 @@ export const MAX_VENDOR_TEXT = 200
 /** Longer texts are cut before they are scrubbed, at the end of a word: half a number would not be recognised. */
 const MAX_SCRUBBED_LENGTH = 4_000
 
+/** Finds the secrets of a provider's config in what its vendor says, in the usual spellings; null where there are none. */
+export type SecretPattern = RegExp | null
+
+/** A shorter value is no secret, and would be found everywhere. */
+const MIN_SECRET_LENGTH = 4
+/** Of a part of a secret, such as the token in the header `Bearer …` or a value in a query. */
+const MIN_PART_LENGTH = 8
+
+export function patternOfSecrets(secrets: readonly string[]): SecretPattern {
+  const parts = secrets.flatMap(secret => [
+    ...(secret.length < MIN_SECRET_LENGTH ? [] : [secret]),
+    ...secret.split(/[\s&=:;,"'{}]+/).filter(part => part.length >= MIN_PART_LENGTH),
+  ])
+  const spellings = [...new Set(parts.flatMap(spellingsOf))].sort((one, other) => other.length - one.length)
+  return spellings.length === 0 ? null : new RegExp(`(?:${spellings.map(escapePattern).join('|')})={0,2}`, 'giu')
+}
+
+/** As it is, normalized as `decode` leaves it, escaped for JSON, and in Base64. Percent encoding is undone before. */
+const spellingsOf = (part: string): string[] => [
+  part,
+  part.normalize('NFKC'),
+  JSON.stringify(part).slice(1, -1),
+  Buffer.from(part).toString('base64').replace(/=+$/, ''),
+  Buffer.from(part).toString('base64url'),
+]
+
+const hideSecrets = (text: string, secrets: SecretPattern): string =>
+  secrets === null ? text : text.replace(secrets, '[hidden]')
+
 /** Null when nothing is left to show. */
-export function scrubVendorText(text: string | null, personal: Personal | null): string | null {
+export function scrubVendorText(
+  text: string | null,
+  personal: Personal | null,
+  secrets: SecretPattern = null,
+): string | null {
   if (text === null) return null
-  const known = hideRecipient(scrub(decode(cut(text))), personal)
+  // Before and after decoding: a secret may hold what looks like an escape.
+  const withoutSecrets = hideSecrets(decode(hideSecrets(cut(text), secrets)), secrets)
+  const known = hideRecipient(scrub(withoutSecrets), personal)
   const hidden = RULES.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), known)
   const shown = hidden.replace(/\s+/g, ' ').trim().slice(0, MAX_VENDOR_TEXT).trim()
   return shown === '' || (personal !== null && stillHolds(shown, personal)) ? null : shown
@@ -26,8 +63,13 @@ export function scrubVendorText(text: string | null, personal: Personal | null):
 const ERROR_CODE = /^[A-Za-z0-9][\w .:-]{0,59}$/
 const MAX_DIGITS_OF_CODE = 9
 
-export function scrubVendorCode(code: string | null, personal: Personal | null): string | null {
+export function scrubVendorCode(
+  code: string | null,
+  personal: Personal | null,
+  secrets: SecretPattern = null,
+): string | null {
   if (code === null || !ERROR_CODE.test(code) || digitsOf(code).length > MAX_DIGITS_OF_CODE) return null
+  if (hideSecrets(code, secrets) !== code) return null
   return personal !== null && stillHolds(code, personal) ? null : code
 }
 

@@ -8,7 +8,7 @@ import type { Company } from '../domain/tenancy/documents.ts'
 import { shownName } from '../domain/tenancy/value-schemas.ts'
 import { principalOf } from './access.ts'
 import type { AddRoutes } from './admin-deps.ts'
-import { closed, closedAt } from './closing.ts'
+import { changeClosing, closed } from './closing.ts'
 import type { CompanyAnswer } from './companies.schemas.ts'
 import { pageQuery } from './pages.ts'
 import { getOr404, readQuery } from './request-input.ts'
@@ -68,7 +68,7 @@ export const addCompanyRoutes: AddRoutes = (router, { store, clock, readBody, re
       throw httpException(403, 'Only an operator closes and reopens a company.')
     ctx.body = await withAudit(ctx, async () => {
       const stored = await getOr404(ctx, docs, ctx.params.id, 'company')
-      const change = { name: name ?? stored.name, closed_at: closedAt(stored, closed, clock.now()) }
+      const change = { name: name ?? stored.name, ...changeClosing(stored, closed, principalOf(ctx), clock.now()) }
       const company = { ...stored, ...change }
       if (stored.name === company.name && (stored.closed_at ?? null) === company.closed_at)
         return { unchanged: companyView(stored) }

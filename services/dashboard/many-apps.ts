@@ -9,8 +9,11 @@ import type { CountersignStore } from '../domain/collections.ts'
 import { type AdminRequest, principalOf } from './access.ts'
 import { allRecipientIndexes } from './recipients.ts'
 
-/** Of more apps, the documents of all companies are read and those of others left out: a company with so many apps has many of them. */
-const MAX_MERGED_APPS = 200
+/** The documents of more apps are asked for in groups. Those of other companies are never read: how many there are between two of the
+ *  caller's would tell how much the others send. */
+const MAX_SINGLE_APPS = 200
+/** As many as the embedded store reads in the order of its index. */
+const APPS_PER_GROUP = 50
 const INDEXES_PER_LOOKUP = 512
 /** Fewer are not looked up first. */
 const MIN_INDEXES_TO_LOOK_UP = 16
@@ -23,18 +26,19 @@ export async function* visibleAppIds(store: CountersignStore, request: AdminRequ
   for await (const { _id } of scanAll(store.docs('apps'), company_id === null ? {} : { company_id })) yield _id
 }
 
-/** For a list of everything that the caller may see. The filters may find documents of other companies too, which the list leaves out. */
+/** For a list of everything that the caller may see. */
 export async function visibleFilters<T extends Doc & { app_id: string }>(
   store: CountersignStore,
   request: AdminRequest,
 ): Promise<Filter<T>[]> {
   if (principalOf(request).company_id === null) return [{}]
-  const filters: Filter<T>[] = []
-  for await (const app_id of visibleAppIds(store, request)) {
-    if (filters.length === MAX_MERGED_APPS) return [{}]
-    filters.push({ app_id } as Filter<T>)
-  }
-  return filters
+  const appIds: string[] = []
+  for await (const app_id of visibleAppIds(store, request)) appIds.push(app_id)
+  const perFilter = appIds.length <= MAX_SINGLE_APPS ? 1 : APPS_PER_GROUP
+  const groups = Array.from({ length: Math.ceil(appIds.length / perFilter) }, (_, nth) =>
+    appIds.slice(nth * perFilter, (nth + 1) * perFilter),
+  )
+  return groups.map(group => ({ app_id: { $in: group } }) as unknown as Filter<T>)
 }
 
 export interface RecipientSearch<T extends Doc> {

@@ -106,7 +106,8 @@ function screenAt(path: string): Screen | undefined {
   return SCREENS.find(screen => screen.path === own)
 }
 
-function decoded(text: string): string | null {
+/** Null where it holds a percent sign that is no escape. */
+export function decoded(text: string): string | null {
   try {
     return decodeURIComponent(text)
   } catch {

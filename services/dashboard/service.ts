@@ -115,7 +115,7 @@ export function createDashboardService(deps: DashboardDeps): Service {
     readFilteredPage: createReadFilteredPage({ keyring, clock }),
     inspect: createTargetInspector({ privateTargets: config.privateTargets, lookup }),
     accounts,
-    withAudit: createWithAudit({ audit: store.docs('audit'), clock, log }),
+    withAudit: createWithAudit({ audit: store.docs('audit'), companies: store.docs('companies'), clock, log }),
     changeExclusively: createExclusiveChange({ leases: store.docs('leases'), clock }),
   }
   const sameOrigin = createSameOrigin(publicUrl)

@@ -3,11 +3,13 @@
 // a record. In: a function that plans the change from the stored documents. Out: the result of the change. After a lost race with another
 // request, the change is planned again, and its record is rewritten.
 import type { Clock } from '../../infra/clock.ts'
+import { httpException } from '../../infra/http/problem.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { AuditDoc } from '../domain/audit.ts'
 import { problem } from '../domain/errors.ts'
+import { type Company, isClosed } from '../domain/tenancy/documents.ts'
 import { type AdminRequest, principalOf } from './access.ts'
 
 /** `before` and `after` are shown to operators: they hold fingerprints of secrets, never secrets or keys. */
@@ -38,7 +40,16 @@ export type WithAudit = <T>(
   plan: () => Promise<Change<T> | Unchanged<T>> | Change<T> | Unchanged<T>,
 ) => Promise<T>
 
+/** What the users of a closed company may still do: erase a person, and sign in and out to do so. */
+const ALLOWED_WHEN_CLOSED: ReadonlySet<string> = new Set([
+  'recipient.erase',
+  'session.create',
+  'session.end',
+  'session.end_all',
+])
+
 export interface WithAuditDeps {
+  companies: Pick<Docs<Company>, 'get'>
   audit: Pick<Docs<AuditDoc>, 'modify'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'warn'>
@@ -47,10 +58,10 @@ export interface WithAuditDeps {
 const MAX_TRIES_AFTER_LOST_RACE = 20
 
 export const createWithAudit =
-  ({ audit, clock, log }: WithAuditDeps): WithAudit =>
+  ({ audit, companies, clock, log }: WithAuditDeps): WithAudit =>
   async (request, plan) => {
     const _id = newId('aud', clock.now())
-    const who = principalOf(request).name
+    const { name: who, company_id: own } = principalOf(request)
     let recorded = false
 
     const begin = async (fields: Omit<AuditDoc, '_id' | 'at' | 'who' | 'outcome'>): Promise<void> => {
@@ -63,6 +74,12 @@ export const createWithAudit =
       await audit.modify({ _id }, { $set: { outcome, ...result } }).catch(error => {
         log.warn({ request_id: request.state.requestId, audit_id: _id, err: error }, 'audit.completion_failed')
       })
+    }
+    /** Operators may: they can reopen it. */
+    const requireOpenCompany = async (action: string): Promise<void> => {
+      if (own === null || ALLOWED_WHEN_CLOSED.has(action) || !isClosed((await companies.get([own])).get(own))) return
+      await complete('undone')
+      throw httpException(409, 'The company is closed: nothing of it is changed, except that people are erased.')
     }
     /** A planning function that throws has refused the request: nothing was changed. */
     const makePlan = async () => {
@@ -81,6 +98,7 @@ export const createWithAudit =
         return change.unchanged
       }
       const { perform, recordResult, action, target, company_id, before, after } = change
+      await requireOpenCompany(action)
       await begin({ action, target, company_id, before, after })
       const result = await perform().catch(async error => {
         if (!(error instanceof NotMade)) throw error

@@ -1,4 +1,5 @@
-// Handles the reports from `otp.reports`: receipts, users' messages, refunds, and reminders that time is up. In: messages with one report
+// Handles the reports from `otp.reports`: receipts, users' messages, refunds, charges after a refund, and reminders
+// that time is up. In: messages with one report
 // or several. Out: an outcome for each message. A report becomes a command for the same commit as a client's call; a report that comes
 // twice changes nothing the second time.
 import { type DeliveredMessage, dead, done, type Outcome, retry, threw, unreadable } from '../../infra/broker/broker.ts'
@@ -11,7 +12,7 @@ import type { OtpCommand } from '../../machines/otp.step.ts'
 import type { ResendInputs } from '../../machines/otp.ts'
 import type { OtpReport } from '../../machines/reports.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
-import { refundEntry } from '../domain/money/documents.ts'
+import { rechargeEntry, refundEntry } from '../domain/money/documents.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { isReportMessage } from '../domain/verifications/report-messages.ts'
 import { eventIdFor } from '../domain/webhooks/event-ids.ts'
@@ -27,6 +28,7 @@ export interface ReportDeps extends InboundMessageDeps {
 }
 
 type Refund = Extract<OtpReport, { type: 'delivery.refunded' }>
+type Recharge = Extract<OtpReport, { type: 'delivery.recharged' }>
 type DeliveryReport = Extract<OtpReport, { type: 'delivery.reported' }>
 
 /** `unpaid`: the fallback could not be paid, and is recorded as a delivery that failed. */
@@ -105,10 +107,19 @@ export const createReportHandler = (deps: ReportDeps) => {
     await accounts.enter(company_id, refundEntry(otp_id, delivery_id, micros))
   }
 
+  /** The message of the refund may come later than this one, so the refund is entered here as well: then the company never pays twice at
+   *  once. The ledger ignores entries that it has already. */
+  async function bookRecharge({ company_id, otp_id, delivery_id, micros }: Recharge): Promise<void> {
+    await Promise.all(
+      [refundEntry, rechargeEntry].map(entry => accounts.enter(company_id, entry(otp_id, delivery_id, micros))),
+    )
+  }
+
   const handle = (id: string, report: OtpReport, trace: Trace | undefined): Promise<unknown> => {
     if (report.type === 'delivery.reported') return handleDelivery(id, report, trace)
     if (report.type === 'message.received') return receive(id, report, trace)
     if (report.type === 'delivery.refunded') return bookRefund(report)
+    if (report.type === 'delivery.recharged') return bookRecharge(report)
     return commit(report.otp_id, null, { command: () => ({ id, type: 'otp.lapse', at: clock.now() }), trace })
   }
 

@@ -14,7 +14,8 @@ import type { WebhookEndpoint } from '../domain/webhooks/documents.ts'
 
 export interface Endpoint extends TenantWebhook {
   life: SavedEndpoint
-  /** Whether its calls can be signed. If not, a data key may be missing for a while: events then wait as if all slots were taken. */
+  /** Whether its calls can be signed, and its company is open. If not, a data key may be missing, or the company be closed, for a while:
+   *  events then wait as if all slots were taken. */
   readable: boolean
 }
 
@@ -29,7 +30,7 @@ export interface Endpoints {
 
 export interface EndpointDeps {
   webhooks: Pick<Docs<WebhookEndpoint>, 'get' | 'change'>
-  tenancy: Pick<Tenancy, 'webhook'>
+  tenancy: Pick<Tenancy, 'webhook' | 'isCompanyClosed'>
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'webhookPauses'>
@@ -50,11 +51,11 @@ export const isCallable = (endpoint: Pick<Endpoint, 'life' | 'readable'>): boole
 export function createEndpoints({ webhooks, tenancy, clock, log, metrics }: EndpointDeps): Endpoints {
   async function load(app_id: string): Promise<Endpoint | null> {
     try {
-      const webhook = await tenancy.webhook(app_id)
+      const [webhook, isClosed] = await Promise.all([tenancy.webhook(app_id), tenancy.isCompanyClosed(app_id)])
       if (webhook === null) return null
-      const readable = webhook.secrets.some(({ state }) => state === 'current')
-      if (!readable) logUnreadable(app_id, new Error('its current secret does not open'))
-      return { ...webhook, life: endpointLife(webhook), readable }
+      const opens = webhook.secrets.some(({ state }) => state === 'current')
+      if (!opens) logUnreadable(app_id, new Error('its current secret does not open'))
+      return { ...webhook, life: endpointLife(webhook), readable: opens && !isClosed }
     } catch (error) {
       if (error instanceof Unavailable) throw error
       logUnreadable(app_id, error)

@@ -44,6 +44,14 @@ describeInBrowserOnce('the shell of the dashboard', (open, start) => {
     }
   })
 
+  it('shows that there is no such page where an address cannot be decoded', async () => {
+    const { page } = await open.operator(await start())
+    for (const path of ['/a/app_demo/verifications/%', '/verifications/%E0%A4%A']) {
+      await page.goto(path)
+      await heading(page, 'There is no such page').waitFor()
+    }
+  })
+
   it('sends a stranger to the sign-in page, and back to the wanted screen afterwards', async () => {
     const { page, countersign } = await open.stranger(await start())
     await page.goto('/c/cmp_console/money')

@@ -9,7 +9,7 @@ import { CACHE_TTL_MS, freshNumber, startFlow } from '../support/flow.ts'
 import { codeIn, describeLiveFlow, type LiveApp } from '../support/live-flow.ts'
 import { onEachEngineSet } from '../support/site.ts'
 import { interceptWrites } from '../support/tenancy.ts'
-import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
+import { startTwilio, type Twilio, type TwilioMessage } from '../support/vendors/twilio.ts'
 
 const SMS_PRICE = 40_000
 const NO_FUNDS = { type: 'InsufficientFundsError', status: 402 }
@@ -160,6 +160,58 @@ describeLiveFlow('an app with a prepaid balance', live => {
     expect((await shop.server.resend(body.otp_id)).body.scope).to.equal('spend_cap')
     expect((await ledger(shop)).map(([kind]) => kind)).to.deep.equal(['hold', 'refund', 'hold', 'credit'])
     await expectReconciled(shop)
+  })
+
+  it('pays once for a message whose code is entered although its provider reported a failure, and may be overdrawn', async () => {
+    const shop = await open(SMS_PRICE, { spend_caps: { US: SMS_PRICE } })
+    shop.twilio.next({ receipts: ['sent', 'failed'] })
+    const { body } = await shop.server.send(freshNumber())
+    await live.waitForDeliveries(shop.server, body.otp_id, 'sms failed')
+    await live.eventually(async () => expect(await balance(shop)).to.equal(SMS_PRICE))
+    // The refund is spent on something else meanwhile.
+    await live.admin('POST', `/companies/${shop.company}/credit`, { micros: -SMS_PRICE })
+    const code = codeIn(shop.twilio.messages[0]?.form.Body)
+    for (let calls = 0; calls < 2; calls += 1)
+      expect((await shop.server.verify(body.otp_id, code)).body.status).to.equal('approved')
+    await live.eventually(async () => expect(await balance(shop)).to.equal(-SMS_PRICE))
+    const { items } = (await live.admin('GET', `/companies/${shop.company}/ledger`)).body
+    expect(items[0]).to.include({ kind: 'recharge', micros: -SMS_PRICE, otp_id: body.otp_id })
+    expect(items[0].delivery_id).to.equal(items.at(-2).delivery_id)
+    expect(refusal(await shop.server.send(freshNumber()))).to.deep.include({ type: 'RateLimitExceededError' })
+    // Money that comes in is accepted although the balance stays below zero.
+    expect((await live.admin('POST', `/companies/${shop.company}/credit`, { micros: 1 })).status).to.equal(200)
+    expect((await live.admin('POST', `/companies/${shop.company}/credit`, { micros: -1 })).status).to.equal(422)
+    const { problems } = (await live.admin('GET', `/companies/${shop.company}/reconciliation`)).body
+    expect(problems).to.deep.equal([])
+  })
+
+  it('pays exactly once when the code and the report of a failure arrive at once, and gets nothing back later', async () => {
+    const rounds = 6
+    const shop = await open(rounds * SMS_PRICE)
+    await Promise.all(
+      Array.from({ length: rounds }, async (_, nth) => {
+        shop.twilio.next({ receipts: [] })
+        const to = freshNumber()
+        const { body } = await shop.server.send(to)
+        const sent = () => shop.twilio.messages.find(({ form }) => form.To === to)
+        await live.eventually(() => expect(sent()).not.to.equal(undefined))
+        const message = sent() as TwilioMessage
+        const report = () => shop.twilio.report(message, 'failed')
+        const verify = () => shop.server.verify(body.otp_id, codeIn(message.form.Body))
+        const [, answer] =
+          nth % 2 === 0 ? await Promise.all([report(), verify()]) : (await Promise.all([verify(), report()])).reverse()
+        expect((answer as Awaited<ReturnType<typeof verify>>).body.status).to.equal('approved')
+        await report()
+        await live.waitForDeliveries(shop.server, body.otp_id, 'sms failed')
+      }),
+    )
+    await live.eventually(async () => {
+      expect(await balance(shop)).to.equal(0)
+      await expectReconciled(shop)
+    })
+    const kinds = (await ledger(shop)).map(([kind]) => kind)
+    const count = (kind: string) => kinds.filter(one => one === kind).length
+    expect(count('recharge')).to.equal(count('refund'))
   })
 
   for (const [how, forget] of [

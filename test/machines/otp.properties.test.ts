@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { sendsLeft, statusAt } from '../../machines/otp.queries.ts'
 import { step } from '../../machines/otp.step.ts'
-import type { Effect } from '../../machines/otp.ts'
+import type { Delivery, Effect } from '../../machines/otp.ts'
 import type { WebhookEventType } from '../../machines/webhook-events.ts'
 import { expectSame } from '../support/expect-same.ts'
 import { type HistoryRun, type HistoryStep, histories, runHistory } from '../support/otp.arbitraries.ts'
@@ -22,6 +22,7 @@ const effectsOf = ({ started, steps }: HistoryRun): Effect[] =>
 const eventsOf = (run: HistoryRun): WebhookEventType[] =>
   effectsOf(run).flatMap(effect => (effect.type === 'notify' ? [effect.event] : []))
 
+const isSent = ({ status }: Delivery): boolean => status === 'sent' || status === 'delivered'
 const matched = ({ after: { reply } }: HistoryStep): boolean => reply.kind === 'verified' && reply.matched
 const wasCompared = ({ command, after }: HistoryStep): boolean =>
   command.type === 'otp.verify' && !command.right && after.changed
@@ -41,6 +42,37 @@ describe('in every history of a verification', () => {
       expect(last(run).context.wrong_codes).to.equal(compared.length)
       const spent = compared[verify_attempts - 1]
       if (spent) expect(run.steps.slice(run.steps.indexOf(spent)).filter(matched)).to.deep.equal([])
+    })
+  })
+
+  it('no message is paid for twice, and one of a generation that was approved by its code is paid for', () => {
+    always(run => {
+      const { deliveries } = last(run).context
+      const sum = (type: 'refund' | 'recharge', id: string): number =>
+        effectsOf(run).reduce((all, effect) => {
+          return effect.type === type && effect.delivery_id === id ? all + effect.micros : all
+        }, 0)
+      const paid = deliveries.map(one => {
+        const { delivery_id, micros, generation } = one
+        const micros_paid = micros - sum('refund', delivery_id) + sum('recharge', delivery_id)
+        expect(micros_paid).to.be.oneOf([0, micros])
+        return { generation, micros_paid }
+      })
+      const approval = run.steps.find(
+        ({ before, after }) => before.value === 'pending' && after.saved.value === 'approved',
+      )
+      if (approval?.command.type !== 'otp.verify') return
+      const { generation } = approval.before.context
+      const approved = approval.before.context.deliveries.filter(one => one.generation === generation)
+      // A message of a free channel that was sent may have brought the code. One that failed and that no provider had accepted did not.
+      const cameFree = approved.some(one => one.micros === 0 && isSent(one))
+      const mayHaveCome = approved.some(
+        one => one.micros > 0 && (one.status !== 'failed' || one.provider !== undefined),
+      )
+      if (cameFree || !mayHaveCome) return
+      const total = paid.filter(one => one.generation === generation).reduce((all, one) => all + one.micros_paid, 0)
+      const cameFreeLater = deliveries.some(one => one.generation === generation && one.micros === 0 && isSent(one))
+      if (!cameFreeLater) expect(total).to.be.above(0)
     })
   })
 

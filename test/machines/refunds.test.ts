@@ -1,7 +1,8 @@
 // The price of a delivery is saved with it, and given back once if the delivery fails.
 import { expect } from 'chai'
 import { step } from '../../machines/otp.step.ts'
-import { issued, message, PRICES, play, reported, resend, start, wait } from '../support/otp.ts'
+import type { ReportedStatus } from '../../machines/otp.ts'
+import { issued, message, PRICES, play, reported, resend, right, start, wait } from '../support/otp.ts'
 
 describe('the price of a delivery', () => {
   const refunds = (played: ReturnType<typeof play>) =>
@@ -45,5 +46,67 @@ describe('the price of a delivery', () => {
     const link = step(null, start({ order: ['whatsapp'], whatsapp: 'link_code' })).saved
     expect(link.context.deliveries).to.deep.equal([])
     expect(paid(play(link, message()))).to.deep.equal([['whatsapp', PRICES.whatsapp]])
+  })
+})
+
+describe('the price of a delivery whose code was entered', () => {
+  const money = (played: ReturnType<typeof play>) =>
+    played.steps.flatMap(({ effects }) => effects.flatMap(one => ('micros' in one ? [`${one.id} ${one.micros}`] : [])))
+  const receipt = (status: ReportedStatus, delivery_id: string) => reported(status, { delivery_id, provider: 'main' })
+  /** No provider had accepted it. */
+  const unsent = (delivery_id: string) => reported('failed', { delivery_id, reason: 'superseded' })
+  const REFUND = `dlv_1:refund ${PRICES.sms}`
+  const RECHARGE = `dlv_1:recharge ${PRICES.sms}`
+
+  it('is charged again when it had been refunded, once', () => {
+    const failed = [receipt('sent', 'dlv_1'), receipt('failed', 'dlv_1')]
+    expect(money(play(issued(), ...failed, right(), right(), receipt('failed', 'dlv_1')))).to.deep.equal([
+      REFUND,
+      RECHARGE,
+    ])
+    expect(money(play(issued(), receipt('failed', 'dlv_1'), right())), 'the receipt came first').to.deep.equal([
+      REFUND,
+      RECHARGE,
+    ])
+  })
+
+  it('is not given back when the failure comes after the approval', () => {
+    expect(money(play(issued(), receipt('sent', 'dlv_1'), right(), receipt('failed', 'dlv_1')))).to.deep.equal([])
+    expect(money(play(issued(), right(), receipt('failed', 'dlv_1'))), 'not known as sent').to.deep.equal([])
+    expect(money(play(issued(), right(), unsent('dlv_1'))), 'the answer of the provider was lost').to.deep.equal([])
+  })
+
+  it('is charged again for the latest message of the generation, and for none while another one was sent', () => {
+    const twice = [receipt('failed', 'dlv_1'), resend('sms')]
+    expect(money(play(issued(), ...twice, receipt('failed', 'dlv_2'), right()))).to.deep.equal([
+      REFUND,
+      `dlv_2:refund ${PRICES.sms}`,
+      `dlv_2:recharge ${PRICES.sms}`,
+    ])
+    for (const status of ['sent', 'delivered'] as const)
+      expect(
+        money(play(issued(), receipt('failed', 'dlv_1'), resend(), receipt(status, 'dlv_2'), right())),
+      ).to.deep.equal([REFUND])
+    expect(money(play(issued(), ...twice, right())), 'of an earlier generation').to.deep.equal([REFUND])
+  })
+
+  it('is not charged again for a message that no provider accepted, or that was free', () => {
+    expect(money(play(issued(), reported('failed'), right()))).to.deep.equal([`dlv_1:refund ${PRICES.sms}`])
+    expect(money(play(issued({ prices: {} }), receipt('failed', 'dlv_1'), right()))).to.deep.equal([])
+  })
+
+  it('does not keep the price of another message that was not sent any more', () => {
+    const resent = [receipt('sent', 'dlv_1'), resend()]
+    const whatsappRefund = `dlv_2:refund ${PRICES.whatsapp}`
+    expect(money(play(issued(), ...resent, right(), unsent('dlv_2')))).to.deep.equal([whatsappRefund])
+    const afterRefund = [receipt('failed', 'dlv_1'), resend()]
+    expect(money(play(issued(), ...afterRefund, right(), unsent('dlv_2')))).to.deep.equal([
+      REFUND,
+      RECHARGE,
+      whatsappRefund,
+    ])
+    expect(money(play(issued(), resend(), right(), unsent('dlv_1'), unsent('dlv_2'))), 'one of two').to.deep.equal([
+      REFUND,
+    ])
   })
 })

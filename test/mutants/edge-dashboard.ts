@@ -143,8 +143,8 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   {
     fault: 'erasing a person keeps the price of a message that failed',
     file: 'services/dashboard/privacy/erase-recipient.ts',
-    original: "const isRefundable = status === 'queued' || status === 'failed'",
-    planted: "const isRefundable = status === 'queued'",
+    original: "if (status === 'failed' && charge !== 'kept') {",
+    planted: "if (status === 'queued') {",
     tests: ['test/services/dashboard/privacy/erase-recipient.test.ts'],
   },
   {

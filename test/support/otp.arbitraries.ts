@@ -26,6 +26,8 @@ const report = fc.record({
   of: fc.nat(3),
   status: fc.constantFrom('sent', 'delivered', 'failed'),
   reason: fc.option(fc.constantFrom(...REASONS)),
+  /** Whether a provider reports the failure; if not, none has accepted the message. */
+  receipt: fc.boolean(),
   unpaid: fc.boolean(),
   usable,
 })
@@ -118,6 +120,7 @@ function moveFor(action: Action, generation: number, at: number): otp.Move {
         delivery_id: `dlv_${action.of}`,
         usable: action.usable,
         at,
+        ...(action.status === 'failed' && !action.receipt ? {} : { provider: 'main' }),
         ...(action.reason === null ? {} : { reason: action.reason }),
         ...(action.unpaid ? UNPAID : {}),
       })

@@ -90,6 +90,7 @@ function effectsFitChange(before: SavedOtp | null, { saved, effects }: Step): Ru
     ...added.filter(isPaid).map(deliverEffect),
     ...eventsOf(before, saved, earlier),
     ...refundsOf(saved, earlier),
+    ...rechargesOf(saved, earlier),
   ]
   return [
     ['an added delivery is queued', added.filter(isPaid).every(({ status }) => status === 'queued')],
@@ -107,15 +108,22 @@ const deliverEffect = ({ delivery_id, channel, generation }: Delivery): string =
 const nameOf = (effect: Effect): string =>
   effect.type === 'deliver'
     ? ['deliver', effect.id, effect.channel, effect.generation].join(' ')
-    : effect.type === 'refund'
-      ? ['refund', effect.delivery_id, effect.micros].join(' ')
+    : effect.type === 'refund' || effect.type === 'recharge'
+      ? [effect.type, effect.delivery_id, effect.micros].join(' ')
       : [effect.event, ...Object.values(effect.payload)].join(' ')
 
-/** Refunds of the paid deliveries that this step has marked as failed. */
+/** Refunds of the paid deliveries that this step has marked as failed, without those whose price is kept. */
 const refundsOf = ({ context }: SavedOtp, earlier: Delivery[]): string[] =>
   earlier.flatMap(({ status }, at) => {
-    const { delivery_id, status: now, micros } = context.deliveries[at] as Delivery
-    return now === 'failed' && status !== 'failed' && micros > 0 ? [`refund ${delivery_id} ${micros}`] : []
+    const { delivery_id, status: now, micros, charge } = context.deliveries[at] as Delivery
+    const isRefunded = now === 'failed' && status !== 'failed' && micros > 0 && charge !== 'kept'
+    return isRefunded ? [`refund ${delivery_id} ${micros}`] : []
+  })
+
+const rechargesOf = ({ context }: SavedOtp, earlier: Delivery[]): string[] =>
+  earlier.flatMap(({ charge }, at) => {
+    const { delivery_id, micros, charge: now } = context.deliveries[at] as Delivery
+    return now === 'again' && charge !== 'again' ? [`recharge ${delivery_id} ${micros}`] : []
   })
 
 function eventsOf(before: SavedOtp | null, { value, context }: SavedOtp, earlier: Delivery[]): string[] {

@@ -21,13 +21,14 @@ import { referenceIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { referencesIn } from '../../domain/verifications/whatsapp-references.ts'
 import { attemptId, END_OF_ROUND, storedReference } from '../attempts.ts'
 import type { CallbackItem } from '../provider.ts'
-import { scrubVendorCode, scrubVendorText } from '../vendor-scrub.ts'
+import { type SecretPattern, scrubVendorCode, scrubVendorText } from '../vendor-scrub.ts'
 
 export interface CallbackSource {
   app_id: string
   /** The name that the app gave the provider. */
   provider: string
   type: ProviderType
+  secrets: SecretPattern
   /** Of the vendor's request: a callback begins a thread of its own. */
   trace: Trace
 }
@@ -154,10 +155,10 @@ export function createHandleCallback({
 }
 
 /** A receipt does not say who the recipient is, so the general rules must hide it in the vendor's words. */
-function receiptDetails({ provider }: CallbackSource, { status, failure }: Receipt): ReportDetails {
+function receiptDetails({ provider, secrets }: CallbackSource, { status, failure }: Receipt): ReportDetails {
   if (status !== 'failed') return { provider }
-  const vendor_code = scrubVendorCode(failure?.vendorCode ?? null, null)
-  const vendor_text = scrubVendorText(failure?.vendorText ?? null, null)
+  const vendor_code = scrubVendorCode(failure?.vendorCode ?? null, null, secrets)
+  const vendor_text = scrubVendorText(failure?.vendorText ?? null, null, secrets)
   return {
     provider,
     reason: failure?.reason ?? 'provider_failed',

@@ -12,17 +12,22 @@ import {
   MISSING_KEY_RETRY_MS,
   type MissingKeyError,
 } from '../../../infra/crypto/missing-key-reporter.ts'
+import { createAttemptThrottle } from '../../../infra/http/attempt-throttle.ts'
 import { readBytes } from '../../../infra/http/body.ts'
-import { httpException, type Problem } from '../../../infra/http/problem.ts'
+import type { FindCaller } from '../../../infra/http/caller-address.ts'
+import { httpException, type Problem, rateLimited } from '../../../infra/http/problem.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
+import { MINUTE_MS } from '../../../infra/time.ts'
 import { requestOf, type Trace } from '../../../infra/trace.ts'
 import { problem } from '../../domain/errors.ts'
+import { secretsIn } from '../../domain/tenancy/provider-secrets.ts'
 import { PROVIDER_NAME, type ProviderType } from '../../domain/tenancy/providers.ts'
 import type { Tenancy } from '../../domain/tenancy/tenancy.ts'
 import type { BuildProvider } from '../build-provider.ts'
 import { BadCallback, BadSignature, type Callback, type CallbackItem, type Provider } from '../provider.ts'
+import { patternOfSecrets, type SecretPattern } from '../vendor-scrub.ts'
 import { createBodyLimiter } from './body-limits.ts'
 import type { HandleCallback } from './receipts.ts'
 
@@ -30,6 +35,7 @@ export interface CallbackDeps {
   tenancy: Pick<Tenancy, 'providersOf'>
   buildProvider: BuildProvider
   handleCallback: HandleCallback
+  findCaller: FindCaller
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'callbacks'>
@@ -41,6 +47,7 @@ interface KnownProvider {
   name: string
   type: ProviderType
   provider: Provider
+  secrets: SecretPattern
 }
 
 /** A changed or removed provider is noticed after this time. */
@@ -52,10 +59,19 @@ const BODY_LIMITS = { maxTotalBytes: 64 * 2 ** 20, timeoutMs: 10_000 }
 /** Protects the store and the broker once bodies have arrived. */
 const MAX_CONCURRENT_CALLBACKS = 256
 
+/** In a minute, of one caller and one provider: a vendor's servers call for many apps, and a wrong secret of one must not keep out the
+ *  callbacks of the others. Counted whether or not the provider exists, so that the answer does not tell. */
+const MAX_WRONG_SIGNATURES = 30
+const TOO_MANY_WRONG = 'Too many callbacks with a wrong signature came from this address.'
+
+const subjectOf = ({ app_id = '', name = '' }: Record<string, string | undefined>): string =>
+  APP_ID.test(app_id) && PROVIDER_NAME.test(name) ? `${app_id}/${name}` : 'none'
+
 const APP_ID = /^app_[0-9A-Za-z]{1,64}$/
 
 export function createCallbackRouter(deps: CallbackDeps): Router {
-  const { log, metrics, clock, http } = deps
+  const { log, metrics, clock, http, findCaller } = deps
+  const throttle = createAttemptThrottle({ maxFailures: MAX_WRONG_SIGNATURES, windowMs: MINUTE_MS, clock })
   const providersByApp = createProviderCache(deps)
   const maxBytes = Math.max(http.maxBodyBytes, MIN_BODY_LIMIT_BYTES)
   const limitBody = createBodyLimiter(BODY_LIMITS, clock)
@@ -76,15 +92,21 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
 
   async function handleBody(ctx: Context, body: Uint8Array): Promise<void> {
     const trace = traceOf(ctx)
+    const subject = subjectOf(ctx.params)
+    const waitMs = throttle.waitMs(findCaller(ctx), subject)
+    if (waitMs > 0) throw rateLimited({ scope: 'callback_signature', detail: TOO_MANY_WRONG, waitMs })
     const known = await findProvider(ctx.params, trace)
     const callback = toCallback(ctx, http.publicUrl, body)
     // Only Meta sends such a request. A failed handshake is 403 whether or not the app exists, so that it does not tell which apps exist.
     if (callback?.method === 'GET' && callback.url.searchParams.has('hub.mode'))
       return respondToHandshake(ctx, known, callback)
     const items = known && callback && parse(known, callback, trace)
-    if (!known || !items) throw httpException(401, 'The signature is missing or wrong.')
-    const { app_id, name, type } = known
-    await deps.handleCallback({ app_id, provider: name, type, trace }, items)
+    if (!known || !items) {
+      throttle.countFailure(findCaller(ctx), subject)
+      throw httpException(401, 'The signature is missing or wrong.')
+    }
+    const { app_id, name, type, secrets } = known
+    await deps.handleCallback({ app_id, provider: name, type, secrets, trace }, items)
     ctx.body = ''
   }
 
@@ -154,7 +176,8 @@ function createProviderCache({
       const { name, type } = setup
       // The sandbox has no vendor that calls back.
       const provider = type === 'sandbox' ? null : buildProvider(setup)
-      if (provider) known.set(name, { app_id, name, type, provider })
+      const secrets = patternOfSecrets(secretsIn(type, setup.config))
+      if (provider) known.set(name, { app_id, name, type, provider, secrets })
     }
     return known
   }

@@ -9,8 +9,9 @@ import { exceedsGuessBudget } from '../../domain/tenancy/guess-budget.ts'
 import { underPath } from '../../domain/tenancy/problems.ts'
 import { guessProblem, resolveSettings, type SettingsInput } from '../../domain/tenancy/settings.ts'
 import { shownName } from '../../domain/tenancy/value-schemas.ts'
+import { principalOf } from '../access.ts'
 import type { AddRoutes } from '../admin-deps.ts'
-import { closed, closedAt } from '../closing.ts'
+import { changeClosing, closed } from '../closing.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
 import type { AppAnswer } from './schemas.ts'
 import { patchSettings } from './settings-patch.ts'
@@ -86,10 +87,11 @@ export const addAppRoutes: AddRoutes = (router, { store, clock, readBody, readPa
       const change = {
         name: name ?? stored.name,
         settings: applySettingsPatch(stored.settings, settings),
-        closed_at: closedAt(stored, closed, clock.now()),
+        ...changeClosing(stored, closed, principalOf(ctx), clock.now()),
       }
       const app = { ...stored, ...change }
-      if (sameJson(auditFields(stored), auditFields(app))) return { unchanged: appView(stored) }
+      const isMarkedAlike = (stored.closed_by_operator ?? false) === app.closed_by_operator
+      if (isMarkedAlike && sameJson(auditFields(stored), auditFields(app))) return { unchanged: appView(stored) }
       const { _id, rev, company_id } = stored
       return {
         action: 'app.change',

@@ -1,6 +1,7 @@
 // Checks a company's money by reading all of it. In: a company. Out: every contradiction, in words; none when all agrees.
 //   the ledger    has no gap; every balance is the balance before plus the entry; the last one is the company's balance
-//   deliveries    every paid delivery has a hold; every failed one has a refund, or one is in its outbox
+//   deliveries    every paid delivery has a hold; every failed one has a refund, and one whose code was entered a charge after it, or they
+//                 are in its outbox
 //   holds         every hold has a delivery, or was given back, or its send is under way, or the sweeper is about to check it
 //   caps          every spend cap has counted its holds, less those that were given back
 import { scanAll } from '../../../infra/store/scan.ts'
@@ -65,7 +66,7 @@ function checkLedger(
     if (!item) problems.push(`entry ${at} is missing`)
     sum += item?.micros ?? 0
     if (item && item.balance_after !== sum) problems.push(`entry ${at} leaves ${item.balance_after}, not ${sum}`)
-    if (sum < 0) problems.push(`entry ${at} overdraws`)
+    if (sum < 0 && item && item.micros < 0 && item.kind !== 'recharge') problems.push(`entry ${at} overdraws`)
   }
   if (sum !== balance) problems.push(`the balance is ${balance}, its entries come to ${sum}`)
   return { sum }
@@ -91,16 +92,20 @@ type PaidDelivery = OtpDoc['context']['deliveries'][number]
 
 function deliveryProblems(
   otp: OtpDoc,
-  { delivery_id, micros, status }: PaidDelivery,
+  { delivery_id, micros, status, charge }: PaidDelivery,
   itemsByName: ReadonlyMap<string, LedgerItem>,
 ) {
   const hold = itemsByName.get(`hold:${delivery_id}`)
   const refund = itemsByName.get(`back:${delivery_id}`)
-  const refunding = otp.outbox.some(({ id }) => id === `${delivery_id}:refund`)
+  const recharge = itemsByName.get(`${delivery_id}:recharge`)
+  const isInOutbox = (effect: 'refund' | 'recharge') => otp.outbox.some(({ id }) => id === `${delivery_id}:${effect}`)
+  const isRefunded = status === 'failed' && charge !== 'kept'
   return [
     ...(hold?.micros === -micros ? [] : [`${delivery_id}: costs ${micros}, held is ${-(hold?.micros ?? 0)}`]),
-    ...(status === 'failed' && !refund && !refunding ? [`${delivery_id}: failed and not given back`] : []),
-    ...(status !== 'failed' && refund ? [`${delivery_id}: given back, and ${status}`] : []),
+    ...(isRefunded && !refund && !isInOutbox('refund') ? [`${delivery_id}: failed and not given back`] : []),
+    ...(!isRefunded && refund ? [`${delivery_id}: given back, and ${status}`] : []),
+    ...(charge === 'again' && !recharge && !isInOutbox('recharge') ? [`${delivery_id}: not charged again`] : []),
+    ...(charge !== 'again' && recharge ? [`${delivery_id}: charged again, and ${status}`] : []),
   ]
 }
 
@@ -113,8 +118,8 @@ async function recheckDelivery(
   const delivery = otp?.context.deliveries.find(one => one.delivery_id === delivery_id)
   if (!otp || !delivery) return []
   const company = (await store.docs('companies').get([company_id])).get(company_id)
-  const entry = { $in: [`hold:${delivery_id}`, `back:${delivery_id}`] }
-  const entered = await store.docs('ledger').find({ entry }, { sort: { entry: 1 }, limit: 2 })
+  const entry = { $in: [`hold:${delivery_id}`, `back:${delivery_id}`, `${delivery_id}:recharge`] }
+  const entered = await store.docs('ledger').find({ entry }, { sort: { entry: 1 }, limit: 3 })
   const waiting = (company ? waitingItems(company) : []).filter(item => item.delivery_id === delivery_id)
   return deliveryProblems(otp, delivery, new Map([...waiting, ...entered].map(item => [item.entry, item])))
 }

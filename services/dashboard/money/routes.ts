@@ -62,7 +62,7 @@ export const addMoneyRoutes: AddRoutes = (router, { store, clock, accounts, read
       const balance = await accounts.balance(_id)
       const account: AccountAnswer = { id: _id, balance }
       if (await accounts.knows(_id, entryId)) return { unchanged: account }
-      if (balance + micros < 0 || !Number.isSafeInteger(balance + micros)) throw amountProblem()
+      if ((micros < 0 && balance + micros < 0) || !Number.isSafeInteger(balance + micros)) throw amountProblem()
       return {
         action: 'company.credit',
         target: _id,

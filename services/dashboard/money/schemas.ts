@@ -11,9 +11,10 @@ export const account = z
   })
   .meta({ id: 'Account', description: 'The balance of a company.' })
 
-const entryKind = enumOf<EntryKind>({ credit: true, hold: true, refund: true, void: true }).meta({
+const entryKind = enumOf<EntryKind>({ credit: true, hold: true, refund: true, void: true, recharge: true }).meta({
   id: 'EntryKind',
-  description: '`hold`: a message was accepted. `refund`: it failed. `void`: it was never made.',
+  description:
+    '`hold`: a message was accepted. `refund`: it failed. `void`: it was never made. `recharge`: its code was entered after the refund.',
 })
 
 export const ledgerEntry = z
@@ -23,9 +24,12 @@ export const ledgerEntry = z
     kind: entryKind,
     micros: z.int().meta({ description: 'Signed, in micro-units.' }),
     balance_after: z.int().meta({ description: 'The balance after this entry.' }),
-    otp_id: z.string().nullable().meta({ description: 'The verification.' }),
+    otp_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'The verification; null for a credit and for a test of a provider.' }),
     delivery_id: z.string().nullable().meta({ description: 'The message.' }),
-    note: z.string().nullable().meta({ description: 'The note of a credit.' }),
+    note: z.string().nullable().meta({ description: 'The note of a credit, or which provider was tested.' }),
   })
   .meta({ id: 'LedgerEntry', description: 'One change of a balance.' })
 

@@ -45,10 +45,15 @@ export function adminOperation(one: AdminOperation): ApiOperation {
       refusal.throttled,
       commonRefusal.failed,
       refusal.unavailable,
+      ...(mayMeetClosedCompany(method, path, role) ? [refusal.companyClosed] : []),
       ...refusals,
     ],
   }
 }
+
+/** Users of a closed company change nothing, except that they erase people. */
+const mayMeetClosedCompany = (method: HttpMethod, path: string, role: string | undefined): boolean =>
+  method !== 'get' && (role === 'developer' || role === 'owner') && !path.endsWith('/erase')
 
 const refusal = {
   unauthorized: documentRefusal("There is no valid operator's token, and no valid session.", httpException(401)),
@@ -57,6 +62,7 @@ const refusal = {
     httpException(403),
   ),
   notFound: documentRefusal('There is no such thing, or it belongs to another company.', httpException(404)),
+  companyClosed: documentRefusal('The company of the user is closed. Nothing was changed.', httpException(409)),
   invalid: errorRefusal('ValidationError', 'Something in the request is malformed. Nothing was changed.', {
     errors: [{ path: 'name', message: 'is required' }],
   }),

@@ -87,7 +87,7 @@ export const providerOperations = [
     route: ['post', '/apps/{id}/providers/{name}/test'],
     summary: 'Test a provider with a real call',
     description:
-      "Sends one real message with a made-up code through this provider alone, and answers what the vendor said. There is no verification and no charge by Countersign; the vendor may charge. It does not count for the circuit breaker, and is not stopped by it. A sandbox accepts everything and sends nothing. At most ten per minute and app, twenty per minute and company, three in ten minutes to one recipient, and two of a company at once. 503: no process of the channel runs, or it is busy and did not answer within the provider's timeout.",
+      "Sends one real message with a made-up code through this provider alone, and answers what the vendor said. There is no verification. It costs what a message to this recipient costs, is refunded when the vendor does not accept it, and obeys the countries and spend caps of the app. It does not count for the circuit breaker, and is not stopped by it. A sandbox accepts everything, sends nothing and costs nothing. At most ten per minute and app, twenty per day (UTC) and company, three in ten minutes to one recipient, and two of a company at once. 503: no process of the channel runs, or it is busy and did not answer within the provider's timeout.",
     request: { schema: testRequest, example: { recipient: '+14155552671' } },
     answers: [
       {
@@ -101,12 +101,14 @@ export const providerOperations = [
     refusals: [
       errorRefusal(
         'RateLimitExceededError',
-        'The app, the company or the recipient has had its tests of this time, or two tests of the company are under way.',
+        'The app, the company or the recipient has had its tests of this time, or two tests of the company are under way; `spend_cap`: the spend cap of the country is reached.',
         {
           scope: 'provider_test',
           retry_after: 42,
         },
       ),
+      errorRefusal('GeoBlockedError', 'The app does not send to the country of the recipient.'),
+      errorRefusal('InsufficientFundsError', 'The balance does not pay for the message.'),
       conflict(
         'The app or its company is closed, or the config cannot be unsealed because its data key is no longer configured.',
       ),

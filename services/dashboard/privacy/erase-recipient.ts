@@ -3,14 +3,15 @@
 // erasure is completed by repeating it.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { recordReport } from '../../../machines/otp.changes.ts'
 import { type Step, step } from '../../../machines/otp.step.ts'
-import { MODES } from '../../../machines/otp.ts'
+import { MODES, type Otp } from '../../../machines/otp.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { problem } from '../../domain/errors.ts'
 import { forgetNumber } from '../../domain/fraud/number-blocks.ts'
 import { forgetHistory } from '../../domain/fraud/number-histories.ts'
 import type { Accounts } from '../../domain/money/accounts.ts'
-import { keepHoldEntry, refundEntry } from '../../domain/money/documents.ts'
+import { keepHoldEntry, rechargeEntry, refundEntry } from '../../domain/money/documents.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../domain/money/ledger-writer.ts'
 import { eraseVerifications, sumCounts } from '../../domain/privacy/erasure.ts'
 import { eraseAnswersForOtps } from '../../domain/privacy/event-answers.ts'
@@ -63,14 +64,16 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
     return answer === 'won' ? { doc: { ...doc, ...next.saved }, canceled: true } : null
   }
 
-  /** Refunds deliveries that will not be sent or have failed, because no report can refund an erased verification. A sent delivery stays
-   *  paid: without an entry that says so, the sweeper would give back a hold that it still has to check and whose delivery it no longer
-   *  finds. */
+  /** Refunds deliveries that will not be sent or have failed, because no report can refund an erased verification, and charges again what
+   *  the approval charges again, because its outbox is erased too. Any other delivery stays paid: without an entry that says so, the
+   *  sweeper would give back a hold that it still has to check and whose delivery it no longer finds. */
   async function refund({ _id, company_id, context }: OtpDoc): Promise<void> {
-    for (const { delivery_id, status, micros, created_at } of context.deliveries) {
-      const isRefundable = status === 'queued' || status === 'failed'
-      if (micros > 0 && isRefundable) await accounts.enter(company_id, refundEntry(_id, delivery_id, micros))
-      else if (micros > 0 && created_at > clock.now() - MAX_UNCHECKED_MS)
+    for (const { delivery_id, status, micros, created_at, charge } of withoutQueued(context, clock.now()).deliveries) {
+      if (micros === 0) continue
+      if (status === 'failed' && charge !== 'kept') {
+        await accounts.enter(company_id, refundEntry(_id, delivery_id, micros))
+        if (charge === 'again') await accounts.enter(company_id, rechargeEntry(_id, delivery_id, micros))
+      } else if (created_at > clock.now() - MAX_UNCHECKED_MS)
         await accounts.enter(company_id, keepHoldEntry(_id, delivery_id))
     }
   }
@@ -141,6 +144,12 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
     return sumCounts(otpCounts, { ...ZERO_COUNTS, messages, counters, decisions, refusals, blocks })
   }
 }
+
+/** What is still queued fails: its verification is erased before it is sent. */
+const withoutQueued = (otp: Otp, at: number): Otp =>
+  otp.deliveries
+    .filter(({ status }) => status === 'queued')
+    .reduce((after, { delivery_id }) => recordReport(after, { delivery_id, status: 'failed', at }), otp)
 
 const cancelUpdate = ({ saved: { value, context, last_commands, version } }: Step) => ({
   $set: { value, context, last_commands, version },

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '../../../infra/json-object.ts'
 import { FINGERPRINT_PATTERN, type Fingerprinter } from '../../domain/tenancy/fingerprint.ts'
 import type { CheckResult, InputProblem } from '../../domain/tenancy/problems.ts'
 import { destinationOf } from '../../domain/tenancy/provider-destinations.ts'
-import { maskConfig, SECRET_MEMBERS } from '../../domain/tenancy/provider-secrets.ts'
+import { maskConfig, receiptSecretProblems, SECRET_MEMBERS } from '../../domain/tenancy/provider-secrets.ts'
 import { type ProviderConfigs, type ProviderType, parseProviderConfig } from '../../domain/tenancy/providers.ts'
 
 export interface StoredConfig<T extends ProviderType = ProviderType> {
@@ -27,6 +27,8 @@ export function applyConfigChange<T extends ProviderType>(
   if (problems.length > 0) return { ok: false, problems }
   const checked = parseProviderConfig(type, config)
   if (!checked.ok) return checked
+  const shortSecrets = receiptSecretProblems(type, config, stored?.raw)
+  if (shortSecrets.length > 0) return { ok: false, problems: shortSecrets }
   if (stored === null || kept.length === 0) return { ok: true, value: config }
   const sameDestination = isDeepStrictEqual(destinationOf(type, checked.value), destinationOf(type, stored.resolved))
   return sameDestination ? { ok: true, value: config } : { ok: false, problems: kept.map(secretNeededAgain) }

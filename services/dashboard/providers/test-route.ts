@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { type Broker, CallTimeout } from '../../../infra/broker/broker.ts'
-import { httpException } from '../../../infra/http/problem.ts'
+import { httpException, Problem } from '../../../infra/http/problem.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { Channel } from '../../../machines/channels.ts'
@@ -21,6 +21,7 @@ import type { AddRoutes } from '../admin-deps.ts'
 import { getOr404, notFound, validationProblem } from '../request-input.ts'
 import { NotMade } from '../with-audit.ts'
 import type { ProviderTestResult } from './schemas.ts'
+import { type ChargedTest, createChargeTest, type TestCharge } from './test-charge.ts'
 import { createTestLimit } from './test-limit.ts'
 import { unsealConfig } from './view.ts'
 
@@ -43,8 +44,9 @@ const BEYOND_VENDOR_MS = 2_000
 
 export const createProviderTestRoutes =
   ({ broker, timeoutMs }: ProviderTestDeps): AddRoutes =>
-  (router, { store, keyring, clock, readBody, withAudit }) => {
+  (router, { store, keyring, clock, accounts, readBody, withAudit }) => {
     const beginTest = createTestLimit(clock)
+    const chargeTest = createChargeTest({ store, accounts, clock })
 
     /** The keys of what is closed send nothing, so its tests send nothing either. */
     async function requireOpen(app: App): Promise<void> {
@@ -84,6 +86,31 @@ export const createProviderTestRoutes =
       }
     }
 
+    async function charge(test: ChargedTest): Promise<TestCharge> {
+      try {
+        return await chargeTest(test)
+      } catch (refusal) {
+        throw refusal instanceof Problem ? new NotMade(refusal) : refusal
+      }
+    }
+
+    /** A test whose outcome is not known stays charged, because the message may have been sent. */
+    async function performTest(
+      ctx: Context,
+      app: App,
+      provider: Provider,
+      recipient: ParsedRecipient,
+    ): Promise<ProviderTestResult> {
+      const call = () => callChannel(ctx, provider, recipient.value)
+      // A sandbox sends nothing.
+      if (provider.type === 'sandbox') return resultOf(await call())
+      const charged = await charge({ app, channel: provider.channel, provider: provider.name, recipient })
+      const answer = await call()
+      if (answer.kind !== 'called') await charged.undo()
+      else if (answer.outcome !== 'accepted') await charged.refund()
+      return resultOf(answer)
+    }
+
     router.post('/apps/:id/providers/:name/test', async ctx => {
       const app = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
       const { _id: app_id, company_id } = app
@@ -104,7 +131,7 @@ export const createProviderTestRoutes =
           company_id,
           before: null,
           after: masked,
-          perform: async () => resultOf(await callChannel(ctx, provider, recipient.value)),
+          perform: () => performTest(ctx, app, provider, recipient),
           recordResult: ({ outcome, http_status, vendor_code }) => ({ ...masked, outcome, http_status, vendor_code }),
         }))
       } finally {

@@ -80,11 +80,11 @@ export const createSignInRoutes =
     const throttle = createAttemptThrottle({ maxFailures: MAX_REQUESTS, windowMs: MINUTE_MS, clock })
 
     function countRequest(ctx: Context): void {
-      const address = findCaller(ctx).nearestKnown
-      const waitMs = throttle.waitMs(address)
+      const caller = findCaller(ctx)
+      const waitMs = throttle.waitMs(caller)
       if (waitMs > 0)
         throw rateLimited({ scope: 'sign_in', detail: 'Too many sign-ins were tried from this address.', waitMs })
-      throttle.countFailure(address)
+      throttle.countFailure(caller)
     }
 
     async function viewOf({ role, company_id, user_id, operator, session }: Principal): Promise<MeAnswer> {
@@ -167,7 +167,7 @@ export const createSignInRoutes =
       sameOrigin.checkOriginIfAny(ctx)
       const { token, ticket, email = '', code } = await readBody(ctx, signInBody)
       if (token !== undefined) {
-        const name = identifyOperator(ctx, token)
+        const name = identifyOperator(ctx, { token })
         const operator = operators.find(one => one.name === name)
         if (!operator) throw new Error(`the operator ${name} has no token`)
         return begin(ctx, { operator }, operatorPrincipal(name))

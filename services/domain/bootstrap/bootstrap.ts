@@ -9,7 +9,9 @@ import { type Bootstrap, completeBootstrap } from './complete-file.ts'
 import { findConflicts } from './conflicts.ts'
 import { ruleProblems } from './file-rules.ts'
 import { bootstrapSchema } from './file-schema.ts'
+import { readKeyFiles } from './key-files.ts'
 import { findRefusedAddresses } from './refused-addresses.ts'
+import { findShortSecrets } from './short-secrets.ts'
 import { type BootstrapDeps, type MintedSecrets, writeBootstrap } from './write-to-store.ts'
 
 export type { Bootstrap }
@@ -25,14 +27,26 @@ export class BootstrapProblems extends StartProblem {
   }
 }
 
+export interface ReadOptions {
+  production?: boolean
+  /** Reads a `key_file`. Throws where it cannot be read. */
+  readFile?(path: string): string
+}
+
 /** In production a key that the file gives must be too long to guess. */
-export function readBootstrap(text: string, { production = false }: { production?: boolean } = {}): Bootstrap {
+export function readBootstrap(text: string, { production = false, readFile = noFiles }: ReadOptions = {}): Bootstrap {
   const json = parseJson(text)
   if (!json.ok) throw new BootstrapProblems([{ path: '', message: json.message }])
+  const { problems: fileProblems } = readKeyFiles(json.value, readFile)
+  if (fileProblems.length > 0) throw new BootstrapProblems(fileProblems)
   const file = check(bootstrapSchema, json.value)
   const brokenRules = ruleProblems(json.value, { production })
   if (file.ok && brokenRules.length === 0) return completeBootstrap(file.value)
   throw new BootstrapProblems([...(file.ok ? [] : file.problems), ...brokenRules])
+}
+
+const noFiles = (): string => {
+  throw new Error('no files')
 }
 
 /** Idempotent. Throws `BootstrapProblems` before the first write if the file contradicts the store, or names a new address that the
@@ -42,8 +56,12 @@ export async function applyBootstrap(
   deps: BootstrapDeps,
 ): Promise<MintedSecrets & { warnings: InputProblem[] }> {
   const { store, keyring, inspect } = deps
-  const { problems: conflicts, warnings } = await findConflicts(file, store)
-  const problems = [...conflicts, ...(inspect ? await findRefusedAddresses(file, { store, keyring, inspect }) : [])]
+  const { problems: conflicts, warnings } = await findConflicts(file, store, { mayMint: deps.mayMint ?? true })
+  const problems = [
+    ...conflicts,
+    ...(await findShortSecrets(file, { store, keyring })),
+    ...(inspect ? await findRefusedAddresses(file, { store, keyring, inspect }) : []),
+  ]
   if (problems.length > 0) throw new BootstrapProblems(problems)
   return { ...(await writeBootstrap(file, deps)), warnings }
 }

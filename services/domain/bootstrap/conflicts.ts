@@ -20,7 +20,11 @@ interface FileEntry<T> {
   owner: string
 }
 
-export async function findConflicts(file: Bootstrap, store: CountersignStore): Promise<Conflicts> {
+export async function findConflicts(
+  file: Bootstrap,
+  store: CountersignStore,
+  { mayMint }: { mayMint: boolean },
+): Promise<Conflicts> {
   const apps = file.companies.flatMap((company, at) =>
     company.apps.map((fromFile, app) => ({ path: `companies.${at}.apps.${app}`, fromFile, owner: company.id })),
   )
@@ -44,6 +48,9 @@ export async function findConflicts(file: Bootstrap, store: CountersignStore): P
       }),
       ...apps.flatMap(app => guessConflicts(app, storedApps.get(app.fromFile.id))),
       ...keys.flatMap(key => keyConflicts(key, storedKeys.get(key.fromFile.id), keysWithHash)),
+      ...(mayMint
+        ? []
+        : keys.filter(({ fromFile: { id, key } }) => key === null && !storedKeys.has(id)).map(valueNeeded)),
     ],
     warnings: [
       ...file.companies
@@ -60,6 +67,12 @@ export async function findConflicts(file: Bootstrap, store: CountersignStore): P
     ],
   }
 }
+
+/** A new value would have to be printed, and log collectors would keep it. */
+const valueNeeded = ({ path }: FileEntry<BootstrapKey>): InputProblem => ({
+  path: `${path}.key`,
+  message: 'is needed in production, where no key is printed: give key or key_file, or create the key in the dashboard',
+})
 
 /** Settings that exceed the guess budget stay valid if they are stored already: an earlier release accepted them. */
 function guessConflicts({ path, fromFile: { settings } }: FileEntry<BootstrapApp>, stored?: App): InputProblem[] {

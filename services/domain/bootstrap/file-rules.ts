@@ -53,7 +53,7 @@ function keyProblems({ path, value }: ObjectAtPath): InputProblem[] {
 function shortKeyProblems({ path, value }: ObjectAtPath): InputProblem[] {
   const key = text(value.key)
   if (key === undefined || secretPartOf(key).length >= MIN_KEY_LENGTH) return []
-  const message = `must have at least ${MIN_KEY_LENGTH} characters after its prefix in production, or be left out: then a key is made`
+  const message = `must have at least ${MIN_KEY_LENGTH} characters after its prefix in production`
   return [{ path: `${path}.key`, message }]
 }
 

@@ -33,6 +33,8 @@ const key = z.strictObject({
     .string()
     .regex(/^[\x21-\x7e]{8,200}$/, 'must be 8 to 200 visible ASCII characters')
     .optional(),
+  /** A file that holds the key; key-files.ts reads it. */
+  key_file: z.string().optional(),
 })
 
 const webhook = z.strictObject({ url: webAddress, secret: webhookSecret.optional() })

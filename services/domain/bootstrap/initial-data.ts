@@ -1,6 +1,7 @@
 // What a store holds before its first request. In: a store that answers. Out: the console and the companies of BOOTSTRAP_FILE are in it;
 // without a file, an empty development store gets the demo. New keys and secrets are printed: the store keeps hashes and sealed texts, and the log
-// would hide them. In development the link that signs the operator in is printed too; in production log collectors would keep it.
+// would hide them. In production no key is made, so none is printed. In development the link that signs the operator in is printed too; in production log collectors would keep it.
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Config, Secrets } from '../../../infra/config/config.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
@@ -14,7 +15,7 @@ import { ensureConsole } from './console.ts'
 import { createDemo, type DemoAccess, type DemoKeys, demoGuide, signInGuide } from './demo.ts'
 import type { BootstrapDeps } from './write-to-store.ts'
 
-export interface InitialDataDeps extends Required<Omit<BootstrapDeps, 'minted' | 'keyring'>> {
+export interface InitialDataDeps extends Required<Omit<BootstrapDeps, 'minted' | 'mayMint' | 'keyring'>> {
   keyring: BootstrapDeps['keyring'] & Pick<Keyring, 'index' | 'indexes' | 'mac' | 'makerOf'>
   config: Pick<Config, 'production' | 'roles'>
   secrets: Pick<Secrets, 'adminTokens'>
@@ -43,12 +44,13 @@ export async function readBootstrapFile({
   const text = await readFile(bootstrapFile, 'utf8').catch(error => {
     throw new StartProblem(`BOOTSTRAP_FILE: cannot be read: ${error.message}`, { cause: error })
   })
-  return readBootstrap(text, { production })
+  return readBootstrap(text, { production, readFile: path => readFileSync(path, 'utf8') })
 }
 
 export function createInitialData(deps: InitialDataDeps): InitialData {
   const { config, secrets, bootstrap, store, keyring, clock, inspect, log, print } = deps
-  const bootstrapDeps = { store, keyring, clock, inspect, minted: new Map<string, string>() }
+  const mayMint = !config.production
+  const bootstrapDeps = { store, keyring, clock, inspect, mayMint, minted: new Map<string, string>() }
   const wantsDemo = bootstrap === null && !config.production && config.roles.includes('edge')
   let demo: DemoKeys | null = null
   const operators = secrets.adminTokens

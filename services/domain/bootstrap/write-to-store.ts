@@ -30,6 +30,8 @@ export interface BootstrapDeps {
   clock: Pick<Clock, 'now'>
   /** The outbound guard's opinion of an address that is to be saved. Without it addresses are not checked. */
   inspect?: TargetInspector
+  /** Whether a key without a value gets one, which is then printed. Default: yes. */
+  mayMint?: boolean
   /** Values made by earlier tries of this process, by key id or app id. Every try gets the same map. */
   minted?: Map<string, string>
 }

@@ -43,11 +43,11 @@ export function book(
     const after = (spentByKey.get(spend?.key ?? '') ?? 0) + (spend?.micros ?? 0)
     if (spend && spend.micros > 0 && after > spend.limit) return 'capped'
     // Beyond MAX_SAFE_INTEGER, adding a micro-unit might change nothing.
-    if (left + entry.micros < 0 || !Number.isSafeInteger(left + entry.micros)) return 'short'
+    if ((needsFunds(entry) && left + entry.micros < 0) || !Number.isSafeInteger(left + entry.micros)) return 'short'
     seen.add(entry.entry)
     left += entry.micros
-    // The counts of past days are deleted, so a refund of a past day's hold is deducted nowhere.
-    const counts = spend && (spend.micros > 0 || spentByKey.has(spend.key))
+    // The counts of past days are deleted, so a refund of a past day's hold is deducted nowhere, and a recharge added nowhere.
+    const counts = spend && (entry.kind === 'hold' || spentByKey.has(spend.key))
     if (counts) spentByKey.set(spend.key, after)
     booked.push({ entry, ...(counts ? { spend } : {}) })
     return 'entered'
@@ -55,10 +55,16 @@ export function book(
   return { booked, answers }
 }
 
+/** A recharge may overdraw. After it, what gives money back must not be refused because the balance is still below zero. */
+const needsFunds = ({ kind, micros }: Entry): boolean => micros < 0 && kind !== 'recharge'
+
+/** Only a hold is refused by a cap; the entries that follow it count against the same cap. */
 export function spendOf({ entry, cap }: EntryRequest, known: KnownEntries): BookedEntry['spend'] {
   if (cap) return { ...cap, micros: -entry.micros }
   const key = known.get(`hold:${entry.delivery_id}`)?.cap_key
-  return key === undefined || entry.kind === 'hold' ? undefined : { key, micros: -entry.micros, limit: 0 }
+  return key === undefined || entry.kind === 'hold'
+    ? undefined
+    : { key, micros: -entry.micros, limit: Number.POSITIVE_INFINITY }
 }
 
 export interface AccountWriteInput {
@@ -76,12 +82,15 @@ export function accountWrite(
   booked: readonly BookedEntry[],
   { lookedUp, account, movedSeqs, now }: AccountWriteInput,
 ): { filter: Filter<AccountDoc>; update: Pipeline } {
-  const { total, lowest, highest, entries } = totalsOf(booked)
+  const { total, needed, lowest, highest, entries } = totalsOf(booked)
   const spends = spendByKey(booked)
   const expiredKeys = Object.keys(account?.spent ?? {}).filter(key => isExpiredKey(key, now))
   const filter: Filter<AccountDoc> = {
     _id: company_id,
-    balance: { $gte: -lowest, $lte: Number.MAX_SAFE_INTEGER - highest },
+    balance: {
+      $gte: Math.max(needed, Number.MIN_SAFE_INTEGER - lowest),
+      $lte: Number.MAX_SAFE_INTEGER - highest,
+    },
     ...(lookedUp === undefined ? {} : { looked_up: lookedUp }),
     ...Object.fromEntries(spends.flatMap(spend => capFilter(spend, account))),
   }
@@ -114,18 +123,19 @@ export function enteredBatch(
   return { seq: after.seq - booked.length + 1, balance: after.balance - total, at, entries }
 }
 
-/** The sum of all entries, how far the balance falls and rises on the way, and the entries as text. */
+/** The sum of all entries, the balance that they need, how far it falls and rises on the way, and the entries as text. */
 function totalsOf(booked: readonly BookedEntry[]) {
-  let [total, lowest, highest] = [0, 0, 0]
+  let [total, needed, lowest, highest] = [0, Number.NEGATIVE_INFINITY, 0, 0]
   for (const { entry } of booked) {
     total += entry.micros
+    if (needsFunds(entry)) needed = Math.max(needed, -total)
     lowest = Math.min(lowest, total)
     highest = Math.max(highest, total)
   }
   const entries = packEntries(
     booked.map(({ entry, spend }) => ({ entry, ...(entry.kind === 'hold' && spend ? { cap_key: spend.key } : {}) })),
   )
-  return { total, lowest, highest, entries }
+  return { total, needed, lowest, highest, entries }
 }
 
 /** What all entries of a write spend below one cap. */
@@ -150,7 +160,7 @@ function spendByKey(booked: readonly BookedEntry[]): KeySpend[] {
 
 /** `$lte` does not match a missing member, which is what the first entry of a day finds. */
 function capFilter({ key, micros, limitBefore }: KeySpend, account: AccountWriteInput['account']): [string, object][] {
-  if (micros <= 0) return []
+  if (micros <= 0 || limitBefore === Number.POSITIVE_INFINITY) return []
   const isFirst = account !== null && account.spent[key] === undefined
   return [[`spent.${key}`, isFirst ? { $exists: false } : { $lte: limitBefore }]]
 }

@@ -3,14 +3,16 @@ import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { type CollectionSpec, collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Channel } from '../../../machines/channels.ts'
 
-/** `hold`: a delivery was accepted. `refund`: the delivery failed. `void`: the delivery was never made. */
-export type EntryKind = 'credit' | 'hold' | 'refund' | 'void'
+/** `hold`: a delivery was accepted. `refund`: the delivery failed. `void`: the delivery was never made.
+ *  `recharge`: the code of a refunded delivery was entered, so it is charged again. */
+export type EntryKind = 'credit' | 'hold' | 'refund' | 'void' | 'recharge'
 
 export interface Entry {
   /** Names the fact. An entry of the same name counts once. */
   entry: string
   kind: EntryKind
-  /** Signed, in micro-units. An entry that would take the balance below zero is refused. */
+  /** Signed, in micro-units. An entry that would take the balance below zero is refused, unless it is a recharge: an approval is never
+   *  refused for money. */
   micros: number
   otp_id: string | null
   delivery_id: string | null
@@ -22,7 +24,8 @@ export interface LedgerItem extends Entry {
   seq: number
   at: number
   balance_after: number
-  /** The spend cap that a hold counts against. A refund or void of the hold is deducted there again. */
+  /** The spend cap that a hold counts against. A refund or void of the hold is deducted there again,
+   *  and a recharge is added. */
   cap_key?: string
 }
 
@@ -76,8 +79,18 @@ export const holdEntry = (otp_id: string, delivery_id: string, micros: number): 
   note: null,
 })
 
+/** A test of a provider has no verification. The hold is not checked by the sweeper: a test that was cut off may have been sent. */
+export const testHoldEntry = (provider: string, delivery_id: string, micros: number): Entry => ({
+  entry: `hold:${delivery_id}`,
+  kind: 'hold',
+  micros: -micros,
+  otp_id: null,
+  delivery_id,
+  note: `test of the provider ${provider}`,
+})
+
 /** The delivery failed. `refundEntry` and `voidEntry` name the same fact, so one hold is given back at most once. */
-export const refundEntry = (otp_id: string, delivery_id: string, micros: number): Entry => ({
+export const refundEntry = (otp_id: string | null, delivery_id: string, micros: number): Entry => ({
   entry: `back:${delivery_id}`,
   kind: 'refund',
   micros,
@@ -95,6 +108,16 @@ export const keepHoldEntry = (otp_id: string, delivery_id: string): Entry => ({
 export const voidEntry = (otp_id: string, delivery_id: string, micros: number): Entry => ({
   ...refundEntry(otp_id, delivery_id, micros),
   kind: 'void',
+})
+
+/** Follows the refund of the same delivery. */
+export const rechargeEntry = (otp_id: string, delivery_id: string, micros: number): Entry => ({
+  entry: `${delivery_id}:recharge`,
+  kind: 'recharge',
+  micros: -micros,
+  otp_id,
+  delivery_id,
+  note: null,
 })
 
 export interface Price extends Doc {

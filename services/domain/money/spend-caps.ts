@@ -1,6 +1,8 @@
 // Spend caps: how much an app may spend on a country in a day (UTC). What was spent is counted beside the balance that pays for it, so a
 // hold and its count change in one write.
 import { DAY_MS } from '../../../infra/time.ts'
+import type { Recipient } from '../../../machines/otp.ts'
+import type { AppSettings } from '../../../machines/settings.ts'
 
 export interface SpendCap {
   /** Names an app, a country and a day: `capKey`. */
@@ -8,6 +10,31 @@ export interface SpendCap {
   /** Micro-units that all holds of this key may come to together. */
   limit: number
 }
+
+/** What a cap looks at: the app and the recipient of a message, and when the message was made. */
+export interface CappedMessage {
+  app_id: string
+  recipient: Pick<Recipient, 'kind' | 'country'>
+  at: number
+}
+
+const OTHER_COUNTRIES = '*'
+
+/** The cap that applies to a message, if there is one. */
+export function spendCapOf(
+  { app_id, recipient, at }: CappedMessage,
+  caps: AppSettings['spend_caps'],
+): SpendCap | undefined {
+  const limit = capMicros(caps, recipient)
+  return limit === undefined ? undefined : { key: capKey(app_id, recipient.country ?? OTHER_COUNTRIES, at), limit }
+}
+
+/** Numbers without a country fall under `*`. Email addresses have no cap. */
+const capMicros = (
+  caps: AppSettings['spend_caps'],
+  { kind, country }: CappedMessage['recipient'],
+): number | undefined =>
+  kind === 'email' ? undefined : ((country === null ? undefined : caps[country]) ?? caps[OTHER_COUNTRIES])
 
 const dayOf = (at: number): number => Math.floor(at / DAY_MS)
 

@@ -9,10 +9,13 @@ import type { WEBHOOK_COLLECTIONS } from '../webhooks/documents.ts'
 import type { ProviderType } from './providers.ts'
 import type { SettingsInput } from './settings.ts'
 
-/** What can be closed: the keys of a closed app, and of every app of a closed company, are refused. Everything else goes on. */
+/** What can be closed: the keys of a closed app, and of every app of a closed company, are refused. The users of a closed company change
+ *  nothing, and neither vendors nor endpoints are called for it. */
 export interface Closable {
   /** Absent or null while it is open. */
   closed_at?: number | null
+  /** True when an operator closed it: then only an operator reopens it. Absent where it was closed by others, or by a former release. */
+  closed_by_operator?: boolean
 }
 
 export const isClosed = (doc: Closable | undefined): boolean => (doc?.closed_at ?? null) !== null

@@ -106,6 +106,9 @@ export const CONFIG_SCHEMAS = {
   sandbox,
 }
 
+/** Of the secret with which a gateway signs its receipts, where it is set anew. */
+export const MIN_RECEIPT_SECRET_LENGTH = 16
+
 /** What can be set. A stored config is read without these checks: a key that was stored before there was one must not disable the app's other
  *  providers. */
 export const WRITABLE_CONFIG_SCHEMAS = {

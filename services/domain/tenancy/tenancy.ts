@@ -48,6 +48,8 @@ export interface Tenancy {
   app(id: string): Promise<TenantApp | null>
   providersOf(appId: string, channel?: Channel): Promise<AppProviders>
   webhook(appId: string): Promise<TenantWebhook | null>
+  /** Whether the company of an app is closed: then neither vendors nor its endpoint are called. */
+  isCompanyClosed(appId: string): Promise<boolean>
 }
 
 export const createTenancy = ({
@@ -89,6 +91,11 @@ export const createTenancy = ({
       }
     }
     return result
+  },
+
+  async isCompanyClosed(appId) {
+    const { company_id = '' } = (await store.docs('apps').get([appId])).get(appId) ?? {}
+    return isClosed((await store.docs('companies').get([company_id])).get(company_id))
   },
 
   async webhook(appId) {

@@ -29,9 +29,10 @@ function messageOf(otp: Owner, effect: Effect, at: number): Pick<OutboxEntry, 'i
     const { id, channel, generation } = effect
     return { queue: channelQueue(channel), ...deliverMessage(otp, { delivery_id: id, generation }) }
   }
-  if (effect.type === 'refund') {
+  if (effect.type === 'refund' || effect.type === 'recharge') {
     const { id, delivery_id, micros } = effect
-    const body: OtpReport = { type: 'delivery.refunded', company_id, otp_id: otp._id, delivery_id, micros }
+    const type = effect.type === 'refund' ? 'delivery.refunded' : 'delivery.recharged'
+    const body: OtpReport = { type, company_id, otp_id: otp._id, delivery_id, micros }
     return { id, queue: 'otp.reports', body }
   }
   const body: NotifyBody = {

@@ -14,6 +14,7 @@ const REPORT_TYPES: readonly OtpReport['type'][] = [
   'delivery.reported',
   'message.received',
   'delivery.refunded',
+  'delivery.recharged',
   'otp.due',
 ]
 

@@ -5,12 +5,12 @@ import type { Delivery, Otp, Prices, Recipient } from '../../../machines/otp.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import type { Accounts } from '../../domain/money/accounts.ts'
 import { holdEntry, voidEntry } from '../../domain/money/documents.ts'
+import { endOfDay, spendCapOf } from '../../domain/money/spend-caps.ts'
 import { CONSOLE_APP_ID } from '../../domain/users/console.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
-import { refusal } from '../refusals.ts'
+import { limitRefusal, refusal } from '../refusals.ts'
 import { NO_RESERVATION, type Reservation } from '../reservation.ts'
 import type { PriceSource } from './prices.ts'
-import { spendCapFor, spendCapRefusal } from './spend-caps.ts'
 
 export interface Funds {
   pricesFor(sender: Pick<Otp, 'app_id' | 'mode'>, recipient: Pick<Recipient, 'country'>): Promise<Prices>
@@ -32,11 +32,11 @@ export const INSUFFICIENT_FUNDS: Reservation = {
 
 export function createFunds({ accounts, prices }: { accounts: Accounts; prices: PriceSource }): Funds {
   async function hold(otp: Otp, delivery: Delivery, settings: CapSettings): Promise<Reservation> {
-    const { company_id, otp_id } = otp
-    const { delivery_id, micros } = delivery
+    const { company_id, otp_id, app_id, recipient } = otp
+    const { delivery_id, micros, created_at: at } = delivery
     const hold = holdEntry(otp_id, delivery_id, micros)
-    const answer = await accounts.enter(company_id, hold, spendCapFor(otp, delivery, settings))
-    if (answer === 'capped') return { ...NO_RESERVATION, refusal: spendCapRefusal(delivery) }
+    const answer = await accounts.enter(company_id, hold, spendCapOf({ app_id, recipient, at }, settings.spend_caps))
+    if (answer === 'capped') return { ...NO_RESERVATION, refusal: limitRefusal('spend_cap', endOfDay(at) - at) }
     if (answer === 'short') return INSUFFICIENT_FUNDS
     return { undo: async () => void (await accounts.enter(company_id, voidEntry(otp_id, delivery_id, micros))) }
   }

@@ -13,6 +13,7 @@ describe('settings', () => {
       logLevel: 'info',
       lostDataKeys: [],
       metricsPort: null,
+      metricsToken: null,
       http: {
         host: '127.0.0.1',
         port: 3000,

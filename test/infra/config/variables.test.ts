@@ -9,7 +9,7 @@ import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
 describe('a secret in a file', () => {
   const folder = createTemporaryFolder()
-  const values: Record<string, string> = { ...engineUrls, ...secrets }
+  const values: Record<string, string> = { ...engineUrls, ...secrets, METRICS_TOKEN: 'a'.repeat(24) }
   let files = 0
   const fileWith = (content: string): string => {
     files += 1

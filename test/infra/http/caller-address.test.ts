@@ -63,9 +63,26 @@ describe('the address of a caller', () => {
         address: null,
         nearestKnown: '10.0.0.1',
         ignoredProxy: null,
+        forwarded: null,
       })
     expect(find('10.0.0.1', '8.8.8.8, none, 198.41.200.1').nearestKnown).to.equal('198.41.200.1')
-    expect(find(undefined, '8.8.8.8')).to.deep.equal({ address: null, nearestKnown: null, ignoredProxy: null })
+    expect(find(undefined, '8.8.8.8')).to.deep.equal({
+      address: null,
+      nearestKnown: null,
+      ignoredProxy: null,
+      forwarded: null,
+    })
+  })
+
+  it('is not the one that an untrusted proxy gives, which is told beside it', () => {
+    expect(find('8.8.8.8', '1.1.1.1, 7.7.7.7:80')).to.deep.include({ address: '8.8.8.8', forwarded: '7.7.7.7' })
+    expect(find('10.0.0.1', '7.7.7.7, 192.168.1.5')).to.deep.include({ address: '192.168.1.5', forwarded: '7.7.7.7' })
+    for (const [peer, forwardedFor] of [
+      ['8.8.8.8', ''],
+      ['8.8.8.8', 'unknown'],
+      ['10.0.0.1', '7.7.7.7'],
+    ] as const)
+      expect(find(peer, forwardedFor).forwarded).to.equal(null)
   })
 
   it('is read once for a request, and for each request anew', () => {

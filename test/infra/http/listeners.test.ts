@@ -39,9 +39,9 @@ describe('the addresses of a process', () => {
     ])
   })
 
-  it('have /metrics on the public one only if there are operators: without one no token could open it', async () => {
-    const metricsStatus = async (adminTokens: AdminToken[]): Promise<number> => {
-      const [listener] = listenersWith({}, adminTokens)
+  it('have /metrics on the public one only if there are operators or METRICS_TOKEN: without them no token could open it', async () => {
+    const metricsStatus = async (adminTokens: AdminToken[], env = {}): Promise<number> => {
+      const [listener] = listenersWith(env, adminTokens)
       if (!listener) throw new Error('no listener')
       const server = await serveApp(listener.app)
       const { status } = await fetch(`${server.url}/metrics`, { headers: { Authorization: 'Bearer token-of-ann' } })
@@ -50,5 +50,25 @@ describe('the addresses of a process', () => {
     }
     expect(await metricsStatus([{ name: 'ann', token: 'token-of-ann' }])).to.equal(200)
     expect(await metricsStatus([])).to.equal(404)
+    expect(await metricsStatus([], { METRICS_TOKEN: 'token-for-metrics' })).to.equal(200)
+  })
+
+  it('answer with headers that keep browsers from misusing an answer, and under https from plain http', async () => {
+    for (const [publicUrl, hsts] of [
+      ['http://countersign.example', null],
+      ['https://countersign.example', 'max-age=31536000'],
+    ] as const) {
+      const [listener] = listenersWith({ PUBLIC_URL: publicUrl })
+      if (!listener) throw new Error('no listener')
+      const server = await serveApp(listener.app)
+      for (const path of ['/healthz', '/nothing']) {
+        const { headers } = await fetch(`${server.url}${path}`)
+        expect(headers.get('content-type')).to.include('json')
+        expect(headers.get('x-content-type-options')).to.equal('nosniff')
+        expect(headers.get('cross-origin-resource-policy')).to.equal('same-origin')
+        expect(headers.get('strict-transport-security')).to.equal(hsts)
+      }
+      await server.close()
+    }
   })
 })

@@ -1,4 +1,5 @@
 // Operators: who they are, and how guessing their tokens is slowed down.
+import { Router } from '@koa/router'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { LogLevel } from '../../../infra/config/config.ts'
@@ -160,13 +161,21 @@ describe('wrong operator tokens', () => {
     expect(status(WRONG, '8.8.8.8')).to.equal(429)
   })
 
-  it('are counted for the caller that a trusted proxy names, and not for one that a stranger names', () => {
+  it('are counted for the caller that a trusted proxy names', () => {
     const { guess, status } = createOperators({ proxies: ['10.0.0.0/8'] })
     for (let at = 0; at < 10; at += 1) guess(1, '10.0.0.1', `7.7.7.${at}, 8.8.8.8`)
     expect(status(WRONG, '10.0.0.2', '8.8.8.8')).to.equal(429)
     expect(status(RIGHT, '10.0.0.2', '8.8.4.4')).to.equal(200)
-    for (let at = 0; at < 10; at += 1) guess(1, '9.9.9.9', `7.7.7.${at}`)
-    expect(status(WRONG, '9.9.9.9', '1.1.1.1')).to.equal(429)
+  })
+
+  it('are counted for the caller that an untrusted proxy names, and twenty times as many for the proxy', () => {
+    const { guess, status } = createOperators()
+    expect(guess(11, '10.0.0.1', '7.7.7.7')).to.deep.equal([...tenTimes(401), 429])
+    expect(status(RIGHT, '10.0.0.1', '8.8.8.8'), 'one caller does not shut out the others').to.equal(200)
+    expect(status(RIGHT, '10.0.0.2', '7.7.7.7'), 'nor one that another proxy names').to.equal(200)
+    for (let at = 10; at < 200; at += 1) guess(1, '10.0.0.1', `9.9.9.${at}`)
+    expect(status(RIGHT, '10.0.0.1', '8.8.8.8')).to.equal(429)
+    expect(guess(11, '10.0.0.3', 'unknown'), 'a proxy that names no address').to.deep.equal([...tenTimes(401), 429])
   })
 
   it('are counted for the proxy where it names no caller, and for unknown callers together', () => {
@@ -239,6 +248,21 @@ describe('/metrics', () => {
     expect(refused.body).to.include({ type: 'HTTPException', status: 401 })
     const { status } = await ask('/metrics', { headers: { Authorization: 'Bearer token-of-bob' } })
     expect(status).to.equal(200)
+  })
+
+  it('takes the token for metrics alone, which opens nothing else, and counts wrong ones with those of operators', async () => {
+    const identify = identifyOperator()
+    const admin = new Router().get('/admin', ctx => {
+      ctx.body = identify(ctx)
+    })
+    const { ask } = await startServer(createMetricsRouter(createMetrics(), identify, 'token-for-metrics'), admin)
+    const withToken = (path: string, token: string) => ask(path, { headers: { Authorization: `Bearer ${token}` } })
+    expect((await withToken('/metrics', 'token-for-metrics')).status).to.equal(200)
+    expect((await withToken('/metrics', 'token-of-bob')).status).to.equal(200)
+    expect((await withToken('/admin', 'token-for-metrics')).status).to.equal(401)
+    for (let guesses = 1; guesses < 10; guesses += 1)
+      expect((await withToken('/metrics', `guess-${guesses}`)).status).to.equal(401)
+    for (const path of ['/metrics', '/admin']) expect((await withToken(path, 'token-of-bob')).status).to.equal(429)
   })
 
   it('slows down who guesses tokens there', async () => {

@@ -91,6 +91,20 @@ onEmbeddedStore('why a delivery failed', fresh => {
     expect(failedReport(actor)).to.include({ reason: 'no_provider' })
   })
 
+  it('is no_provider where the company was closed, and no provider is called until it is open again', async () => {
+    const actor = await withProvider()
+    const setClosed = (closed_at: number | null) =>
+      actor.store.docs('companies').modify({ _id: 'cmp_acme' }, { $set: { closed_at } })
+    await setClosed(1)
+    await actor.deliver(await insertOtp(actor, live))
+    expect(failedReport(actor)).to.include({ reason: 'no_provider' })
+    expect(actor.sent).to.deep.equal([])
+    await setClosed(null)
+    await actor.clock.advance(5_000)
+    await actor.deliver(await insertOtp(actor, live))
+    expect(actor.sent).to.have.length(1)
+  })
+
   it('is stored with the delivery, beside the provider that took the message', async () => {
     const actor = await withProvider()
     const doc = await insertOtp(actor, live)

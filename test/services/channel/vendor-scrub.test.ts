@@ -1,8 +1,15 @@
+import { Buffer } from 'node:buffer'
 import process from 'node:process'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import { MAX_VENDOR_TEXT, scrubVendorCode, scrubVendorText } from '../../../services/channel/vendor-scrub.ts'
+import {
+  MAX_VENDOR_TEXT,
+  patternOfSecrets,
+  scrubVendorCode,
+  scrubVendorText,
+} from '../../../services/channel/vendor-scrub.ts'
+import { secretsIn } from '../../../services/domain/tenancy/provider-secrets.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
 import { spellingsOfCode, spellingsOfEmail, spellingsOfNumber } from '../../support/spellings.ts'
 
@@ -149,4 +156,51 @@ describe("a vendor's code", () => {
     it(`is dropped where it holds the code or a short number of the recipient: ${code}`, () => {
       expect(scrubVendorCode(code, { recipient: '+37251234567', code: CODE })).to.equal(null)
     })
+})
+
+describe('the secrets of a config, in what its vendor says', () => {
+  const config = {
+    url: 'https://gate.example/send?user=shop&apikey=query-key-of-shop',
+    headers: { authorization: 'Bearer header.token(of)shop', accept: 'json' },
+    body: { to: '{{recipient}}', password: 'pass "word" of body' },
+    secret: 'receipt/secret+of shop',
+  }
+  const secrets = patternOfSecrets(secretsIn('http', config))
+  const values = ['query-key-of-shop', 'header.token(of)shop', 'pass "word" of body', 'receipt/secret+of shop']
+
+  it('are hidden as they are, in capitals, in percent encoding, in JSON and in Base64', () => {
+    for (const value of values)
+      for (const echo of [
+        value,
+        value.toUpperCase(),
+        encodeURIComponent(value),
+        encodeURIComponent(encodeURIComponent(value)),
+        JSON.stringify(value).slice(1, -1),
+        Buffer.from(value).toString('base64'),
+        Buffer.from(value).toString('base64url'),
+      ])
+        expect(scrubVendorText(`refused: ${echo} .`, personal, secrets), echo).to.equal('refused: [hidden] .')
+    expect(scrubVendorText('got Bearer header.token(of)shop', null, secrets)).to.equal('got [hidden]')
+    expect(scrubVendorText('the user is unknown', personal, secrets), 'other words').to.equal('the user is unknown')
+  })
+
+  it('are not shown as an error code', () => {
+    expect(scrubVendorCode('query-key-of-shop', personal, secrets)).to.equal(null)
+    expect(scrubVendorCode('E7', personal, secrets)).to.equal('E7')
+  })
+
+  it('are hidden wherever they stand in any text', () => {
+    const secret = fc.string({ minLength: 8, maxLength: 40 }).filter(text => /\S{8}/.test(text))
+    fc.assert(
+      fc.property(secret, around, around, (value, before, after) => {
+        const shown = scrubVendorText(`${before} ${value} ${after}`, null, patternOfSecrets([value])) ?? ''
+        const longest = value.split(/\s+/).sort((one, other) => other.length - one.length)[0] ?? ''
+        const isAround = `${before} ${after}`.toLowerCase().includes(longest.toLowerCase())
+        expect(isAround || !shown.includes(longest)).to.equal(true)
+      }),
+      { numRuns: propertyRuns(200) },
+    )
+  })
+
+  it('are not looked for where there are none', () => expect(patternOfSecrets(secretsIn('sandbox', {}))).to.equal(null))
 })

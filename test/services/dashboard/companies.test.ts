@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { isId } from '../../../infra/ids.ts'
 import { openAccount } from '../../../services/domain/money/batches.ts'
-import { closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
+import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
+import { userBrowser } from '../../support/dashboard-session.ts'
 import { eachStore } from '../../support/stores.ts'
 
 eachStore('companies', fresh => {
@@ -30,6 +31,29 @@ eachStore('companies', fresh => {
     const company = { _id: 'cmp_demo', name: 'Demo', ...openAccount('cmp_demo', 1_500_000, 0), created_at: 0, rev: 3 }
     await admin.store.docs('companies').insert([company])
     expect((await admin.get('/companies/cmp_demo')).body).to.include({ id: 'cmp_demo', balance: 1_500_000 })
+  })
+
+  it('that are closed are changed by operators alone, and their users may only erase people and sign out', async () => {
+    const { company, app } = await createTenant(admin)
+    const { browser } = await userBrowser(admin, company, 'owner')
+    await admin.ask('PATCH', `/companies/${company}`, { closed: true })
+    const statusOf = async (...request: [string, string, object?]) => (await browser.ask(...request)).status
+    for (const [method, path, body] of [
+      ['PATCH', `/companies/${company}`, { name: 'Other' }],
+      ['PATCH', `/apps/${app}`, { name: 'Other' }],
+      ['POST', `/companies/${company}/apps`, { name: 'New' }],
+      ['POST', `/apps/${app}/keys`, { kind: 'server', mode: 'test' }],
+      ['PUT', `/apps/${app}/providers/box`, { type: 'sandbox', channel: 'sms' }],
+      ['PUT', `/apps/${app}/webhook`, { url: 'https://shop.example/hook' }],
+      ['POST', `/companies/${company}/users`, { email: 'ann@shop.example', role: 'viewer' }],
+    ] as [string, string, object][])
+      expect(await statusOf(method, path, body), `${method} ${path}`).to.equal(409)
+    expect((await admin.get(`/apps/${app}`)).body.name).to.equal('Shop')
+    expect(await statusOf('GET', `/apps/${app}`)).to.equal(200)
+    expect(await statusOf('POST', `/apps/${app}/erase`, { recipient: '+447911123456' })).to.equal(200)
+    expect((await admin.ask('PATCH', `/apps/${app}`, { name: 'Other' })).status).to.equal(200)
+    await admin.ask('PATCH', `/companies/${company}`, { closed: false })
+    expect(await statusOf('PATCH', `/apps/${app}`, { name: 'Shop' })).to.equal(200)
   })
 
   it('are renamed, closed and reopened, each with an audit record', async () => {

@@ -20,6 +20,8 @@ const noLimits = {} as Limits
 const noFunds = {} as Funds
 const noGuard = {} as FraudGuard
 
+const REFUND = { type: 'delivery.refunded', company_id: 'cmp_a', otp_id: 'otp_a', delivery_id: 'dlv_a', micros: 40 }
+
 describe('the report handler', () => {
   const clock = testClock()
   const due = (otp_id: string): OtpReport => ({ type: 'otp.due', otp_id })
@@ -88,8 +90,29 @@ describe('the report handler', () => {
       async () => null,
       () => Promise.reject(new Unavailable('away')),
     )
-    const refund = { type: 'delivery.refunded', company_id: 'cmp_a', otp_id: 'otp_a', delivery_id: 'dlv_a', micros: 40 }
-    expect(await handle([message('a', refund)])).to.deep.equal([{ kind: 'retry', afterMs: 1_000 }])
+    expect(await handle([message('a', REFUND)])).to.deep.equal([{ kind: 'retry', afterMs: 1_000 }])
+  })
+
+  it('enters the refund before the charge that takes it back, and retries until the ledger has taken both', async () => {
+    const recharge = { ...REFUND, type: 'delivery.recharged' }
+    const entered: [string, number][] = []
+    let isAway = true
+    const handle = handlerWith(
+      async () => null,
+      async (_, { entry, micros }) => {
+        if (isAway && entry === 'dlv_a:recharge') throw new Unavailable('away')
+        entered.push([entry, micros])
+        return 'entered'
+      },
+    )
+    expect(await handle([message('a', recharge)])).to.deep.equal([{ kind: 'retry', afterMs: 1_000 }])
+    isAway = false
+    expect(await handle([message('a', recharge)])).to.deep.equal([{ kind: 'done' }])
+    expect(entered).to.deep.equal([
+      ['back:dlv_a', 40],
+      ['back:dlv_a', 40],
+      ['dlv_a:recharge', -40],
+    ])
   })
 
   it('records a failed delivery without a fallback when the key of the verification is missing', async () => {

@@ -431,7 +431,7 @@ export interface paths {
         put?: never;
         /**
          * Test a provider with a real call
-         * @description Sends one real message with a made-up code through this provider alone, and answers what the vendor said. There is no verification and no charge by Countersign; the vendor may charge. It does not count for the circuit breaker, and is not stopped by it. A sandbox accepts everything and sends nothing. At most ten per minute and app, twenty per minute and company, three in ten minutes to one recipient, and two of a company at once. 503: no process of the channel runs, or it is busy and did not answer within the provider's timeout. Lowest role: `developer`.
+         * @description Sends one real message with a made-up code through this provider alone, and answers what the vendor said. There is no verification. It costs what a message to this recipient costs, is refunded when the vendor does not accept it, and obeys the countries and spend caps of the app. It does not count for the circuit breaker, and is not stopped by it. A sandbox accepts everything, sends nothing and costs nothing. At most ten per minute and app, twenty per day (UTC) and company, three in ten minutes to one recipient, and two of a company at once. 503: no process of the channel runs, or it is busy and did not answer within the provider's timeout. Lowest role: `developer`.
          */
         post: operations["testProvider"];
         delete?: never;
@@ -1996,10 +1996,10 @@ export interface components {
          */
         EndpointState: "active" | "paused";
         /**
-         * @description `hold`: a message was accepted. `refund`: it failed. `void`: it was never made.
+         * @description `hold`: a message was accepted. `refund`: it failed. `void`: it was never made. `recharge`: its code was entered after the refund.
          * @enum {string}
          */
-        EntryKind: "credit" | "hold" | "refund" | "void";
+        EntryKind: "credit" | "hold" | "refund" | "void" | "recharge";
         /** @description The recipient to erase. */
         EraseRecipientRequest: {
             recipient: string;
@@ -2259,11 +2259,11 @@ export interface components {
             micros: number;
             /** @description The balance after this entry. */
             balance_after: number;
-            /** @description The verification. */
+            /** @description The verification; null for a credit and for a test of a provider. */
             otp_id: string | null;
             /** @description The message. */
             delivery_id: string | null;
-            /** @description The note of a credit. */
+            /** @description The note of a credit, or which provider was tested. */
             note: string | null;
         };
         /** @description A page of a list. */
@@ -3620,7 +3620,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `HTTPException`: The app has no webhook endpoint. */
+        /** @description `HTTPException`: The company of the user is closed. Nothing was changed. */
         Admin409: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3630,8 +3630,26 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `HTTPException`: A company keeps at least one owner. */
+        /**
+         * @description `HTTPException`: The company of the user is closed. Nothing was changed.
+         *
+         *     `HTTPException`: The app has no webhook endpoint.
+         */
         Admin409B: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `HTTPException`: The company of the user is closed. Nothing was changed.
+         *
+         *     `HTTPException`: A company keeps at least one owner.
+         */
+        Admin409C: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -4144,6 +4162,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -4503,6 +4522,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -4586,6 +4606,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -4673,6 +4694,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -4707,6 +4729,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             422: components["responses"]["Admin422"];
             429: components["responses"]["Admin429"];
             500: components["responses"]["Verifications500"];
@@ -4751,6 +4774,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -4890,6 +4914,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -4929,6 +4954,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             422: components["responses"]["Admin422"];
             429: components["responses"]["Admin429"];
             500: components["responses"]["Verifications500"];
@@ -4976,9 +5002,36 @@ export interface operations {
             };
             400: components["responses"]["Verifications400"];
             401: components["responses"]["Admin401"];
-            403: components["responses"]["Admin403"];
+            /** @description `InsufficientFundsError`: The balance does not pay for the message. */
+            402: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `HTTPException`: The role of the user is too low, or the request of a session has no valid CSRF token or another page's Origin.
+             *
+             *     `GeoBlockedError`: The app does not send to the country of the recipient.
+             */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: components["responses"]["Admin404"];
-            /** @description `HTTPException`: The app or its company is closed, or the config cannot be unsealed because its data key is no longer configured. */
+            /**
+             * @description `HTTPException`: The company of the user is closed. Nothing was changed.
+             *
+             *     `HTTPException`: The app or its company is closed, or the config cannot be unsealed because its data key is no longer configured.
+             */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4994,7 +5047,7 @@ export interface operations {
             /**
              * @description `RateLimitExceededError`: Too many wrong tokens or codes came from this address.
              *
-             *     `RateLimitExceededError`: The app, the company or the recipient has had its tests of this time, or two tests of the company are under way.
+             *     `RateLimitExceededError`: The app, the company or the recipient has had its tests of this time, or two tests of the company are under way; `spend_cap`: the spend cap of the country is reached.
              */
             429: {
                 headers: {
@@ -5137,6 +5190,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -5173,6 +5227,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             422: components["responses"]["Admin422"];
             429: components["responses"]["Admin429"];
             500: components["responses"]["Verifications500"];
@@ -5207,6 +5262,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             422: components["responses"]["Admin422"];
             429: components["responses"]["Admin429"];
             500: components["responses"]["Verifications500"];
@@ -5251,6 +5307,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
+            409: components["responses"]["Admin409"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -5287,7 +5344,11 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
-            /** @description `HTTPException`: There is no new secret to promote. */
+            /**
+             * @description `HTTPException`: The company of the user is closed. Nothing was changed.
+             *
+             *     `HTTPException`: There is no new secret to promote.
+             */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5407,7 +5468,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
-            409: components["responses"]["Admin409"];
+            409: components["responses"]["Admin409B"];
             422: components["responses"]["Admin422"];
             429: components["responses"]["Admin429"];
             500: components["responses"]["Verifications500"];
@@ -5452,7 +5513,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
-            409: components["responses"]["Admin409"];
+            409: components["responses"]["Admin409B"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -5974,6 +6035,7 @@ export interface operations {
             400: components["responses"]["Verifications400"];
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
+            409: components["responses"]["Admin409"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
@@ -6599,7 +6661,11 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
-            /** @description `HTTPException`: The address is another user's already. */
+            /**
+             * @description `HTTPException`: The company of the user is closed. Nothing was changed.
+             *
+             *     `HTTPException`: The address is another user's already.
+             */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6643,7 +6709,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
-            409: components["responses"]["Admin409B"];
+            409: components["responses"]["Admin409C"];
             422: components["responses"]["Admin422"];
             429: components["responses"]["Admin429"];
             500: components["responses"]["Verifications500"];
@@ -6688,7 +6754,7 @@ export interface operations {
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
             404: components["responses"]["Admin404"];
-            409: components["responses"]["Admin409B"];
+            409: components["responses"]["Admin409C"];
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];

@@ -1,7 +1,7 @@
 // Which component shows which path. Each screen is a file of its own that is loaded when it is first opened.
 import type { ComponentType } from 'preact'
-import { ErrorBoundary, Route, Router } from 'preact-iso'
-import { routeOf, SCREENS, type ScreenPath, VERIFICATION_PATH } from '../../screens.ts'
+import { ErrorBoundary, Route, Router, useLocation } from 'preact-iso'
+import { decoded, routeOf, SCREENS, type ScreenPath, VERIFICATION_PATH } from '../../screens.ts'
 import { loadedScreen } from './loaded-screen.tsx'
 import { NotFound } from './not-found.tsx'
 
@@ -35,6 +35,9 @@ const COMPONENTS: Readonly<Record<ScreenPath, ComponentType>> = {
 }
 
 export function Routes() {
+  const { path } = useLocation()
+  // The router decodes the parts of a path while it renders, and throws where that cannot be done.
+  if (decoded(path) === null) return <NotFound />
   return (
     <ErrorBoundary>
       <Router>

@@ -49,10 +49,10 @@ eachStore("a vendor's id of a message", fresh => {
     })
     const trace = { request_id: 'vendor-1', traceparent: null }
     const receipt = { kind: 'receipt', delivery_id: null, status: 'delivered' } as const
-    await handleCallback({ app_id: 'app_1', provider: 'meta', type: 'whatsapp_cloud', trace }, [
+    await handleCallback({ app_id: 'app_1', provider: 'meta', type: 'whatsapp_cloud', secrets: null, trace }, [
       { ...receipt, reference: WAMID },
     ])
-    await handleCallback({ app_id: 'app_1', provider: 'gate', type: 'twilio', trace }, [
+    await handleCallback({ app_id: 'app_1', provider: 'gate', type: 'twilio', secrets: null, trace }, [
       { ...receipt, reference: 'SM123' },
     ])
     expect(published).to.have.length(2)

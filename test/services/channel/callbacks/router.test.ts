@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import type { Message } from '../../../../infra/broker/broker.ts'
+import { createFindCaller } from '../../../../infra/http/caller-address.ts'
 import { createHttpShell } from '../../../../infra/http/shell.ts'
 import { createMetrics } from '../../../../infra/metrics.ts'
 import { Unavailable } from '../../../../infra/unavailable.ts'
@@ -47,7 +48,7 @@ const provider = (name: string, more: object = {}) => ({
   name,
   channel: 'sms',
   type: 'http',
-  config: { url: 'https://g.example/', secret: `secret of ${name}` },
+  config: { url: 'https://g.example/', secret: `receipt secret of ${name}` },
   ...more,
 })
 const BOOTSTRAP = {
@@ -91,6 +92,7 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
       },
     }
     const router = createCallbackRouter({
+      findCaller: createFindCaller([]),
       clock,
       log,
       metrics,
@@ -162,6 +164,18 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
     await call('app_shop/main', receipt({ status: 'failed', failure }))
     const said = { vendor_code: 'E7', vendor_text: '[phone] is unknown, see [url]' }
     expect(published[0]?.body).to.include({ provider: 'main', reason: 'recipient_unreachable', ...said })
+  })
+
+  it('are refused with 429 after 30 wrong signatures in a minute from one address, for that provider alone, also where there is none', async () => {
+    const refused = { type: 'RateLimitExceededError', status: 429, scope: 'callback_signature' }
+    for (const path of ['app_shop/main', 'app_none/main']) {
+      for (let nth = 0; nth < 30; nth += 1) expect(await call(path, receipt(), 'wrong')).to.include({ status: 401 })
+      expect(await call(path, receipt(), 'wrong')).to.include(refused)
+      expect(await call(path, receipt()), 'a right one').to.include(refused)
+    }
+    expect(await call('app_shop/spare', receipt(), 'secret of spare')).to.deep.equal({ status: 200 })
+    await clock.advance(60_000)
+    expect(await call('app_shop/main', receipt())).to.deep.equal({ status: 200 })
   })
 
   it('report that the provider failed where the receipt gives no reason', async () => {
@@ -348,7 +362,7 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
   })
 
   it('are handled after 256 others were refused', async () => {
-    for (let nth = 0; nth < 256; nth += 1) await call('app_shop/main', receipt(), 'wrong')
+    for (let nth = 0; nth < 256; nth += 1) await call('app_shop/mute', receipt(), 'wrong')
     expect(await call('app_shop/main', receipt())).to.deep.equal({ status: 200 })
   })
 

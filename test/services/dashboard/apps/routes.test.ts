@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { isId } from '../../../../infra/ids.ts'
 import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
+import { userBrowser } from '../../../support/dashboard-session.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'
 import { interceptWrites } from '../../../support/tenancy.ts'
 
@@ -61,6 +62,18 @@ onEmbeddedStore('apps', fresh => {
         'name',
       ])
     expect((await admin.ask('PATCH', `/apps/${app}`, { name: 'Shop \u{1f6d2}' })).status).to.equal(200)
+  })
+
+  it('are reopened by an operator alone if an operator closed them', async () => {
+    const { company, app } = await createTenant(admin)
+    const { browser } = await userBrowser(admin, company, 'developer')
+    const byUser = async (closed: boolean) => (await browser.ask('PATCH', `/apps/${app}`, { closed })).status
+    const byOperator = async (closed: boolean) => (await admin.ask('PATCH', `/apps/${app}`, { closed })).status
+    expect([await byUser(true), await byUser(false)]).to.deep.equal([200, 200])
+    // The user has closed it first: the operator's word counts all the same.
+    expect([await byUser(true), await byOperator(true), await byUser(false)]).to.deep.equal([200, 200, 403])
+    expect((await admin.get(`/apps/${app}`)).body.closed_at).to.be.a('string')
+    expect([await byOperator(false), await byUser(true), await byUser(false)]).to.deep.equal([200, 200, 200])
   })
 
   it('are closed and reopened without a change of their settings', async () => {

@@ -9,7 +9,7 @@ import type { CountersignStore } from '../../../../services/domain/collections.t
 import type { DecisionDoc } from '../../../../services/domain/fraud/documents.ts'
 import { blockId, blockTags } from '../../../../services/domain/fraud/number-blocks.ts'
 import { createAccounts } from '../../../../services/domain/money/accounts.ts'
-import { holdEntry, keepHoldEntry } from '../../../../services/domain/money/documents.ts'
+import { type Entry, holdEntry, keepHoldEntry } from '../../../../services/domain/money/documents.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../../../services/domain/money/ledger-writer.ts'
 import type { RefusalDoc } from '../../../../services/domain/refusals/documents.ts'
 import { refusedRecipientIndexes } from '../../../../services/domain/refusals/refused-recipient.ts'
@@ -59,6 +59,25 @@ eachStore('erasing a recipient', fresh => {
     const entry = { entry: `back:${delivery?.delivery_id}`, kind: 'refund', micros: 500 }
     expect(entries).to.have.length(1)
     expect(entries[0]).to.include(entry)
+  })
+
+  it('keeps the charge of a message whose code was entered, whatever became of the message', async () => {
+    const approval = { at: 1, by: { key_id: 'key_1', kind: 'server' as const }, generation: 1, channel: 'sms' as const }
+    for (const [change, expected] of [
+      [{ status: 'queued' }, ['void 0']],
+      [{ status: 'failed', charge: 'kept' }, ['void 0']],
+      [{ status: 'failed', charge: 'again' }, ['refund 500', 'recharge -500']],
+    ] as const) {
+      const id = await send()
+      const delivery = (await otp(id))?.context.deliveries[0]
+      const changed = { 'context.deliveries': [{ ...delivery, ...change, micros: 500 }], 'context.approval': approval }
+      await store.docs('otps').modify({ _id: id }, { $set: { ...changed, value: 'approved' } })
+      const entries: string[] = []
+      const enter = async (_: string, { kind, micros }: Entry) => void entries.push(`${kind} ${micros}`) as never
+      const deps = { store, keyring: testKeyring(), clock: actor.clock, accounts: { enter } }
+      await createEraseRecipient(deps)(owner.app, NUMBER)
+      expect(entries, JSON.stringify(change)).to.deep.equal(expected)
+    }
   })
 
   it('erases a number that is written with spaces, but not one without its plus, which may be of another country', async () => {

@@ -3,7 +3,11 @@ import fc from 'fast-check'
 import { applyConfigChange } from '../../../../services/dashboard/providers/changes.ts'
 import { destinationOf } from '../../../../services/domain/tenancy/provider-destinations.ts'
 import { maskConfig } from '../../../../services/domain/tenancy/provider-secrets.ts'
-import { type ProviderType, resolveProvider } from '../../../../services/domain/tenancy/providers.ts'
+import {
+  type ProviderConfigs,
+  type ProviderType,
+  resolveProvider,
+} from '../../../../services/domain/tenancy/providers.ts'
 import { propertyRuns } from '../../../support/property-runs.ts'
 import { rsaPrivateKey } from '../../../support/rsa-key.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
@@ -26,7 +30,7 @@ const STORED: Partial<Record<ProviderType, Members>> = {
     url: 'https://gateway.example/send?key=SECRET-query',
     headers: { authorization: 'SECRET-header', 'x-key': 'SECRET-other' },
     body: { to: '{{recipient}}', keys: ['SECRET-body', { inner: 'SECRET-inner' }] },
-    secret: 'SECRET-callback',
+    secret: 'SECRET-callbacks',
   },
   whatsapp_cloud: { phone_number_id: '1', access_token: 'SECRET-a', app_secret: 'SECRET-b', verify_token: 'SECRET-c' },
   telegram_gateway: { token: 'SECRET-token' },
@@ -54,6 +58,17 @@ const stored = (type: ProviderType) => {
 }
 
 describe('a changed provider config', () => {
+  it('takes a new receipt secret of at least 16 characters, and keeps a shorter one that is stored', () => {
+    const raw = { url: 'https://gateway.example/send', secret: 'short' }
+    const before = { raw, resolved: resolveProvider('http', raw).config as ProviderConfigs['http'] }
+    const change = (config: object) => applyConfigChange(KEYRING, 'http', config, before)
+    expect(change({ url: raw.url }).ok, 'omitted').to.equal(true)
+    expect(change(raw).ok, 'given again').to.equal(true)
+    expect(change({ ...raw, secret: 'sixteen letters!' }).ok).to.equal(true)
+    const refused = change({ ...raw, secret: 'fifteen letters' })
+    expect(!refused.ok && refused.problems.map(({ path }) => path)).to.deep.equal(['secret'])
+  })
+
   for (const type of Object.keys(STORED) as ProviderType[]) {
     it(`of ${type} can be written as it was read`, () => {
       const before = stored(type)

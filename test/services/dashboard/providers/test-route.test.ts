@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { CallFailed, CallTimeout, type Depth, type Message } from '../../../../infra/broker/broker.ts'
+import { DAY_MS } from '../../../../infra/time.ts'
 import { Unavailable } from '../../../../infra/unavailable.ts'
 import {
   type ProviderTestAnswer,
@@ -39,17 +40,17 @@ onEmbeddedStore('POST /apps/{id}/providers/{name}/test', fresh => {
   let company: string
   let requests: { queue: string; message: Message; budgetMs: number }[]
   let answer: () => Promise<ProviderTestAnswer>
+  const broker = {
+    depth: async () => RUNNING,
+    request: async (queue: string, message: Message, budgetMs: number) => {
+      requests.push({ queue, message, budgetMs })
+      return answer()
+    },
+  }
 
   async function open(options: AdminOptions = {}): Promise<void> {
     requests = []
     answer = async () => ({ kind: 'called', ...REFUSED })
-    const broker = {
-      depth: async () => RUNNING,
-      request: async (queue: string, message: Message, budgetMs: number) => {
-        requests.push({ queue, message, budgetMs })
-        return answer()
-      },
-    }
     admin = await startAdmin(await fresh(), { broker, ...options })
     const made = await createTenant(admin)
     app = made.app
@@ -143,17 +144,114 @@ onEmbeddedStore('POST /apps/{id}/providers/{name}/test', fresh => {
     return made
   }
 
-  it('may be made twenty times a minute by each company', async () => {
+  it('may be made twenty times a day by each company, over all processes, and one that was not sent does not count', async () => {
     const apps = [app, await anotherApp(), await anotherApp()]
-    for (let nth = 0; nth < 20; nth += 1)
-      expect((await test('main', numbered(nth), apps[nth % 3])).status, String(nth)).to.equal(200)
-    const refused = await test('main', numbered(20))
-    expect(refused.status).to.equal(429)
-    expect(refused.body).to.include({ scope: 'provider_test', retry_after: 60 })
-    expect(refused.body.detail).to.include('a company')
-    const other = await createTenant(admin)
-    await admin.ask('PUT', `/apps/${other.app}/providers/main`, TWILIO)
-    expect((await test('main', numbered(20), other.app)).status).to.equal(200)
+    answer = async () => ({ kind: 'unavailable' })
+    expect((await test('main')).status).to.equal(503)
+    answer = async () => ({ kind: 'called', ...REFUSED })
+    const other = await startAdmin(admin.store, { broker, clock: admin.clock })
+    const testOn = (on: TestAdmin, nth: number) =>
+      on.ask('POST', `/apps/${apps[nth % 3]}/providers/main/test`, numbered(nth))
+    // At most two of a company are under way at once.
+    for (let nth = 0; nth < 19; nth += 1) expect((await testOn(nth % 2 ? admin : other, nth)).status).to.equal(200)
+    const last = await Promise.all([testOn(admin, 20), testOn(other, 21)])
+    expect(last.map(({ status }) => status).sort()).to.deep.equal([200, 429])
+    const refused = await testOn(other, 22)
+    expect(refused.body.detail).to.include('20 times a day')
+    const untilTomorrow = (DAY_MS - (admin.clock.now() % DAY_MS)) / 1000
+    expect(refused.body).to.include({ scope: 'provider_test', retry_after: Math.ceil(untilTomorrow) })
+    const stranger = await createTenant(admin)
+    await admin.ask('PUT', `/apps/${stranger.app}/providers/main`, TWILIO)
+    expect((await test('main', numbered(20), stranger.app)).status).to.equal(200)
+    await admin.clock.advance(untilTomorrow * 1000)
+    expect((await testOn(other, 23)).status).to.equal(200)
+  })
+
+  describe('where messages have a price', () => {
+    const PRICE = 40
+    const ACCEPTED = {
+      ...REFUSED,
+      outcome: 'accepted',
+      http_status: 201,
+      vendor_code: null,
+      vendor_text: null,
+    } as const
+    beforeEach(async () => {
+      await admin.ask('PUT', '/prices', {
+        prices: [
+          { channel: 'sms', country: 'US', micros: PRICE },
+          { channel: 'sms', country: '*', micros: 3 * PRICE },
+        ],
+      })
+      answer = async () => ({ kind: 'called', ...ACCEPTED })
+    })
+    const credit = (micros: number) => admin.ask('POST', `/companies/${company}/credit`, { micros })
+    const ledger = async () => {
+      const { items } = (await admin.get(`/companies/${company}/ledger`)).body
+      expect((await admin.get(`/companies/${company}/reconciliation`)).body.problems).to.deep.equal([])
+      return items.map(({ kind, micros, note }: { kind: string; micros: number; note: string | null }) =>
+        [kind, micros, note].join(' '),
+      )
+    }
+
+    it('is charged like a message, and refused when the balance is too low', async () => {
+      await credit(PRICE)
+      expect((await test('main')).status).to.equal(200)
+      const charged = [`hold -${PRICE} test of the provider main`, `credit ${PRICE} `]
+      expect(await ledger()).to.deep.equal(charged)
+      const refused = await test('main', numbered(1))
+      expect([refused.status, refused.body.type]).to.deep.equal([402, 'InsufficientFundsError'])
+      expect(requests).to.have.length(1)
+      const outcomes = (await records()).map(({ outcome }: { outcome: string }) => outcome)
+      expect(outcomes).to.have.members(['done', 'undone'])
+      await credit(3 * PRICE)
+      expect((await test('main', { recipient: '+447911123456' })).status, 'of another country').to.equal(200)
+      expect((await admin.get(`/companies/${company}`)).body.balance).to.equal(0)
+    })
+
+    it('is given back when the vendor does not take it or nothing was sent, and stays charged when that is not known', async () => {
+      await credit(PRICE)
+      const balance = async () => (await admin.get(`/companies/${company}`)).body.balance
+      for (const [given, left] of [
+        [async () => ({ kind: 'called', ...REFUSED }), PRICE],
+        [async () => ({ kind: 'missing_key' }), PRICE],
+        [() => Promise.reject(new CallTimeout('late')), 0],
+      ] as [() => Promise<ProviderTestAnswer>, number][]) {
+        answer = given
+        await test('main', numbered(left))
+        expect(await balance()).to.equal(left)
+      }
+      expect((await ledger()).map((line: string) => line.split(' ')[0])).to.deep.equal([
+        'hold',
+        'refund',
+        'hold',
+        'refund',
+        'hold',
+        'credit',
+      ])
+    })
+
+    it("obeys the app's countries and spend caps", async () => {
+      await credit(100 * PRICE)
+      const spend_caps = { US: PRICE }
+      await admin.ask('PATCH', `/apps/${app}`, { settings: { blocked_countries: ['FR'], spend_caps } })
+      const blocked = await test('main', { recipient: '+33612345678' })
+      expect([blocked.status, blocked.body.type]).to.deep.equal([403, 'GeoBlockedError'])
+      expect((await test('main')).status).to.equal(200)
+      const capped = await test('main', numbered(1))
+      expect([capped.status, capped.body.scope]).to.deep.equal([429, 'spend_cap'])
+      expect(requests).to.have.length(1)
+      answer = async () => ({ kind: 'called', ...REFUSED })
+      await admin.ask('PATCH', `/apps/${app}`, { settings: { spend_caps: { US: 2 * PRICE } } })
+      for (let nth = 2; nth < 5; nth += 1) expect((await test('main', numbered(nth))).status).to.equal(200)
+      expect((await ledger()).length, 'what was given back does not count against the cap').to.equal(8)
+    })
+
+    it('costs nothing where nothing is sent', async () => {
+      await admin.ask('PUT', `/apps/${app}/providers/box`, { type: 'sandbox', channel: 'sms' })
+      expect((await test('box')).status).to.equal(200)
+      expect(await ledger()).to.deep.equal([])
+    })
   })
 
   it('reaches a recipient three times in ten minutes, from all companies together', async () => {

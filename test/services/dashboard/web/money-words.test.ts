@@ -9,7 +9,7 @@ import {
 const spaced = (text: string): string => text.replaceAll('\u202f', ' ')
 
 describe('a ledger entry in words', () => {
-  for (const kind of ['credit', 'hold', 'refund', 'void'] as const)
+  for (const kind of ['credit', 'hold', 'refund', 'void', 'recharge'] as const)
     it(`names the kind ${kind}`, () =>
       expect(entryText({ kind, micros: 1 }))
         .to.match(/^[A-Z]/)
@@ -60,6 +60,11 @@ describe('a reconciliation in words', () => {
       'dlv_1: given back, and delivered',
       'The price of the message dlv_1 was given back, and the message is delivered.',
     ],
+    [
+      'dlv_1: not charged again',
+      'The code of the message dlv_1 was entered after its refund, and the message was not charged again.',
+    ],
+    ['dlv_1: charged again, and delivered', 'The message dlv_1 was charged again without need: it is delivered.'],
     ['dlv_1: held for, and there is none', 'The message dlv_1 was charged, and there is no such message.'],
     ['something new', 'something new'],
   ] as const)

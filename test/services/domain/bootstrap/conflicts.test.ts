@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { applyBootstrap, BootstrapProblems, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { hashApiKey } from '../../../../services/domain/tenancy/api-keys.ts'
+import { providerContext } from '../../../../services/domain/tenancy/documents.ts'
 import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
 import { fullBootstrapFile } from '../../../support/bootstrap.ts'
 import { testClock } from '../../../support/clock.ts'
@@ -52,6 +53,38 @@ eachStore('a bootstrap file that contradicts the store is refused, and nothing w
     await store.docs('apps').modify({ _id: 'app_shop' }, { $set: { settings } })
     await apply(store, file({ locale: 'de' }))
     expect((await conflictsOf(store, file({ verify_attempts: 4 }))).map(problem => problem.path)).to.deep.equal([path])
+  })
+
+  it('a new key without a value in production, where it would have to be printed', async () => {
+    const store = await fresh()
+    const file = inApp('cmp_acme', 'app_shop', { id: 'key_a', kind: 'server', mode: 'live' })
+    const applyInProduction = () =>
+      applyBootstrap(readBootstrap(JSON.stringify(file)), { store, keyring, clock, mayMint: false })
+    const refused = await applyInProduction().catch(error => error)
+    expect(refused).to.be.instanceOf(BootstrapProblems)
+    expect(refused.problems.map(({ path }: { path: string }) => path)).to.deep.equal(['companies.1.apps.0.keys.0.key'])
+    expect(await store.docs('companies').get(['cmp_new'])).to.have.property('size', 0)
+    await apply(store, file)
+    expect((await applyInProduction()).mintedKeys, 'its id is stored').to.deep.equal([])
+  })
+
+  it('a new receipt secret of fewer than 16 characters, unless an earlier release stored it', async () => {
+    const store = await fresh()
+    const file = (secret: string) => {
+      const config = { url: 'https://gate.example', body: { text: '{{text}}' }, secret }
+      const providers = [{ name: 'gate', type: 'http', channel: 'sms', config }]
+      return { companies: [{ id: 'cmp_acme', apps: [{ id: 'app_shop', providers }] }] }
+    }
+    const path = 'companies.0.apps.0.providers.0.config.secret'
+    expect((await conflictsOf(store, file('fifteen letters'))).map(problem => problem.path)).to.deep.equal([path])
+    await apply(store, file('sixteen letters!'))
+    const sealed = keyring.seal(
+      JSON.stringify(file('short').companies[0]?.apps[0]?.providers[0]?.config),
+      providerContext('app_shop:gate'),
+    )
+    await store.docs('providers').modify({ _id: 'app_shop:gate' }, { $set: { config: sealed } })
+    await apply(store, file('short'))
+    expect((await conflictsOf(store, file('other'))).map(problem => problem.path)).to.deep.equal([path])
   })
 
   it('a key of another app', async () => {

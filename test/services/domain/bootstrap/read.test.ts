@@ -211,6 +211,28 @@ describe('reading the bootstrap file', () => {
       expect(problems(undefined, true), 'a key that is made').to.deep.equal([])
     })
 
+    it('may be in a file, which is named by key_file, and a problem does not show what was written there', () => {
+      const files: Record<string, string> = { '/run/secrets/key': 'sk_live_0123456789\n', '/run/secrets/empty': ' \n' }
+      const readFile = (path: string): string => files[path] ?? expect.fail('ENOENT')
+      const file = (key: object) => JSON.stringify(withKey(key))
+      const { companies } = readBootstrap(file({ key_file: '/run/secrets/key' }), { readFile })
+      expect(companies[0]?.apps[0]?.keys[0]).to.include({ key: 'sk_live_0123456789', kind: 'server', mode: 'live' })
+      for (const key of [
+        { key_file: '/run/secrets/none' },
+        { key_file: '/run/secrets/empty' },
+        { key_file: '/run/secrets/key', key: 'sk_live_0123456789' },
+      ]) {
+        const problems = problemsOf(file(key), { readFile })
+        expect(problems.map(({ path }) => path)).to.deep.equal([`${KEY}.key_file`])
+        expect(JSON.stringify(problems)).not.to.contain('/run')
+      }
+      const short = problemsOf(file({ key_file: '/run/secrets/key' }), { readFile, production: true })
+      expect(
+        short.map(({ path }) => path),
+        'too short for production',
+      ).to.deep.equal([`${KEY}.key`])
+    })
+
     it('require kind and mode without a prefix', () => {
       expect(faults(withKey({}))).to.deep.equal([`${KEY}.kind`, `${KEY}.mode`])
       expect(faults(withKey({ key: 'our-own-key', kind: 'server' }))).to.deep.equal([`${KEY}.mode`])

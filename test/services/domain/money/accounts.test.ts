@@ -2,7 +2,14 @@ import { expect } from 'chai'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { type Accounts, createAccounts } from '../../../../services/domain/money/accounts.ts'
 import { openAccount } from '../../../../services/domain/money/batches.ts'
-import { type Entry, holdEntry, refundEntry, voidEntry } from '../../../../services/domain/money/documents.ts'
+import {
+  type Entry,
+  holdEntry,
+  rechargeEntry,
+  refundEntry,
+  voidEntry,
+} from '../../../../services/domain/money/documents.ts'
+import { capKey } from '../../../../services/domain/money/spend-caps.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
@@ -74,6 +81,28 @@ eachStore('an account', fresh => {
     const items = await ledger()
     expect(items.map(({ seq }) => seq)).to.deep.equal(Array.from({ length: 101 }, (_, at) => 101 - at))
     expect(items.reduce((sum, { micros }) => sum + micros, 0)).to.equal(0)
+  })
+
+  it('is overdrawn by a recharge, and takes what brings money while it is', async () => {
+    const [one, two] = [openAccounts(), openAccounts()]
+    const cap = { key: capKey('app_a', 'GB', testClock().now()), limit: 50 }
+    await one.enter('cmp_1', credit('a', 50))
+    await one.enter('cmp_1', hold(1, 30), cap)
+    await one.enter('cmp_1', hold(2, 20), cap)
+    await one.enter('cmp_1', refundEntry('otp_1', 'dlv_1', 30))
+    await one.enter('cmp_1', credit('b', -30))
+    // The recharge and the refund of two holds below one cap are one write.
+    const answers = await Promise.all([
+      one.enter('cmp_1', rechargeEntry('otp_1', 'dlv_1', 30)),
+      one.enter('cmp_1', refundEntry('otp_2', 'dlv_2', 20)),
+      two.enter('cmp_1', rechargeEntry('otp_1', 'dlv_1', 30)),
+    ])
+    expect(answers.filter(answer => answer === 'entered')).to.have.length(2)
+    expect(await one.balance('cmp_1')).to.equal(-10)
+    expect(await two.enter('cmp_1', hold(3, 1))).to.equal('short')
+    expect(await two.enter('cmp_1', credit('c', 4))).to.equal('entered')
+    expect(await two.balance('cmp_1')).to.equal(-6)
+    expect((await store.docs('companies').get(['cmp_1'])).get('cmp_1')?.spent).to.deep.equal({ [cap.key]: 30 })
   })
 
   it('of one company pays for no other company', async () => {

@@ -2,7 +2,13 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { itemsOf } from '../../../../services/domain/money/batches.ts'
 import { book, type EntryRequest, enteredBatch } from '../../../../services/domain/money/booking.ts'
-import { type Entry, holdEntry, keepHoldEntry, refundEntry } from '../../../../services/domain/money/documents.ts'
+import {
+  type Entry,
+  holdEntry,
+  keepHoldEntry,
+  rechargeEntry,
+  refundEntry,
+} from '../../../../services/domain/money/documents.ts'
 
 const credit = (name: string, micros: number): Entry => ({
   entry: `credit:${name}`,
@@ -73,5 +79,15 @@ describe('booking', () => {
     expect(spend({ [KEY]: 10 }, back('b')), 'held before there was a cap').to.equal(undefined)
     expect(spend({}, back('a')), 'a hold of a past day').to.equal(undefined)
     expect(spend({ [KEY]: 10 }, { entry: keepHoldEntry('otp', 'a') })?.micros, 'a kept hold stays counted').to.equal(-0)
+  })
+
+  it('lets a recharge overdraw, beyond its cap too, and then refuses holds but nothing that gives money back', () => {
+    const known = new Map([['hold:a', { cap_key: KEY }]])
+    const again = { entry: rechargeEntry('otp', 'a', 10) }
+    const wanted = [again, again, { entry: refundEntry('otp', 'b', 4) }, { entry: credit('c', 1) }, hold('d', 1)]
+    const { booked, answers } = book({ balance: 0, spent: { [KEY]: 10 } }, wanted, known)
+    expect(answers).to.deep.equal(['entered', 'known', 'entered', 'entered', 'short'])
+    expect(booked[0]?.spend).to.deep.include({ key: KEY, micros: 10 })
+    expect(book({ balance: 0, spent: {} }, [again], known).booked[0]?.spend, 'of a past day').to.equal(undefined)
   })
 })

@@ -40,7 +40,8 @@ export function CreditDialog({ company, onDone, onClose }: CreditDialogProps) {
     change.reset()
     if ('error' in parsed) setWrong(parsed.error)
     else if (parsed.micros === 0) setWrong('The amount must not be zero.')
-    else if (company.balance + parsed.micros < 0) setWrong('That is more than there is to take back.')
+    else if (parsed.micros < 0 && company.balance + parsed.micros < 0)
+      setWrong('That is more than there is to take back.')
     else setMicros(parsed.micros)
   }
   function back(): void {

@@ -49,6 +49,14 @@ const RULES: readonly Rule[] = [
     /^(dlv_\w+): given back, and (\w+)$/,
     (id, status) => `The price of the message ${id} was given back, and the message is ${status}.`,
   ],
+  [
+    /^(dlv_\w+): not charged again$/,
+    id => `The code of the message ${id} was entered after its refund, and the message was not charged again.`,
+  ],
+  [
+    /^(dlv_\w+): charged again, and (\w+)$/,
+    (id, status) => `The message ${id} was charged again without need: it is ${status}.`,
+  ],
   [/^(dlv_\w+): held for, and there is none$/, id => `The message ${id} was charged, and there is no such message.`],
 ]
 

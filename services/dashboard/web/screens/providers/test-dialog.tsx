@@ -32,8 +32,8 @@ export function TestDialog({ provider, onClose }: { provider: Provider; onClose(
   return (
     <Dialog title={`Test ${name}`} onClose={onClose}>
       <p class="soft">
-        Sends one real message with a made-up code through this provider alone. Countersign charges nothing for it; the
-        vendor may. It is in the audit log.
+        Sends one real message with a made-up code through this provider alone. It costs as much as any message, and is
+        given back if the vendor does not accept it. A company has 20 tests a day. It is in the audit log.
       </p>
       <Form change={change} onSubmit={send}>
         <TextField

@@ -1,0 +1,27 @@
+// Which messages of a verification stay paid although they failed. In: the verification. Out: the delivery, or whether its price is kept.
+// A company's own gateway could deliver a code and report that it failed. An approval by code shows that a message with it arrived.
+import type { Delivery, Otp } from './otp.ts'
+
+/** The delivery whose refund an approval by code takes back: the latest of the generation that a provider had accepted. None when another
+ *  one of the generation is paid for and may have brought the code. */
+export function deliveryToRecharge({ deliveries, generation }: Otp): Delivery | undefined {
+  const current = deliveries.filter(one => one.generation === generation)
+  if (current.some(({ status }) => status === 'sent' || status === 'delivered')) return undefined
+  return current.findLast(one => one.status === 'failed' && one.micros > 0 && one.provider !== undefined)
+}
+
+/** Whether a delivery that fails now, `after`, is not refunded. After an approval by code this holds for every message that a provider had
+ *  accepted. A message that none had accepted was not sent, and is refunded, unless no other message of the approved generation can have
+ *  brought the code: then this one did, and what the provider answered came later or was lost. */
+export function keepsPrice({ approval, deliveries }: Otp, before: Delivery, after: Delivery): boolean {
+  if (!approval?.by || before.micros === 0) return false
+  if (before.status === 'sent' || after.provider !== undefined) return true
+  return (
+    before.generation === approval.generation &&
+    !deliveries.some(one => one !== before && one.generation === approval.generation && mayHaveArrived(one))
+  )
+}
+
+/** A message of a free channel that is still queued does not count: it may never be sent, and nothing would be paid. */
+const mayHaveArrived = ({ micros, status, charge }: Delivery): boolean =>
+  status === 'sent' || status === 'delivered' || (status === 'queued' && micros > 0) || charge !== undefined
