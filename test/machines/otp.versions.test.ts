@@ -87,9 +87,11 @@ for (const version of versions)
 /** The paths at which a string is one of a few words that the machine knows, so that a renamed word counts as a changed shape. */
 const WORDS = /(^machine|^value|mode|kind|whatsapp|channel|status|error|order\[\]|tried\[\])$/
 
-/** Members that a verification of this version may have or lack: they came later, need no migration, and no rule depends on them. */
+/** Members that a verification of this version may have or lack: they came later and need no migration, because a verification without them
+ *  means what it meant before. */
 const OPTIONAL_MEMBERS = [
   'failed_at',
+  'deliveries[].charge',
   'deliveries[].provider',
   'deliveries[].reason',
   'deliveries[].vendor_code',
