@@ -202,7 +202,10 @@ describeFlow('the fraud guard', flow => {
 
   it('does not guard links to a chat, which cost nothing, and guards resends of them by SMS', async () => {
     const whatsapp = { mode: 'link_code', business_number: '+15550001111' }
-    const { app, server } = await open({ mode: 'on' }, { routing: { default: ['whatsapp', 'sms'] }, channels: { whatsapp } })
+    const { app, server } = await open(
+      { mode: 'on' },
+      { routing: { default: ['whatsapp', 'sms'] }, channels: { whatsapp } },
+    )
     const block = freshBlock()
     const sent = await pump(server, block, 0, 30)
     await flow.advance(3 * MINUTE_MS)

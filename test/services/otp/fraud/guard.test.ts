@@ -46,11 +46,7 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
       sealed_recipient: keyring.seal(number, inFlight.recipient),
     })
   const resultOf = (answer: OtpAnswer): string => (answer.kind === 'refused' ? (answer.scope ?? answer.error) : 'sent')
-  async function verify(
-    { ask }: TestActor,
-    answer: OtpAnswer,
-    key: typeof by | typeof byDevice = by,
-  ): Promise<void> {
+  async function verify({ ask }: TestActor, answer: OtpAnswer, key: typeof by | typeof byDevice = by): Promise<void> {
     if (answer.kind !== 'verification') throw new Error(`not sent: ${JSON.stringify(answer)}`)
     const { otp_id } = answer.verification
     const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
@@ -106,7 +102,9 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
     const counted = () =>
       eventually(async () => {
         await advance(5_000)
-        const doc = (await store.docs('fraud_tallies').get(['app_a:test:publishable:all numbers'])).values().next().value
+        const doc = (await store.docs('fraud_tallies').get(['app_a:test:publishable:all numbers']))
+          .values()
+          .next().value
         const sum = (what: 'sent' | 'verified') => doc?.state.days.reduce((total, day) => total + day[what], 0)
         return { sent: sum('sent'), verified: sum('verified') }
       })
@@ -121,7 +119,8 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
     actors = await Promise.all([1, 2, 3, 4].map(() => startOtpActor(store, keyring)))
     let sent = 0
     for (let nth = 0; nth < 60; nth += 1) {
-      if (resultOf(await send(at(nth), `+4479${10 + Math.floor(nth / 2)}${123_456 + nth}`, byDevice)) === 'sent') sent += 1
+      if (resultOf(await send(at(nth), `+4479${10 + Math.floor(nth / 2)}${123_456 + nth}`, byDevice)) === 'sent')
+        sent += 1
       await advance(5_000)
     }
     expect(sent, 'the allowance and the pace, and what a process does not know yet').to.be.within(24, 24 + 5 + 8)
