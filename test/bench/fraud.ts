@@ -303,7 +303,14 @@ async function printHonest(
   )
 }
 
-export default async function fraud(): Promise<void> {
+/** Each takes some minutes. */
+const PARTS: Record<string, () => Promise<void>> = {
+  new: () => printAttacks('An app without history', { isShop: false, processes: MANY_PROCESSES }),
+  shop: () => printAttacks('A shop with two weeks of history', { isShop: true, processes: MANY_PROCESSES }),
+  honest: printAllHonest,
+}
+
+async function printAllHonest(): Promise<void> {
   const processes = MANY_PROCESSES
   console.log('\nHonest users, who solve challenges')
   await printHonest('a shop with two weeks of history', {
@@ -321,6 +328,8 @@ export default async function fraud(): Promise<void> {
     aims: { refused: 0.01 },
   })
   await printHonest('a new app', { shop: SHOP, hasHistory: false, processes, hours: 3, aims: { refused: 0.01 } })
-  await printAttacks('An app without history', { isShop: false, processes })
-  await printAttacks('A shop with two weeks of history', { isShop: true, processes })
+}
+
+export default async function fraud(): Promise<void> {
+  for (const part of (process.env.BENCH_PARTS ?? Object.keys(PARTS).join()).split(',')) await PARTS[part]?.()
 }

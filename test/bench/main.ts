@@ -57,7 +57,7 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
   },
   fraud: {
     about:
-      'attackers and honest users against the fraud guard, in virtual time: messages sent, calls refused and challenged (BENCH_SEED)',
+      'attackers and honest users against the fraud guard, in virtual time: messages sent, calls refused and challenged (BENCH_SEED; BENCH_PARTS: new,shop,honest)',
     run: async () => (await import('./fraud.ts')).default(),
   },
   ip: {

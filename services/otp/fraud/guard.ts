@@ -184,18 +184,20 @@ export function createFraudGuard({
     if (!app || app.settings.fraud_guard.mode === 'off') return
     const unsealed = () => keyring.unseal(otp.recipient.sealed, atRest.recipient(_id))
     if (mode === 'test' && magicOf(mode, unsealed()) !== null) return
+    if (otp.recipient.kind === 'phone') await countNumber(outcome, after, unsealed)
+    else for (const entry of entriesOf(outcome)) counts.tallies.add(tallyId(scopeOf(otp), ALL_ADDRESSES), app_id, entry)
     if (isDevice && mode === 'live') await countNetwork(outcome, after)
+  }
+
+  async function countNumber(outcome: Outcome, after: OtpDoc, unsealed: () => string): Promise<void> {
+    const { app_id, context: otp } = after
     const { sentAt, approval } = outcome
-    if (otp.recipient.kind === 'email') {
-      for (const entry of entriesOf(outcome)) counts.tallies.add(tallyId(scopeOf(otp), ALL_ADDRESSES), app_id, entry)
-      return
-    }
     const groups = groupsFor(scopeOf(otp), otp.recipient, unsealed)
     if (sentAt.length > 0) watch.sent(groups, app_id, outcome)
-    if (approval) {
-      const isFirst = isDevice ? await isFirstInStore(after, unsealed()) : isFirstHere(groups, approval.sentAt)
-      watch.verified(groups, app_id, approval, isFirst)
-    }
+    if (approval === null) return
+    const isFirst =
+      groups.kind === 'publishable' ? await isFirstInStore(after, unsealed()) : isFirstHere(groups, approval.sentAt)
+    watch.verified(groups, app_id, approval, isFirst)
   }
 
   /** The verification counts as one send of its network, and as one that was verified. */
