@@ -185,7 +185,7 @@ function unverifiedReasons(evidence: Evidence, now: number): Reason[] {
   return (
     measured
       .filter(({ allowance }) => isUsedUp(allowance))
-      // An attacker pumps other numbers of the app or the country. Users of a narrower group that is well are not slowed down for it.
+      // An attacker pumps other numbers of the app or the country. The users of a narrower group that is well are not slowed down for it.
       .filter(
         ({ scope }) => !measured.some(({ scope: other, allowance }) => isWithin(other, scope) && allowance.isProven),
       )
