@@ -1,4 +1,4 @@
-// A block: the phone numbers that share all but their last four digits and were sent text messages within the last hour. In: a block,
+// A block: the phone numbers that share all but their last four digits and were sent messages within the last hour. In: a block,
 // and new entries of its numbers. Out: the block after. Pure. A number counts once, however often it is sent to or verified.
 
 export interface BlockNumber {

@@ -6,21 +6,35 @@ import { enumOf, keyKind, keyMode, timeSchema } from '../domain/openapi/shared-s
 import { channel } from '../domain/tenancy/value-schemas.ts'
 import { pageOf } from './page-schema.ts'
 
-const signal = enumOf<Reason['signal']>({ neighbours: true, conversion: true, never_verified: true }).meta({
+const signal = enumOf<Reason['signal']>({
+  neighbours: true,
+  unverified: true,
+  conversion: true,
+  never_verified: true,
+}).meta({
   id: 'FraudSignal',
-  description: 'What looks like SMS pumping.',
+  description: 'What looks like pumping. `conversion` and `never_verified` stand in decisions of earlier releases.',
 })
 
-const scope = enumOf<Reason['scope']>({ hundred: true, block: true, range: true, country: true }).meta({
+const scope = enumOf<Reason['scope']>({
+  number: true,
+  hundred: true,
+  block: true,
+  range: true,
+  country: true,
+  app: true,
+}).meta({
   id: 'FraudScope',
-  description: 'Which group of numbers it is about.',
+  description: 'Which group of numbers it is about. `app`: all that the devices of the app send to.',
 })
 
 const reason = z
   .object({
     signal,
     scope,
-    subject: z.string().meta({ description: 'A country, or a range of numbers by its first digits.' }),
+    subject: z
+      .string()
+      .meta({ description: 'A country, a range of numbers by its first digits, `all numbers` or `one number`.' }),
     points: z.number().meta({ description: 'From 50 on it slows down, from 100 on it refuses.' }),
     sent: z.int().meta({ description: 'How many were sent.' }),
     verified: z.int().meta({ description: 'How many of them were verified.' }),
@@ -80,14 +94,17 @@ const day = z
 
 export const prefixTally = z
   .object({
-    prefix: z.string().meta({ description: 'A country, or a range of numbers by its first digits.' }),
+    prefix: z.string().meta({
+      description:
+        'A country, or a range of numbers by its first digits; of what devices send also `all numbers` and `all addresses`.',
+    }),
     mode: keyMode,
     started_by: keyKind,
     last_hour: counts.meta({ description: 'Without the latest five to ten minutes.' }),
     usual_share: z.number().nullable().meta({ description: 'The share that is usually verified.' }),
     days: z.array(day).meta({ description: 'The latest days.' }),
   })
-  .meta({ id: 'PrefixTally', description: 'The share of verifications by text message that were completed.' })
+  .meta({ id: 'PrefixTally', description: 'The share of messages that were verified.' })
 
 export const prefixPage = pageOf('PrefixTallyPage', prefixTally)
 

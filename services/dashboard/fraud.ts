@@ -1,9 +1,9 @@
-// GET /apps/{id}/fraud: the decisions of the fraud guard, newest first. GET /apps/{id}/fraud/prefixes: the share of verifications by
-// text message that were completed, recently and usually, by country and range of numbers.
+// GET /apps/{id}/fraud: the decisions of the fraud guard, newest first. GET /apps/{id}/fraud/prefixes: the share of messages that were
+// verified, recently and usually, by country and range of numbers and for all numbers and email addresses of devices.
 
 import { isoTime } from '../../infra/iso-time.ts'
 import { DAY_MS } from '../../infra/time.ts'
-import { recentCounts, usualConversion } from '../../machines/fraud.tally.ts'
+import { settledCounts, usualConversion } from '../../machines/fraud.tally.ts'
 import type { KeyKind, Mode } from '../../machines/otp.ts'
 import type { DecisionDoc, TallyDoc } from '../domain/fraud/documents.ts'
 import type { AddRoutes } from './admin-deps.ts'
@@ -53,7 +53,7 @@ function tallyView({ _id, app_id, state }: TallyDoc, now: number): PrefixTallyAn
     prefix,
     mode,
     started_by,
-    last_hour: recentCounts(state, now),
+    last_hour: settledCounts(state, now),
     usual_share: usualConversion(state, now),
     days: state.days.map(({ at, sent, verified }) => ({ day: isoTime(at * DAY_MS).slice(0, 10), sent, verified })),
   }

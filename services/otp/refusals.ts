@@ -33,7 +33,7 @@ const LIMIT_DETAILS: Record<LimitScope, string> = {
   app_without_client_ip: 'Too many verifications by this app without a usable client_ip.',
   recipient_verify: 'Too many wrong codes for this recipient.',
   resend_cooldown: 'The verification was sent a moment ago.',
-  fraud_guard: 'Text messages to numbers like this one are limited: too many of them are never verified.',
+  fraud_guard: 'Messages to this number, or to numbers like it, are limited: too many of them are never verified.',
   spend_cap: "What this app may spend on the recipient's country today is spent.",
 }
 

@@ -195,7 +195,7 @@ export const createSend = (deps: SendDeps) => {
     return { value, reputation: await deps.reputation(value) }
   }
 
-  /** The guard may move a suspicious text message to a free channel instead of refusing it. */
+  /** The guard may move a suspicious message to a free channel instead of refusing it. */
   async function askFraudGuard(
     counted: Reservation,
     { command_id, app, plan, prices }: NewOtpInput,

@@ -76,7 +76,17 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
 
   const fraudCounts = createFraudCounts({ store, clock, log })
   const decisions = createDecisionLog({ decisions: batchDocs(store.docs('fraud_decisions')), clock, log })
-  const guard = createFraudGuard({ keyring, clock, log, limits, apps, counts: fraudCounts, decisions, metrics })
+  const guard = createFraudGuard({
+    keyring,
+    clock,
+    log,
+    limits,
+    apps,
+    reputation,
+    counts: fraudCounts,
+    decisions,
+    metrics,
+  })
   const challenges = createChallenges({
     keyring,
     clock,

@@ -55,6 +55,11 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
       'statistics of many verifications: whether every cell is exact, and how long a query takes (BENCH_OTPS: how many)',
     run: async () => (await import('./stats.ts')).default(),
   },
+  fraud: {
+    about:
+      'attackers and honest users against the fraud guard, in virtual time: messages sent, calls refused and challenged (BENCH_SEED)',
+    run: async () => (await import('./fraud.ts')).default(),
+  },
   ip: {
     about: 'looking addresses up in many ranges against few, and importing them (BENCH_RANGES: how many)',
     run: async () => (await import('./ip.ts')).default(),

@@ -114,7 +114,7 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     const { page } = viewer
     await pump(await createTestKey(viewer), 3)
     await page.goto('/limits')
-    await page.getByText('No text message has been counted yet.').waitFor()
+    await page.getByText('No message has been counted yet.').waitFor()
     const table = page.getByRole('table', { name: 'Conversion by range of numbers' })
     // Counts are written within seconds; the screen reads them again by itself, and at once on a visit.
     await eventually(async () => {

@@ -23,6 +23,7 @@ const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   counters: 'erased',
   fraud_blocks: 'erased',
   fraud_decisions: 'erased',
+  fraud_numbers: 'erased',
   refusals: 'erased',
   attempts: 'erased',
   sandbox_messages: 'erased',
@@ -42,6 +43,7 @@ const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   ip_lists: 'never',
   ip_chunks: 'never',
   fraud_tallies: 'never',
+  fraud_networks: 'never',
   stats_hours: 'never',
   stats_days: 'never',
   stats_progress: 'never',
@@ -60,10 +62,12 @@ const SETTINGS = {
   resend_cooldown_seconds: [0],
   channels: { whatsapp: { mode: 'link_code', business_number: '+15550001111' } },
   routing: { default: ['sms', 'whatsapp'] },
+  publishable_send: true,
+  fraud_guard: { mode: 'record' },
 }
 const ENV = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' }
-/** One approval and four deliveries: the first text message, that of the chat, the answer in the chat, the paid one. */
-const EVENTS_OF_PERSON = 5
+/** One approval and five deliveries: the first text message, that of the chat, the answer in the chat, the paid one, that of the device. */
+const EVENTS_OF_PERSON = 6
 const MINUTE_MS = 60_000
 const TWO_DAYS_MS = 2 * 86_400_000
 
@@ -96,6 +100,7 @@ async function leaveTraces(flow: Flow, endpoint: Receiver): Promise<Person> {
   await flow.admin('POST', `/companies/${company}/credit`, { micros: 10_000, note: 'a transfer' })
   await flow.admin('PUT', `/apps/${app}/providers/box`, { channel: 'sms', type: 'sandbox', config: {} })
   const live = await flow.createKey(app, 'server', 'live')
+  const device = await flow.createKey(app, 'publishable', 'live')
   await flow.advance(CACHE_TTL_MS)
   // Enough sends without a verified code to numbers of one block for the fraud guard to record a decision.
   for (let nth = 0; nth < 21; nth += 1) expect((await server.send(otherNumber(nth))).status).to.equal(200)
@@ -115,8 +120,10 @@ async function leaveTraces(flow: Flow, endpoint: Receiver): Promise<Person> {
   await flow.waitForCode(NUMBER, 3)
   const paid = (await live.send(NUMBER, { idempotency: `again ${NUMBER}` })).body.otp_id
   await flow.waitForCode(NUMBER, 4)
+  const byDevice = (await device.send(NUMBER, { forwarded: '81.2.69.142' })).body.otp_id
+  await flow.waitForCode(NUMBER, 5)
   expect((await server.resend(first.body.otp_id)).body.type).to.equal('ResendNotAllowedError')
-  const otp_ids = [first.body.otp_id, chat, paid]
+  const otp_ids = [first.body.otp_id, chat, paid, byDevice]
 
   const { store } = flow.countersign.engines
   const { data, code: codeSecrets } = flow.countersign.secrets
@@ -201,7 +208,7 @@ onEachEngineSet('the personal data of a recipient', (engines: EngineSet) => {
     const { app, otp_ids } = person
     const { status, body } = await flow.admin('POST', `/apps/${app}/erase`, { recipient: NUMBER })
     expect(status).to.equal(200)
-    expect(body).to.include({ verifications: 3, idempotency_keys: 2, blocks: 1, decisions: 2, refusals: 1 })
+    expect(body).to.include({ verifications: 4, idempotency_keys: 2, blocks: 1, decisions: 2, refusals: 1 })
     expect(body.events).to.be.at.least(1)
     const { store } = flow.countersign.engines
     await expectNoTraces(store, person, flow.clock.now())

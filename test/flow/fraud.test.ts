@@ -159,7 +159,7 @@ describeFlow('the fraud guard', flow => {
       return kept
     })
     expect(decision).to.include({ verdict: 'slow', outcome: 'refused' })
-    expect(decision?.reasons[0]).to.deep.include({ signal: 'never_verified', scope: 'range', subject: '+447400' })
+    expect(decision?.reasons[0]).to.deep.include({ signal: 'unverified', scope: 'range', subject: '+447400' })
 
     const { items } = (await flow.admin('GET', `/apps/${app}/fraud/prefixes`)).body
     expect(items.map(({ prefix, mode }: { prefix: string; mode: string }) => `${prefix} ${mode}`)).to.deep.equal([
@@ -184,26 +184,120 @@ describeFlow('the fraud guard', flow => {
       return kept
     })
     expect(decision).to.include({ enforced: true, outcome: 'moved', channel: 'whatsapp', otp_id: body.otp_id })
-    // A resend cannot move the verification back to SMS.
-    expect((await server.resend(body.otp_id, 'sms')).body.scope).to.equal('fraud_guard')
-    expect((await server.resend(body.otp_id, 'telegram')).body.channel).to.equal('telegram')
+    // A resend cannot move the verification to a channel that can cost money.
+    for (const channel of ['sms', 'telegram'])
+      expect((await server.resend(body.otp_id, channel)).body.scope, channel).to.equal('fraud_guard')
     await flow.changeSettings(app, { channels: { whatsapp: { enabled: false }, telegram: { enabled: false } } })
     expect((await server.send(block(71))).body.scope, 'no free channel is left').to.equal('fraud_guard')
   })
 
-  it('checks resends by SMS too, and no other channel', async () => {
-    const { app, server } = await open({ mode: 'on' }, { routing: { default: ['whatsapp', 'sms'] } })
+  it('guards templates of WhatsApp as it does text messages', async () => {
+    const { server } = await open({ mode: 'on' }, { routing: { default: ['whatsapp', 'sms'] } })
+    const block = freshBlock()
+    const sent = await pump(server, block, 0, 20)
+    expect(sent[0]?.body.channel).to.equal('whatsapp')
+    await flow.advance(3 * MINUTE_MS)
+    expect((await server.send(block(30))).body.scope).to.equal('fraud_guard')
+  })
+
+  it('does not guard links to a chat, which cost nothing, and guards resends of them by SMS', async () => {
+    const whatsapp = { mode: 'link_code', business_number: '+15550001111' }
+    const { app, server } = await open(
+      { mode: 'on' },
+      { routing: { default: ['whatsapp', 'sms'] }, channels: { whatsapp } },
+    )
     const block = freshBlock()
     const sent = await pump(server, block, 0, 30)
     await flow.advance(3 * MINUTE_MS)
-    expect(statuses(await pump(server, block, 30, 5)), 'WhatsApp is not pumped').to.deep.equal(Array(5).fill(200))
+    expect(statuses(await pump(server, block, 30, 5))).to.deep.equal(Array(5).fill(200))
     const resent = async (from: number, many: number) =>
-      inTurn(many, nth => server.resend(sent[from + nth]?.body.otp_id))
+      inTurn(many, nth => server.resend(sent[from + nth]?.body.otp_id, 'sms'))
     expect(statuses(await resent(0, 20))).to.deep.equal(Array(20).fill(200))
     await flow.advance(3 * MINUTE_MS)
     expect((await resent(20, 1))[0]?.body.scope).to.equal('fraud_guard')
     await flow.eventually(async () => expect(await decisions(app)).to.have.length(1))
     expect((await server.status(sent[20]?.body.otp_id)).body.channel, 'the channel is unchanged').to.equal('whatsapp')
+  })
+
+  /** So few a minute that 24 unverified messages of the app and 6 of a range are allowed. */
+  const FEW = { ...LIMITS, app_publishable: [{ max: 12, seconds: 60 }] }
+  /** Numbers of many ranges of two countries, none with more than three. */
+  const spread = (nth: number): string =>
+    nth % 2 === 0 ? `+4479${10 + Math.floor(nth / 6)}${123_456 + nth}` : `+1415${200 + nth}${1_000 + nth}`
+
+  it('slows all that devices send, resends too, once too many messages of the app are not verified', async () => {
+    const { app, device, server } = await open({ mode: 'on' }, { limits: FEW })
+    const answers: Answer[] = []
+    for (let nth = 0; nth < 24; nth += 1) {
+      const sent = await device.send(spread(nth))
+      answers.push(sent)
+      if (sent.status === 200) answers.push(await device.resend(sent.body.otp_id))
+      if (nth % 6 === 5) await flow.advance(2 * MINUTE_MS)
+    }
+    const passed = answers.filter(({ status }) => status === 200)
+    expect(passed.length, 'the allowance, and the pace of ten minutes, which may begin meanwhile').to.be.within(29, 34)
+    expect(answers.at(-1)?.body.scope).to.equal('fraud_guard')
+    expect((await server.send(spread(30))).status, 'a server').to.equal(200)
+    const kept = await flow.eventually(async () => {
+      const all = await decisions(app)
+      expect(all).to.have.length(answers.length - passed.length)
+      return all
+    })
+    expect(kept[0]?.reasons[0]).to.deep.include({ signal: 'unverified', scope: 'app', subject: 'all numbers' })
+  })
+
+  it('slows a range to which devices send again and again, although some of its numbers are verified', async () => {
+    const { device } = await open({ mode: 'on' }, { limits: FEW })
+    const inRange = (nth: number): string => `+44740055${String(1_000 + nth * 307)}`
+    const results: string[] = []
+    for (let nth = 0; nth < 12; nth += 1) {
+      const { body } = await device.send(inRange(nth))
+      results.push(body.scope ?? 'sent')
+      if (body.otp_id === undefined) continue
+      if (nth < 2) await verify(flow, device, [{ body } as Answer], () => inRange(nth))
+      else for (let more = 0; more < 2; more += 1) results.push((await device.resend(body.otp_id)).body.scope ?? 'sent')
+      if (nth % 3 === 2) await flow.advance(2 * MINUTE_MS)
+    }
+    const sent = results.filter(result => result === 'sent').length
+    const pace = 5
+    expect(sent, '2 verified, an allowance of 6 and 1.3 for those, and the pace').to.be.within(10 + pace, 10 + 2 * pace)
+    expect(results.at(-1)).to.equal('fraud_guard')
+  })
+
+  const live = async (settings: object = {}) => {
+    const { app, server } = await open({}, { publishable_send: true, publishable_challenge: 'off', ...settings })
+    await flow.admin('PUT', `/apps/${app}/providers/box`, { channel: 'sms', type: 'sandbox', config: {} })
+    const device = await flow.createKey(app, 'publishable', 'live')
+    const start = (number: string) => device.send(number, { forwarded: '81.2.69.142' })
+    return { app, server, device, start }
+  }
+  const HOUR_MS = 60 * MINUTE_MS
+
+  it('lets a number that is never verified wait before its next live start by a device, until it is approved', async () => {
+    const { app, device, start } = await live()
+    const number = freshBlock()(1)
+    for (let nth = 0; nth < 3; nth += 1) expect((await start(number)).status).to.equal(200)
+    const refused = await start(number)
+    expect(refusal(refused)).to.deep.include({ status: 429, scope: 'fraud_guard' })
+    expect(refused.body.retry_after).to.be.within(HOUR_MS / 1000 - 60, HOUR_MS / 1000)
+    await flow.eventually(async () => expect((await decisions(app))[0]?.reasons[0]?.scope).to.equal('number'))
+    await flow.advance(HOUR_MS)
+    const { body } = await start(number)
+    expect((await start(number)).body.retry_after).to.be.within(4 * (HOUR_MS / 1000) - 60, 4 * (HOUR_MS / 1000))
+    const code = await flow.waitForCode(number, 4)
+    expect((await device.verify(body.otp_id, code)).body.status).to.equal('approved')
+    await flow.eventually(async () => expect((await start(number)).status).to.equal(200))
+  })
+
+  it('lets no number wait in test mode, for servers, or where the guard only records', async () => {
+    const { app, server, start } = await live({ fraud_guard: { mode: 'record' } })
+    const number = freshBlock()(1)
+    for (let nth = 0; nth < 5; nth += 1) expect((await start(number)).status).to.equal(200)
+    await flow.changeSettings(app, { fraud_guard: { mode: 'on' } })
+    const testDevice = await flow.createKey(app, 'publishable')
+    for (const caller of [server, testDevice])
+      for (let nth = 0; nth < 5; nth += 1) expect((await caller.send(number)).status).to.equal(200)
+    expect((await start(number)).body.scope, 'starts in the mode that records count').to.equal('fraud_guard')
   })
 
   it('does nothing where an app turns it off, and ignores magic recipients', async () => {

@@ -1,13 +1,16 @@
 import { expect } from 'chai'
 import {
   addToTally,
+  countsUpToNow,
   EMPTY_TALLY,
-  recentCounts,
   SLOT_MS,
+  settledCounts,
   type Tally,
   type TallyEntry,
+  trafficNow,
   usualConversion,
   usualPace,
+  usualTraffic,
 } from '../../machines/fraud.tally.ts'
 
 const DAY = 86_400_000
@@ -19,12 +22,28 @@ describe('a tally of sends', () => {
   it('counts a verified send in the slot in which its verification started', () => {
     const startedAt = NOW - 4 * SLOT_MS
     const before = tally(entry(startedAt, 1), entry(startedAt, 1))
-    expect(recentCounts(addToTally(before, [entry(startedAt, 0, 1)], NOW), NOW)).to.deep.equal({ sent: 2, verified: 1 })
+    expect(settledCounts(addToTally(before, [entry(startedAt, 0, 1)], NOW), NOW)).to.deep.equal({
+      sent: 2,
+      verified: 1,
+    })
+  })
+
+  it('counts an hour up to now, and the traffic of its last five to ten minutes', () => {
+    const ages = [0, SLOT_MS, 2 * SLOT_MS, 11 * SLOT_MS, 12 * SLOT_MS]
+    const all = tally(...ages.map(age => entry(NOW - age, 1)))
+    expect(countsUpToNow(all, NOW).sent).to.equal(4)
+    expect(trafficNow(all, NOW)).to.equal(2)
+  })
+
+  it('takes the usual traffic from the median day', () => {
+    const days = [1_440, 2_880, 500_000].map((sent, nth) => entry(NOW - (nth + 1) * DAY, sent))
+    expect(usualTraffic(tally(...days), NOW)).to.equal(20)
+    expect(usualTraffic(tally(entry(NOW, 100)), NOW)).to.equal(null)
   })
 
   it('leaves out sends of the last ten minutes, and those older than an hour before that', () => {
     const ages = [0, SLOT_MS, 2 * SLOT_MS, 13 * SLOT_MS, 14 * SLOT_MS]
-    expect(recentCounts(tally(...ages.map(age => entry(NOW - age, 1))), NOW).sent).to.equal(2)
+    expect(settledCounts(tally(...ages.map(age => entry(NOW - age, 1))), NOW).sent).to.equal(2)
   })
 
   it('takes the usual conversion from the median day, so that a few days of fraud do not change it', () => {

@@ -1,8 +1,10 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { addToHistory, EMPTY_HISTORY, type NumberEntry } from '../../machines/fraud.number.ts'
 import { addToBlock, type BlockNumber, EMPTY_BLOCK } from '../../machines/fraud.number-block.ts'
 import { addToTally, EMPTY_TALLY, SLOT_MS, type Tally, type TallyEntry } from '../../machines/fraud.tally.ts'
 import { type Evidence, judge } from '../../machines/fraud.ts'
+import type { KeyKind } from '../../machines/otp.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
 const MINUTE = 60_000
@@ -20,6 +22,10 @@ interface EvidenceOptions {
   ageMs?: number
   range?: TallyEntry[]
   country?: TallyEntry[]
+  app?: TallyEntry[]
+  kind?: KeyKind
+  history?: NumberEntry[] | undefined
+  backsOff?: boolean
 }
 
 const many = (count: number, make: (nth: number) => BlockNumber): BlockNumber[] =>
@@ -36,6 +42,10 @@ function evidence({
   ageMs = OLD,
   range,
   country,
+  app,
+  kind = 'server',
+  history,
+  backsOff = true,
 }: EvidenceOptions): Evidence {
   const at = NOW - ageMs
   const numbers = [
@@ -44,18 +54,24 @@ function evidence({
     ...many(adjacent, nth => ({ tag: `a${nth}`, hundred: NUMBER.hundred, at, verified: false })),
   ]
   return {
+    kind,
+    perMinute: 60,
+    app: kind === 'publishable' ? { name: 'all numbers', tally: tally(app) } : null,
+    history: history ? addToHistory(EMPTY_HISTORY, history, NOW) : null,
+    backsOff,
     country: { name: 'GB', tally: tally(country) },
     range: { name: '+447700', tally: tally(range) },
     block: addToBlock(EMPTY_BLOCK, numbers, NOW),
     number: NUMBER,
   }
 }
+const PASSED = { verdict: 'pass', score: 0, reasons: [], retryAfterMs: 0 }
 const judged = (options: EvidenceOptions) => judge(evidence(options), NOW)
 const signals = (options: EvidenceOptions) => judged(options).reasons.map(({ signal, scope }) => `${signal} ${scope}`)
 
 describe('the fraud guard', () => {
   it('lets a number without any history pass', () => {
-    expect(judged({})).to.deep.equal({ verdict: 'pass', score: 0, reasons: [] })
+    expect(judged({})).to.deep.equal(PASSED)
   })
 
   it('slows and then refuses a number with many unverified neighbours', () => {
@@ -88,24 +104,22 @@ describe('the fraud guard', () => {
     expect(numbers).to.deep.equal([{ ...verified, at: NOW }])
   })
 
-  it('slows a range or country with a far lower conversion than usual to three times its usual pace', () => {
+  it('slows a server’s range or country with too many unverified messages to three times its usual pace', () => {
     const country = [...daily(14_400, 11_520), lastHour(500, 100)]
-    expect(signals({ country })).to.deep.equal(['conversion country'])
+    expect(signals({ country })).to.deep.equal(['unverified country'])
     expect(judged({ country }).verdict).to.equal('slow')
     expect(judged({ country }).reasons[0]?.pace).to.equal(240)
-    expect(signals({ range: [...daily(200, 150), lastHour(60, 5)] })).to.deep.equal(['conversion range'])
+    expect(signals({ range: [...daily(200, 150), lastHour(60, 5)] })).to.deep.equal(['unverified range'])
+    expect(judged({ range: [lastHour(31, 1)] }).verdict, 'within the floor').to.equal('pass')
+    expect(judged({ range: [lastHour(34, 2)] }).verdict, 'each verified one allows more').to.equal('pass')
+    expect(judged({ range: [lastHour(40, 1)] }).reasons[0]).to.include({ pace: 10, sent: 40, verified: 1 })
   })
 
-  it('lets a conversion pass that is lower by chance or somewhat lower than usual', () => {
+  it('lets a conversion pass that is usual, however low, or somewhat lower than usual', () => {
     expect(judged({ range: [...daily(200, 150), lastHour(30, 12)] }).verdict).to.equal('pass')
-    expect(judged({ country: [...daily(1_000, 500), lastHour(200, 60)] }).verdict).to.equal('pass')
-  })
-
-  it('slows sends that are hardly ever verified, even without a usual conversion or with a very low one', () => {
-    expect(signals({ range: [lastHour(30, 1)] })).to.deep.equal(['never_verified range'])
-    expect(judged({ range: [lastHour(30, 1)] }).reasons[0]?.pace).to.equal(10)
-    const lowAsUsual = [...daily(3_000, 60), lastHour(300, 6)]
-    expect(signals({ country: lowAsUsual })).to.deep.equal(['never_verified country'])
+    expect(judged({ country: [...daily(1_000, 500), lastHour(300, 100)] }).verdict).to.equal('pass')
+    expect(judged({ country: [...daily(3_000, 300), lastHour(600, 60)] }).verdict).to.equal('pass')
+    expect(judged({ country: [...daily(3_000, 60), lastHour(300, 6)] }).verdict, 'one in fifty').to.equal('slow')
   })
 
   it('lets a large campaign pass when its conversion is good', () => {
@@ -124,6 +138,82 @@ describe('the fraud guard', () => {
   })
 })
 
+describe('the fraud guard, for what devices send', () => {
+  const kind = 'publishable'
+  const now = (sent: number, verified = 0): TallyEntry => ({ at: NOW, sent, verified })
+
+  it('counts every message at once: 120 unverified ones of the app or a country slow, and 30 of a range', () => {
+    expect(signals({ kind, app: [now(119)] })).to.deep.equal([])
+    expect(signals({ kind, app: [now(120)] })).to.deep.equal(['unverified app'])
+    expect(signals({ kind, country: [now(120)] })).to.deep.equal(['unverified country'])
+    expect(signals({ kind, range: [now(30)] })).to.deep.equal(['unverified range'])
+    expect(judged({ kind, app: [now(120)] }).reasons[0]).to.include({ subject: 'all numbers', pace: 5 })
+    expect(signals({ kind: 'server', range: [now(1_000)] }), 'a server’s wait ten minutes').to.deep.equal([])
+  })
+
+  it('slows to half of what is usually verified in ten minutes', () => {
+    const app = [...daily(5_000, 4_320), now(300, 0)]
+    expect(judged({ kind, app }).reasons[0]?.pace).to.equal(15)
+  })
+
+  it('does not slow a country or a range that is well, because others of the app are pumped', () => {
+    const pumped = [now(5_000)]
+    const well = [...daily(1_440, 1_152), now(60, 48)]
+    const { country, range } = { country: well, range: well }
+    expect(signals({ kind, app: pumped })).to.deep.equal(['unverified app'])
+    expect(signals({ kind, app: pumped, country })).to.deep.equal([])
+    expect(signals({ kind, app: pumped, range })).to.deep.equal([])
+    expect(signals({ kind, app: pumped, country: pumped, range })).to.deep.equal([])
+    // Its usual conversion must be known, and it must be well without the floor.
+    expect(signals({ kind, app: pumped, country: [now(60, 48)] })).to.deep.equal(['unverified app'])
+    expect(signals({ kind, app: pumped, country: [...well, now(60)] })).to.deep.equal(['unverified app'])
+  })
+
+  it('allows no more than three unverified messages for a verified one, however few are usual', () => {
+    const seldom = daily(1_000, 20)
+    expect(signals({ kind, app: [...seldom, now(121 + 100 + 300, 100)] })).to.deep.equal(['unverified app'])
+    expect(signals({ kind, app: [...seldom, now(100 + 300, 100)] })).to.deep.equal([])
+  })
+
+  const HOUR = 60 * MINUTE
+  const starts = (...ages: number[]): NumberEntry[] => ages.map(age => ({ at: NOW - age, what: 'start' }))
+  const messages = (count: number, age: number): NumberEntry[] =>
+    Array.from({ length: count }, () => ({ at: NOW - age, what: 'message' }))
+
+  it('lets a number that is never verified begin again after 1, then 4, then 24 hours', () => {
+    const wait = (...ages: number[]) => judged({ kind, history: starts(...ages) }).retryAfterMs
+    expect(wait(MINUTE, 2 * MINUTE)).to.equal(0)
+    expect(wait(MINUTE, 2 * MINUTE, 3 * MINUTE)).to.equal(HOUR - MINUTE)
+    expect(wait(HOUR, 2 * HOUR, 3 * HOUR)).to.equal(0)
+    expect(wait(HOUR, 3 * HOUR, 3 * HOUR, 3 * HOUR)).to.equal(3 * HOUR)
+    expect(wait(HOUR, 6 * HOUR, 8 * HOUR, 8 * HOUR, 8 * HOUR)).to.equal(23 * HOUR)
+    expect(wait(HOUR, 25 * HOUR, 26 * HOUR, 27 * HOUR), 'those of another day').to.equal(0)
+    expect(judged({ kind, history: starts(1, 2, 3), backsOff: false }).verdict, 'a resend').to.equal('pass')
+    expect(signals({ kind, history: starts(1, 2, 3) })).to.deep.equal(['unverified number'])
+  })
+
+  it('ends the distance between starts with an approval, in whatever order processes tell of it', () => {
+    const approval: NumberEntry = { at: NOW - MINUTE, what: 'approval' }
+    const history = starts(2 * MINUTE, 3 * MINUTE, 4 * MINUTE)
+    for (const entries of [
+      [...history, approval],
+      [approval, ...history],
+    ])
+      expect(judged({ kind, history: entries }).verdict).to.equal('pass')
+    expect(judged({ kind, history: [...history, approval, ...starts(1, 2, 3)] }).verdict).to.equal('refuse')
+  })
+
+  it('refuses the eleventh unverified message to a number in an hour, until the hour of the first is over', () => {
+    expect(judged({ kind, history: messages(9, 10 * MINUTE) }).verdict).to.equal('pass')
+    const full = messages(10, 10 * MINUTE)
+    expect(judged({ kind, history: full })).to.include({ verdict: 'refuse', retryAfterMs: 50 * MINUTE })
+    expect(judged({ kind, history: [...full, { at: NOW, what: 'approval' }] }).verdict, 'one was verified').to.equal(
+      'pass',
+    )
+    expect(judged({ kind, history: messages(10, HOUR) }).verdict).to.equal('pass')
+  })
+})
+
 const upTo = (max: number) => fc.integer({ min: 0, max })
 const share = fc.tuple(upTo(500), upTo(500)).map(([sent, verified]) => ({ sent, verified: Math.min(sent, verified) }))
 const usual = fc.option(share, { nil: undefined }).map(one => (one ? daily(one.sent, one.verified) : []))
@@ -135,8 +225,23 @@ const evidenceOptions = fc.record({
   ageMs: upTo(50 * MINUTE),
   range: past,
   country: past,
+  app: past,
+  kind: fc.constantFrom<KeyKind>('server', 'publishable'),
+  history: fc.option(
+    fc.array(
+      fc.record({
+        at: upTo(90 * MINUTE).map(age => NOW - age),
+        what: fc.constantFrom<NumberEntry['what']>('start', 'message', 'approval'),
+      }),
+      {
+        maxLength: 14,
+      },
+    ),
+    { nil: undefined },
+  ),
 })
-const always = (holds: (options: Required<EvidenceOptions>, more: number) => void) =>
+type AnyEvidence = typeof evidenceOptions extends fc.Arbitrary<infer T> ? T : never
+const always = (holds: (options: AnyEvidence, more: number) => void) =>
   fc.assert(fc.property(evidenceOptions, fc.integer({ min: 1, max: 50 }), holds), { numRuns: propertyRuns(150) })
 
 describe('the fraud guard, for any evidence', () => {
@@ -151,8 +256,18 @@ describe('the fraud guard, for any evidence', () => {
   it('never lowers the score for more unverified sends', () => {
     always((options, more) => {
       const { score } = judged(options)
-      for (const scope of ['range', 'country'] as const)
+      for (const scope of ['range', 'country', 'app'] as const)
         expect(judged({ ...options, [scope]: [...options[scope], lastHour(more, 0)] }).score).to.be.at.least(score)
+      const history = [...(options.history ?? []), { at: NOW, what: 'start' as const }]
+      if (options.history) expect(judged({ ...options, history }).score).to.be.at.least(score)
+    })
+  })
+
+  it('never raises the score for more verified messages', () => {
+    always((options, more) => {
+      const { score } = judged(options)
+      for (const scope of ['range', 'country', 'app'] as const)
+        expect(judged({ ...options, [scope]: [...options[scope], lastHour(0, more)] }).score).to.be.at.most(score)
     })
   })
 
@@ -178,9 +293,12 @@ describe('the fraud guard, for any evidence', () => {
         adjacent: options.adjacent % 5,
         range: limitLastHour(options.range, 30),
         country: limitLastHour(options.country, 100),
+        app: limitLastHour(options.app, 100),
+        kind: options.kind,
+        history: options.history?.slice(0, 2),
         ageMs: options.ageMs,
       }
-      expect(judged(small)).to.deep.equal({ verdict: 'pass', score: 0, reasons: [] })
+      expect(judged(small)).to.deep.equal(PASSED)
     })
   })
 
@@ -188,9 +306,11 @@ describe('the fraud guard, for any evidence', () => {
     always(options => {
       const { verdict, score, reasons } = judged(options)
       expect(verdict === 'pass').to.equal(reasons.length === 0)
+      const subjects: Partial<Record<string, string>> = { country: 'GB', app: 'all numbers', number: 'one number' }
       for (const { scope, subject, sent, verified, detail, points, pace } of reasons) {
-        expect(subject).to.equal(scope === 'country' ? 'GB' : '+447700')
-        for (const said of [subject, String(sent), String(verified)]) expect(detail).to.include(said)
+        expect(subject).to.equal(subjects[scope] ?? '+447700')
+        const said = scope === 'number' ? [sent] : [subject, sent, verified]
+        for (const one of said) expect(detail).to.include(String(one))
         expect(points).to.be.within(50, score)
         expect(pace === null).to.equal(points >= 100)
       }

@@ -115,10 +115,10 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
     tests: ['test/flow/limits.test.ts'],
   },
   {
-    fault: 'a resend by another channel is refused as SMS pumping, because the verification began with a text message',
-    file: 'services/otp/fraud/guard.ts',
-    original: "deliveries.at(-1)?.channel === 'sms' &&",
-    planted: "deliveries.some(({ channel }) => channel === 'sms') &&",
+    fault: 'templates of WhatsApp can be pumped, because the fraud guard takes them for links to a chat',
+    file: 'services/otp/fraud/outcomes.ts',
+    original: "whatsapp === 'template')",
+    planted: "whatsapp !== 'template')",
     tests: ['test/services/otp/fraud/guard.test.ts'],
   },
   {

@@ -52,7 +52,7 @@ export const fraudOperations = [
     id: 'listPrefixTallies',
     route: ['get', '/apps/{id}/fraud/prefixes'],
     summary: 'List conversion by range of numbers',
-    description: 'The share of verifications by text message that were completed, recently and usually.',
+    description: 'The share of messages that were verified, recently and usually.',
     parameters: PAGE,
     answers: [ok(prefixPage, 'A page of countries and ranges.', { items: [tally], next_cursor: null })],
   }),

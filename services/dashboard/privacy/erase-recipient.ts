@@ -8,6 +8,7 @@ import { MODES } from '../../../machines/otp.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { problem } from '../../domain/errors.ts'
 import { forgetNumber } from '../../domain/fraud/number-blocks.ts'
+import { forgetHistory } from '../../domain/fraud/number-histories.ts'
 import type { Accounts } from '../../domain/money/accounts.ts'
 import { keepHoldEntry, refundEntry } from '../../domain/money/documents.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../domain/money/ledger-writer.ts'
@@ -132,7 +133,9 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
         }),
       )
     })
-    const counters = await store.docs('counters').remove({ _id: { $in: counterIds } }, counterIds.length)
+    const limitCounters = await store.docs('counters').remove({ _id: { $in: counterIds } }, counterIds.length)
+    const histories = await Promise.all(appModes.map(appMode => forgetHistory(store, keyring, appMode, recipient)))
+    const counters = histories.reduce((sum, count) => sum + count, limitCounters)
     const blockCounts = await Promise.all(appModes.map(appMode => forgetNumber(store, keyring, appMode, recipient)))
     const blocks = blockCounts.reduce((sum, count) => sum + count, 0)
     return sumCounts(otpCounts, { ...ZERO_COUNTS, messages, counters, decisions, refusals, blocks })

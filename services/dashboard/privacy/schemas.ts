@@ -11,7 +11,7 @@ export const erasure = z
     attempts: count('Provider calls.'),
     messages: count('Messages in the sandbox.'),
     events: count('Webhook events whose answers were erased.'),
-    counters: count('Counters of limits.'),
+    counters: count('Counters of limits, and the number’s history in the fraud guard.'),
     refusals: count('Refused sends and resends.'),
     decisions: count('Decisions of the fraud guard.'),
     idempotency_keys: count('Idempotency keys.'),

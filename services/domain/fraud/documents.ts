@@ -1,9 +1,11 @@
-// What the fraud guard stores. Tallies of countries and of ranges of a million numbers have plain names, because these identify no person.
-// Blocks of ten thousand numbers are stored for two hours under a keyed index, and each number in one by parts of two more.
+// What the fraud guard stores. Tallies of apps, countries and ranges of a million numbers have plain names, because these identify no
+// person. Blocks of ten thousand numbers are stored for two hours under a keyed index, and each number in one by parts of two more. The
+// history of a number is stored for a day, and the tally of a network of suspect client addresses for two hours, each under a keyed index.
 // Decisions show a masked recipient.
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Channel } from '../../../machines/channels.ts'
+import type { NumberHistory } from '../../../machines/fraud.number.ts'
 import type { Block } from '../../../machines/fraud.number-block.ts'
 import type { Tally } from '../../../machines/fraud.tally.ts'
 import type { Reason } from '../../../machines/fraud.ts'
@@ -20,8 +22,9 @@ export interface SharedStateDoc<State> extends RevisedDoc {
 
 export type TallyDoc = SharedStateDoc<Tally>
 export type BlockDoc = SharedStateDoc<Block>
+export type HistoryDoc = SharedStateDoc<NumberHistory>
 
-/** A decision to refuse a text message, or to move it to another channel. */
+/** A decision to refuse a message, or to move it to another channel. */
 export interface DecisionDoc extends Doc {
   app_id: string
   company_id: string
@@ -54,12 +57,18 @@ export interface GuardScope extends AppMode {
   kind: KeyKind
 }
 
-/** `name` is a country (`GB`) or a range (`+447700`). */
+/** What devices send is also counted over the whole app, to numbers and to email addresses apart. */
+export const ALL_NUMBERS = 'all numbers'
+export const ALL_ADDRESSES = 'all addresses'
+
+/** `name` is a country (`GB`), a range (`+447700`) or one of the names above. */
 export const tallyId = (scope: GuardScope, name: string): string => counterKey(scope, scope.kind, name)
 
 export const FRAUD_COLLECTIONS = {
   fraud_tallies: collection<TallyDoc>({ indexes: [{ fields: { app_id: 1, _id: 1 } }], purged: true }),
   fraud_blocks: collection<BlockDoc>({ indexes: [], purged: true }),
+  fraud_numbers: collection<HistoryDoc>({ indexes: [], purged: true }),
+  fraud_networks: collection<TallyDoc>({ indexes: [], purged: true }),
   fraud_decisions: collection<DecisionDoc>({
     indexes: [{ fields: { app_id: 1, _id: -1 } }, { fields: { recipient: 1, _id: -1 } }],
     purged: true,

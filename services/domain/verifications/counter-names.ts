@@ -24,8 +24,9 @@ export const counterKey = ({ app_id, mode }: AppMode, ...segments: string[]): st
 export type GuessCount = `${'guesses' | 'first_guesses'}:${KeyKind}:${KeyKind}`
 
 /** The counters of a recipient, apart for verifications that servers and that devices started. That of the sends also counts the
- *  messages, in windows of their own: most sends are a message, and one document costs half as much as two. */
-export type RecipientCount = `sends:${KeyKind}` | GuessCount
+ *  messages, in windows of their own: most sends are a message, and one document costs half as much as two. That of `verified` lets the
+ *  fraud guard count a number that devices verify once an hour. */
+export type RecipientCount = `sends:${KeyKind}` | GuessCount | 'verified:publishable'
 
 /** Every counter that a recipient can have. A server key cannot guess the code of a verification that a device started. */
 export const RECIPIENT_COUNTS: readonly RecipientCount[] = [
@@ -37,6 +38,7 @@ export const RECIPIENT_COUNTS: readonly RecipientCount[] = [
   'first_guesses:server:server',
   'first_guesses:server:publishable',
   'first_guesses:publishable:publishable',
+  'verified:publishable',
 ]
 
 /** Counters that earlier releases had for messages. They are erased with a recipient, and not read any more. */

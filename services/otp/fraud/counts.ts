@@ -1,7 +1,16 @@
-// The fraud guard's counts, which all processes share: tallies of countries and ranges, and the numbers of blocks.
+// The fraud guard's counts, which all processes share: tallies of apps, countries, ranges and networks of client addresses, the numbers of
+// blocks, and the histories of numbers.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { batchDocs } from '../../../infra/store/batched-docs.ts'
+import { HOUR_MS } from '../../../infra/time.ts'
+import {
+  addToHistory,
+  EMPTY_HISTORY,
+  NUMBER_WINDOW_MS,
+  type NumberEntry,
+  type NumberHistory,
+} from '../../../machines/fraud.number.ts'
 import {
   addToBlock,
   BLOCK_WINDOW_MS,
@@ -18,11 +27,16 @@ import { createSharedState, type SharedState } from './shared-state.ts'
  *  and read again soon. */
 const TALLIES = { flushMs: 5_000, freshMs: 5_000, keepMs: FRAUD_TALLY_RETENTION_MS }
 const BLOCKS = { flushMs: 500, freshMs: 1_000, keepMs: 2 * BLOCK_WINDOW_MS }
+/** A number may be sent to again at once, from another process. */
+const HISTORIES = { flushMs: 500, freshMs: 1_000, keepMs: NUMBER_WINDOW_MS + HOUR_MS }
+const NETWORKS = { ...BLOCKS, keepMs: 2 * HOUR_MS }
 const MAX_WAITING_NUMBERS = 64
 
 export interface FraudCounts {
   tallies: SharedState<Tally, TallyEntry>
   blocks: SharedState<Block, BlockNumber>
+  histories: SharedState<NumberHistory, NumberEntry>
+  networks: SharedState<Tally, TallyEntry>
   settled(): Promise<void>
 }
 
@@ -33,15 +47,23 @@ export interface FraudCountDeps {
 }
 
 export function createFraudCounts({ store, clock, log }: FraudCountDeps): FraudCounts {
-  const tallies = createSharedState<Tally, TallyEntry>({
-    docs: batchDocs(store.docs('fraud_tallies')),
+  const tally = {
     clock,
     log,
     empty: EMPTY_TALLY,
     fold: addToTally,
     merge: mergeEntry,
-    createsState: entries => entries.some(({ sent }) => sent > 0),
+    createsState: (entries: readonly TallyEntry[]) => entries.some(({ sent }) => sent > 0),
+  }
+  const tallies = createSharedState<Tally, TallyEntry>({
+    docs: batchDocs(store.docs('fraud_tallies')),
+    ...tally,
     ...TALLIES,
+  })
+  const networks = createSharedState<Tally, TallyEntry>({
+    docs: batchDocs(store.docs('fraud_networks')),
+    ...tally,
+    ...NETWORKS,
   })
   const blocks = createSharedState<Block, BlockNumber>({
     docs: batchDocs(store.docs('fraud_blocks')),
@@ -57,7 +79,24 @@ export function createFraudCounts({ store, clock, log }: FraudCountDeps): FraudC
     createsState: numbers => numbers.some(({ verified }) => !verified),
     ...BLOCKS,
   })
-  return { tallies, blocks, settled: async () => void (await Promise.all([tallies.settled(), blocks.settled()])) }
+  const histories = createSharedState<NumberHistory, NumberEntry>({
+    docs: batchDocs(store.docs('fraud_numbers')),
+    clock,
+    log,
+    empty: EMPTY_HISTORY,
+    fold: addToHistory,
+    merge: (waiting, entry) => [...waiting, entry].slice(-MAX_WAITING_NUMBERS),
+    createsState: entries => entries.some(({ what }) => what !== 'approval'),
+    ...HISTORIES,
+  })
+  const all = [tallies, networks, blocks, histories]
+  return {
+    tallies,
+    blocks,
+    histories,
+    networks,
+    settled: async () => void (await Promise.all(all.map(state => state.settled()))),
+  }
 }
 
 /** Entries of the same slot are added up. */

@@ -1,6 +1,6 @@
-// The guard against SMS pumping. In: a text message that is about to be sent, and every change of a verification. Out: by the app's
-// setting, the message passes, is refused or moves to a free channel. Each refusal or move is recorded with its reasons, also in the
-// mode that only records.
+// The guard against pumping. In: a message that is about to be sent and can cost money, and every change of a verification. Out: by the
+// app's setting, the message passes, is refused or moves to a free channel. Each refusal or move is recorded with its reasons, also in the
+// mode that only records. It also says whether a device should solve a challenge.
 
 import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import type { Cache } from '../../../infra/cache.ts'
@@ -8,24 +8,36 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isMissingKeyError } from '../../../infra/crypto/missing-key-reporter.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
+import { HOUR_MS } from '../../../infra/time.ts'
 import type { Identity } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
+import { devicesPerMinute } from '../../../machines/fraud.allowance.ts'
+import { type ChallengeNeed, challengeNeed } from '../../../machines/fraud.challenge.ts'
+import { EMPTY_TALLY, type TallyEntry } from '../../../machines/fraud.tally.ts'
 import { type Judgement, judge } from '../../../machines/fraud.ts'
 import { magicOf } from '../../../machines/magic-recipients.ts'
 import type { Otp } from '../../../machines/otp.ts'
+import { ALL_ADDRESSES, type GuardScope, tallyId } from '../../domain/fraud/documents.ts'
 import { retentionMs } from '../../domain/retention.ts'
-import { counterKey } from '../../domain/verifications/counter-names.ts'
+import { counterKey, recipientCounter } from '../../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
+import { recipientIndexes, recipientKey, recipientScope } from '../../domain/verifications/lookup-indexes.ts'
+import { parseRecipient } from '../../domain/verifications/recipient.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { JudgedAddress, Quota } from '../limits/quotas.ts'
+import type { Reputation } from '../limits/reputation.ts'
 import { limitRefusal } from '../refusals.ts'
 import { NO_RESERVATION, type Reservation, reserve } from '../reservation.ts'
 import type { FraudCounts } from './counts.ts'
 import type { DecisionLog, NewDecision } from './decisions.ts'
-import { type NumberGroups, numberGroupsOf } from './number-groups.ts'
-import { createFraudWatch, type SmsOutcome, smsOutcomeOf } from './watch.ts'
+import { networkId } from './networks.ts'
+import { type GroupedNumber, type NumberGroups, numberGroupsOf } from './number-groups.ts'
+import { canCost, countedMessages, type Outcome, outcomeOf } from './outcomes.ts'
+import { createFraudWatch } from './watch.ts'
+
+export type { ChallengeNeed }
 
 /** A verification whose latest delivery is about to be sent. */
 export interface FraudCheckInput {
@@ -50,15 +62,8 @@ export interface ChallengeNeedInput {
   address: JudgedAddress | null
 }
 
-/** Whether a call looks risky enough to ask for a solved challenge, and how hard that challenge should be. */
-export interface ChallengeNeed {
-  asked: boolean
-  /** 0 for the easiest challenge, 1 for the hardest. */
-  pressure: number
-}
-
 export interface FraudCheckResult extends Reservation {
-  /** The channel to use instead of sms. */
+  /** The channel to use instead. */
   moved?: Channel
 }
 
@@ -70,12 +75,13 @@ export interface FraudGuard {
 }
 
 export interface FraudGuardDeps {
-  keyring: Pick<Keyring, 'index' | 'unseal'>
+  keyring: Pick<Keyring, 'index' | 'indexes' | 'unseal'>
   clock: { now(): number }
   log: Pick<Logger, 'warn'>
   limits: Limits
   apps: Pick<Cache<CachedApp | null>, 'get'>
-  counts: Pick<FraudCounts, 'tallies' | 'blocks'>
+  reputation(address: string): Promise<Reputation>
+  counts: Pick<FraudCounts, 'tallies' | 'blocks' | 'histories' | 'networks'>
   decisions: Pick<DecisionLog, 'record'>
   metrics: Pick<Metrics, 'fraudDecisions'>
 }
@@ -83,8 +89,10 @@ export interface FraudGuardDeps {
 const PASSED: FraudCheckResult = NO_RESERVATION
 /** Those of the sends that are under way: see `recentGroups`. */
 const MAX_RECENT_NUMBERS = 1_000
-const REFUSAL_RETRY_AFTER_MS = 600_000
+const MAX_VERIFIED_NUMBERS = 20_000
 const PACE_SECONDS = 600
+/** How often a number that devices verify counts as verified. */
+const VERIFIED_RULES = [{ max: 1, seconds: HOUR_MS / 1000 }]
 
 export function createFraudGuard({
   keyring,
@@ -92,6 +100,7 @@ export function createFraudGuard({
   log,
   limits,
   apps,
+  reputation,
   counts,
   decisions,
   metrics,
@@ -100,16 +109,13 @@ export function createFraudGuard({
 
   // A number is needed when it is about to be sent to and again a moment later, when that is counted. Its groups are computed once.
   const recentGroups = createBoundedMap<NumberGroups>(MAX_RECENT_NUMBERS)
-  const cacheKey = ({ app_id, mode, started_by, recipient }: Otp): string =>
-    `${app_id}:${mode}:${started_by.kind}:${recipient.index}`
-  function groupsFor(otp: Otp, number: string): NumberGroups {
-    const { app_id, mode, started_by, recipient } = otp
-    const groups = numberGroupsOf(
-      keyring,
-      { app_id, mode, kind: started_by.kind },
-      { number, country: recipient.country, index: recipient.index },
-    )
-    recentGroups.set(cacheKey(otp), groups)
+  const scopeOf = ({ app_id, mode, started_by }: Otp): GuardScope => ({ app_id, mode, kind: started_by.kind })
+  function groupsFor({ app_id, mode, kind }: GuardScope, number: Omit<GroupedNumber, 'number'>, value: () => string) {
+    const cacheKey = `${app_id}:${mode}:${kind}:${number.index}`
+    const known = recentGroups.get(cacheKey)
+    if (known) return known
+    const groups = numberGroupsOf(keyring, { app_id, mode, kind }, { ...number, number: value() })
+    recentGroups.set(cacheKey, groups)
     return groups
   }
 
@@ -117,26 +123,28 @@ export function createFraudGuard({
   const applyVerdict = (
     otp: Otp,
     groups: NumberGroups,
-    { verdict, reasons }: Judgement,
+    { verdict, reasons, retryAfterMs }: Judgement,
   ): Promise<Reservation> | Reservation =>
     verdict === 'refuse'
-      ? { ...PASSED, refusal: limitRefusal('fraud_guard', REFUSAL_RETRY_AFTER_MS) }
+      ? { ...PASSED, refusal: limitRefusal('fraud_guard', retryAfterMs) }
       : reserve(
           limits,
           reasons.map(reason => paceQuota(otp, groups, reason)),
         )
 
   async function check(input: FraudCheckInput): Promise<FraudCheckResult> {
-    const { otp, recipient: number, app, free } = input
+    const { otp, recipient: number, app, free, solvedHardest } = input
     const { mode, action } = app.settings.fraud_guard
     if (mode === 'off' || !isGuarded(otp, number)) return PASSED
-    const groups = recentGroups.get(cacheKey(otp)) ?? groupsFor(otp, number)
-    const judgement = judge(await watch.evidence(groups), clock.now())
+    const groups = groupsFor(scopeOf(otp), otp.recipient, () => number)
+    const perMinute = devicesPerMinute(app.settings.limits.app_publishable)
+    const backsOff = mode === 'on' && !solvedHardest && countedMessages(otp).length === 1
+    const judgement = judge({ ...(await watch.evidence(groups)), perMinute, backsOff }, clock.now())
     const { verdict, score, reasons } = judgement
     if (verdict === 'pass') return PASSED
     const slowed = await applyVerdict(otp, groups, judgement)
     if (!slowed.refusal) return slowed
-    const moved = action === 'free_channel' ? free : null
+    const moved = action === 'free_channel' && free !== otp.channel ? free : null
     recordDecision(input, { verdict, score, reasons }, moved)
     if (mode === 'record') return PASSED
     return moved === null ? slowed : { ...PASSED, moved }
@@ -167,26 +175,90 @@ export function createFraudGuard({
     })
   }
 
-  /** Null for a magic recipient. */
-  function groupsOfDoc({ _id, mode, context }: OtpDoc): NumberGroups | null {
-    const number = keyring.unseal(context.recipient.sealed, atRest.recipient(_id))
-    return magicOf(mode, number) === null ? groupsFor(context, number) : null
+  async function countOutcome(outcome: Outcome, after: OtpDoc): Promise<void> {
+    const { _id, app_id, mode, context: otp } = after
+    const isDevice = otp.started_by.kind === 'publishable'
+    // What servers send by email costs nothing, and is limited by nothing that is counted here.
+    if (otp.recipient.kind === 'email' && !isDevice) return
+    const app = await apps.get(app_id)
+    if (!app || app.settings.fraud_guard.mode === 'off') return
+    const unsealed = () => keyring.unseal(otp.recipient.sealed, atRest.recipient(_id))
+    if (mode === 'test' && magicOf(mode, unsealed()) !== null) return
+    if (isDevice && mode === 'live') await countNetwork(outcome, after)
+    const { sentAt, approval } = outcome
+    if (otp.recipient.kind === 'email') {
+      for (const entry of entriesOf(outcome)) counts.tallies.add(tallyId(scopeOf(otp), ALL_ADDRESSES), app_id, entry)
+      return
+    }
+    const groups = groupsFor(scopeOf(otp), otp.recipient, unsealed)
+    if (sentAt.length > 0) watch.sent(groups, app_id, outcome)
+    if (approval) {
+      const isFirst = isDevice ? await isFirstInStore(after, unsealed()) : isFirstHere(groups, approval.sentAt)
+      watch.verified(groups, app_id, approval, isFirst)
+    }
   }
 
-  async function countOutcome({ at, sent, verified }: SmsOutcome, after: OtpDoc): Promise<void> {
-    const app = await apps.get(after.app_id)
-    if (!app || app.settings.fraud_guard.mode === 'off') return
-    const groups = recentGroups.get(cacheKey(after.context)) ?? groupsOfDoc(after)
-    if (!groups) return
-    if (sent) watch.sent(groups, after.app_id, at)
-    if (verified) watch.verified(groups, after.app_id, at)
+  /** The verification counts as one send of its network, and as one that was verified. */
+  async function countNetwork(outcome: Outcome, { _id, app_id, mode, context: otp }: OtpDoc): Promise<void> {
+    if (otp.client_ip === null || !(outcome.isStart || outcome.approval)) return
+    const address = keyring.unseal(otp.client_ip, atRest.clientIp(_id))
+    if ((await reputation(address)) !== 'suspect') return
+    const id = networkId(keyring, { app_id, mode }, address)
+    const { isStart, sentAt, approval } = outcome
+    for (const entry of entriesOf({ sentAt: isStart ? sentAt.slice(0, 1) : [], approval }))
+      counts.networks.add(id, app_id, entry)
+  }
+
+  /** Exact over all processes: an attacker with a few numbers of their own would verify them everywhere at once. */
+  async function isFirstInStore(appMode: OtpDoc, number: string): Promise<boolean> {
+    const name = recipientCounter(appMode, 'verified:publishable', recipientIndexes(keyring, appMode, number))
+    return (await limits.take({ ...name, rules: VERIFIED_RULES })).granted
+  }
+
+  // A server's backend decides who may verify, so its numbers are remembered by each process alone.
+  const verifiedHere = createBoundedMap<number>(MAX_VERIFIED_NUMBERS)
+  function isFirstHere({ recipient }: NumberGroups, at: number): boolean {
+    const isFirst = at - (verifiedHere.get(recipient) ?? Number.NEGATIVE_INFINITY) >= HOUR_MS
+    if (isFirst) verifiedHere.set(recipient, at)
+    return isFirst
+  }
+
+  async function askedChallenge({ by, app, recipient, address }: ChallengeNeedInput): Promise<ChallengeNeed> {
+    const { fraud_guard, limits: rules } = app.settings
+    const scope = { app_id: by.app_id, mode: by.mode, kind: by.kind }
+    const perMinute = devicesPerMinute(rules.app_publishable)
+    const isCounted = fraud_guard.mode !== 'off' && magicOf(by.mode, recipient) === null
+    const suspect = address?.reputation === 'suspect'
+    const [number, network] = await Promise.all([
+      isCounted ? evidenceOf(scope, recipient) : null,
+      isCounted && suspect ? counts.networks.state(networkId(keyring, scope, address.value)) : EMPTY_TALLY,
+    ])
+    return challengeNeed(
+      {
+        traffic:
+          number?.app?.tally ?? (isCounted ? await counts.tallies.state(tallyId(scope, ALL_ADDRESSES)) : EMPTY_TALLY),
+        perMinute,
+        number: number && { ...number, perMinute, backsOff: fraud_guard.mode === 'on' },
+        address: address && { suspect, network },
+      },
+      clock.now(),
+    )
+  }
+
+  /** Null for an email address. */
+  async function evidenceOf(scope: GuardScope, recipient: string) {
+    if (recipient.includes('@')) return null
+    const index = keyring.index(recipientScope(scope.app_id, scope.mode), recipientKey(recipient))
+    const parsed = parseRecipient(recipient)
+    const country = parsed?.kind === 'phone' ? parsed.country : null
+    return watch.tallies(groupsFor(scope, { country, index }, () => recipient))
   }
 
   return {
     check,
-    challengeNeed: async () => ({ asked: false, pressure: 0 }),
+    challengeNeed: askedChallenge,
     onChange(before, after) {
-      const outcome = smsOutcomeOf(before, after)
+      const outcome = outcomeOf(before, after)
       if (outcome === null) return
       countOutcome(outcome, after).catch(error => {
         // A missing key is reported where it is needed. Here it only means that the change is not counted.
@@ -196,14 +268,21 @@ export function createFraudGuard({
   }
 }
 
-/** Only text messages are guarded; magic recipients belong to no user. */
-const isGuarded = ({ mode, deliveries }: Otp, number: string): boolean =>
-  deliveries.at(-1)?.channel === 'sms' && magicOf(mode, number) === null
+/** Magic recipients belong to no user. */
+function isGuarded(otp: Otp, number: string): boolean {
+  const message = otp.deliveries.at(-1)
+  return message !== undefined && canCost(message, otp) && magicOf(otp.mode, number) === null
+}
+
+const entriesOf = ({ sentAt, approval }: Pick<Outcome, 'sentAt' | 'approval'>): TallyEntry[] => [
+  ...sentAt.map(at => ({ at, sent: 1, verified: 0 })),
+  ...(approval ? [{ at: approval.sentAt, sent: 0, verified: 1 }] : []),
+]
 
 function paceQuota(otp: Otp, groups: NumberGroups, { scope, pace }: Judgement['reasons'][number]): Quota {
-  const { country, range, block, tags } = groups
-  const name =
-    scope === 'hundred' ? `${block}:${tags().hundred}` : { country: country.name, range: range.name, block }[scope]
+  const { app, country, range, block, tags } = groups
+  const names = { app: app?.name, country: country.name, range: range.name, block, number: undefined }
+  const name = scope === 'hundred' ? `${block}:${tags().hundred}` : (names[scope] ?? '')
   return {
     scope: 'fraud_guard',
     key: counterKey(otp, 'pace', otp.started_by.kind, scope, name),

@@ -1,14 +1,26 @@
 // The groups in which a phone number is counted. In: a number and its country. Out: the names of its country and of its range of a million
-// numbers, the keyed id of its block of ten thousand, and its tags in that block.
+// numbers, the keyed ids of its block of ten thousand and of its own history, and its tags in that block.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { BlockNumber } from '../../../machines/fraud.number-block.ts'
-import { type GuardScope, tallyId } from '../../domain/fraud/documents.ts'
+import type { KeyKind } from '../../../machines/otp.ts'
+import { ALL_NUMBERS, type GuardScope, tallyId } from '../../domain/fraud/documents.ts'
 import { blockId, blockTags } from '../../domain/fraud/number-blocks.ts'
+import { historyId } from '../../domain/fraud/number-histories.ts'
+
+export interface NamedKey {
+  name: string
+  key: string
+}
 
 export interface NumberGroups {
-  country: { name: string; key: string }
-  range: { name: string; key: string }
+  kind: KeyKind
+  /** All numbers of the app; null for a server key. */
+  app: NamedKey | null
+  country: NamedKey
+  range: NamedKey
   block: string
+  /** Null for a server key and in test mode. */
+  history: string | null
   /** The kind of key and the recipient's keyed index. It tells numbers apart within this process, and is not stored in a block. */
   recipient: string
   /** Computed at the first call: a number without neighbours, as most are, needs none. */
@@ -33,10 +45,14 @@ export function numberGroupsOf(
 ): NumberGroups {
   const named = (name: string) => ({ name, key: tallyId(scope, name) })
   let tags: Pick<BlockNumber, 'tag' | 'hundred'> | null = null
+  const isDevice = scope.kind === 'publishable'
   return {
+    kind: scope.kind,
+    app: isDevice ? named(ALL_NUMBERS) : null,
     country: named(country ?? NO_COUNTRY),
     range: named(number.slice(0, -RANGE_DIGITS)),
     block: blockId(keyring, scope, number),
+    history: isDevice && scope.mode === 'live' ? historyId(scope, index) : null,
     recipient: `${scope.kind}:${index}`,
     tags() {
       tags ??= blockTags(keyring, scope, number)

@@ -1,23 +1,30 @@
-// Counts sent and verified text messages. In: each first text message of a verification, and each that was verified. Out: the evidence
-// about a number. A number counts once an hour, so that a fraudster who verifies one number again and again does not look like many users.
+// Counts sent and verified messages. In: each message to a number, and each approval. Out: the evidence about a number.
 
 import { createBoundedMap } from '../../../infra/bounded-map.ts'
-import { HOUR_MS } from '../../../infra/time.ts'
 import { type Block, type BlockNumber, EMPTY_BLOCK } from '../../../machines/fraud.number-block.ts'
-import type { Evidence } from '../../../machines/fraud.ts'
-import type { Delivery } from '../../../machines/otp.ts'
-import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import type { TallyEntry } from '../../../machines/fraud.tally.ts'
+import type { Evidence, NamedTally } from '../../../machines/fraud.ts'
 import type { FraudCounts } from './counts.ts'
-import type { NumberGroups } from './number-groups.ts'
+import type { NamedKey, NumberGroups } from './number-groups.ts'
+import type { Outcome } from './outcomes.ts'
 
 const MAX_NUMBERS = 20_000
 
+/** What the counts say of a number. */
+export type CountedEvidence = Omit<Evidence, 'perMinute' | 'backsOff'>
+
 export interface FraudWatch {
-  /** A verification's first text message was sent at `at`. */
-  sent(groups: NumberGroups, app_id: string, at: number): void
-  /** The verification was approved; `at` is still the time of its message. */
-  verified(groups: NumberGroups, app_id: string, at: number): void
-  evidence(groups: NumberGroups): Promise<Evidence>
+  sent(groups: NumberGroups, app_id: string, outcome: Pick<Outcome, 'sentAt' | 'isStart'>): void
+  /** `isFirstThisHour`: only then it counts in the tallies, so that a fraudster who verifies one number again and again does not look like
+   *  many users. */
+  verified(
+    groups: NumberGroups,
+    app_id: string,
+    approval: NonNullable<Outcome['approval']>,
+    isFirstThisHour: boolean,
+  ): void
+  evidence(groups: NumberGroups): Promise<CountedEvidence>
+  tallies(groups: NumberGroups): Promise<Pick<CountedEvidence, 'kind' | 'app' | 'country' | 'range' | 'history'>>
 }
 
 /** A number whose tags are computed only when it gets neighbours. */
@@ -32,22 +39,12 @@ const NO_TAGS = { tag: '', hundred: '' }
 
 const entryOf = ({ tags, at, verified }: FirstNumber): BlockNumber => ({ ...tags(), at, verified })
 
-export function createFraudWatch(counts: Pick<FraudCounts, 'tallies' | 'blocks'>): FraudWatch {
-  const countedAt = createBoundedMap<number>(MAX_NUMBERS)
+export function createFraudWatch(counts: Pick<FraudCounts, 'tallies' | 'blocks' | 'histories'>): FraudWatch {
   // The first number of a block is kept in memory: most blocks never get a second one, and then need no document.
   const firstNumbers = createBoundedMap<FirstNumber | typeof SHARED>(MAX_NUMBERS)
 
-  function isFirstThisHour(what: string, { recipient }: NumberGroups, at: number): boolean {
-    const key = what + recipient
-    const isFirst = at - (countedAt.get(key) ?? Number.NEGATIVE_INFINITY) >= HOUR_MS
-    if (isFirst) countedAt.set(key, at)
-    return isFirst
-  }
-
-  function tally(what: 'sent' | 'verified', groups: NumberGroups, app_id: string, at: number): void {
-    if (!isFirstThisHour(what, groups, at)) return
-    const entry = { at, sent: what === 'sent' ? 1 : 0, verified: what === 'verified' ? 1 : 0 }
-    for (const { key } of [groups.country, groups.range]) counts.tallies.add(key, app_id, entry)
+  function tally({ app, country, range }: NumberGroups, app_id: string, entry: TallyEntry): void {
+    for (const group of [app, country, range]) if (group) counts.tallies.add(group.key, app_id, entry)
   }
 
   function addNumber({ block, recipient, tags }: NumberGroups, app_id: string, at: number, verified: boolean): void {
@@ -77,47 +74,39 @@ export function createFraudWatch(counts: Pick<FraudCounts, 'tallies' | 'blocks'>
     return known === undefined || known.recipient === recipient ? EMPTY_BLOCK : { numbers: [entryOf(known)] }
   }
 
+  const load = async ({ name, key }: NamedKey): Promise<NamedTally> => ({
+    name,
+    tally: await counts.tallies.state(key),
+  })
+
+  async function tallies({ kind, app, country, range, history }: NumberGroups) {
+    const [ofApp, ofCountry, ofRange, ofNumber] = await Promise.all([
+      app && load(app),
+      load(country),
+      load(range),
+      history === null ? null : counts.histories.state(history),
+    ])
+    return { kind, app: ofApp, country: ofCountry, range: ofRange, history: ofNumber }
+  }
+
   return {
-    sent(groups, app_id, at) {
-      tally('sent', groups, app_id, at)
-      addNumber(groups, app_id, at, false)
-    },
-    verified(groups, app_id, at) {
-      tally('verified', groups, app_id, at)
-      addNumber(groups, app_id, at, true)
-    },
-    async evidence(groups) {
-      const { country, range } = groups
-      const [countryTally, rangeTally, neighbours] = await Promise.all([
-        counts.tallies.state(country.key),
-        counts.tallies.state(range.key),
-        loadBlock(groups),
-      ])
-      return {
-        country: { name: country.name, tally: countryTally },
-        range: { name: range.name, tally: rangeTally },
-        block: neighbours,
-        number: neighbours.numbers.length === 0 ? NO_TAGS : groups.tags(),
+    sent(groups, app_id, { sentAt, isStart }) {
+      for (const [nth, at] of sentAt.entries()) {
+        tally(groups, app_id, { at, sent: 1, verified: 0 })
+        addNumber(groups, app_id, at, false)
+        const what = isStart && nth === 0 ? 'start' : 'message'
+        if (groups.history !== null) counts.histories.add(groups.history, app_id, { at, what })
       }
+    },
+    verified(groups, app_id, { at, sentAt }, isFirstThisHour) {
+      if (isFirstThisHour) tally(groups, app_id, { at: sentAt, sent: 0, verified: 1 })
+      addNumber(groups, app_id, sentAt, true)
+      if (groups.history !== null) counts.histories.add(groups.history, app_id, { at, what: 'approval' })
+    },
+    tallies,
+    async evidence(groups) {
+      const [counted, block] = await Promise.all([tallies(groups), loadBlock(groups)])
+      return { ...counted, block, number: block.numbers.length === 0 ? NO_TAGS : groups.tags() }
     },
   }
 }
-
-export interface SmsOutcome {
-  /** The time of the verification's first text message. */
-  at: number
-  sent: boolean
-  verified: boolean
-}
-
-/** Whether a change has sent a verification's first text message or approved the verification; null if neither. */
-export function smsOutcomeOf(before: OtpDoc | null, after: OtpDoc): SmsOutcome | null {
-  const first = after.context.deliveries.find(isSms)
-  if (!first) return null
-  const sent = !before?.context.deliveries.some(isSms)
-  const verified = before?.value !== 'approved' && after.value === 'approved'
-  return sent || verified ? { at: first.created_at, sent, verified } : null
-}
-
-/** A fallback that could not be paid was not sent. */
-const isSms = ({ channel, reason }: Delivery): boolean => channel === 'sms' && reason !== 'insufficient_funds'

@@ -813,7 +813,7 @@ export interface paths {
         };
         /**
          * List conversion by range of numbers
-         * @description The share of verifications by text message that were completed, recently and usually. Lowest role: `viewer`.
+         * @description The share of messages that were verified, recently and usually. Lowest role: `viewer`.
          */
         get: operations["listPrefixTallies"];
         put?: never;
@@ -1976,7 +1976,7 @@ export interface components {
             messages: number;
             /** @description Webhook events whose answers were erased. */
             events: number;
-            /** @description Counters of limits. */
+            /** @description Counters of limits, and the number’s history in the fraud guard. */
             counters: number;
             /** @description Refused sends and resends. */
             refusals: number;
@@ -2087,7 +2087,7 @@ export interface components {
         FraudReason: {
             signal: components["schemas"]["FraudSignal"];
             scope: components["schemas"]["FraudScope"];
-            /** @description A country, or a range of numbers by its first digits. */
+            /** @description A country, a range of numbers by its first digits, `all numbers` or `one number`. */
             subject: string;
             /** @description From 50 on it slows down, from 100 on it refuses. */
             points: number;
@@ -2103,15 +2103,15 @@ export interface components {
             pace: number | null;
         };
         /**
-         * @description Which group of numbers it is about.
+         * @description Which group of numbers it is about. `app`: all that the devices of the app send to.
          * @enum {string}
          */
-        FraudScope: "hundred" | "block" | "range" | "country";
+        FraudScope: "number" | "hundred" | "block" | "range" | "country" | "app";
         /**
-         * @description What looks like SMS pumping.
+         * @description What looks like pumping. `conversion` and `never_verified` stand in decisions of earlier releases.
          * @enum {string}
          */
-        FraudSignal: "neighbours" | "conversion" | "never_verified";
+        FraudSignal: "neighbours" | "unverified" | "conversion" | "never_verified";
         /**
          * @description `slow`: only so many as usual are let through.
          * @enum {string}
@@ -2388,9 +2388,9 @@ export interface components {
          * @enum {string}
          */
         PauseReason: "exhausted" | "gone" | "failing" | "operator";
-        /** @description The share of verifications by text message that were completed. */
+        /** @description The share of messages that were verified. */
         PrefixTally: {
-            /** @description A country, or a range of numbers by its first digits. */
+            /** @description A country, or a range of numbers by its first digits; of what devices send also `all numbers` and `all addresses`. */
             prefix: string;
             mode: components["schemas"]["Mode"];
             started_by: components["schemas"]["KeyKind"];

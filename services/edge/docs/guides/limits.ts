@@ -30,7 +30,7 @@ const SCOPES: Record<z.output<typeof limitScope>, string> = {
   app_without_client_ip: 'Sends of the app without a usable `client_ip`. Pass the address of your user.',
   recipient_verify: 'Wrong codes for this recipient, over all its verifications.',
   resend_cooldown: 'The wait between two sends of one verification.',
-  fraud_guard: 'The fraud guard: too few codes to this range of numbers are ever entered.',
+  fraud_guard: 'The fraud guard: too few codes to this number, or to numbers like it, are ever entered.',
   spend_cap: 'The money that the app may spend on this country in a UTC day.',
   provider_test: 'Test calls of providers, by the admin API: 10 a minute for an app.',
   operator_token: 'Wrong operator’s tokens from this address.',

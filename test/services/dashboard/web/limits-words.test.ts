@@ -79,6 +79,8 @@ describe('decisions of the fraud guard, in words', () => {
     expect(prefixWords('GB')).to.equal('United Kingdom')
     expect(prefixWords('+447700')).to.equal('+447700…')
     expect(prefixWords('no country')).to.equal('Numbers of no country')
+    expect(prefixWords('all numbers')).to.equal('All numbers')
+    expect(prefixWords('all addresses')).to.equal('All email addresses')
     expect(shareWords(shareOf({ sent: 3, verified: 1 }))).to.equal('33%')
     expect(shareWords(shareOf({ sent: 0, verified: 0 }))).to.equal('–')
     expect(

@@ -19,6 +19,7 @@ const MINUTE = 60_000
 onEmbeddedStore('the fraud guard of several processes', fresh => {
   const keyring = testKeyring()
   const by = { company_id: 'cmp_a', app_id: 'app_a', mode: 'test', key_id: 'key_a', kind: 'server' } as const
+  const byDevice = { ...by, key_id: 'key_b', kind: 'publishable' } as const
   let store: CountersignStore
   let actors: TestActor[]
   beforeEach(async () => {
@@ -34,10 +35,10 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
     for (const { clock } of actors) await clock.advance(ms)
   }
   const at = (nth: number): TestActor => actors[nth % actors.length] as TestActor
-  const send = ({ ask, clock }: TestActor, number: string): Promise<OtpAnswer> =>
+  const send = ({ ask, clock }: TestActor, number: string, key: typeof by | typeof byDevice = by): Promise<OtpAnswer> =>
     ask({
       type: 'otp.send',
-      by,
+      by: key,
       otp_id: newId('otp', clock.now()),
       locale: null,
       sealed_client_ip: null,
@@ -45,14 +46,18 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
       sealed_recipient: keyring.seal(number, inFlight.recipient),
     })
   const resultOf = (answer: OtpAnswer): string => (answer.kind === 'refused' ? (answer.scope ?? answer.error) : 'sent')
-  async function verify({ ask }: TestActor, answer: OtpAnswer): Promise<void> {
+  async function verify(
+    { ask }: TestActor,
+    answer: OtpAnswer,
+    key: typeof by | typeof byDevice = by,
+  ): Promise<void> {
     if (answer.kind !== 'verification') throw new Error(`not sent: ${JSON.stringify(answer)}`)
     const { otp_id } = answer.verification
     const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
     if (!doc) throw new Error('the verification is gone')
     const verified = await ask({
       type: 'otp.verify',
-      by,
+      by: key,
       otp_id,
       sealed_code: keyring.seal(codeOf(keyring, doc), inFlight.code),
     })
@@ -76,7 +81,7 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
     await expectEverywhere('fraud_guard')
   })
 
-  it('refuses a resend by SMS, and none by another channel after an SMS', async () => {
+  it('refuses a resend by every channel that can cost money', async () => {
     const [first, ...others] = Array.from({ length: 24 }, (_, nth) => numberInBlock(nth))
     const sent = await send(at(0), String(first))
     for (const [nth, number] of others.entries()) await send(at(nth), number)
@@ -84,8 +89,8 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
     await expectEverywhere('fraud_guard')
     const otp_id = sent.kind === 'verification' ? sent.verification.otp_id : ''
     const resend = (channel: Channel) => at(0).ask({ type: 'otp.resend', by, otp_id, channel })
-    expect(resultOf(await resend('sms'))).to.equal('fraud_guard')
-    expect(resultOf(await resend('whatsapp'))).to.equal('sent')
+    for (const channel of ['sms', 'whatsapp', 'telegram'] as const)
+      expect(resultOf(await resend(channel)), channel).to.equal('fraud_guard')
   })
 
   it('does not count a number twice that is verified again and again', async () => {
@@ -93,6 +98,33 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
     for (let nth = 0; nth < 30; nth += 1) await verify(at(nth), await send(at(nth), numberInBlock(90 + (nth % 2))))
     await advance(3 * MINUTE)
     await expectEverywhere('fraud_guard')
+  })
+
+  it('counts a number that devices verify in several processes once an hour', async () => {
+    const number = numberInBlock(1)
+    for (let nth = 0; nth < 4; nth += 1) await verify(at(nth + 1), await send(at(nth), number, byDevice), byDevice)
+    const counted = () =>
+      eventually(async () => {
+        await advance(5_000)
+        const doc = (await store.docs('fraud_tallies').get(['app_a:test:publishable:all numbers'])).values().next().value
+        const sum = (what: 'sent' | 'verified') => doc?.state.days.reduce((total, day) => total + day[what], 0)
+        return { sent: sum('sent'), verified: sum('verified') }
+      })
+    await eventually(async () => expect(await counted()).to.deep.equal({ sent: 4, verified: 1 }))
+  })
+
+  it('holds what devices send through all processes to the allowance of the app', async () => {
+    await Promise.all(actors.map(actor => actor.close()))
+    const app_publishable = [{ max: 12, seconds: 60 }]
+    const limits = { app_without_client_ip: PLENTY, recipient: PLENTY, recipient_messages: PLENTY, app_publishable }
+    await store.docs('apps').modify({ _id: 'app_a' }, { $set: { settings: { limits, fraud_guard: { mode: 'on' } } } })
+    actors = await Promise.all([1, 2, 3, 4].map(() => startOtpActor(store, keyring)))
+    let sent = 0
+    for (let nth = 0; nth < 60; nth += 1) {
+      if (resultOf(await send(at(nth), `+4479${10 + Math.floor(nth / 2)}${123_456 + nth}`, byDevice)) === 'sent') sent += 1
+      await advance(5_000)
+    }
+    expect(sent, 'the allowance and the pace, and what a process does not know yet').to.be.within(24, 24 + 5 + 8)
   })
 
   it('lets numbers pass in every process when their neighbours were verified in another', async () => {

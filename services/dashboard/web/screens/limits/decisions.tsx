@@ -42,8 +42,8 @@ const COLUMNS: readonly Column<Decision>[] = [
     name: 'Why',
     show: ({ reasons, unrecorded }) => (
       <ul class="limits-reasons">
-        {reasons.map(({ signal, scope, detail }) => (
-          <li key={`${signal} ${scope}`}>
+        {reasons.map(({ signal, detail }) => (
+          <li key={detail}>
             <b>{signalWords(signal)}.</b> {detail}
           </li>
         ))}
@@ -75,7 +75,7 @@ export function Decisions() {
     { everyMs: REFRESH_MS },
   )
   return (
-    <Card title="What the guard saw" lead="Each text message that it refused, or would have refused, and why.">
+    <Card title="What the guard saw" lead="Each message that it refused, or would have refused, and why.">
       <PagedTable
         caption="Decisions of the fraud guard"
         columns={COLUMNS}

@@ -51,7 +51,7 @@ export function FraudGuard({ may }: { may: boolean }) {
   return (
     <Card
       title="Fraud guard"
-      lead="In SMS pumping an attacker earns money from text messages that your app is made to send. The guard finds ranges of numbers that are sent to and hardly ever verified."
+      lead="In SMS pumping an attacker earns money from messages that your app is made to send. The guard counts messages that are not verified: of a number, of ranges and countries, and of all that your devices send."
       actions={mode === 'on' ? <Badge tone="good">Refusing</Badge> : <Badge tone="warning">Not refusing</Badge>}
     >
       <Editable may={may}>

@@ -9,6 +9,7 @@ export type PrefixTally = Schemas['PrefixTally']
 
 const SIGNALS: Readonly<Record<Schemas['FraudSignal'], string>> = {
   neighbours: 'Neighbouring numbers',
+  unverified: 'Too many not verified',
   conversion: 'Far fewer verified than usual',
   never_verified: 'Hardly any verified',
 }
@@ -45,11 +46,15 @@ export function foresee(decisions: readonly Decision[]): Foresight {
   }
 }
 
-/** A country by its name, a range by its first digits. */
-export function prefixWords(prefix: string): string {
-  if (prefix.startsWith('+')) return `${prefix}…`
-  return prefix === 'no country' ? 'Numbers of no country' : countryName(prefix)
+const GROUPS: Readonly<Record<string, string>> = {
+  'no country': 'Numbers of no country',
+  'all numbers': 'All numbers',
+  'all addresses': 'All email addresses',
 }
+
+/** A country by its name, a range by its first digits, other groups in words. */
+export const prefixWords = (prefix: string): string =>
+  prefix.startsWith('+') ? `${prefix}…` : (GROUPS[prefix] ?? countryName(prefix))
 
 /** "80%", or a dash where nothing was counted. */
 export const shareWords = (share: number | null): string => (share === null ? '–' : `${Math.round(share * 100)}%`)

@@ -1,4 +1,4 @@
-// How many verifications by text message are completed, by country and range of numbers: what the guard compares with what is usual.
+// How many messages are verified, by country and range of numbers: what the guard compares with what is usual.
 import { api, bodyOf } from '../../api/client.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { usePages } from '../../data/use-pages.ts'
@@ -44,7 +44,7 @@ export function Prefixes() {
   return (
     <Card
       title="Conversion by range of numbers"
-      lead="Of the text messages to a country, or to a million neighbouring numbers, how many were verified. The last hour leaves out its latest minutes: their users may still be typing."
+      lead="Of the messages that can cost money, how many were verified: to a country, to a million neighbouring numbers, and of what devices send to all numbers. The last hour leaves out its latest minutes: their users may still be typing."
     >
       <PagedTable
         caption="Conversion by range of numbers"
@@ -52,8 +52,8 @@ export function Prefixes() {
         pages={pages}
         keyOf={({ prefix, mode, started_by }) => `${mode} ${started_by} ${prefix}`}
         empty={
-          <Empty title="No text message has been counted yet.">
-            Countries and ranges appear a few seconds after their first code by SMS.
+          <Empty title="No message has been counted yet.">
+            Countries and ranges appear a few seconds after their first code by SMS, WhatsApp or Telegram.
           </Empty>
         }
       />
