@@ -133,6 +133,24 @@ describeFlow('a challenge', flow => {
     await flow.waitForCode(to, 3)
   })
 
+  it('is asked in mode risk, the default of live devices, when the guard is suspicious', async () => {
+    const { app, server } = await flow.createTenant({ publishable_send: true })
+    await flow.admin('PUT', `/apps/${app}/providers/box`, { channel: 'sms', type: 'sandbox', config: {} })
+    const device = await flow.createKey(app, 'publishable', 'live')
+    const forwarded = '81.2.69.142'
+    expect((await device.send(freshNumber(), { forwarded })).status, 'nothing is suspicious').to.equal(200)
+    expect((await server.send(freshNumber())).status).to.equal(200)
+    const to = freshNumber()
+    const solution = await solve(device, to)
+    expect((await device.send(to, { solution })).status, 'without a usable address').to.equal(200)
+
+    for (let nth = 0; nth < 2; nth += 1) expect((await sendSolved(device, to, { forwarded })).status).to.equal(200)
+    const backedOff = expectAsked(await device.send(to, { forwarded }))
+    expect(backedOff.body.challenge.difficulty, 'the only way for a number that waits').to.equal(25)
+    await flow.changeSettings(app, { publishable_challenge: 'off' })
+    expect((await device.send(freshNumber())).status).to.equal(200)
+  })
+
   it('is solved by the code in the documentation', async () => {
     const { device } = await flow.createTenant(ALWAYS)
     const send = new Function(`${CHALLENGE_SAMPLE}; return send`)()

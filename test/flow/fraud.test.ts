@@ -265,7 +265,7 @@ describeFlow('the fraud guard', flow => {
   })
 
   const live = async (settings: object = {}) => {
-    const { app, server } = await open({}, { publishable_send: true, ...settings })
+    const { app, server } = await open({}, { publishable_send: true, publishable_challenge: 'off', ...settings })
     await flow.admin('PUT', `/apps/${app}/providers/box`, { channel: 'sms', type: 'sandbox', config: {} })
     const device = await flow.createKey(app, 'publishable', 'live')
     const start = (number: string) => device.send(number, { forwarded: '81.2.69.142' })
