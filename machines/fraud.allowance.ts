@@ -40,13 +40,15 @@ const SERVER_FLOORS: Record<TallyScope, number> = { app: 100, country: 100, rang
 /** In minutes of what the app's devices may send. */
 const FLOOR_MINUTES: Record<TallyScope, number> = { app: 2, country: 2, range: 0.5 }
 const MAX_PER_MINUTE = 600
+/** An app whose devices may send little is not slowed down by chance either. */
+const MIN_FLOOR = 10
 
 /** How many messages the app's devices may send in a minute. More than 600 count as that: floors must not grow without end. */
 export const devicesPerMinute = (rules: readonly LimitRule[]): number =>
   Math.min(MAX_PER_MINUTE, ...rules.map(({ max, seconds }) => (seconds < 60 ? (max * 60) / seconds : max)))
 
 export const floorOf = (scope: TallyScope, kind: KeyKind, perMinute: number): number =>
-  kind === 'server' ? SERVER_FLOORS[scope] : Math.ceil(FLOOR_MINUTES[scope] * perMinute)
+  kind === 'server' ? SERVER_FLOORS[scope] : Math.max(MIN_FLOOR, Math.ceil(FLOOR_MINUTES[scope] * perMinute))
 
 export function allowanceOf(tally: Tally, floor: number, kind: KeyKind, now: number): Allowance {
   // Devices send few messages, so each counts at once. A server's last minutes are not judged: their users may still be entering codes.
