@@ -27,7 +27,9 @@ interface Decision {
   reasons: { signal: string; scope: string; subject: string; detail: string }[]
 }
 
-describeFlow('the fraud guard', flow => {
+describeFlow('the fraud guard', (flow, engines) => {
+  /** For rules that the guard applies to what it has counted. That it counts on these engines is shown by the other tests. */
+  const itWhateverTheEngines = engines === 'embedded' ? it : () => {}
   const open = (guard: object, settings: object = {}) =>
     flow.createTenant({ limits: LIMITS, fraud_guard: guard, resend_cooldown_seconds: [0], ...settings })
   const decisions = async (app: string): Promise<Decision[]> =>
@@ -59,30 +61,33 @@ describeFlow('the fraud guard', flow => {
     expect(others.length).to.be.greaterThan(10)
   })
 
-  it('only records by default, and records the decisions that it would enforce when it is on', async () => {
-    const block = freshBlock()
-    const [record, on] = [await open({}), await open({ mode: 'on' })]
-    const run = async ({ app, server }: { app: string; server: Caller }) => {
-      await pump(server, block, 0, 20)
-      await flow.advance(3 * MINUTE_MS)
-      const answers = await pump(server, block, 20, 5)
-      const kept = await flow.eventually(async () => {
-        const all = await decisions(app)
-        expect(all).to.have.length(5)
-        return all
-      })
-      return { answers: statuses(answers), kept }
-    }
-    const [recorded, acted] = [await run(record), await run(on)]
-    expect(recorded.answers).to.deep.equal(Array(5).fill(200))
-    expect(acted.answers).to.deep.equal(Array(5).fill(429))
-    expect(recorded.kept.map(({ enforced }) => enforced)).to.deep.equal(Array(5).fill(false))
-    const summaries = (all: Decision[]) => all.map(({ outcome, verdict, score }) => ({ outcome, verdict, score }))
-    expect(summaries(recorded.kept)).to.deep.equal(summaries(acted.kept))
-    // A recorded send exists as a verification; a refused one does not.
-    expect((await flow.admin('GET', `/verifications/${recorded.kept[0]?.otp_id}`)).status).to.equal(200)
-    expect((await flow.admin('GET', `/verifications/${acted.kept[0]?.otp_id}`)).status).to.equal(404)
-  })
+  itWhateverTheEngines(
+    'only records by default, and records the decisions that it would enforce when it is on',
+    async () => {
+      const block = freshBlock()
+      const [record, on] = [await open({}), await open({ mode: 'on' })]
+      const run = async ({ app, server }: { app: string; server: Caller }) => {
+        await pump(server, block, 0, 20)
+        await flow.advance(3 * MINUTE_MS)
+        const answers = await pump(server, block, 20, 5)
+        const kept = await flow.eventually(async () => {
+          const all = await decisions(app)
+          expect(all).to.have.length(5)
+          return all
+        })
+        return { answers: statuses(answers), kept }
+      }
+      const [recorded, acted] = [await run(record), await run(on)]
+      expect(recorded.answers).to.deep.equal(Array(5).fill(200))
+      expect(acted.answers).to.deep.equal(Array(5).fill(429))
+      expect(recorded.kept.map(({ enforced }) => enforced)).to.deep.equal(Array(5).fill(false))
+      const summaries = (all: Decision[]) => all.map(({ outcome, verdict, score }) => ({ outcome, verdict, score }))
+      expect(summaries(recorded.kept)).to.deep.equal(summaries(acted.kept))
+      // A recorded send exists as a verification; a refused one does not.
+      expect((await flow.admin('GET', `/verifications/${recorded.kept[0]?.otp_id}`)).status).to.equal(200)
+      expect((await flow.admin('GET', `/verifications/${acted.kept[0]?.otp_id}`)).status).to.equal(404)
+    },
+  )
 
   it('refuses by default where devices may send, until the app says otherwise', async () => {
     const { app, server } = await open({}, { publishable_send: true })
@@ -100,7 +105,7 @@ describeFlow('the fraud guard', flow => {
     expect((await server.send(block(34))).body.scope, 'a mode that was reset').to.equal('fraud_guard')
   })
 
-  it('does not stop the app’s servers because of what a device sends, nor slows them', async () => {
+  itWhateverTheEngines('does not stop the app’s servers because of what a device sends, nor slows them', async () => {
     const { server, device } = await open({ mode: 'on' })
     const block = freshBlock()
     await pump(device, block, 0, 20)
@@ -121,7 +126,7 @@ describeFlow('the fraud guard', flow => {
     await flow.waitForCode(block(50), 1)
   })
 
-  it('accepts sends to a block again as soon as enough of its codes are verified', async () => {
+  itWhateverTheEngines('accepts sends to a block again as soon as enough of its codes are verified', async () => {
     const { server } = await open({ mode: 'on' })
     const block = freshBlock()
     const sent = await pump(server, block, 0, 20)
@@ -131,7 +136,7 @@ describeFlow('the fraud guard', flow => {
     expect((await server.send(block(61))).status).to.equal(200)
   })
 
-  it('accepts any number of sends to a block whose codes are verified', async () => {
+  itWhateverTheEngines('accepts any number of sends to a block whose codes are verified', async () => {
     const { app, server } = await open({ mode: 'on' })
     const block = freshBlock()
     for (let from = 0; from < 48; from += 8) {
@@ -143,55 +148,61 @@ describeFlow('the fraud guard', flow => {
     expect(await decisions(app)).to.deep.equal([])
   })
 
-  it('slows down sends to a range without verified codes, and stops when the hour is over', async () => {
-    const { app, server } = await open({ mode: 'on' })
-    const spread = (nth: number) =>
-      `+4474005${String(nth * 7)}${String(nth * 13).padStart(3, '0')}`.padEnd(13, '0').slice(0, 13)
-    const numbers = [...new Set(Array.from({ length: 90 }, (_, nth) => spread(nth + 15)))]
-    for (const number of numbers.slice(0, 40)) expect((await server.send(number)).status).to.equal(200)
-    await flow.advance(11 * MINUTE_MS)
-    const later = []
-    for (const number of numbers.slice(40, 60)) later.push((await server.send(number)).body.scope ?? 'sent')
-    expect(later).to.deep.equal([...Array(10).fill('sent'), ...Array(10).fill('fraud_guard')])
-    const [decision] = await flow.eventually(async () => {
-      const kept = await decisions(app)
-      expect(kept).to.have.length(10)
-      return kept
-    })
-    expect(decision).to.include({ verdict: 'slow', outcome: 'refused' })
-    expect(decision?.reasons[0]).to.deep.include({ signal: 'unverified', scope: 'range', subject: '+447400' })
+  itWhateverTheEngines(
+    'slows down sends to a range without verified codes, and stops when the hour is over',
+    async () => {
+      const { app, server } = await open({ mode: 'on' })
+      const spread = (nth: number) =>
+        `+4474005${String(nth * 7)}${String(nth * 13).padStart(3, '0')}`.padEnd(13, '0').slice(0, 13)
+      const numbers = [...new Set(Array.from({ length: 90 }, (_, nth) => spread(nth + 15)))]
+      for (const number of numbers.slice(0, 40)) expect((await server.send(number)).status).to.equal(200)
+      await flow.advance(11 * MINUTE_MS)
+      const later = []
+      for (const number of numbers.slice(40, 60)) later.push((await server.send(number)).body.scope ?? 'sent')
+      expect(later).to.deep.equal([...Array(10).fill('sent'), ...Array(10).fill('fraud_guard')])
+      const [decision] = await flow.eventually(async () => {
+        const kept = await decisions(app)
+        expect(kept).to.have.length(10)
+        return kept
+      })
+      expect(decision).to.include({ verdict: 'slow', outcome: 'refused' })
+      expect(decision?.reasons[0]).to.deep.include({ signal: 'unverified', scope: 'range', subject: '+447400' })
 
-    const { items } = (await flow.admin('GET', `/apps/${app}/fraud/prefixes`)).body
-    expect(items.map(({ prefix, mode }: { prefix: string; mode: string }) => `${prefix} ${mode}`)).to.deep.equal([
-      '+447400 test',
-      'GB test',
-    ])
-    expect(items[0].last_hour).to.deep.equal({ sent: 40, verified: 0 })
-    await flow.advance(75 * MINUTE_MS)
-    expect((await server.send(numbers.at(-1) ?? '')).status).to.equal(200)
-  })
+      const { items } = (await flow.admin('GET', `/apps/${app}/fraud/prefixes`)).body
+      expect(items.map(({ prefix, mode }: { prefix: string; mode: string }) => `${prefix} ${mode}`)).to.deep.equal([
+        '+447400 test',
+        'GB test',
+      ])
+      expect(items[0].last_hour).to.deep.equal({ sent: 40, verified: 0 })
+      await flow.advance(75 * MINUTE_MS)
+      expect((await server.send(numbers.at(-1) ?? '')).status).to.equal(200)
+    },
+  )
 
-  it('moves a send that it would refuse to a channel without a price, where the app asks for that and has one', async () => {
-    const { app, server } = await open({ mode: 'on', action: 'free_channel' })
-    const block = freshBlock()
-    await pump(server, block, 0, 20)
-    await flow.advance(3 * MINUTE_MS)
-    const { status, body } = await server.send(block(70))
-    expect({ status, channel: body.channel }).to.deep.equal({ status: 200, channel: 'whatsapp' })
-    const [decision] = await flow.eventually(async () => {
-      const kept = await decisions(app)
-      expect(kept).to.have.length(1)
-      return kept
-    })
-    expect(decision).to.include({ enforced: true, outcome: 'moved', channel: 'whatsapp', otp_id: body.otp_id })
-    // A resend cannot move the verification to a channel that can cost money.
-    for (const channel of ['sms', 'telegram'])
-      expect((await server.resend(body.otp_id, channel)).body.scope, channel).to.equal('fraud_guard')
-    await flow.changeSettings(app, { channels: { whatsapp: { enabled: false }, telegram: { enabled: false } } })
-    expect((await server.send(block(71))).body.scope, 'no free channel is left').to.equal('fraud_guard')
-  })
+  itWhateverTheEngines(
+    'moves a send that it would refuse to a channel without a price, where the app asks for that and has one',
+    async () => {
+      const { app, server } = await open({ mode: 'on', action: 'free_channel' })
+      const block = freshBlock()
+      await pump(server, block, 0, 20)
+      await flow.advance(3 * MINUTE_MS)
+      const { status, body } = await server.send(block(70))
+      expect({ status, channel: body.channel }).to.deep.equal({ status: 200, channel: 'whatsapp' })
+      const [decision] = await flow.eventually(async () => {
+        const kept = await decisions(app)
+        expect(kept).to.have.length(1)
+        return kept
+      })
+      expect(decision).to.include({ enforced: true, outcome: 'moved', channel: 'whatsapp', otp_id: body.otp_id })
+      // A resend cannot move the verification to a channel that can cost money.
+      for (const channel of ['sms', 'telegram'])
+        expect((await server.resend(body.otp_id, channel)).body.scope, channel).to.equal('fraud_guard')
+      await flow.changeSettings(app, { channels: { whatsapp: { enabled: false }, telegram: { enabled: false } } })
+      expect((await server.send(block(71))).body.scope, 'no free channel is left').to.equal('fraud_guard')
+    },
+  )
 
-  it('guards templates of WhatsApp as it does text messages', async () => {
+  itWhateverTheEngines('guards templates of WhatsApp as it does text messages', async () => {
     const { server } = await open({ mode: 'on' }, { routing: { default: ['whatsapp', 'sms'] } })
     const block = freshBlock()
     const sent = await pump(server, block, 0, 20)
@@ -200,24 +211,27 @@ describeFlow('the fraud guard', flow => {
     expect((await server.send(block(30))).body.scope).to.equal('fraud_guard')
   })
 
-  it('does not guard links to a chat, which cost nothing, and guards resends of them by SMS', async () => {
-    const whatsapp = { mode: 'link_code', business_number: '+15550001111' }
-    const { app, server } = await open(
-      { mode: 'on' },
-      { routing: { default: ['whatsapp', 'sms'] }, channels: { whatsapp } },
-    )
-    const block = freshBlock()
-    const sent = await pump(server, block, 0, 30)
-    await flow.advance(3 * MINUTE_MS)
-    expect(statuses(await pump(server, block, 30, 5))).to.deep.equal(Array(5).fill(200))
-    const resent = async (from: number, many: number) =>
-      inTurn(many, nth => server.resend(sent[from + nth]?.body.otp_id, 'sms'))
-    expect(statuses(await resent(0, 20))).to.deep.equal(Array(20).fill(200))
-    await flow.advance(3 * MINUTE_MS)
-    expect((await resent(20, 1))[0]?.body.scope).to.equal('fraud_guard')
-    await flow.eventually(async () => expect(await decisions(app)).to.have.length(1))
-    expect((await server.status(sent[20]?.body.otp_id)).body.channel, 'the channel is unchanged').to.equal('whatsapp')
-  })
+  itWhateverTheEngines(
+    'does not guard links to a chat, which cost nothing, and guards resends of them by SMS',
+    async () => {
+      const whatsapp = { mode: 'link_code', business_number: '+15550001111' }
+      const { app, server } = await open(
+        { mode: 'on' },
+        { routing: { default: ['whatsapp', 'sms'] }, channels: { whatsapp } },
+      )
+      const block = freshBlock()
+      const sent = await pump(server, block, 0, 30)
+      await flow.advance(3 * MINUTE_MS)
+      expect(statuses(await pump(server, block, 30, 5))).to.deep.equal(Array(5).fill(200))
+      const resent = async (from: number, many: number) =>
+        inTurn(many, nth => server.resend(sent[from + nth]?.body.otp_id, 'sms'))
+      expect(statuses(await resent(0, 20))).to.deep.equal(Array(20).fill(200))
+      await flow.advance(3 * MINUTE_MS)
+      expect((await resent(20, 1))[0]?.body.scope).to.equal('fraud_guard')
+      await flow.eventually(async () => expect(await decisions(app)).to.have.length(1))
+      expect((await server.status(sent[20]?.body.otp_id)).body.channel, 'the channel is unchanged').to.equal('whatsapp')
+    },
+  )
 
   /** So few a minute that 24 unverified messages of the app and 6 of a range are allowed. */
   const FEW = { ...LIMITS, app_publishable: [{ max: 12, seconds: 60 }] }
@@ -246,23 +260,30 @@ describeFlow('the fraud guard', flow => {
     expect(kept[0]?.reasons[0]).to.deep.include({ signal: 'unverified', scope: 'app', subject: 'all numbers' })
   })
 
-  it('slows a range to which devices send again and again, although some of its numbers are verified', async () => {
-    const { device } = await open({ mode: 'on' }, { limits: FEW })
-    const inRange = (nth: number): string => `+44740055${String(1_000 + nth * 307)}`
-    const results: string[] = []
-    for (let nth = 0; nth < 12; nth += 1) {
-      const { body } = await device.send(inRange(nth))
-      results.push(body.scope ?? 'sent')
-      if (body.otp_id === undefined) continue
-      if (nth < 2) await verify(flow, device, [{ body } as Answer], () => inRange(nth))
-      else for (let more = 0; more < 2; more += 1) results.push((await device.resend(body.otp_id)).body.scope ?? 'sent')
-      if (nth % 3 === 2) await flow.advance(2 * MINUTE_MS)
-    }
-    const sent = results.filter(result => result === 'sent').length
-    const pace = 5
-    expect(sent, '2 verified, an allowance of 6 and 1.3 for those, and the pace').to.be.within(10 + pace, 10 + 2 * pace)
-    expect(results.at(-1)).to.equal('fraud_guard')
-  })
+  itWhateverTheEngines(
+    'slows a range to which devices send again and again, although some of its numbers are verified',
+    async () => {
+      const { device } = await open({ mode: 'on' }, { limits: FEW })
+      const inRange = (nth: number): string => `+44740055${String(1_000 + nth * 307)}`
+      const results: string[] = []
+      for (let nth = 0; nth < 12; nth += 1) {
+        const { body } = await device.send(inRange(nth))
+        results.push(body.scope ?? 'sent')
+        if (body.otp_id === undefined) continue
+        if (nth < 2) await verify(flow, device, [{ body } as Answer], () => inRange(nth))
+        else
+          for (let more = 0; more < 2; more += 1) results.push((await device.resend(body.otp_id)).body.scope ?? 'sent')
+        if (nth % 3 === 2) await flow.advance(2 * MINUTE_MS)
+      }
+      const sent = results.filter(result => result === 'sent').length
+      const pace = 5
+      expect(sent, '2 verified, an allowance of 6 and 1.3 for those, and the pace').to.be.within(
+        10 + pace,
+        10 + 2 * pace,
+      )
+      expect(results.at(-1)).to.equal('fraud_guard')
+    },
+  )
 
   const live = async (settings: object = {}) => {
     const { app, server } = await open({}, { publishable_send: true, publishable_challenge: 'off', ...settings })
@@ -289,7 +310,7 @@ describeFlow('the fraud guard', flow => {
     await flow.eventually(async () => expect((await start(number)).status).to.equal(200))
   })
 
-  it('lets no number wait in test mode, for servers, or where the guard only records', async () => {
+  itWhateverTheEngines('lets no number wait in test mode, for servers, or where the guard only records', async () => {
     const { app, server, start } = await live({ fraud_guard: { mode: 'record' } })
     const number = freshBlock()(1)
     for (let nth = 0; nth < 5; nth += 1) expect((await start(number)).status).to.equal(200)
@@ -300,7 +321,7 @@ describeFlow('the fraud guard', flow => {
     expect((await start(number)).body.scope, 'starts in the mode that records count').to.equal('fraud_guard')
   })
 
-  it('does nothing where an app turns it off, and ignores magic recipients', async () => {
+  itWhateverTheEngines('does nothing where an app turns it off, and ignores magic recipients', async () => {
     const off = await open({ mode: 'off' })
     const block = freshBlock()
     expect(statuses(await pump(off.server, block, 0, 40))).to.deep.equal(Array(40).fill(200))
@@ -314,7 +335,7 @@ describeFlow('the fraud guard', flow => {
     }
   })
 
-  it('counts each app separately', async () => {
+  itWhateverTheEngines('counts each app separately', async () => {
     const [one, other] = [await open({ mode: 'on' }), await open({ mode: 'on' })]
     const block = freshBlock()
     await pump(one.server, block, 0, 20)

@@ -41,7 +41,8 @@ describe('a code as it was entered', () => {
   })
 
   it('keeps every other character, so that no wrong code becomes the right one', () => {
-    const isDropped = (char: string) => SEPARATORS.includes(char) || /[\s\p{White_Space}\p{Dash}\p{Format}\p{Nd}]/u.test(char)
+    const isDropped = (char: string) =>
+      SEPARATORS.includes(char) || /[\s\p{White_Space}\p{Dash}\p{Format}\p{Nd}]/u.test(char)
     const kept = fc.string({ unit: 'binary' }).map(text => [...text].filter(char => !isDropped(char)).join(''))
     fc.assert(fc.property(kept, text => normalizeCode(text) === text))
     for (const text of ['½', '²', 'Ⅳ', '四', '①', '12.3', '1/2', '1,2']) expect(normalizeCode(text)).to.equal(text)
