@@ -8,7 +8,7 @@ import { expect } from 'chai'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { systemClock } from '../../infra/clock.ts'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
-import { SESSION_COOKIE } from '../../services/dashboard/sign-in/cookie.ts'
+import { ADMIN_PATH, SESSION_COOKIE } from '../../services/dashboard/sign-in/cookie.ts'
 import { createSessions } from '../../services/dashboard/sign-in/sessions.ts'
 import type { UserDoc, UserRole } from '../../services/domain/users/documents.ts'
 import { keepOpen } from './after-each-file.ts'
@@ -163,8 +163,12 @@ function inBrowser(engines: EngineSet, suite: BrowserSuite): void {
       const { session, token } = sessions.create({ user }, 'test')
       await sessions.insert(session)
       const { hostname } = new URL(countersign.url)
+      const secure = countersign.config.http.publicUrl?.startsWith('https:') ?? false
+      const place = secure
+        ? { name: `__Host-${SESSION_COOKIE}`, path: '/' }
+        : { name: SESSION_COOKIE, path: ADMIN_PATH }
       await viewer.context.addCookies([
-        { name: SESSION_COOKIE, value: token, domain: hostname, path: '/admin/v1', httpOnly: true, sameSite: 'Strict' },
+        { ...place, secure, value: token, domain: hostname, httpOnly: true, sameSite: 'Strict' },
       ])
       return { ...viewer, user }
     },
