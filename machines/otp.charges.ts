@@ -2,12 +2,16 @@
 // A company's own gateway could deliver a code and report that it failed. An approval by code shows that a message with it arrived.
 import type { Delivery, Otp } from './otp.ts'
 
-/** The delivery whose refund an approval by code takes back: the latest of the generation that a provider had accepted. None when another
- *  one of the generation is paid for and may have brought the code. */
+/** These failed before a provider was called. */
+const NEVER_SENT: ReadonlySet<Delivery['reason']> = new Set(['superseded', 'no_provider', 'insufficient_funds'])
+
+/** The delivery whose refund an approval by code takes back: the latest of the generation that a provider was called for. That provider may
+ *  have refused it, or not answered: it delivered the code all the same. None when another one of the generation is paid for and may have
+ *  brought the code. */
 export function deliveryToRecharge({ deliveries, generation }: Otp): Delivery | undefined {
   const current = deliveries.filter(one => one.generation === generation)
   if (current.some(({ status }) => status === 'sent' || status === 'delivered')) return undefined
-  return current.findLast(one => one.status === 'failed' && one.micros > 0 && one.provider !== undefined)
+  return current.findLast(one => one.status === 'failed' && one.micros > 0 && !NEVER_SENT.has(one.reason))
 }
 
 /** Whether a delivery that fails now, `after`, is not refunded. After an approval by code this holds for every message that a provider had

@@ -90,8 +90,14 @@ describe('the price of a delivery whose code was entered', () => {
     expect(money(play(issued(), ...twice, right())), 'of an earlier generation').to.deep.equal([REFUND])
   })
 
-  it('is not charged again for a message that no provider accepted, or that was free', () => {
-    expect(money(play(issued(), reported('failed'), right()))).to.deep.equal([`dlv_1:refund ${PRICES.sms}`])
+  it('is charged again for a message that every provider refused: one of them delivered it', () => {
+    const refused = reported('failed', { reason: 'recipient_unreachable' })
+    expect(money(play(issued(), refused, right()))).to.deep.equal([REFUND, RECHARGE])
+  })
+
+  it('is not charged again for a message that no provider was called for, or that was free', () => {
+    for (const reason of ['superseded', 'no_provider'] as const)
+      expect(money(play(issued(), reported('failed', { reason }), right())), reason).to.deep.equal([REFUND])
     expect(money(play(issued({ prices: {} }), receipt('failed', 'dlv_1'), right()))).to.deep.equal([])
   })
 

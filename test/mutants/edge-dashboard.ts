@@ -234,13 +234,6 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/browser/queues.test.ts'],
   },
   {
-    fault: 'a sign-in code that was copied with a space in its middle is refused',
-    file: 'services/dashboard/web/screens/sign-in/email-form.tsx',
-    original: "code.replaceAll(/\\s/g, '')",
-    planted: 'code.trim()',
-    tests: ['test/browser/sign-in.test.ts'],
-  },
-  {
     fault: 'the chosen theme is forgotten when the page is loaded again',
     file: 'services/dashboard/web/shell/account-menu.tsx',
     original: "store('theme', next === 'system' ? null : next)",

@@ -41,7 +41,7 @@ export const MENDED: readonly Mutant[] = [
     fault: 'a replay looks like a send',
     file: 'services/edge/router.ts',
     original: "answered.replayed) ctx.set(REPLAYED_HEADER, 'true')",
-    planted: "answered.replayed) ctx.set('X-Replayed', 'true')",
+    planted: "answered.replayed) ctx.set(REPLAYED_HEADER, 'false')",
     tests: ['test/flow/idempotency.test.ts'],
   },
   {
@@ -55,7 +55,7 @@ export const MENDED: readonly Mutant[] = [
     fault: 'a test event goes to the address that was there before the operator changed it',
     file: 'services/webhook/reminders.ts',
     original: "if (type === 'webhook.test') return endpoints.reload(app_id)",
-    planted: "if (type === 'webhook.tests') return endpoints.reload(app_id)",
+    planted: "if (type === 'webhook.test' && app_id === '') return endpoints.reload(app_id)",
     tests: ['test/flow/webhooks.test.ts'],
   },
   {
@@ -104,7 +104,7 @@ export const MENDED: readonly Mutant[] = [
     fault: 'the lock never holds for the first guesses of verifications, however many there are',
     file: 'services/otp/verify.ts',
     original: 'if (letThrough.granted) return',
-    planted: 'if (letThrough) return',
+    planted: 'if (letThrough.granted || doc.rev >= 0) return',
     tests: ['test/flow/wrong-codes.test.ts'],
   },
   {

@@ -63,13 +63,15 @@ async function appsOf(tenancy: Pick<Tenancy, 'app'>, messages: SandboxMessageDoc
 
 function renderMessage(
   keyring: InboxDeps['keyring'],
-  { _id, otp_id, locale, at }: SandboxMessageDoc,
+  { _id, otp_id, app_id, company_id, locale, at }: SandboxMessageDoc,
   otp: OtpDoc | undefined,
   app: TenantApp | undefined,
 ): InboxMessage[] {
-  const context = otp?.context
-  const delivery = context?.deliveries.find(({ delivery_id }) => delivery_id === _id)
-  if (!context || !app || !delivery) return []
+  // A message that names the verification of another app was put there by an intruder in the store, who wants to read its code.
+  if (!otp || otp.app_id !== app_id || otp.company_id !== company_id) return []
+  const { context } = otp
+  const delivery = context.deliveries.find(({ delivery_id }) => delivery_id === _id)
+  if (!app || !delivery) return []
   try {
     const { recipient, text, code } = renderContent(keyring, { otp: context, delivery, app, locale })
     return [{ otp_id, delivery_id: _id, channel: delivery.channel, recipient, text, code, at }]

@@ -79,5 +79,9 @@ export type TenancyStore = StoreOf<typeof TENANCY_COLLECTIONS & typeof WEBHOOK_C
 const MAX_STORED_PROVIDERS = 1_000
 
 /** An app's providers in the order they are tried. */
-export const findProviders = (store: StoreOf<typeof TENANCY_COLLECTIONS>, appId: string): Promise<Provider[]> =>
-  store.docs('providers').find({ app_id: appId }, { sort: { position: 1, _id: 1 }, limit: MAX_STORED_PROVIDERS })
+export async function findProviders(store: StoreOf<typeof TENANCY_COLLECTIONS>, appId: string): Promise<Provider[]> {
+  const sort = { position: 1, _id: 1 } as const
+  const stored = await store.docs('providers').find({ app_id: appId }, { sort, limit: MAX_STORED_PROVIDERS })
+  // A config is sealed for its id. One whose id is of another app was moved here by an intruder in the store, to get this app's messages.
+  return stored.filter(({ _id, name }) => _id === providerId(appId, name))
+}

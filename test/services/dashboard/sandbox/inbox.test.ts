@@ -83,11 +83,19 @@ eachStore('the sandbox inbox', fresh => {
 
   it('is searched by company, with or without a recipient', async () => {
     const theirs = await insertMessage({}, { company_id: 'cmp_other' })
+    await world.store.docs('otps').modify({ _id: theirs._id }, { $set: { company_id: 'cmp_other' } })
     const ours = await insertMessage()
     const ids = async (query: object) => (await read(query)).map(({ otp_id }) => otp_id)
     expect(await ids({ company_id: 'cmp_acme' })).to.deep.equal([ours._id])
     expect(await ids({ company_id: 'cmp_other', recipient: RECIPIENT })).to.deep.equal([theirs._id])
     expect(await ids({})).to.deep.equal([ours._id, theirs._id])
+  })
+
+  it('shows no message that names the verification of another company or app', async () => {
+    await insertMessage({}, { company_id: 'cmp_other' })
+    await insertMessage({}, { app_id: 'app_other' })
+    expect(await read()).to.deep.equal([])
+    expect(await read({ company_id: 'cmp_other' })).to.deep.equal([])
   })
 
   it('finds and renders messages after a rotation of the keys', async () => {
