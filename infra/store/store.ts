@@ -13,6 +13,8 @@ export interface Index<T extends Doc = Doc> {
 
 export interface CollectionSpec<T extends Doc = Doc> {
   indexes: readonly Index<T>[]
+  /** Indexes of an earlier release that would refuse what this one writes. The adapter drops them. */
+  retired?: readonly Index<T>[]
   /** The engine removes documents some time after their `purge_at`. Code must not rely on when. */
   purged?: boolean
   /** Never set. Carries the type of the documents. */

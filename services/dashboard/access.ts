@@ -1,12 +1,13 @@
 // Who may call which route of the admin API. In: the caller of a request. Out: a refusal, or the request goes on. An operator may do
-// everything in every company. A user of the dashboard belongs to one company and has a role in it: every role may do what the roles before
-// it may. What belongs to another company does not exist for a user: 404, as for an unknown id.
+// everything in every company. A session of a user is in one company, where the user has a role: every role may do what the roles before it
+// may. A person who is only invited has the lowest role, and no company. What belongs to another company does not exist for a user: 404, as for an unknown id.
 import type { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import { httpException } from '../../infra/http/problem.ts'
 import { USER_ROLES } from '../domain/users/documents.ts'
 
-export const ROLES = [...USER_ROLES, 'operator'] as const
+/** `invited`: signed in, and a member of no company yet. */
+export const ROLES = ['invited', ...USER_ROLES, 'operator'] as const
 
 export type Role = (typeof ROLES)[number]
 
@@ -15,15 +16,18 @@ export interface Principal {
   /** As the audit log names the caller. */
   name: string
   role: Role
-  /** The company whose documents the caller may see; null for an operator, who may see all. */
+  /** The company whose documents the caller may see; null for an operator, who may see all; NO_COMPANY for the role `invited`. */
   company_id: string | null
   /** Null for an operator. */
   user_id: string | null
   /** The name of the operator's token; null for a user. */
   operator: string | null
   /** Null for a call with an operator's token. */
-  session: { id: string; csrf_token: string } | null
+  session: { id: string; csrf_token: string; expires_at: number } | null
 }
+
+/** The id of no company. */
+export const NO_COMPANY = ''
 
 export const operatorPrincipal = (name: string): Omit<Principal, 'session'> => ({
   name,
@@ -37,11 +41,14 @@ export const operatorPrincipal = (name: string): Omit<Principal, 'session'> => (
 export const ROUTE_ROLES: Readonly<Record<string, Role | 'anyone'>> = {
   'POST /sign-in': 'anyone',
   'GET /session': 'anyone',
-  'POST /sign-out': 'viewer',
-  'GET /me': 'viewer',
-  'GET /sessions': 'viewer',
-  'DELETE /sessions': 'viewer',
-  'DELETE /sessions/:id': 'viewer',
+  'POST /sign-out': 'invited',
+  'GET /me': 'invited',
+  'POST /me/company': 'viewer',
+  'POST /invitations/:id/accept': 'invited',
+  'POST /invitations/:id/decline': 'invited',
+  'GET /sessions': 'invited',
+  'DELETE /sessions': 'invited',
+  'DELETE /sessions/:id': 'invited',
   'GET /companies': 'viewer',
   'POST /companies': 'operator',
   'GET /companies/:id': 'viewer',
@@ -141,7 +148,12 @@ const createGuard =
   async (ctx, next) => {
     const principal = await identify(ctx)
     if (ROLES.indexOf(principal.role) < ROLES.indexOf(lowest))
-      throw httpException(403, `This needs the role ${lowest}. Yours is ${principal.role}.`)
+      throw httpException(
+        403,
+        principal.role === 'invited'
+          ? 'You are in no company yet. Accept an invitation first.'
+          : `This needs the role ${lowest}. Yours is ${principal.role}.`,
+      )
     ctx.state.principal = principal
     return next()
   }

@@ -18,6 +18,7 @@ import type { CountersignStore } from '../domain/collections.ts'
 import { createAccounts } from '../domain/money/accounts.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import { createGrants } from '../domain/users/grants.ts'
+import { createPeople } from '../domain/users/people.ts'
 import { createSignInTickets } from '../domain/users/sign-in-tickets.ts'
 import { guardRoutes } from './access.ts'
 import { addAddressListRoutes } from './address-lists/routes.ts'
@@ -45,11 +46,13 @@ import { createBrowsers } from './sign-in/browsers.ts'
 import { createSignInCodes } from './sign-in/codes.ts'
 import { ADMIN_PATH, createCookies } from './sign-in/cookie.ts'
 import { createIdentifyPrincipal } from './sign-in/identify.ts'
+import { createInvitationRoutes } from './sign-in/invitations.ts'
 import { createMailLimit } from './sign-in/mail-limit.ts'
 import { createSignInRoutes } from './sign-in/routes.ts'
 import { createSameOrigin } from './sign-in/same-origin.ts'
 import { createSessions } from './sign-in/sessions.ts'
 import { addStatsRoutes } from './stats/routes.ts'
+import { createInvitationLimit } from './users/invitation-limit.ts'
 import { createUserRoutes } from './users/routes.ts'
 import { addVerificationRoutes } from './verifications/routes.ts'
 import { createWebPages } from './web-pages.ts'
@@ -125,11 +128,14 @@ export function createDashboardService(deps: DashboardDeps): Service {
   const cookies = createCookies({ secure: publicUrl?.startsWith('https:') === true })
   const browsers = createBrowsers({ store, grants, clock })
   const mailLimit = createMailLimit({ store, clock })
+  const people = createPeople({ store, keyring, grants, clock })
+  const invitationLimit = createInvitationLimit({ store, keyring, clock })
   const addSignInRoutes = createSignInRoutes({
-    codes: createSignInCodes({ ...adminDeps, broker, browsers, mailLimit, grants, production: config.production }),
+    codes: createSignInCodes({ ...adminDeps, broker, browsers, mailLimit, people, production: config.production }),
     browsers,
     tickets: createSignInTickets({ store, keyring, grants, clock, operators: secrets.adminTokens }),
     sessions,
+    people,
     sameOrigin,
     identifyOperator,
     operators: secrets.adminTokens,
@@ -139,8 +145,12 @@ export function createDashboardService(deps: DashboardDeps): Service {
   })
   const router = new Router({ prefix: ADMIN_PATH, sensitive: true })
   const addProviderTestRoutes = createProviderTestRoutes({ broker, timeoutMs: config.provider.timeoutMs })
-  for (const addRoutes of [addSignInRoutes, createUserRoutes({ sessions, grants }), addProviderTestRoutes, ...ROUTES])
-    addRoutes(router, adminDeps)
+  const withSessions = [
+    addSignInRoutes,
+    createInvitationRoutes({ sessions, people, grants, cookies }),
+    createUserRoutes({ sessions, grants, invitationLimit }),
+  ]
+  for (const addRoutes of [...withSessions, addProviderTestRoutes, ...ROUTES]) addRoutes(router, adminDeps)
   const identify = createIdentifyPrincipal({ identifyOperator, sessionCookie: cookies.session, sessions, sameOrigin })
   guardRoutes(router, ADMIN_PATH, identify)
   for (const route of router.stack) route.stack.unshift(forbidCaching)

@@ -1,8 +1,11 @@
 // Team, in a real browser: people, their roles, sessions, apps and companies.
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
+import { createKeyring } from '../../infra/crypto/keyring.ts'
+import type { UserDoc, UserRole } from '../../services/domain/users/documents.ts'
 import { describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
+import { addUser } from '../support/users.ts'
 
 const card = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true })
 const row = (place: Page | Locator, text: string): Locator => place.getByRole('row').filter({ hasText: text })
@@ -12,13 +15,17 @@ const inviteByApi = async ({ admin }: Viewer, email: string, role: string, name:
   expect((await admin('POST', '/companies/cmp_demo/users', { email, role, name })).status).to.equal(201)
 }
 
+/** A user who has accepted before. */
+const addMember = ({ countersign: { engines, secrets } }: Viewer, email: string, role: UserRole): Promise<UserDoc> =>
+  addUser(engines.store, 'cmp_demo', role, createKeyring({ dataKeys: secrets.data, codeSecrets: secrets.code }), email)
+
 async function openTeam(viewer: Viewer): Promise<void> {
   await viewer.page.goto('/team')
   await card(viewer.page, 'Your sessions').getByText('This one').waitFor()
 }
 
 describeInBrowserOnce('the Team screen', (open, start) => {
-  it('invites a person, who then signs in with a code', async () => {
+  it('invites a person, who signs in with a code and accepts', async () => {
     const countersign = await start()
     const owner = await open.user(countersign, 'cmp_demo', 'owner')
     await openTeam(owner)
@@ -36,6 +43,7 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     await button(dialog, 'Done').click()
     await row(page, 'Grace Hopper').getByText('Viewer').waitFor()
     await row(page, 'Grace Hopper').getByText('never').waitFor()
+    await row(page, 'Grace Hopper').getByText('Invited', { exact: true }).waitFor()
 
     const invited = await open.stranger(countersign)
     await invited.page.goto('/sign-in?next=/team')
@@ -48,31 +56,69 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     })
     await invited.page.getByLabel('Code').fill(code)
     await button(invited.page, 'Sign in').click()
+    await invited.page.getByRole('heading', { level: 1, name: 'Your invitations' }).waitFor()
+    await expectAccessible(invited.page)
+    await button(invited.page, 'Accept').click()
+    await invited.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await invited.page.getByRole('link', { name: 'Team' }).click()
     await row(invited.page, 'Grace Hopper').getByText('You').waitFor()
     await page.reload()
     await row(page, 'Grace Hopper').getByText('Viewer').waitFor()
     expect(await row(page, 'Grace Hopper').getByText('never').count()).to.equal(0)
+    expect(await row(page, 'Grace Hopper').getByText('Invited', { exact: true }).count()).to.equal(0)
+  })
+
+  it('shows invitations of other companies, to accept or decline, and a choice of company', async () => {
+    const owner = await open.user(await start(), 'cmp_demo', 'owner')
+    const { page, admin } = owner
+    const email = (await (await owner.context.request.get('/admin/v1/me')).json()).email
+    for (const name of ['Acme', 'Globex']) {
+      const { id } = (await admin('POST', '/companies', { name })).body
+      await admin('POST', `/companies/${id}/users`, { email, role: 'developer' })
+    }
+    await openTeam(owner)
+    const notice = (company: string) => page.getByRole('status').filter({ hasText: `${company} invites you` })
+    await button(notice('Globex'), 'Decline').click()
+    await notice('Globex').waitFor({ state: 'detached' })
+    await button(notice('Acme'), 'Accept').click()
+    await page.getByRole('heading', { level: 1, name: 'Create your first app' }).waitFor()
+    const choice = page.getByRole('combobox', { name: 'Company' })
+    expect(await choice.locator('option').allTextContents()).to.have.members(['Demo', 'Acme'])
+    await choice.selectOption('cmp_demo')
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    expect(await choice.inputValue()).to.equal('cmp_demo')
+  })
+
+  it('revokes an invitation', async () => {
+    const owner = await open.user(await start(), 'cmp_demo', 'owner')
+    await inviteByApi(owner, 'grace@shop.example', 'viewer', 'Grace Hopper')
+    await openTeam(owner)
+    await button(row(owner.page, 'Grace Hopper'), 'Revoke').click()
+    await button(owner.page, 'Revoke invitation').click()
+    await row(owner.page, 'Grace Hopper').waitFor({ state: 'detached' })
   })
 
   it('refuses an address that is a user already, in words', async () => {
     const owner = await open.user(await start(), 'cmp_demo', 'owner')
-    await inviteByApi(owner, 'grace@shop.example', 'viewer', 'Grace')
+    await addMember(owner, 'grace@shop.example', 'viewer')
     await openTeam(owner)
     await button(owner.page, 'Invite person').click()
     await owner.page.getByRole('dialog').getByLabel('Email').fill('GRACE@shop.example')
     await button(owner.page.getByRole('dialog'), 'Invite').click()
-    await owner.page.getByRole('alert').getByText('belongs to a user already').waitFor()
+    await owner.page.getByRole('alert').getByText('belongs to a user of this company already').waitFor()
   })
 
   it('changes a role, removes a person, and keeps the last owner', async () => {
     const owner = await open.user(await start(), 'cmp_demo', 'owner')
     const { page } = owner
-    await inviteByApi(owner, 'grace@shop.example', 'viewer', 'Grace Hopper')
+    await addMember(owner, 'grace@shop.example', 'viewer')
     await openTeam(owner)
-    await button(row(page, 'Grace Hopper'), 'Change role').click()
+    await button(row(page, 'grace@shop.example'), 'Change role').click()
     await page.getByRole('radio', { name: 'Developer' }).check()
     await button(page, 'Save').click()
-    await row(page, 'Grace Hopper').getByText('Developer').waitFor()
+    await row(page, 'grace@shop.example').getByText('Developer').waitFor()
 
     await button(row(page, 'You'), 'Change role').click()
     await page.getByRole('radio', { name: 'Viewer' }).check()
@@ -81,18 +127,18 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     await page.getByRole('alert').getByText('keeps at least one owner').waitFor()
     await button(page, 'Cancel').click()
 
-    await button(row(page, 'Grace Hopper'), 'Remove').click()
+    await button(row(page, 'grace@shop.example'), 'Remove').click()
     await button(page, 'Cancel').click()
-    await button(row(page, 'Grace Hopper'), 'Remove').click()
+    await button(row(page, 'grace@shop.example'), 'Remove').click()
     await button(page, 'Remove person').click()
-    await row(page, 'Grace Hopper').waitFor({ state: 'detached' })
+    await row(page, 'grace@shop.example').waitFor({ state: 'detached' })
     expect((await owner.admin('GET', '/companies/cmp_demo/users')).body.items).to.have.length(1)
   })
 
   it('takes away what a new role may not do, from the viewer who gave it to themselves', async () => {
     const owner = await open.user(await start(), 'cmp_demo', 'owner')
     const { page } = owner
-    await inviteByApi(owner, 'grace@shop.example', 'owner', 'Grace Hopper')
+    await addMember(owner, 'grace@shop.example', 'owner')
     await openTeam(owner)
     await button(row(page, 'You'), 'Change role').click()
     await page.getByRole('radio', { name: 'Viewer' }).check()
@@ -231,7 +277,7 @@ describeInBrowserOnce('the look of the Team screen', (open, start) => {
       await button(page, 'Invite person').click()
       await expectAccessible(page)
       await page.keyboard.press('Escape')
-      await button(row(page, 'Grace'), 'Remove').click()
+      await button(row(page, 'Grace'), 'Revoke').click()
       await expectAccessible(page)
     })
 })

@@ -43,6 +43,7 @@ const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   sign_in_flows: 'never',
   known_browsers: 'never',
   sign_in_mails: 'never',
+  invitation_times: 'never',
   ip_lists: 'never',
   ip_chunks: 'never',
   fraud_tallies: 'never',

@@ -82,9 +82,13 @@ onEachEngineSet('signing in to the dashboard', engines => {
     expect(message?.code).to.match(/^\d{8}$/)
     expect((await enter({ email, code: ' - ' })).status).to.equal(422)
     const answer = await enter({ email, code: [...(message?.code ?? '')].join(' ') })
-    expect(answer.body).to.include({ id, name: 'Ada', email, role: 'owner', company_id: company })
+    expect(answer.body).to.include({ id, name: 'Ada', email, role: null, company_id: null })
 
     const browser = createBrowser(url(), answer)
+    expect((await browser.ask('GET', '/companies')).status).to.equal(403)
+    const accepted = await browser.ask('POST', `/invitations/${id}/accept`)
+    expect(accepted.body).to.include({ id, name: 'Ada', email, role: 'owner', company_id: company })
+    await flow.advance(1)
     expect((await browser.ask('GET', '/companies')).body.items).to.have.length(1)
     expect((await browser.ask('POST', `/companies/${company}/apps`, { name: 'Shop' })).status).to.equal(201)
     expect((await browser.ask('GET', `/apps/${CONSOLE_APP_ID}`)).status).to.equal(404)
@@ -94,10 +98,30 @@ onEachEngineSet('signing in to the dashboard', engines => {
     const [user] = (await browser.ask('GET', `/companies/${company}/users`)).body.items
     expect(user.last_sign_in_at).to.be.a('string')
     expect((await browser.ask('POST', '/sign-out')).status).to.equal(204)
-    const cookie = `countersign_session=${answer.headers.getSetCookie()[0]?.split(/[=;]/)[1]}`
-    expect((await ask(`${url()}/admin/v1/me`, { headers: { Cookie: cookie } })).status).to.equal(401)
+    for (const { headers } of [answer, accepted]) {
+      const cookie = `countersign_session=${headers.getSetCookie()[0]?.split(/[=;]/)[1]}`
+      expect((await ask(`${url()}/admin/v1/me`, { headers: { Cookie: cookie } })).status).to.equal(401)
+    }
     expect(await collectionsContaining(flow.countersign.engines.store, email)).to.deep.equal([])
     expect(flow.countersign.log.output()).not.to.include(email)
+  })
+
+  it('leads to the company used last, whoever else has invited the person before', async () => {
+    const squatter = await invite()
+    const { email } = squatter
+    const own = await invite(email)
+    const browser = await signInByCode(email)
+    const invitations = browser.me.invitations.map(({ id }: { id: string }) => id)
+    expect(invitations).to.have.members([squatter.id, own.id])
+    expect((await browser.ask('POST', `/invitations/${own.id}/accept`)).body.company_id).to.equal(own.company)
+    await flow.advance(1)
+    const again = await signInByCode(email, 2)
+    expect(again.me).to.include({ id: own.id, company_id: own.company })
+    expect(again.me.invitations).to.have.length(1)
+    expect((await again.ask('GET', `/companies/${squatter.company}`)).status).to.equal(404)
+    await again.ask('POST', `/invitations/${squatter.id}/accept`)
+    await flow.advance(1)
+    expect((await signInByCode(email, 3)).me.company_id).to.equal(squatter.company)
   })
 
   it('answers a stranger as a user, sends the stranger nothing, and refuses both alike', async () => {

@@ -101,8 +101,29 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   {
     fault: 'the last owner of a company may leave it, and then no one can invite another',
     file: 'services/dashboard/users/routes.ts',
-    original: "(await users.count({ company_id, role: 'owner' })) > 1",
-    planted: "(await users.count({ company_id, role: 'owner' })) >= 1",
+    original: 'owners.some(one => one._id !== _id && !isInvitation(one))',
+    planted: 'owners.some(one => !isInvitation(one))',
+    tests: ['test/services/dashboard/users/routes.test.ts'],
+  },
+  {
+    fault: 'an owner who is only invited lets the last owner of a company leave it',
+    file: 'services/dashboard/users/routes.ts',
+    original: 'owners.some(one => one._id !== _id && !isInvitation(one))',
+    planted: 'owners.some(one => one._id !== _id)',
+    tests: ['test/services/dashboard/users/routes.test.ts'],
+  },
+  {
+    fault: 'who can write to the store makes a member of an invitation',
+    file: 'services/domain/users/grants.ts',
+    original: '...(invited_until === undefined ? [] : [invited_until]),',
+    planted: '...(invited_until === undefined ? [] : []),',
+    tests: ['test/services/dashboard/users/routes.test.ts'],
+  },
+  {
+    fault: 'a person gets the memberships of another whose address has the same lower case',
+    file: 'services/domain/users/people.ts',
+    original: 'users.filter(user => isSameMailbox(emailOf(user), email))',
+    planted: 'users.filter(user => isSameMailbox(emailOf(user).toLowerCase(), email.toLowerCase()))',
     tests: ['test/services/dashboard/users/routes.test.ts'],
   },
   {

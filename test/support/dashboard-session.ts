@@ -80,6 +80,9 @@ export function createBrowser(url: string, signedIn: Answer, { origin = url }: B
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       if (answer.headers.getSetCookie().length > 0) browser.cookie = cookieIn(answer)
+      // Another session has another token.
+      const me = answer.body?.me ?? answer.body
+      if (typeof me?.csrf_token === 'string') browser.csrf = me.csrf_token
       return answer
     },
   }
@@ -88,15 +91,21 @@ export function createBrowser(url: string, signedIn: Answer, { origin = url }: B
 
 /** A browser in which a new user of the company is signed in. */
 export async function userBrowser(
-  { store, clock, url }: TestAdmin,
+  admin: TestAdmin,
   company_id: string,
-  role: UserRole,
+  role: UserRole | 'invited',
+  address?: string,
 ): Promise<{ user: UserDoc; browser: Browser }> {
-  const user = await addUser(store, company_id, role)
+  const user = await addUser(admin.store, company_id, role, testKeyring(), address)
+  return { user, browser: await browserOfUser(admin, user) }
+}
+
+/** A browser in which this user is signed in. */
+export async function browserOfUser({ store, clock, url }: TestAdmin, user: UserDoc): Promise<Browser> {
   const sessions = createSessions({ store, keyring: testKeyring(), grants: testGrants(), clock, operators: TOKENS })
   const { session, token } = sessions.create({ user }, 'test')
   await sessions.insert(session)
   const headers = new Headers({ 'Set-Cookie': `${SESSION_COOKIE}=${token}` })
-  const body = { csrf_token: csrfTokenOf(token), session_id: session._id }
-  return { user, browser: createBrowser(url, { status: 200, headers, body, text: '' }) }
+  const body = { id: user._id, csrf_token: csrfTokenOf(token), session_id: session._id }
+  return createBrowser(url, { status: 200, headers, body, text: '' })
 }

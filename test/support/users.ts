@@ -9,19 +9,21 @@ let users = 0
 
 export const testGrants = (keyring = testKeyring()) => createGrants({ keyring, log: createCapturedLog().log })
 
-/** `keyring`: by default the one of a test dashboard. */
+/** `keyring`: by default the one of a test dashboard. `address`: by default one that no other user has. */
 export async function addUser(
   store: CountersignStore,
   company_id: string,
-  role: UserRole,
+  role: UserRole | 'invited',
   keyring = testKeyring(),
+  address?: string,
 ): Promise<UserDoc> {
   users += 1
-  const [_id, email] = [`usr_${users}`, `user${users}@shop.example`]
+  const [_id, email] = [`usr_${users}`, address ?? `user${users}@shop.example`]
   const user = testGrants(keyring).stamp('users', {
     _id,
     company_id,
-    role,
+    role: role === 'invited' ? 'viewer' : role,
+    ...(role === 'invited' ? { invited_until: Date.UTC(2100, 0, 1) } : {}),
     email: emailIndex(keyring, email),
     sealed_email: keyring.seal(email, userContext.email(_id)),
     sealed_name: keyring.seal('Ada Lovelace', userContext.name(_id)),

@@ -1,5 +1,5 @@
-// Creates the declared indexes. An index that exists is kept. One that exists with other options is an error that names it: the code
-// relies on unique and fast indexes, and a starting process must not decide to drop one.
+// Creates the declared indexes, and drops those that are declared as retired. Any other index that exists is kept. One that exists with other
+// options is an error that names it: the code relies on unique and fast indexes, and a starting process must not decide to drop one.
 import { type Db, type IndexDescription, MongoServerError } from 'mongodb'
 import { keyOf } from '../index-coverage.ts'
 import type { CollectionSpec, Collections, Index } from '../store.ts'
@@ -10,6 +10,7 @@ export async function ensureIndexes(db: Db, collections: Collections): Promise<v
   // A majority is enough: a member that is down must not delay a start.
   const options = setName ? { commitQuorum: 'majority' as const } : {}
   const makeIndexes = async (name: string, spec: CollectionSpec): Promise<void> => {
+    await dropRetired(db, name, spec)
     const indexes = indexDescriptionsOf(spec)
     if (indexes.length === 0) return
     try {
@@ -23,6 +24,27 @@ export async function ensureIndexes(db: Db, collections: Collections): Promise<v
   }
   await Promise.all(Object.entries(collections).map(([name, spec]) => makeIndexes(name, spec)))
 }
+
+/** Looks first, because a database user without the right to drop an index may start where there is none. */
+async function dropRetired(db: Db, name: string, { retired = [] }: CollectionSpec): Promise<void> {
+  if (retired.length === 0) return
+  const found = await unlessGone(db.collection(name).indexes(), [])
+  const names = retired.map(index => describe(index).name)
+  for (const index of found)
+    if (index.name !== undefined && names.includes(index.name))
+      await unlessGone(db.collection(name).dropIndex(index.name), {})
+}
+
+const NAMESPACE_NOT_FOUND = 26
+const INDEX_NOT_FOUND = 27
+
+/** The collection does not exist yet, or another process has just dropped the index. */
+const unlessGone = <T>(call: Promise<T>, otherwise: T): Promise<T> =>
+  call.catch(error => {
+    if (error instanceof MongoServerError && [NAMESPACE_NOT_FOUND, INDEX_NOT_FOUND].includes(Number(error.code)))
+      return otherwise
+    throw error
+  })
 
 export function indexDescriptionsOf(spec: CollectionSpec): IndexDescription[] {
   const declared = spec.indexes.map(describe)

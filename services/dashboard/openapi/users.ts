@@ -3,9 +3,11 @@ import { z } from 'zod'
 import { httpException } from '../../../infra/http/problem.ts'
 import { documentRefusal } from '../../domain/openapi/refusals.ts'
 import { text } from '../../domain/tenancy/value-schemas.ts'
+import { chooseCompanyBody } from '../sign-in/invitations.ts'
 import { currentSession, type MeAnswer, me, type SessionAnswer, sessionPage, signInResult } from '../sign-in/schemas.ts'
+import { userRole } from '../user-role.schemas.ts'
 import { changeBody, stampBody } from '../users/routes.ts'
-import { type UserAnswer, unstampedUsers, user, userPage, userRole } from '../users/schemas.ts'
+import { type UserAnswer, unstampedUsers, user, userPage } from '../users/schemas.ts'
 import { adminOperation, conflict, noContent, ok, PAGE } from './admin-operation.ts'
 
 const inviteRequest = z
@@ -13,6 +15,11 @@ const inviteRequest = z
   .meta({ id: 'InviteUserRequest', description: 'A new user.' })
 
 const changeRequest = changeBody.meta({ id: 'ChangeUserRequest', description: 'Changes a user.' })
+
+const chooseCompanyRequest = chooseCompanyBody.meta({
+  id: 'ChooseCompanyRequest',
+  description: 'The company to enter.',
+})
 
 const stampRequest = stampBody.meta({ id: 'StampUsersRequest', description: 'The users to stamp.' })
 
@@ -31,6 +38,7 @@ const userExample: UserAnswer = {
   email: 'ada@example.com',
   name: 'Ada',
   role: 'developer',
+  invited_until: '2030-01-15T12:00:00.000Z',
   created_at: '2030-01-01T12:00:00.000Z',
   last_sign_in_at: null,
 }
@@ -41,6 +49,8 @@ const meExample: MeAnswer = {
   email: 'ada@example.com',
   role: 'developer',
   company_id: userExample.company_id,
+  memberships: [{ company_id: userExample.company_id, company_name: 'Acme', role: 'developer' }],
+  invitations: [{ id: 'usr_01k2m8x4e9s7v3hqz5tnw6yb0d', company_name: 'Globex', role: 'viewer' }],
   session_id: 'ses_01k2m8x4e9s7v3hqz5tnw6yb0c',
   csrf_token: 'pXv4tq8Jw1uYd6sLk3nHb7cFe5aGi2oPx',
 }
@@ -94,8 +104,35 @@ export const userOperations = [
     id: 'getMe',
     route: ['get', '/me'],
     summary: 'Look the caller up',
-    description: 'Who is calling, with which role, and the CSRF token of the session.',
+    description:
+      'Who is calling, in which company and with which role, what else the person may choose or accept, and the CSRF token of the session.',
     answers: [ok(me, 'The caller.', meExample)],
+  }),
+  adminOperation({
+    id: 'chooseCompany',
+    route: ['post', '/me/company'],
+    summary: 'Choose a company',
+    description:
+      'One of `memberships`. The session ends, and one in that company begins, with a new cookie and a new CSRF token. It ends when the former would have ended.',
+    request: { schema: chooseCompanyRequest, example: { company_id: userExample.company_id } },
+    answers: [ok(me, 'The caller, in the company.', meExample)],
+    refusals: [documentRefusal('The caller is not a user of this company.', httpException(404))],
+  }),
+  adminOperation({
+    id: 'acceptInvitation',
+    route: ['post', '/invitations/{id}/accept'],
+    summary: 'Accept an invitation',
+    description:
+      'One of `invitations`. The caller becomes a user of the company, and the session goes there as if it was chosen.',
+    answers: [ok(me, 'The caller, in the company.', meExample)],
+    refusals: [conflict('The company is closed.')],
+  }),
+  adminOperation({
+    id: 'declineInvitation',
+    route: ['post', '/invitations/{id}/decline'],
+    summary: 'Decline an invitation',
+    description: 'It is removed. A person without a membership or another invitation is signed out: then `me` is null.',
+    answers: [ok(currentSession, 'The caller, or null.', { me: meExample })],
   }),
   adminOperation({
     id: 'listSessions',
@@ -123,7 +160,7 @@ export const userOperations = [
     id: 'listUsers',
     route: ['get', '/companies/{id}/users'],
     summary: "List a company's users",
-    description: 'By id.',
+    description: 'By id. Invitations are among them.',
     parameters: PAGE,
     answers: [ok(userPage, 'A page of users.', { items: [userExample], next_cursor: null })],
   }),
@@ -131,10 +168,11 @@ export const userOperations = [
     id: 'inviteUser',
     route: ['post', '/companies/{id}/users'],
     summary: 'Invite a user',
-    description: 'The user signs in with a code that comes to this address.',
+    description:
+      'The person signs in with a code that comes to this address, and accepts. Until then, at most 14 days, the invitation grants nothing. Inviting an address again renews its invitation. Nothing tells whether the address is a user of another company. The users of a company make 20 invitations a day at most, and 3 to one address.',
     request: { schema: inviteRequest, example: { email: 'ada@example.com', role: 'developer', name: 'Ada' } },
-    answers: [ok(user, 'The new user.', userExample, 201)],
-    refusals: [conflict("The address is another user's already.")],
+    answers: [ok(user, 'The invitation.', userExample, 201)],
+    refusals: [conflict('The address is a user of this company already.')],
   }),
   adminOperation({
     id: 'changeUser',
@@ -142,7 +180,7 @@ export const userOperations = [
     summary: "Change a user's role",
     description: 'It counts from the next call on.',
     request: { schema: changeRequest, example: { role: 'owner' } },
-    answers: [ok(user, 'The user.', { ...userExample, role: 'owner' })],
+    answers: [ok(user, 'The user.', { ...userExample, role: 'owner', invited_until: null })],
     refusals: [LAST_OWNER],
   }),
   adminOperation({
@@ -166,7 +204,7 @@ export const userOperations = [
     id: 'deleteUser',
     route: ['delete', '/users/{id}'],
     summary: 'Delete a user',
-    description: 'All of the sessions of the user end.',
+    description: 'Or revoke an invitation. The sessions of the user in this company end.',
     answers: [noContent('The user is deleted.')],
     refusals: [LAST_OWNER],
   }),

@@ -23,8 +23,8 @@ import type { CountersignStore } from '../../domain/collections.ts'
 import { problem } from '../../domain/errors.ts'
 import type { Tenancy } from '../../domain/tenancy/tenancy.ts'
 import { CONSOLE_APP_ID, CONSOLE_COMPANY_ID, CONSOLE_KEY_ID } from '../../domain/users/console.ts'
-import { findUserByEmail, type UserDoc, userContext } from '../../domain/users/documents.ts'
-import type { Grants } from '../../domain/users/grants.ts'
+import { type UserDoc, userContext } from '../../domain/users/documents.ts'
+import type { People } from '../../domain/users/people.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import type { Browsers, SignInFlow } from './browsers.ts'
@@ -33,10 +33,10 @@ import type { MailLimit } from './mail-limit.ts'
 export interface SignInCodes {
   /** How codes are sent now: by email, or into the sandbox. Throws when they cannot be sent. */
   mode(): Promise<Mode>
-  /** Sends a code if the address is a user's. */
+  /** Sends a code if the address is a user's, or is invited. */
   send(email: string, request: CodeRequest): Promise<void>
-  /** The user, if the code is right in this browser; otherwise null. A code is good once. */
-  check(email: string, code: string, request: CodeCheck): Promise<UserDoc | null>
+  /** The users of the person, if the code is right in this browser; otherwise none. A code is good once. */
+  check(email: string, code: string, request: CodeCheck): Promise<UserDoc[]>
 }
 
 export interface CodeCheck {
@@ -57,8 +57,8 @@ export interface SignInCodeDeps {
   broker: Pick<Broker, 'request'>
   browsers: Pick<Browsers, 'flow' | 'known'>
   mailLimit: MailLimit
-  grants: Pick<Grants, 'isGenuine'>
-  keyring: Pick<Keyring, 'seal' | 'unseal' | 'indexes'>
+  people: Pick<People, 'withAddress'>
+  keyring: Pick<Keyring, 'seal' | 'unseal'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'info' | 'warn'>
   tenancy: Pick<Tenancy, 'providersOf'>
@@ -70,15 +70,10 @@ const NOT_RESENDABLE: ReadonlySet<ErrorType> = new Set(['ResendNotAllowedError',
 const CALL_TIMEOUT_MS = 5_000
 
 export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
-  const { store, broker, browsers, mailLimit, grants, keyring, clock, log, tenancy, production } = deps
+  const { store, broker, browsers, mailLimit, people, keyring, clock, log, tenancy, production } = deps
 
   const call = async (trace: Trace, body: OtpCall): Promise<OtpAnswer> =>
     (await broker.request('otp.calls', { id: randomUUID(), body, trace }, CALL_TIMEOUT_MS)) as OtpAnswer
-
-  async function findUser(email: string): Promise<UserDoc | null> {
-    const user = await findUserByEmail(store, keyring, email)
-    return user && grants.isGenuine('users', user) ? user : null
-  }
 
   const emailOf = ({ _id, sealed_email }: UserDoc): string => keyring.unseal(sealed_email, userContext.email(_id))
 
@@ -130,8 +125,9 @@ export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
 
     async send(email, request) {
       const { mode, trace, flowToken, deviceToken } = request
-      const user = await findUser(email)
-      if (user === null) return
+      // One of the person's users stands for all: a company that invites the person adds neither mails nor sign-ins under way.
+      const [user] = await people.withAddress(email)
+      if (user === undefined) return
       const known = { ...requestOf({ trace }), user_id: user._id }
       const knownBrowser = deviceToken && (await browsers.known(deviceToken, user._id))
       const mail = await mailLimit.take(user._id, knownBrowser)
@@ -145,9 +141,10 @@ export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
     },
 
     async check(email, code, { mode, trace, flowToken }) {
-      const user = await findUser(email)
+      const users = await people.withAddress(email)
+      const [user] = users
       const flow = user && browsers.flow(flowToken, user._id)
-      const found = flow && (await flow.find())
+      const found = (await flow?.find()) ?? null
       // The code of a stranger, or of another browser, is checked against no verification, so that the answer takes a call for everyone.
       const otp_id = found?.otp_id ?? newId('otp', clock.now())
       const answer = await call(trace, {
@@ -160,9 +157,9 @@ export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
       if (answer.kind === 'refused' && answer.error === 'ServiceUnavailableError')
         throw problem('ServiceUnavailableError', { detail: 'The code cannot be checked now. Try again.' })
       if (answer.kind === 'broken') throw new Error('the OTP actor did not answer this call')
-      if (answer.kind !== 'verified' || !answer.matched || found === null) return null
+      if (answer.kind !== 'verified' || !answer.matched || found === null) return []
       await flow?.end()
-      return user
+      return users
     },
   }
 }

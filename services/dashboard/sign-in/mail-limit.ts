@@ -3,8 +3,8 @@
 // in which the user has signed in before has some of its own, which no stranger can use up.
 import type { Clock } from '../../../infra/clock.ts'
 import { HOUR_MS } from '../../../infra/time.ts'
-import { Unavailable } from '../../../infra/unavailable.ts'
 import type { UserStore } from '../../domain/users/documents.ts'
+import { createRecentTimes } from './recent-times.ts'
 
 /** A mail that was counted. */
 export interface CountedMail {
@@ -19,36 +19,13 @@ export interface MailLimit {
 
 const MAX_MAILS = 20
 const MAX_MAILS_OF_KNOWN_BROWSER = 5
-const MAX_TRIES_AFTER_LOST_RACE = 20
 
 export function createMailLimit({ store, clock }: { store: UserStore; clock: Pick<Clock, 'now'> }): MailLimit {
-  const mails = store.docs('sign_in_mails')
-
-  /** `next` answers the new times; null when nothing is to change. */
-  async function change(_id: string, next: (times: number[], now: number) => number[] | null): Promise<boolean> {
-    for (let race = 0; race < MAX_TRIES_AFTER_LOST_RACE; race += 1) {
-      const now = clock.now()
-      const stored = (await mails.get([_id])).get(_id)
-      const times = next(
-        (stored?.times ?? []).filter(at => at + HOUR_MS > now),
-        now,
-      )
-      if (times === null) return false
-      const fields = { times, purge_at: new Date(now + HOUR_MS) }
-      const [outcome] = stored
-        ? await mails.change([{ _id, rev: stored.rev, update: { $set: fields } }])
-        : await mails.insert([{ _id, ...fields, rev: 0 }])
-      if (outcome === 'won' || outcome === 'inserted') return true
-    }
-    throw new Unavailable('too many sign-in mails are counted at once')
+  const mails = createRecentTimes({ docs: store.docs('sign_in_mails'), clock, windowMs: HOUR_MS })
+  const takeFrom = async (id: string, max: number): Promise<CountedMail | null> => {
+    const taken = await mails.take(id, max)
+    return taken.kind === 'taken' ? taken : null
   }
-
-  async function takeFrom(id: string, max: number): Promise<CountedMail | null> {
-    const isTaken = await change(id, (times, now) => (times.length < max ? [...times, now] : null))
-    if (!isTaken) return null
-    return { giveBack: async () => void (await change(id, times => times.slice(0, -1))) }
-  }
-
   return {
     // Its own first, so that the shared ones are left for browsers that have none.
     take: async (userId, knownBrowser) =>

@@ -5,7 +5,6 @@
 import type { Context } from 'koa'
 import { z } from 'zod'
 import type { AdminToken } from '../../../infra/config/secrets.ts'
-import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import { createAttemptThrottle } from '../../../infra/http/attempt-throttle.ts'
 import { clientAddressOf, type FindCaller } from '../../../infra/http/caller-address.ts'
 import type { IdentifyOperator } from '../../../infra/http/operators.ts'
@@ -13,27 +12,29 @@ import { httpException, rateLimited } from '../../../infra/http/problem.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import { isoTime } from '../../../infra/iso-time.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
-import { type SessionDoc, type UserDoc, userContext } from '../../domain/users/documents.ts'
+import type { SessionDoc, UserDoc } from '../../domain/users/documents.ts'
+import { landingOf, type People } from '../../domain/users/people.ts'
 import type { SignInTickets } from '../../domain/users/sign-in-tickets.ts'
 import { enteredCode } from '../../domain/verifications/entered-code.ts'
-import { operatorPrincipal, type Principal, principalOf } from '../access.ts'
+import { type Principal, principalOf } from '../access.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { emailAddress } from '../email-address.ts'
 import { emptyBody, notFound } from '../request-input.ts'
 import type { AfterAnswer } from './after-answer.ts'
-import { describeBrowser } from './browser.ts'
 import { type Browsers, KNOWN_BROWSER_MS, SIGN_IN_FLOW_MS } from './browsers.ts'
 import type { SignInCodes } from './codes.ts'
 import { type Cookies, newCookieToken } from './cookie.ts'
+import { companyOrNull, createEntry } from './entry.ts'
 import type { SameOrigin } from './same-origin.ts'
-import type { CurrentSessionAnswer, MeAnswer, SessionAnswer } from './schemas.ts'
-import { csrfTokenOf, ownSessions, type Person, SESSION_MS, type Sessions, userPrincipal } from './sessions.ts'
+import type { CurrentSessionAnswer, SessionAnswer } from './schemas.ts'
+import { type Sessions, sessionsOf } from './sessions.ts'
 
 export interface SignInDeps {
   codes: SignInCodes
   browsers: Pick<Browsers, 'remember'>
   tickets: Pick<SignInTickets, 'use'>
   sessions: Sessions
+  people: Pick<People, 'sameAs'>
   sameOrigin: Pick<SameOrigin, 'checkOriginIfAny'>
   identifyOperator: IdentifyOperator
   operators: readonly AdminToken[]
@@ -75,8 +76,10 @@ const TICKET_REFUSED =
 
 export const createSignInRoutes =
   (deps: SignInDeps): AddRoutes =>
-  (router, { store, keyring, clock, log, readBody, readPage, withAudit }) => {
+  (router, admin) => {
+    const { store, clock, log, readBody, readPage, withAudit } = admin
     const { codes, browsers, tickets, sessions, sameOrigin, identifyOperator, operators, findCaller, cookies } = deps
+    const { begin, end, viewOf, ownerOf } = createEntry({ ...admin, sessions, people: deps.people, cookies })
     const throttle = createAttemptThrottle({ maxFailures: MAX_REQUESTS, windowMs: MINUTE_MS, clock })
 
     function countRequest(ctx: Context): void {
@@ -87,54 +90,9 @@ export const createSignInRoutes =
       throttle.countFailure(caller)
     }
 
-    async function viewOf({ role, company_id, user_id, operator, session }: Principal): Promise<MeAnswer> {
-      const user = user_id === null ? undefined : (await store.docs('users').get([user_id])).get(user_id)
-      return {
-        id: user_id,
-        name: user ? nameOf(user) : operator,
-        email: user ? unsealOrNull(keyring, user.sealed_email, userContext.email(user._id)) : null,
-        role,
-        company_id,
-        session_id: session?.id ?? null,
-        csrf_token: session?.csrf_token ?? null,
-      }
-    }
-
-    const nameOf = ({ _id, sealed_name }: UserDoc): string | null =>
-      sealed_name === null ? null : unsealOrNull(keyring, sealed_name, userContext.name(_id))
-
-    /** Begins a session. The session that the browser had before ends. */
-    async function begin(ctx: Context, person: Person, owner: Omit<Principal, 'session'>): Promise<void> {
-      const { session, token } = sessions.create(person, describeBrowser(ctx.get('user-agent')))
-      const caller: Principal = { ...owner, session: { id: session._id, csrf_token: csrfTokenOf(token) } }
-      ctx.state.principal = caller
-      await endFormer(ctx)
-      await withAudit(ctx, () => ({
-        action: 'session.create',
-        target: session._id,
-        company_id: owner.company_id,
-        before: null,
-        after: { browser: session.browser },
-        perform: async () => {
-          await sessions.insert(session)
-          return session
-        },
-      }))
-      if ('user' in person)
-        await store.docs('users').modify({ _id: person.user._id }, { $set: { last_sign_in_at: session.created_at } })
-      ctx.append('Set-Cookie', cookies.session.give(token, SESSION_MS))
-      ctx.body = await viewOf(caller)
-    }
-
-    async function endFormer(ctx: Context): Promise<void> {
-      const token = cookies.session.tokenIn(ctx)
-      const former = token === null ? null : await sessions.find(token)
-      if (former?.session) await endSession(ctx, former.session.id)
-    }
-
     async function signInWithTicket(ctx: Context, ticket: string): Promise<void> {
       const operator = await tickets.use(ticket)
-      if (operator) return begin(ctx, { operator }, operatorPrincipal(operator.name))
+      if (operator) return begin(ctx, { operator })
       const caller_address = findCaller(ctx).nearestKnown
       log.warn({ request_id: ctx.state.requestId, caller_address }, 'sign_in.ticket_refused')
       throw httpException(401, TICKET_REFUSED)
@@ -145,10 +103,11 @@ export const createSignInRoutes =
       const mode = await codes.mode()
       const flowToken = cookies.flow.tokenIn(ctx)
       if (flowToken === null) throw httpException(401, ASKED_ELSEWHERE)
-      const user = await codes.check(email, code, { mode, trace: traceOf(ctx), flowToken })
-      if (user) {
-        await begin(ctx, { user }, userPrincipal(keyring, user))
-        return knowBrowser(ctx, user)
+      const users = await codes.check(email, code, { mode, trace: traceOf(ctx), flowToken })
+      const [first, user] = [users[0], landingOf(users)]
+      if (first && user) {
+        await begin(ctx, { user })
+        return knowBrowser(ctx, first)
       }
       const caller_address = findCaller(ctx).nearestKnown
       log.warn({ request_id: ctx.state.requestId, caller_address }, 'sign_in.code_refused')
@@ -156,7 +115,7 @@ export const createSignInRoutes =
       throw httpException(401, 'The code is wrong, has expired or was used before. Ask for a new one.')
     }
 
-    /** From now on the browser has sign-in mails of its own for this user. */
+    /** From now on the browser has sign-in mails of its own for this person, who is known by the first of the users. */
     async function knowBrowser(ctx: Context, { _id }: UserDoc): Promise<void> {
       const token = cookies.device.tokenIn(ctx) ?? newCookieToken()
       await browsers.remember(token, _id)
@@ -170,7 +129,7 @@ export const createSignInRoutes =
         const name = identifyOperator(ctx, { token })
         const operator = operators.find(one => one.name === name)
         if (!operator) throw new Error(`the operator ${name} has no token`)
-        return begin(ctx, { operator }, operatorPrincipal(name))
+        return begin(ctx, { operator })
       }
       countRequest(ctx)
       if (ticket !== undefined) return signInWithTicket(ctx, ticket)
@@ -188,7 +147,7 @@ export const createSignInRoutes =
     router.post('/sign-out', async ctx => {
       await readBody(ctx, emptyBody)
       const { session } = principalOf(ctx)
-      if (session) await endSession(ctx, session.id)
+      if (session) await end(ctx, session.id)
       ctx.set('Set-Cookie', cookies.session.end())
       ctx.status = 204
     })
@@ -208,7 +167,7 @@ export const createSignInRoutes =
       const caller = principalOf(ctx)
       ctx.body = await readPage(ctx, {
         docs: store.docs('sessions'),
-        filter: ownSessions(caller),
+        filter: sessionsOf(await ownerOf(caller)),
         newestFirst: true,
         show: session => sessionView(session, caller),
       })
@@ -219,10 +178,10 @@ export const createSignInRoutes =
       await withAudit(ctx, () => ({
         action: 'session.end_all',
         target: caller.user_id ?? caller.name,
-        company_id: caller.company_id,
+        company_id: companyOrNull(caller.company_id),
         before: null,
         after: null,
-        perform: () => sessions.endAllOf(caller),
+        perform: async () => sessions.endAllOf(await ownerOf(caller)),
       }))
       ctx.set('Set-Cookie', cookies.session.end())
       ctx.status = 204
@@ -231,21 +190,11 @@ export const createSignInRoutes =
     router.delete('/sessions/:id', async ctx => {
       const caller = principalOf(ctx)
       const { id = '' } = ctx.params
-      if ((await sessions.own(caller, id)) === null) throw notFound('session')
-      await endSession(ctx, id)
+      if ((await sessions.own(await ownerOf(caller), id)) === null) throw notFound('session')
+      await end(ctx, id)
       if (caller.session?.id === id) ctx.set('Set-Cookie', cookies.session.end())
       ctx.status = 204
     })
-
-    const endSession = (ctx: Context, id: string): Promise<boolean> =>
-      withAudit(ctx, () => ({
-        action: 'session.end',
-        target: id,
-        company_id: principalOf(ctx).company_id,
-        before: null,
-        after: null,
-        perform: () => sessions.end(id),
-      }))
   }
 
 const sessionView = (

@@ -2,22 +2,40 @@
 import { z } from 'zod'
 import { timeSchema } from '../../domain/openapi/shared-schemas.ts'
 import { pageOf } from '../page-schema.ts'
+import { userRole } from '../user-role.schemas.ts'
 
 const callerRole = z.enum(['viewer', 'developer', 'owner', 'operator']).meta({
   id: 'CallerRole',
   description: 'The role of a user, or `operator`.',
 })
 
+const membership = z
+  .object({
+    company_id: z.string().meta({ description: 'Identifies the company.' }),
+    company_name: z.string().meta({ description: 'The name of the company.' }),
+    role: userRole,
+  })
+  .meta({ id: 'Membership', description: 'A company that the caller is a user of.' })
+
+const invitation = z
+  .object({
+    id: z.string().meta({ description: 'Identifies the invitation.' }),
+    company_name: z.string().meta({ description: 'The name of the company that invites.' }),
+    role: userRole,
+  })
+  .meta({ id: 'Invitation', description: 'It grants nothing until it is accepted.' })
+
 export const me = z
   .object({
     id: z.string().nullable().meta({ description: 'The user; null for an operator.' }),
     name: z.string().nullable().meta({ description: 'The name of the user or operator.' }),
     email: z.string().nullable().meta({ description: 'The address of the user; null for an operator.' }),
-    role: callerRole,
-    company_id: z
-      .string()
-      .nullable()
-      .meta({ description: 'The company of the user; null for an operator, who sees all.' }),
+    role: callerRole.nullable().meta({ description: 'Null for a person who is in no company yet.' }),
+    company_id: z.string().nullable().meta({
+      description: 'The company that this session is in; null for an operator, who sees all, and with `role` null.',
+    }),
+    memberships: z.array(membership).meta({ description: 'The companies that the person may choose.' }),
+    invitations: z.array(invitation).meta({ description: 'What the person may accept or decline.' }),
     session_id: z.string().nullable().meta({ description: 'The session; null for a call with a token.' }),
     csrf_token: z.string().nullable().meta({ description: 'For the header X-CSRF-Token of every change.' }),
   })

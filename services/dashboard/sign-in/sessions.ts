@@ -11,10 +11,17 @@ import { newId } from '../../../infra/ids.ts'
 import type { Filter } from '../../../infra/store/docs.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../infra/time.ts'
 import { maskEmail } from '../../../machines/masking.ts'
-import { type SessionDoc, type UserDoc, type UserStore, userContext } from '../../domain/users/documents.ts'
+import {
+  isInvitation,
+  type SessionDoc,
+  type UserDoc,
+  type UserStore,
+  userContext,
+} from '../../domain/users/documents.ts'
 import type { Grants } from '../../domain/users/grants.ts'
 import { markOf, operatorWith } from '../../domain/users/operator-marks.ts'
-import { operatorPrincipal, type Principal } from '../access.ts'
+import { isOpen } from '../../domain/users/people.ts'
+import { NO_COMPANY, operatorPrincipal, type Principal } from '../access.ts'
 import { newCookieToken } from './cookie.ts'
 
 export const SESSION_MS = 12 * HOUR_MS
@@ -24,6 +31,9 @@ const MAX_SESSIONS_AT_ONCE = 10_000
 /** The owner of a session. */
 export type Person = { user: UserDoc } | { operator: AdminToken }
 
+/** Whose sessions they are: a person's in all companies, or those of the operator of that name. */
+export type SessionOwner = { user_ids: readonly string[] } | { operator: string | null }
+
 export interface NewSession {
   session: SessionDoc
   /** For the cookie. It is not stored. */
@@ -31,16 +41,16 @@ export interface NewSession {
 }
 
 export interface Sessions {
-  /** A session that is not stored yet. */
-  create(person: Person, browser: string): NewSession
+  /** A session that is not stored yet. It ends at `expires_at`: by default, after its usual time. */
+  create(person: Person, browser: string, expires_at?: number): NewSession
   insert(session: SessionDoc): Promise<void>
   /** The caller of a request with this token; null when it has no session. */
   find(token: string): Promise<Principal | null>
-  /** The session with this id, if it is the caller's own. */
-  own(caller: Principal, id: string): Promise<SessionDoc | null>
+  /** The session with this id, if it is one of these. */
+  own(owner: SessionOwner, id: string): Promise<SessionDoc | null>
   end(id: string): Promise<boolean>
   /** Answers how many there were. */
-  endAllOf(caller: Pick<Principal, 'user_id' | 'operator'>): Promise<number>
+  endAllOf(owner: SessionOwner): Promise<number>
 }
 
 export interface SessionDeps {
@@ -54,10 +64,9 @@ export interface SessionDeps {
 export function createSessions({ store, keyring, grants, clock, operators }: SessionDeps): Sessions {
   const [sessions, users] = [store.docs('sessions'), store.docs('users')]
 
-  function create(person: Person, browser: string): NewSession {
+  function create(person: Person, browser: string, expires_at = clock.now() + SESSION_MS): NewSession {
     const token = newCookieToken()
     const now = clock.now()
-    const expires_at = now + SESSION_MS
     const session = grants.stamp('sessions', {
       _id: newId('ses', now),
       hash: hashToken(token),
@@ -75,7 +84,8 @@ export function createSessions({ store, keyring, grants, clock, operators }: Ses
   async function ownerOf({ user_id, operator }: SessionDoc): Promise<Omit<Principal, 'session'> | null> {
     if (operator !== null) return operatorWith(keyring, operators, operator) ? operatorPrincipal(operator.name) : null
     const user = user_id === null ? undefined : (await users.get([user_id])).get(user_id)
-    return user && grants.isGenuine('users', user) ? userPrincipal(keyring, user) : null
+    const isGood = user && isOpen(user, clock.now()) && grants.isGenuine('users', user)
+    return isGood ? userPrincipal(keyring, user) : null
   }
 
   return {
@@ -93,25 +103,28 @@ export function createSessions({ store, keyring, grants, clock, operators }: Ses
       if (owner === null) return null
       // Not inserted again if it was ended meanwhile.
       if (session.seen_at + MINUTE_MS <= now) await sessions.modify({ _id: session._id }, { $max: { seen_at: now } })
-      return { ...owner, session: { id: session._id, csrf_token: csrfTokenOf(token) } }
+      const { _id: id, expires_at } = session
+      return { ...owner, session: { id, csrf_token: csrfTokenOf(token), expires_at } }
     },
 
-    async own(caller, id) {
+    async own(owner, id) {
       const session = (await sessions.get([id])).get(id)
+      if (session === undefined) return null
       const isOwn =
-        caller.user_id === null ? session?.operator?.name === caller.operator : session?.user_id === caller.user_id
-      return session && isOwn ? session : null
+        'operator' in owner
+          ? session.operator?.name === owner.operator
+          : session.user_id !== null && owner.user_ids.includes(session.user_id)
+      return isOwn ? session : null
     },
 
     end: async id => (await sessions.remove({ _id: id }, 1)) === 1,
 
-    endAllOf: caller => sessions.remove(ownSessions(caller), MAX_SESSIONS_AT_ONCE),
+    endAllOf: owner => sessions.remove(sessionsOf(owner), MAX_SESSIONS_AT_ONCE),
   }
 }
 
-/** The sessions of a user, or of the operator of that name. */
-export const ownSessions = ({ user_id, operator }: Pick<Principal, 'user_id' | 'operator'>): Filter<SessionDoc> =>
-  user_id === null ? { 'operator.name': operator } : { user_id }
+export const sessionsOf = (owner: SessionOwner): Filter<SessionDoc> =>
+  'operator' in owner ? { 'operator.name': owner.operator } : { user_id: { $in: owner.user_ids } }
 
 /** A plain hash is safe because a token has 256 random bits. */
 const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex')
@@ -120,12 +133,14 @@ const hashToken = (token: string): string => createHash('sha256').update(token).
 export const csrfTokenOf = (token: string): string =>
   createHmac('sha256', Buffer.from(token, 'base64url')).update('csrf').digest('base64url')
 
+/** An invitation grants nothing. */
+const INVITED = { role: 'invited', company_id: NO_COMPANY } as const
+
 /** The audit log keeps the name for good, so it holds the masked address only. */
-export function userPrincipal(
-  keyring: Pick<Keyring, 'unseal'>,
-  { _id, role, company_id, sealed_email }: UserDoc,
-): Omit<Principal, 'session'> {
+export function userPrincipal(keyring: Pick<Keyring, 'unseal'>, user: UserDoc): Omit<Principal, 'session'> {
+  const { _id, sealed_email } = user
   const email = unsealOrNull(keyring, sealed_email, userContext.email(_id))
   const name = email === null ? _id : `${_id} (${maskEmail(email)})`
+  const { role, company_id } = isInvitation(user) ? INVITED : user
   return { name, role, company_id, user_id: _id, operator: null }
 }

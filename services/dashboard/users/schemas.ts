@@ -1,13 +1,8 @@
 // A user of the dashboard as the admin API answers it.
 import { z } from 'zod'
 import { timeSchema } from '../../domain/openapi/shared-schemas.ts'
-import { USER_ROLES } from '../../domain/users/documents.ts'
 import { pageOf } from '../page-schema.ts'
-
-export const userRole = z.enum(USER_ROLES).meta({
-  id: 'UserRole',
-  description: 'Every role may do what the roles before it may.',
-})
+import { userRole } from '../user-role.schemas.ts'
 
 export const user = z
   .object({
@@ -16,10 +11,11 @@ export const user = z
     email: z.string().nullable().meta({ description: 'Null when its data key is not configured now.' }),
     name: z.string().nullable().meta({ description: 'The name of the user.' }),
     role: userRole,
+    invited_until: timeSchema('When the invitation ends; null once it is accepted.').nullable(),
     created_at: timeSchema('When the user was invited.'),
-    last_sign_in_at: timeSchema('When the user last signed in.').nullable(),
+    last_sign_in_at: timeSchema('When the user last signed in to this company.').nullable(),
   })
-  .meta({ id: 'User', description: 'A user of the dashboard.' })
+  .meta({ id: 'User', description: 'A member of a company, or a person who is invited.' })
 
 export const userPage = pageOf('UserPage', user)
 

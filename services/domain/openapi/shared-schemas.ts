@@ -95,7 +95,7 @@ export const problemType = enumOf<ErrorType | 'HTTPException'>({
   ServiceUnavailableError: true,
 }).meta({ id: 'ErrorType', description: 'The stable name of an error.' })
 
-export const limitScope = enumOf<LimitScope | 'operator_token' | 'sign_in' | 'provider_test'>({
+export const limitScope = enumOf<LimitScope | 'operator_token' | 'sign_in' | 'provider_test' | 'invitations'>({
   recipient: true,
   client_ip: true,
   client_ip_reputation: true,
@@ -108,6 +108,7 @@ export const limitScope = enumOf<LimitScope | 'operator_token' | 'sign_in' | 'pr
   operator_token: true,
   sign_in: true,
   provider_test: true,
+  invitations: true,
 }).meta({ id: 'LimitScope', description: 'Which limit was hit.' })
 
 export const notAllowedCause = enumOf<NotAllowedCause>({

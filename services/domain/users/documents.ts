@@ -1,9 +1,10 @@
-// What is stored about the people who use the dashboard: users, each of one company, sessions, tickets with which operators sign in once, and
-// what a sign-in by code needs. Addresses and names are personal data: both are sealed, and a user is found by a keyed index of the
+// What is stored about the people who use the dashboard: users, sessions, tickets with which operators sign in once, and what a sign-in by
+// code needs. A user is a person in one company: a person in several is several users with one address (people.ts). Addresses and names are personal data: both are sealed, and a user is found by a keyed index of the
 // address. Of the tokens in cookies and of a ticket only hashes are stored. What grants access has a MAC (grants.ts).
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
+import { DAY_MS } from '../../../infra/time.ts'
 import type { Mode } from '../../../machines/otp.ts'
 import { recipientKey } from '../verifications/lookup-indexes.ts'
 import type { OperatorMark } from './operator-marks.ts'
@@ -17,6 +18,7 @@ interface GrantingDoc {
   mac?: string
 }
 
+/** A member of a company, or a person who is invited to become one. */
 export interface UserDoc extends RevisedDoc, GrantingDoc {
   company_id: string
   role: UserRole
@@ -25,8 +27,15 @@ export interface UserDoc extends RevisedDoc, GrantingDoc {
   sealed_email: string
   sealed_name: string | null
   created_at: number
+  /** When the user last began a session in this company. */
   last_sign_in_at: number | null
+  /** Of an invitation alone: it grants nothing, and ends then. Accepting it removes this member and `purge_at`. */
+  invited_until?: number
 }
+
+export const INVITATION_MS = 14 * DAY_MS
+
+export const isInvitation = ({ invited_until }: Pick<UserDoc, 'invited_until'>): boolean => invited_until !== undefined
 
 export interface SessionDoc extends Doc, GrantingDoc {
   /** Of the token in the cookie. */
@@ -66,9 +75,8 @@ export interface KnownBrowserDoc extends Doc {
   purge_at: Date
 }
 
-/** The sign-in mails of the last hour to one user. The id is that of the user, or of one of the user's known browsers. */
-export interface SignInMailsDoc extends RevisedDoc {
-  /** When they were sent. */
+/** When something limited was done of late. */
+export interface RecentTimesDoc extends RevisedDoc {
   times: number[]
   purge_at: Date
 }
@@ -76,10 +84,14 @@ export interface SignInMailsDoc extends RevisedDoc {
 export const USER_COLLECTIONS = {
   users: collection<UserDoc>({
     indexes: [
-      { fields: { email: 1 }, unique: true },
+      { fields: { email: 1, company_id: 1 }, unique: true },
       { fields: { company_id: 1, _id: 1 } },
       { fields: { company_id: 1, role: 1 } },
     ],
+    // An address was a user of one company only.
+    retired: [{ fields: { email: 1 }, unique: true }],
+    // Invitations.
+    purged: true,
   }),
   sessions: collection<SessionDoc>({
     indexes: [
@@ -92,7 +104,10 @@ export const USER_COLLECTIONS = {
   sign_in_tickets: collection<SignInTicketDoc>({ indexes: [], purged: true }),
   sign_in_flows: collection<SignInFlowDoc>({ indexes: [], purged: true }),
   known_browsers: collection<KnownBrowserDoc>({ indexes: [], purged: true }),
-  sign_in_mails: collection<SignInMailsDoc>({ indexes: [], purged: true }),
+  /** The sign-in mails of the last hour to one person. The id is that of a user, or of a known browser. */
+  sign_in_mails: collection<RecentTimesDoc>({ indexes: [], purged: true }),
+  /** The invitations of the last day by a company, or by a company to one address. The id is a hash. */
+  invitation_times: collection<RecentTimesDoc>({ indexes: [], purged: true }),
 }
 
 export type UserStore = StoreOf<typeof USER_COLLECTIONS>
@@ -105,17 +120,21 @@ export const userContext = {
 
 const EMAIL_SCOPE = 'user email'
 
-/** One scope for all companies, because an address is a user of one company only. */
+/** One scope for all companies, because a person signs in to all of them at once. */
 export const emailIndex = (keyring: Pick<Keyring, 'index'>, email: string): string =>
   keyring.index(EMAIL_SCOPE, recipientKey(email))
 
-/** In any spelling of the address, and under every data key. */
-export async function findUserByEmail(
+/** More than a person is a user of. */
+const MAX_USERS_OF_AN_ADDRESS = 1_000
+
+/** In any spelling of the address, and under every data key. `company_id`: of this company alone. None of them is checked (grants.ts). */
+export function findUsersByEmail(
   store: UserStore,
   keyring: Pick<Keyring, 'indexes'>,
   email: string,
-): Promise<UserDoc | null> {
+  company_id?: string,
+): Promise<UserDoc[]> {
   const indexes = keyring.indexes(EMAIL_SCOPE, recipientKey(email))
-  const [user] = await store.docs('users').find({ email: { $in: indexes } }, { sort: { email: 1 }, limit: 1 })
-  return user ?? null
+  const filter = { email: { $in: indexes }, ...(company_id === undefined ? {} : { company_id }) }
+  return store.docs('users').find(filter, { sort: { email: 1, company_id: 1 }, limit: MAX_USERS_OF_AN_ADDRESS })
 }

@@ -35,10 +35,12 @@ export interface GrantDeps {
 
 export function createGrants({ keyring, log }: GrantDeps): Grants {
   const grantsOf: { [K in Kind]: (doc: Granting[K]) => (string | number | null)[] } = {
-    users: ({ _id, company_id, role, sealed_email }) => [
+    // The MAC of an invitation covers one text more, so that removing that text does not make a member of it.
+    users: ({ _id, company_id, role, sealed_email, invited_until }) => [
       company_id,
       role,
       unsealOrNull(keyring, sealed_email, userContext.email(_id)),
+      ...(invited_until === undefined ? [] : [invited_until]),
     ],
     sessions: ({ hash, user_id, operator, expires_at }) => [
       hash,

@@ -47,6 +47,9 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'GET /session': { elsewhere: NO_COMPANY },
   'POST /sign-out': { elsewhere: NO_COMPANY },
   'GET /me': { elsewhere: NO_COMPANY },
+  'POST /me/company': ({ company }) => ({ body: { company_id: company } }),
+  'POST /invitations/:id/accept': {},
+  'POST /invitations/:id/decline': {},
   'GET /sessions': { elsewhere: NO_COMPANY },
   'DELETE /sessions': { elsewhere: NO_COMPANY },
   'DELETE /sessions/:id': {},
@@ -117,9 +120,14 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
 const ROLE_OF: Record<string, Role | 'anyone'> = {
   'POST /sign-in': 'anyone',
   'GET /session': 'anyone',
-  'POST /sign-out': 'viewer',
-  'DELETE /sessions': 'viewer',
-  'DELETE /sessions/:id': 'viewer',
+  'POST /sign-out': 'invited',
+  'GET /me': 'invited',
+  'POST /me/company': 'viewer',
+  'POST /invitations/:id/accept': 'invited',
+  'POST /invitations/:id/decline': 'invited',
+  'GET /sessions': 'invited',
+  'DELETE /sessions': 'invited',
+  'DELETE /sessions/:id': 'invited',
   'POST /apps/:id/route': 'viewer',
   'PATCH /companies/:id': 'owner',
   'GET /companies/:id/reconciliation': 'owner',
@@ -193,8 +201,8 @@ async function createWorld(store: CountersignStore): Promise<World> {
   }
 }
 
-/** The request of an example. `session`: the session that DELETE /sessions/{id} ends. */
-function requestOf(route: string, world: World, session: string) {
+/** The request of an example. `me`: whose session DELETE /sessions/{id} ends, and whose invitation is answered. */
+function requestOf(route: string, world: World, me: Browser['me'] = { id: 'usr_none', session_id: 'ses_none' }) {
   const found = EXAMPLES[route]
   if (found === undefined) throw new Error(`EXAMPLES has no example of ${route}`)
   const { body, query = '', elsewhere } = typeof found === 'function' ? found(world) : found
@@ -205,7 +213,8 @@ function requestOf(route: string, world: World, session: string) {
     keys: world.key,
     events: world.event,
     users: world.user,
-    sessions: session,
+    sessions: me.session_id,
+    invitations: me.id,
   }
   const path = pattern
     .replace(/^\/([^/]+)\/:id/, (_, what: string) => `/${what}/${ids[what]}`)
@@ -242,7 +251,7 @@ onEmbeddedStore('a route of the admin API', fresh => {
     const before = await snapshot(world.admin.store)
     for (const [route, role] of Object.entries(ROUTE_ROLES)) {
       if (role === 'anyone') continue
-      const { method, path, body } = requestOf(route, world, 'ses_none')
+      const { method, path, body } = requestOf(route, world)
       const answer = await world.admin.ask(method, path, body, { token: null })
       expect(answer.status, route).to.equal(401)
       expect(answer.body.type).to.equal('HTTPException')
@@ -257,7 +266,7 @@ onEmbeddedStore('a route of the admin API', fresh => {
     for (const [route, lowest] of Object.entries(ROUTE_ROLES)) {
       if (lowest === 'anyone') continue
       for (const role of ROLES.slice(0, ROLES.indexOf(lowest))) {
-        const { method, path, body } = requestOf(route, world, 'ses_none')
+        const { method, path, body } = requestOf(route, world)
         const answer = await browsers.get(role)?.ask(method, path, body)
         expect(answer?.status, `${route} as ${role}`).to.equal(403)
       }
@@ -269,10 +278,10 @@ onEmbeddedStore('a route of the admin API', fresh => {
     const { admin } = world
     const { company } = await createTenant(admin)
     const stranger = await browserOf({ admin, company }, 'owner')
-    const own = (await browserOf(world, 'viewer')).me.session_id
+    const invited = (await browserOf(world, 'invited')).me
     const before = await snapshot(admin.store)
     for (const [route, lowest] of Object.entries(ROUTE_ROLES)) {
-      const { method, path, body, elsewhere } = requestOf(route, world, own)
+      const { method, path, body, elsewhere } = requestOf(route, world, invited)
       if (lowest === 'anyone' || lowest === 'operator' || elsewhere === NO_COMPANY) continue
       const answer = await stranger.ask(method, path, body)
       expect(answer.text, route).not.to.include(world.company).and.not.to.include(world.app)
@@ -300,7 +309,7 @@ onEmbeddedStore('a route of the admin API', fresh => {
   for (const [route, lowest] of Object.entries(ROUTE_ROLES))
     it(`lets the lowest role call it: ${route} as ${lowest}`, async () => {
       const browser = await browserOf(world, lowest === 'anyone' ? 'viewer' : lowest)
-      const { method, path, body } = requestOf(route, world, browser.me.session_id)
+      const { method, path, body } = requestOf(route, world, browser.me)
       const answer = await browser.ask(method, path, body)
       expect(answer.status, answer.text).to.be.oneOf([200, 201, 204])
       if (route === 'GET /sandbox/messages') expect(answer.body).to.have.length(1)

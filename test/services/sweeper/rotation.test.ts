@@ -8,7 +8,7 @@ import { ROTATION_ID, type RotationDoc } from '../../../services/domain/privacy/
 import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
 import { providerContext } from '../../../services/domain/tenancy/documents.ts'
 import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
-import { findUserByEmail, userContext } from '../../../services/domain/users/documents.ts'
+import { findUsersByEmail, userContext } from '../../../services/domain/users/documents.ts'
 import { CLAIM_HELD_MS, MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../../services/domain/verifications/claim-holds.ts'
 import { atRest, idempotencyKeyContext } from '../../../services/domain/verifications/encryption-context.ts'
 import {
@@ -75,9 +75,9 @@ eachStore('rotation of data keys', fresh => {
   it('renews the address, its index and the name of a user, who is found again, and nothing else', async () => {
     const user = await addUser(store, 'cmp_1', 'owner', before)
     const email = before.unseal(user.sealed_email, userContext.email(user._id))
-    expect((await findUserByEmail(store, during, email))?._id).to.equal(user._id)
+    expect((await findUsersByEmail(store, during, email))[0]?._id).to.equal(user._id)
     expect((await rotateUntilDone()).renewed_in_all).to.equal(1)
-    const renewed = await findUserByEmail(store, after, email.toUpperCase())
+    const [renewed] = await findUsersByEmail(store, after, email.toUpperCase())
     expect(renewed?.sealed_name && after.unseal(renewed.sealed_name, userContext.name(user._id))).to.be.a('string')
     const { email: index, sealed_email, sealed_name, rev, ...rest } = renewed ?? user
     expect(after.unseal(sealed_email, userContext.email(user._id))).to.equal(email)

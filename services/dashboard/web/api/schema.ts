@@ -1099,7 +1099,7 @@ export interface paths {
         put?: never;
         /**
          * Sign out
-         * @description Ends the session of this call. Lowest role: `viewer`.
+         * @description Ends the session of this call. Lowest role: `invited`.
          */
         post: operations["signOut"];
         delete?: never;
@@ -1117,11 +1117,71 @@ export interface paths {
         };
         /**
          * Look the caller up
-         * @description Who is calling, with which role, and the CSRF token of the session. Lowest role: `viewer`.
+         * @description Who is calling, in which company and with which role, what else the person may choose or accept, and the CSRF token of the session. Lowest role: `invited`.
          */
         get: operations["getMe"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/me/company": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Choose a company
+         * @description One of `memberships`. The session ends, and one in that company begins, with a new cookie and a new CSRF token. It ends when the former would have ended. Lowest role: `viewer`.
+         */
+        post: operations["chooseCompany"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/invitations/{id}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept an invitation
+         * @description One of `invitations`. The caller becomes a user of the company, and the session goes there as if it was chosen. Lowest role: `invited`.
+         */
+        post: operations["acceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/invitations/{id}/decline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decline an invitation
+         * @description It is removed. A person without a membership or another invitation is signed out: then `me` is null. Lowest role: `invited`.
+         */
+        post: operations["declineInvitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1137,14 +1197,14 @@ export interface paths {
         };
         /**
          * List the caller's sessions
-         * @description Newest first. Lowest role: `viewer`.
+         * @description Newest first. Lowest role: `invited`.
          */
         get: operations["listSessions"];
         put?: never;
         post?: never;
         /**
          * End all of the caller's sessions
-         * @description The one of this call too. Lowest role: `viewer`.
+         * @description The one of this call too. Lowest role: `invited`.
          */
         delete: operations["endSessions"];
         options?: never;
@@ -1164,7 +1224,7 @@ export interface paths {
         post?: never;
         /**
          * End one of the caller's sessions
-         * @description It is refused from then on. Lowest role: `viewer`.
+         * @description It is refused from then on. Lowest role: `invited`.
          */
         delete: operations["endSession"];
         options?: never;
@@ -1181,13 +1241,13 @@ export interface paths {
         };
         /**
          * List a company's users
-         * @description By id. Lowest role: `viewer`.
+         * @description By id. Invitations are among them. Lowest role: `viewer`.
          */
         get: operations["listUsers"];
         put?: never;
         /**
          * Invite a user
-         * @description The user signs in with a code that comes to this address. Lowest role: `owner`.
+         * @description The person signs in with a code that comes to this address, and accepts. Until then, at most 14 days, the invitation grants nothing. Inviting an address again renews its invitation. Nothing tells whether the address is a user of another company. The users of a company make 20 invitations a day at most, and 3 to one address. Lowest role: `owner`.
          */
         post: operations["inviteUser"];
         delete?: never;
@@ -1208,7 +1268,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a user
-         * @description All of the sessions of the user end. Lowest role: `owner`.
+         * @description Or revoke an invitation. The sessions of the user in this company end. Lowest role: `owner`.
          */
         delete: operations["deleteUser"];
         options?: never;
@@ -1753,6 +1813,10 @@ export interface components {
             telegram?: components["schemas"]["TelegramPatch"] | null;
             whatsapp?: components["schemas"]["WhatsappPatch"] | null;
         };
+        /** @description The company to enter. */
+        ChooseCompanyRequest: {
+            company_id: string;
+        };
         /** @description Settings to change. What is absent stays, null resets to the default. docs/settings.md describes each. */
         CodePatch: {
             length?: number | null;
@@ -2193,6 +2257,14 @@ export interface components {
             /** @description What is expected. */
             message: string;
         };
+        /** @description It grants nothing until it is accepted. */
+        Invitation: {
+            /** @description Identifies the invitation. */
+            id: string;
+            /** @description The name of the company that invites. */
+            company_name: string;
+            role: components["schemas"]["UserRole"];
+        };
         /** @description A new user. */
         InviteUserRequest: {
             email: string;
@@ -2289,7 +2361,7 @@ export interface components {
          * @description Which limit was hit.
          * @enum {string}
          */
-        LimitScope: "recipient" | "client_ip" | "client_ip_reputation" | "app" | "app_without_client_ip" | "recipient_verify" | "resend_cooldown" | "fraud_guard" | "spend_cap" | "operator_token" | "sign_in" | "provider_test";
+        LimitScope: "recipient" | "client_ip" | "client_ip_reputation" | "app" | "app_without_client_ip" | "recipient_verify" | "resend_cooldown" | "fraud_guard" | "spend_cap" | "operator_token" | "sign_in" | "provider_test" | "invitations";
         /** @description Every rule of a list must hold. */
         LimitSettings: {
             /** @description Sends to one recipient. */
@@ -2328,13 +2400,26 @@ export interface components {
             name: string | null;
             /** @description The address of the user; null for an operator. */
             email: string | null;
-            role: components["schemas"]["CallerRole"];
-            /** @description The company of the user; null for an operator, who sees all. */
+            /** @description Null for a person who is in no company yet. */
+            role: components["schemas"]["CallerRole"] | null;
+            /** @description The company that this session is in; null for an operator, who sees all, and with `role` null. */
             company_id: string | null;
+            /** @description The companies that the person may choose. */
+            memberships: components["schemas"]["Membership"][];
+            /** @description What the person may accept or decline. */
+            invitations: components["schemas"]["Invitation"][];
             /** @description The session; null for a call with a token. */
             session_id: string | null;
             /** @description For the header X-CSRF-Token of every change. */
             csrf_token: string | null;
+        };
+        /** @description A company that the caller is a user of. */
+        Membership: {
+            /** @description Identifies the company. */
+            company_id: string;
+            /** @description The name of the company. */
+            company_name: string;
+            role: components["schemas"]["UserRole"];
         };
         /**
          * @description `live` reaches people and costs money. `test` stays in the sandbox.
@@ -3063,7 +3148,7 @@ export interface components {
         UnstampedUsers: {
             items: components["schemas"]["User"][];
         };
-        /** @description A user of the dashboard. */
+        /** @description A member of a company, or a person who is invited. */
         User: {
             /** @description Identifies the user. */
             id: string;
@@ -3076,12 +3161,17 @@ export interface components {
             role: components["schemas"]["UserRole"];
             /**
              * Format: date-time
+             * @description When the invitation ends; null once it is accepted.
+             */
+            invited_until: string | null;
+            /**
+             * Format: date-time
              * @description When the user was invited.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When the user last signed in.
+             * @description When the user last signed in to this company.
              */
             last_sign_in_at: string | null;
         };
@@ -6493,6 +6583,133 @@ export interface operations {
             503: components["responses"]["Admin503"];
         };
     };
+    chooseCompany: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "company_id": "cmp_01k2m8x4e9s7v3hqz5tnw6yb0c"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChooseCompanyRequest"];
+            };
+        };
+        responses: {
+            /** @description The caller, in the company. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            400: components["responses"]["Verifications400"];
+            401: components["responses"]["Admin401"];
+            403: components["responses"]["Admin403"];
+            /** @description `HTTPException`: The caller is not a user of this company. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["Verifications413"];
+            415: components["responses"]["Verifications415"];
+            422: components["responses"]["Admin422"];
+            429: components["responses"]["Admin429"];
+            500: components["responses"]["Verifications500"];
+            503: components["responses"]["Admin503"];
+        };
+    };
+    acceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id.
+                 * @example id
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The caller, in the company. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            401: components["responses"]["Admin401"];
+            403: components["responses"]["Admin403"];
+            404: components["responses"]["Admin404"];
+            /** @description `HTTPException`: The company is closed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["Admin422"];
+            429: components["responses"]["Admin429"];
+            500: components["responses"]["Verifications500"];
+            503: components["responses"]["Admin503"];
+        };
+    };
+    declineInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id.
+                 * @example id
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The caller, or null. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurrentSession"];
+                };
+            };
+            401: components["responses"]["Admin401"];
+            403: components["responses"]["Admin403"];
+            404: components["responses"]["Admin404"];
+            422: components["responses"]["Admin422"];
+            429: components["responses"]["Admin429"];
+            500: components["responses"]["Verifications500"];
+            503: components["responses"]["Admin503"];
+        };
+    };
     listSessions: {
         parameters: {
             query?: {
@@ -6647,7 +6864,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The new user. */
+            /** @description The invitation. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6664,7 +6881,7 @@ export interface operations {
             /**
              * @description `HTTPException`: The company of the user is closed. Nothing was changed.
              *
-             *     `HTTPException`: The address is another user's already.
+             *     `HTTPException`: The address is a user of this company already.
              */
             409: {
                 headers: {

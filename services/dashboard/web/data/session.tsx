@@ -6,7 +6,7 @@ import { Problem } from '../api/problem.ts'
 import { claimTab, clearTab } from './browser-storage.ts'
 
 export type Me = Schemas['Me']
-export type Role = Me['role']
+export type Role = NonNullable<Me['role']>
 
 const ROLES: readonly Role[] = ['viewer', 'developer', 'owner', 'operator']
 
@@ -16,8 +16,10 @@ export interface SessionControl {
   state: SessionState
   /** Why it is not known who is signed in. */
   problem: Problem | null
-  /** After signing in. */
+  /** After signing in, and after choosing another company. */
   begin(me: Me): void
+  /** After an answer that there is no session any more. */
+  end(): void
   /** Throws a `Problem` when the viewer is still signed in. */
   signOut(): Promise<void>
   /** Asks again who is signed in. */
@@ -30,9 +32,11 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   const [state, setState] = useState<SessionState>('unknown')
   const [problem, setProblem] = useState<Problem | null>(null)
   const owner = useRef<string | null>(null)
+  const email = useRef<string | null>(null)
 
   const begin = useCallback((me: Me) => {
     owner.current = ownerOf(me)
+    email.current = me.email
     claimTab(owner.current)
     setCsrfToken(me.csrf_token)
     setProblem(null)
@@ -51,13 +55,14 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
       setProblem(Problem.from(thrown))
     }
   }, [begin, end])
-  /** Another person may have signed in in another tab: this page is not theirs. */
+  /** Another person may have signed in in another tab: this page is not theirs. The same person may have chosen another company there. */
   const renew = useCallback(async () => {
     const me = await bodyOf(api.GET('/admin/v1/me')).catch(() => null)
     if (me === null) return
     if (ownerOf(me) === owner.current) setCsrfToken(me.csrf_token)
+    else if (me.email !== null && me.email === email.current) begin(me)
     else end()
-  }, [end])
+  }, [begin, end])
   const signOut = useCallback(async () => {
     try {
       await api.POST('/admin/v1/sign-out')
@@ -75,10 +80,11 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
     void check()
   }, [check, end, renew])
 
-  return <SessionContext.Provider value={{ state, problem, begin, signOut, check }}>{children}</SessionContext.Provider>
+  const control = { state, problem, begin, end, signOut, check }
+  return <SessionContext.Provider value={control}>{children}</SessionContext.Provider>
 }
 
-/** One person, however often they sign in. */
+/** One person in one company, however often they sign in. */
 const ownerOf = ({ id, name }: Me): string => id ?? `operator:${name}`
 
 export function useSessionControl(): SessionControl {
@@ -95,4 +101,7 @@ export function useMe(): Me {
 }
 
 /** Whether the caller's role allows what `lowest` may do: `const mayChange = useMay('developer')`. */
-export const useMay = (lowest: Role): boolean => ROLES.indexOf(useMe().role) >= ROLES.indexOf(lowest)
+export function useMay(lowest: Role): boolean {
+  const { role } = useMe()
+  return role !== null && ROLES.indexOf(role) >= ROLES.indexOf(lowest)
+}

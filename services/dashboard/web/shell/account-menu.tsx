@@ -40,7 +40,9 @@ export function AccountMenu() {
         <div>
           <p class="account-owner">{name}</p>
           {me.email && me.email !== name && <p class="soft">{me.email}</p>}
-          <p class="soft">{me.role === 'operator' ? ROLES.operator : `${ROLES[me.role]} of ${company?.name ?? '…'}`}</p>
+          <p class="soft">
+            {me.role === 'operator' ? ROLES.operator : me.role && `${ROLES[me.role]} of ${company?.name ?? '…'}`}
+          </p>
         </div>
         <ThemeChoice />
         <Button busy={leaving.busy} onClick={() => leaving.run(signOut)}>

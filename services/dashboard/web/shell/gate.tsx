@@ -1,4 +1,5 @@
-// Shows the sign-in page to strangers and the shell to signed-in viewers. The page that a stranger asked for is shown after signing in.
+// Shows the sign-in page to strangers, their invitations to people who are in no company yet, and the shell to the others. The page that a
+// stranger asked for is shown after signing in.
 
 import { useEffect } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
@@ -7,6 +8,7 @@ import { useSessionControl } from '../data/session.tsx'
 import { TenantProvider } from '../data/tenant.tsx'
 import { SignIn } from '../screens/sign-in/sign-in.tsx'
 import { ProblemNotice } from '../ui/notice.tsx'
+import { InvitationsAlone } from './invitations.tsx'
 import { Shell } from './shell.tsx'
 
 export function Gate() {
@@ -30,8 +32,10 @@ export function Gate() {
       </main>
     )
   if (typeof state === 'string') return null
+  if (state.role === null) return <InvitationsAlone />
+  // Another company is another set of everything that was read.
   return (
-    <TenantProvider>
+    <TenantProvider key={state.company_id}>
       <Shell />
     </TenantProvider>
   )

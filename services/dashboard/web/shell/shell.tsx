@@ -12,6 +12,7 @@ import { ScreenLink } from '../ui/screen-link.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { CommandPalette } from './command-palette.tsx'
 import { FirstApp } from './first-app.tsx'
+import { Invitations } from './invitations.tsx'
 import { Missing } from './missing.tsx'
 import { Routes } from './routes.tsx'
 import { TenantPicker } from './tenant-picker.tsx'
@@ -43,6 +44,7 @@ export function Shell() {
       </header>
       <Navigation path={path} />
       <main id="main" ref={main} tabIndex={-1}>
+        <Invitations />
         <Content path={path} />
       </main>
     </div>

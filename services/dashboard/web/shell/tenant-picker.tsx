@@ -1,8 +1,12 @@
-// The choice of company (operators see several) and of app. A long list is searched in a dialog.
+// The choice of company, for operators and for people in several, and of app. A long list is searched in a dialog.
+import { useLocation } from 'preact-iso'
 import { api, bodyOf } from '../api/client.ts'
-import { useMe } from '../data/session.tsx'
+import { Problem } from '../api/problem.ts'
+import { useMe, useSessionControl } from '../data/session.tsx'
 import { useTenant } from '../data/tenant.tsx'
+import { useChange } from '../data/use-change.ts'
 import { useTenantChoice } from '../data/use-tenant-choice.ts'
+import { useToast } from '../ui/toasts.tsx'
 import { type Choice, SearchableChoice } from './searchable-choice.tsx'
 import './tenant-picker.css'
 
@@ -10,7 +14,7 @@ import './tenant-picker.css'
 const MAX_IN_A_SELECT = 30
 
 export function TenantPicker() {
-  const { role } = useMe()
+  const { role, memberships } = useMe()
   const { companies, company, apps, app } = useTenant()
   const { chooseCompany, chooseApp } = useTenantChoice()
   return (
@@ -25,6 +29,7 @@ export function TenantPicker() {
           readPage={query => bodyOf(api.GET('/admin/v1/companies', { params: { query } }))}
         />
       )}
+      {role !== 'operator' && company && memberships.length > 1 && <MembershipChoice current={company.id} />}
       {company && app && (
         <Picker
           label="App"
@@ -38,6 +43,38 @@ export function TenantPicker() {
         />
       )}
     </div>
+  )
+}
+
+/** A session acts in one company: choosing another begins a session there. */
+function MembershipChoice({ current }: { current: string }) {
+  const { memberships } = useMe()
+  const { begin } = useSessionControl()
+  const { route } = useLocation()
+  const say = useToast()
+  const change = useChange()
+  const choose = (company_id: string) =>
+    change.run(async () => {
+      const me = await bodyOf(api.POST('/admin/v1/me/company', { body: { company_id } })).catch(thrown => {
+        say(Problem.from(thrown).detail)
+        throw thrown
+      })
+      route('/overview')
+      begin(me)
+    })
+  return (
+    <select
+      aria-label="Company"
+      value={current}
+      disabled={change.busy}
+      onChange={event => choose(event.currentTarget.value)}
+    >
+      {memberships.map(({ company_id, company_name }) => (
+        <option key={company_id} value={company_id}>
+          {company_name}
+        </option>
+      ))}
+    </select>
   )
 }
 

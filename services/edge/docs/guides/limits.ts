@@ -35,6 +35,7 @@ const SCOPES: Record<z.output<typeof limitScope>, string> = {
   provider_test: 'Test calls of providers, by the admin API: 10 a minute for an app.',
   operator_token: 'Wrong operator’s tokens from this address.',
   sign_in: 'Attempts to sign in.',
+  invitations: 'Invitations to the dashboard: 20 a day by the users of a company, 3 to one address.',
 }
 
 export const limits: Guide = {

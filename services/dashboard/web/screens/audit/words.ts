@@ -25,6 +25,12 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'session.create': 'Signed in',
   'session.end': 'Ended a session',
   'session.end_all': 'Ended all sessions',
+  'invitation.create': 'Invited a person',
+  'invitation.change': 'Changed an invitation',
+  'invitation.delete': 'Revoked an invitation',
+  'invitation.accept': 'Accepted an invitation',
+  'invitation.decline': 'Declined an invitation',
+  // Of earlier releases.
   'user.create': 'Invited a person',
   'user.change': 'Changed a role',
   'user.delete': 'Removed a person',

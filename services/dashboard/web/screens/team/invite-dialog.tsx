@@ -71,7 +71,8 @@ function Invited({ email, onClose }: { email: string; onClose(): void }) {
     <Dialog title="Invited" onClose={onClose}>
       <div class="prose" role="status">
         <p>
-          <strong>{email}</strong> may sign in now. No message was sent: pass the address on.
+          <strong>{email}</strong> is invited for 14 days. No message was sent: pass the address on. The person signs in
+          there, and presses Accept.
         </p>
       </div>
       <div class="team-address">

@@ -1,4 +1,4 @@
-// The users of the company. Owners invite them, change their roles and remove them; the others see them.
+// The users of the company, and those who are invited. Owners invite them, change their roles and remove them; the others see them.
 import { useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { onlyRole } from '../../data/role-words.ts'
@@ -43,7 +43,8 @@ export function PeopleCard() {
       show: user => (
         <div class="team-person">
           <span>
-            {user.name ?? user.email ?? <code>{user.id}</code>} {user.id === me.id && <Badge tone="info">You</Badge>}
+            {user.name ?? user.email ?? <code>{user.id}</code>} {user.id === me.id && <Badge tone="info">You</Badge>}{' '}
+            {user.invited_until !== null && <Badge tone="warning">Invited</Badge>}
           </span>
           {user.name !== null && user.email !== null && <span class="soft">{user.email}</span>}
         </div>
@@ -51,7 +52,19 @@ export function PeopleCard() {
     },
     { name: 'Role', show: user => roleLabel(user.role) },
     { name: 'Last sign-in', show: user => <Time at={user.last_sign_in_at} /> },
-    { name: 'Invited', show: user => <Time at={user.created_at} day /> },
+    {
+      name: 'Invited',
+      show: ({ created_at, invited_until }) => (
+        <div class="team-person">
+          <Time at={created_at} day />
+          {invited_until !== null && (
+            <span class="soft">
+              until <Time at={invited_until} day />
+            </span>
+          )}
+        </div>
+      ),
+    },
   ]
   if (mayChange)
     columns.push({
@@ -64,7 +77,7 @@ export function PeopleCard() {
             Change role
           </Button>
           <Button look="quiet danger" onClick={() => setOpen({ what: 'remove', user })}>
-            Remove
+            {user.invited_until === null ? 'Remove' : 'Revoke'}
           </Button>
         </RowActions>
       ),
@@ -77,7 +90,7 @@ export function PeopleCard() {
   }
   const remove = async (user: User) => {
     await bodyOf(api.DELETE('/admin/v1/users/{id}', { params: { path: { id: user.id } } }))
-    say(`${personOf(user)} was removed.`)
+    say(user.invited_until === null ? `${personOf(user)} was removed.` : 'The invitation was revoked.')
     await changed(user)
   }
 
@@ -108,7 +121,17 @@ export function PeopleCard() {
         <InviteDialog isFirst={users.data?.items.length === 0} onInvited={users.reload} onClose={close} />
       )}
       {open?.what === 'role' && <RoleDialog user={open.user} onChanged={changed} onClose={close} />}
-      {open?.what === 'remove' && (
+      {open?.what === 'remove' && open.user.invited_until !== null && (
+        <Confirm
+          title={`Revoke the invitation of ${personOf(open.user)}?`}
+          action="Revoke invitation"
+          perform={() => remove(open.user)}
+          onClose={close}
+        >
+          <p>It can no longer be accepted. You can invite the person again.</p>
+        </Confirm>
+      )}
+      {open?.what === 'remove' && open.user.invited_until === null && (
         <Confirm
           title={`Remove ${personOf(open.user)}?`}
           action="Remove person"
@@ -118,7 +141,7 @@ export function PeopleCard() {
           <p>
             {open.user.id === me.id
               ? 'This is you: your sessions end at once, and you cannot come back unless another owner invites you.'
-              : 'All sessions of this person end at once. What the person did stays in the audit log.'}
+              : 'All sessions of this person in this company end at once. What the person did stays in the audit log.'}
           </p>
         </Confirm>
       )}

@@ -136,6 +136,7 @@ const SCOPES: Readonly<Record<LimitScope, string>> = {
   provider_test: 'Too many test calls of providers.',
   operator_token: 'Too many wrong operator tokens from this address.',
   sign_in: 'Too many attempts to sign in.',
+  invitations: 'Too many invitations in a day.',
 }
 
 export const REFUSAL_TYPES = Object.keys(REFUSALS) as RefusalType[]

@@ -1,0 +1,53 @@
+// How often something may be done in a stretch of time, over all processes. In: an id, and how many times. Out: whether it may be done once
+// more; then it is counted.
+import type { Clock } from '../../../infra/clock.ts'
+import type { Docs } from '../../../infra/store/docs.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import type { RecentTimesDoc } from '../../domain/users/documents.ts'
+
+export type TakenTime =
+  /** `giveBack`: it was not done after all. */
+  { kind: 'taken'; giveBack(): Promise<void> } | { kind: 'refused'; waitMs: number }
+
+export interface RecentTimes {
+  take(id: string, max: number): Promise<TakenTime>
+}
+
+export interface RecentTimesDeps {
+  docs: Pick<Docs<RecentTimesDoc>, 'get' | 'insert' | 'change'>
+  clock: Pick<Clock, 'now'>
+  windowMs: number
+}
+
+const MAX_TRIES_AFTER_LOST_RACE = 20
+
+export function createRecentTimes({ docs, clock, windowMs }: RecentTimesDeps): RecentTimes {
+  /** `next` answers the new times, or a refusal, with which nothing changes. */
+  async function change<R>(_id: string, next: (times: number[], now: number) => number[] | R): Promise<R | null> {
+    for (let race = 0; race < MAX_TRIES_AFTER_LOST_RACE; race += 1) {
+      const now = clock.now()
+      const stored = (await docs.get([_id])).get(_id)
+      const times = next(
+        (stored?.times ?? []).filter(at => at + windowMs > now),
+        now,
+      )
+      if (!Array.isArray(times)) return times
+      const fields = { times, purge_at: new Date(now + windowMs) }
+      const [outcome] = stored
+        ? await docs.change([{ _id, rev: stored.rev, update: { $set: fields } }])
+        : await docs.insert([{ _id, ...fields, rev: 0 }])
+      if (outcome === 'won' || outcome === 'inserted') return null
+    }
+    throw new Unavailable('too much is counted at once')
+  }
+
+  return {
+    async take(id, max) {
+      const refused = await change(id, (times, now) =>
+        times.length < max ? [...times, now] : { waitMs: (times[0] ?? now) + windowMs - now },
+      )
+      if (refused) return { kind: 'refused', ...refused }
+      return { kind: 'taken', giveBack: async () => void (await change(id, times => times.slice(0, -1))) }
+    },
+  }
+}
