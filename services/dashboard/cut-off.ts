@@ -5,8 +5,8 @@ import { CHANNELS } from '../../machines/channels.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { Price } from '../domain/money/documents.ts'
 import { ANY_COUNTRY, priceList } from '../domain/money/price-list.ts'
+import { CONSOLE_COMPANY_ID } from '../domain/tenancy/console.ts'
 import type { Company } from '../domain/tenancy/documents.ts'
-import { CONSOLE_COMPANY_ID } from '../domain/users/console.ts'
 
 /** Counts open companies that have a live key, and so can send. The console's own is left out: its codes cost nothing. */
 export async function countCutOff(

@@ -5,9 +5,9 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import { CHANNELS, type Channel } from '../../machines/channels.ts'
 import type { Mode } from '../../machines/otp.ts'
+import { CONSOLE_APP_ID, withConsoleRules } from '../domain/tenancy/console.ts'
 import { exceedsGuessBudget, guessBudget, guessesPerDay } from '../domain/tenancy/guess-budget.ts'
 import type { Tenancy, TenantApp, UnreadableProvider } from '../domain/tenancy/tenancy.ts'
-import { CONSOLE_APP_ID, withConsoleRules } from '../domain/users/console.ts'
 
 export interface CachedApp extends TenantApp {
   /** The channels that have a provider; in test mode the sandbox provides all of them. */

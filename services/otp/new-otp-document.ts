@@ -65,7 +65,7 @@ export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Cl
     client_ip: clientAddress === null ? null : keyring.seal(clientAddress, atRest.clientIp(otp_id)),
     code: {
       secret: keyring.currentCodeSecret(),
-      salt: keyring.seal(randomBytes(SALT_BYTES).toString('base64url'), atRest.salt(otp_id)),
+      salt: keyring.seal(randomBytes(SALT_BYTES).toString('base64url'), atRest.salt({ otp_id, app_id })),
       length: settings.code.length,
     },
     rules: rulesFrom(settings),

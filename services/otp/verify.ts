@@ -153,7 +153,7 @@ export function codeOf(
   return keyring.code(secret, {
     otpId,
     generation: context.generation,
-    salt: keyring.unseal(salt, atRest.salt(otpId)),
+    salt: keyring.unseal(salt, atRest.salt(context)),
     length,
   })
 }

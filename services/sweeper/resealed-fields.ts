@@ -57,7 +57,7 @@ export function resealedOtpFields(
     set['context.client_ip'] = address.sealed
     fields.address = address.plain
   }
-  const salt = resealText(context.code.salt, atRest.salt(_id))
+  const salt = resealText(context.code.salt, atRest.salt(context))
   if (salt) set['context.code.salt'] = salt.sealed
   const actionUrl = resealText(first.sealed_action_url, atRest.link(_id))
   if (actionUrl) set['first.sealed_action_url'] = actionUrl.sealed

@@ -1,7 +1,7 @@
 // Users of the dashboard sign in with a code from Countersign itself: without an email provider it is in the sandbox's inbox, with one it
 // comes by email.
 import { expect } from 'chai'
-import { CONSOLE_APP_ID, CONSOLE_COMPANY_ID } from '../../services/domain/users/console.ts'
+import { CONSOLE_APP_ID, CONSOLE_COMPANY_ID } from '../../services/domain/tenancy/console.ts'
 import { ask } from '../support/api-caller.ts'
 import { startCountersign } from '../support/countersign.ts'
 import { type Browser, createBrowser, createVisitor, post, signIn, type Visitor } from '../support/dashboard-session.ts'

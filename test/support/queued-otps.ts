@@ -55,7 +55,11 @@ export function newOtpDocument(
         masked: 'masked',
         country: null,
       },
-      code: { secret: keyring.currentCodeSecret(), salt: keyring.seal(SALT, atRest.salt(otp_id)), length: 6 },
+      code: {
+        secret: keyring.currentCodeSecret(),
+        salt: keyring.seal(SALT, atRest.salt({ otp_id, app_id: 'app_shop' })),
+        length: 6,
+      },
       ...options,
     }),
   )

@@ -4,6 +4,7 @@
 import { type Keyring, UnknownSecret, Unsealable } from '../../../infra/crypto/keyring.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
+import { CONSOLE_APP_ID } from '../../domain/tenancy/console.ts'
 import type { Tenancy, TenantApp } from '../../domain/tenancy/tenancy.ts'
 import type { OtpDoc, SandboxMessageDoc } from '../../domain/verifications/documents.ts'
 import { sandboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
@@ -29,7 +30,7 @@ export interface InboxDeps {
 
 export interface InboxQuery {
   recipient?: string
-  /** Without it, messages of every company. */
+  /** Without it, messages of every company, and codes for signing in to the dashboard. */
   company_id?: string
   limit: number
 }
@@ -50,9 +51,9 @@ export async function readInbox(
     store.docs('otps').get([...new Set(messages.map(({ otp_id }) => otp_id))]),
     appsOf(tenancy, messages),
   ])
-  return messages.flatMap(message =>
-    renderMessage(keyring, message, otps.get(message.otp_id), apps.get(message.app_id)),
-  )
+  return messages
+    .filter(({ app_id }) => company_id === undefined || app_id !== CONSOLE_APP_ID)
+    .flatMap(message => renderMessage(keyring, message, otps.get(message.otp_id), apps.get(message.app_id)))
 }
 
 async function appsOf(tenancy: Pick<Tenancy, 'app'>, messages: SandboxMessageDoc[]): Promise<Map<string, TenantApp>> {
@@ -68,8 +69,8 @@ function renderMessage(
   app: TenantApp | undefined,
 ): InboxMessage[] {
   // A message that names the verification of another app was put there by an intruder in the store, who wants to read its code.
-  if (!otp || otp.app_id !== app_id || otp.company_id !== company_id) return []
-  const { context } = otp
+  const context = otp?.context
+  if (!context || context.app_id !== app_id || context.company_id !== company_id) return []
   const delivery = context.deliveries.find(({ delivery_id }) => delivery_id === _id)
   if (!app || !delivery) return []
   try {

@@ -9,8 +9,8 @@ import { httpException } from '../../../infra/http/problem.ts'
 import { newId } from '../../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import { scanAll } from '../../../infra/store/scan.ts'
+import { CONSOLE_COMPANY_ID } from '../../domain/tenancy/console.ts'
 import { text } from '../../domain/tenancy/value-schemas.ts'
-import { CONSOLE_COMPANY_ID } from '../../domain/users/console.ts'
 import {
   emailIndex,
   findUsersByEmail,

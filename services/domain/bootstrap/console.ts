@@ -5,8 +5,8 @@ import type { Clock } from '../../../infra/clock.ts'
 import { ensure } from '../../../infra/store/ensure.ts'
 import type { CountersignStore } from '../collections.ts'
 import { openAccount } from '../money/batches.ts'
+import { CONSOLE_APP_ID, CONSOLE_COMPANY_ID, SIGN_IN_CODE_LENGTH } from '../tenancy/console.ts'
 import type { SettingsInput } from '../tenancy/settings.ts'
-import { CONSOLE_APP_ID, CONSOLE_COMPANY_ID, SIGN_IN_CODE_LENGTH } from '../users/console.ts'
 
 /** Messages name it: "123456 is your Countersign console verification code." */
 const NAME = 'Countersign console'

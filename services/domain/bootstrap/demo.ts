@@ -1,6 +1,6 @@
 // The first start of an empty development system without a configuration: a demo company with one app, and the commands to try it.
 
-import { CONSOLE_COMPANY_ID } from '../users/console.ts'
+import { CONSOLE_COMPANY_ID } from '../tenancy/console.ts'
 import { readBootstrap } from './bootstrap.ts'
 import { type BootstrapDeps, writeBootstrap } from './write-to-store.ts'
 

@@ -1,11 +1,15 @@
 // The context that each sealed text is bound to: copied to another document, field or message it cannot be unsealed.
+import { CONSOLE_APP_ID } from '../tenancy/console.ts'
 import type { KeyOwner } from './lookup-indexes.ts'
 
 /** At rest, in the document of a verification. */
 export const atRest = {
   recipient: (otp_id: string): string => `otp:${otp_id}:recipient`,
   clientIp: (otp_id: string): string => `otp:${otp_id}:client_ip`,
-  salt: (otp_id: string): string => `otp:${otp_id}:salt`,
+  /** That of a code for signing in to the dashboard is bound to the console's app too: an intruder who can write to the store must not be
+   *  able to move the verification to an app of their own and have the code sent there. */
+  salt: ({ otp_id, app_id }: { otp_id: string; app_id: string }): string =>
+    app_id === CONSOLE_APP_ID ? `otp:${otp_id}:console:salt` : `otp:${otp_id}:salt`,
   link: (otp_id: string): string => `otp:${otp_id}:link`,
 }
 

@@ -28,7 +28,7 @@ export function renderContent(keyring: ContentKeyring, { otp, delivery, app, loc
   const code = keyring.code(secret, {
     otpId: otp_id,
     generation: delivery.generation,
-    salt: keyring.unseal(salt, atRest.salt(otp_id)),
+    salt: keyring.unseal(salt, atRest.salt(otp)),
     length,
   })
   return {

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import { createKeyring } from '../../../../infra/crypto/keyring.ts'
 import { readInbox } from '../../../../services/dashboard/sandbox/inbox.ts'
+import { CONSOLE_APP_ID } from '../../../../services/domain/tenancy/console.ts'
 import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
 import type { OtpDoc, SandboxMessageDoc } from '../../../../services/domain/verifications/documents.ts'
 import { sandboxIndex } from '../../../../services/domain/verifications/lookup-indexes.ts'
@@ -83,7 +84,7 @@ eachStore('the sandbox inbox', fresh => {
 
   it('is searched by company, with or without a recipient', async () => {
     const theirs = await insertMessage({}, { company_id: 'cmp_other' })
-    await world.store.docs('otps').modify({ _id: theirs._id }, { $set: { company_id: 'cmp_other' } })
+    await world.store.docs('otps').modify({ _id: theirs._id }, { $set: { 'context.company_id': 'cmp_other' } })
     const ours = await insertMessage()
     const ids = async (query: object) => (await read(query)).map(({ otp_id }) => otp_id)
     expect(await ids({ company_id: 'cmp_acme' })).to.deep.equal([ours._id])
@@ -96,6 +97,11 @@ eachStore('the sandbox inbox', fresh => {
     await insertMessage({}, { app_id: 'app_other' })
     expect(await read()).to.deep.equal([])
     expect(await read({ company_id: 'cmp_other' })).to.deep.equal([])
+  })
+
+  it('shows codes for signing in to the dashboard to operators alone', async () => {
+    await insertMessage({ app_id: CONSOLE_APP_ID }, { app_id: CONSOLE_APP_ID })
+    expect(await read({ company_id: 'cmp_acme' })).to.deep.equal([])
   })
 
   it('finds and renders messages after a rotation of the keys', async () => {

@@ -1,7 +1,7 @@
 // Users of a company: inviting, accepting, changing the role, removing. Their addresses and names are readable nowhere in the store.
 import { expect } from 'chai'
 import { ensureConsole } from '../../../../services/domain/bootstrap/console.ts'
-import { CONSOLE_COMPANY_ID } from '../../../../services/domain/users/console.ts'
+import { CONSOLE_COMPANY_ID } from '../../../../services/domain/tenancy/console.ts'
 import type { UserDoc } from '../../../../services/domain/users/documents.ts'
 import { renewUserStamps } from '../../../../services/domain/users/user-stamps.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'

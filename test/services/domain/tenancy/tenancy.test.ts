@@ -91,6 +91,14 @@ eachStore('tenancy', fresh => {
     expect((await reader.webhook('app_other'))?.secrets).to.deep.equal([])
   })
 
+  it('leaves out a provider that was moved to another app', async () => {
+    const { providersOf } = createTenancy({ store, keyring })
+    await store.docs('providers').modify({ _id: 'app_shop:backup' }, { $set: { app_id: 'app_other', position: -1 } })
+    expect((await providersOf('app_other')).providers).to.deep.equal([])
+    await store.docs('providers').modify({ _id: 'app_shop:backup' }, { $set: { app_id: 'app_shop', name: 'mail' } })
+    expect((await providersOf('app_shop')).providers.filter(({ name }) => name === 'mail')).to.have.length(1)
+  })
+
   it('leaves out what was sealed with a data key that is no longer configured', async () => {
     const reader = createTenancy({ store, keyring: testKeyring(9) })
     const { providers, unreadable } = await reader.providersOf('app_shop')

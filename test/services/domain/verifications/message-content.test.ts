@@ -1,5 +1,8 @@
 import { expect } from 'chai'
+import { Unsealable } from '../../../../infra/crypto/keyring.ts'
+import { CONSOLE_APP_ID } from '../../../../services/domain/tenancy/console.ts'
 import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
+import { atRest } from '../../../../services/domain/verifications/encryption-context.ts'
 import { renderContent } from '../../../../services/domain/verifications/message-content.ts'
 import { testClock } from '../../../support/clock.ts'
 import { MINUTE, SECOND } from '../../../support/otp.ts'
@@ -19,6 +22,17 @@ describe('the message of a delivery', () => {
     const { doc, content } = withLife(10 * MINUTE)
     expect(content).to.include({ recipient: RECIPIENT, code: codeOf(tools, doc) })
     expect(content.text).to.include(content.code).and.include('Shop')
+  })
+
+  it('cannot be made of a sign-in to the dashboard that was moved to another app', () => {
+    const { context } = newOtpDocument(tools, { app_id: CONSOLE_APP_ID })
+    const salt = tools.keyring.seal('salt', atRest.salt(context))
+    const otp = { ...context, code: { ...context.code, salt } }
+    const delivery = { channel: 'email', generation: 1 } as const
+    const render = (app_id: string) =>
+      renderContent(tools.keyring, { otp: { ...otp, app_id }, delivery, app, locale: 'en' })
+    expect(render(CONSOLE_APP_ID).code).to.match(/^\d{6}$/)
+    expect(() => render('app_shop')).to.throw(Unsealable)
   })
 
   it('promises whole minutes, no more than its code lives, but one at least', () => {
