@@ -132,7 +132,7 @@ export const MENDED: readonly Mutant[] = [
     fault: 'a sign-in to the dashboard that was moved to another app can be sent by that app',
     file: 'services/domain/verifications/encryption-context.ts',
     original: 'app_id === CONSOLE_APP_ID ?',
-    planted: 'app_id === `${CONSOLE_APP_ID}?` ?',
+    planted: "app_id === CONSOLE_APP_ID + '?' ?",
     tests: ['test/services/domain/verifications/message-content.test.ts'],
   },
   {

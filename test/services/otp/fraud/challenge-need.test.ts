@@ -92,6 +92,16 @@ onEmbeddedStore('whether the fraud guard asks a device for a challenge', fresh =
     await eventually(async () => expect((await need(inRange(1))).asked).to.equal(false))
   })
 
+  it('lets a number pass that has had its messages or backs off, if the hardest was solved', async () => {
+    const last = Array.from({ length: 10 }, () => send(inRange(1), HOME)).at(-1) as OtpDoc
+    const scopeOf = async (solvedHardest: boolean) => {
+      const input = { command_id: 'c', otp: last.context, recipient: inRange(1), app, free: null, solvedHardest }
+      return (await guard.check(input)).refusal?.scope
+    }
+    await eventually(async () => expect(await scopeOf(false)).to.equal('fraud_guard'))
+    expect(await scopeOf(true)).to.equal(undefined)
+  })
+
   it('is for a suspect address whose network has three unverified sends, whatever the recipient', async () => {
     const docs = [send(inRange(1), VPN), send('+447911123456', VPN)]
     send('ada@example.com', VPN, true)
