@@ -188,7 +188,7 @@ export const userOperations = [
     route: ['get', '/users/unstamped'],
     summary: 'List users without a stamp',
     description:
-      'Users of a release that did not stamp them, and users whose stamp was made with a code secret that is gone. They cannot sign in. At most 1,000.',
+      'Users of a release that did not stamp them, and users whose stamp was made with a code secret that is gone. They cannot sign in. At most 100.',
     answers: [ok(unstampedUsers, 'The users.', { items: [userExample] })],
   }),
   adminOperation({
@@ -199,6 +199,7 @@ export const userOperations = [
       'Lets these users sign in. Look at their addresses, companies and roles first: who can write to the store can add a user without a stamp.',
     request: { schema: stampRequest, example: { ids: [userExample.id] } },
     answers: [ok(unstampedUsers, 'Those that were without a stamp, and have one now.', { items: [userExample] })],
+    refusals: [documentRefusal('One of them does not exist. Those named before it are stamped.', httpException(404))],
   }),
   adminOperation({
     id: 'deleteUser',

@@ -34,7 +34,7 @@ import type { UnstampedAnswer, UserAnswer } from './schemas.ts'
 const inviteBody = z.strictObject({ email: emailAddress, role: userRole, name: text(100).nullable().default(null) })
 type Offer = Omit<z.output<typeof inviteBody>, 'email'>
 export const changeBody = z.strictObject({ role: userRole })
-const MAX_STAMPED_AT_ONCE = 1_000
+const MAX_STAMPED_AT_ONCE = 100
 export const stampBody = z.strictObject({ ids: z.array(z.string().max(100)).min(1).max(MAX_STAMPED_AT_ONCE) })
 
 /** More than a company has. */

@@ -1,7 +1,6 @@
 // The parameters of the client API that are not in a body, and the headers of its answers.
 import { z } from 'zod'
 import type { ApiHeader, ApiParameter } from '../../../infra/openapi/operation.ts'
-import { MAX_SOLUTION_LENGTH } from '../../../machines/challenge.ts'
 import { REPLAYED_HEADER } from '../idempotency.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../schemas.requests.ts'
 
@@ -19,7 +18,7 @@ export const CHALLENGE_SOLUTION_PARAMETER: ApiParameter = {
   in: 'header',
   description:
     'Of publishable keys: the solution of the challenge that a 403 `ChallengeRequiredError` brought, as `<salt>.<nonce>.<signature>`. It is good for five minutes and once, for the same key and recipient, or the same `otp_id`; a call that is refused for another reason leaves it good.',
-  schema: z.string().max(MAX_SOLUTION_LENGTH),
+  schema: z.string(),
 }
 
 export const sendParameters: readonly ApiParameter[] = [

@@ -1289,7 +1289,7 @@ export interface paths {
         };
         /**
          * List users without a stamp
-         * @description Users of a release that did not stamp them, and users whose stamp was made with a code secret that is gone. They cannot sign in. At most 1,000. Lowest role: `operator`.
+         * @description Users of a release that did not stamp them, and users whose stamp was made with a code secret that is gone. They cannot sign in. At most 100. Lowest role: `operator`.
          */
         get: operations["listUnstampedUsers"];
         put?: never;
@@ -7039,6 +7039,16 @@ export interface operations {
             400: components["responses"]["Verifications400"];
             401: components["responses"]["Admin401"];
             403: components["responses"]["Admin403"];
+            /** @description `HTTPException`: One of them does not exist. Those named before it are stamped. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["Verifications413"];
             415: components["responses"]["Verifications415"];
             422: components["responses"]["Admin422"];
