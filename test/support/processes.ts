@@ -2,13 +2,12 @@
 // each test.
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { BUNDLED_CRASHING, BUNDLED_MAIN } from './bundle.ts'
 import { type Child, spawnChild } from './child.ts'
 import { type CrashPoint, crashEnv } from './crash.ts'
 import { eventually } from './eventually.ts'
 import { type EngineSet, type Env, freshSite, type Site } from './site.ts'
 
-const MAIN = join(import.meta.dirname, '../../services/main.js')
-const CRASHING = join(import.meta.dirname, 'crashing-countersign.js')
 /** Only shows that the pieces are connected: see echo.ts. */
 export const ECHO_SERVICES = join(import.meta.dirname, 'echo.js')
 
@@ -24,7 +23,7 @@ export interface CountersignProcess extends Child {
 
 export interface Processes {
   site(engines: EngineSet, env?: Env): Promise<Site>
-  /** `npm start`, without the build. */
+  /** `npm start`, without the build, as one file. */
   main(site: Site, env?: Env, roles?: string[]): CountersignProcess
   /** The same on queues of the site's own, with crashing engines, with other services. */
   crashing(
@@ -60,9 +59,9 @@ export function useProcesses(): Processes {
       sites.push(site)
       return site
     },
-    main: (site, env = {}, roles = []) => withUrl(track(spawnChild(MAIN, { ...site.env, ...env }, roles))),
+    main: (site, env = {}, roles = []) => withUrl(track(spawnChild(BUNDLED_MAIN, { ...site.env, ...env }, roles))),
     crashing: (site, { point, services = '', env = {}, roles = [] } = {}) =>
-      withUrl(track(spawnChild(CRASHING, { ...environment(site, point), SERVICES: services, ...env }, roles))),
+      withUrl(track(spawnChild(BUNDLED_CRASHING, { ...environment(site, point), SERVICES: services, ...env }, roles))),
     script: (file, site, point, args) => track(spawnChild(file, environment(site, point), args)),
   }
 }
