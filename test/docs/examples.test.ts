@@ -59,7 +59,7 @@ describe('the code that solves a challenge', () => {
 })
 
 describe('the bootstrap file', () => {
-  for (const page of ['README.md', 'docs/settings.md'])
+  for (const page of ['docs/configuration.md', 'docs/settings.md'])
     it(`in ${page} is accepted`, () => {
       const files = blocks(page, 'json').filter(block => block.includes('"companies"'))
       expect(files).to.not.deep.equal([])

@@ -3,8 +3,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
+import { defaultOf, type Variable } from '../../infra/config/config.ts'
 import { ROLE_SECRETS } from '../../infra/config/role-secrets.ts'
 import { SECRET_VARIABLES } from '../../infra/config/variables.ts'
+import { MAGIC_RECIPIENTS } from '../../machines/magic-recipients.ts'
 import { PROVIDER_TYPES } from '../../services/domain/tenancy/providers.ts'
 import { resolveSettings } from '../../services/domain/tenancy/settings.ts'
 
@@ -41,17 +43,24 @@ describe('the reference pages', () => {
     expect(documented).to.deep.equal(Object.fromEntries(leaves(resolveSettings({}))))
   })
 
-  it('name every variable of the environment', () => {
+  it('list every variable of the environment with its default', () => {
+    const page = text('docs/configuration.md')
+    const tables = all(/\| Variable \| Default \|.*?\n\|[-|]+\n(.*?)\n\n/gs, page)
+    const documented = tables
+      .flatMap(table => table.split('\n'))
+      .flatMap(row => {
+        const [, names = '', value = ''] = row.split('|').map(cell => cell.trim())
+        return all(/`([A-Z_]+)`/g, names).map(name => [name, value.replaceAll('`', '')])
+      })
     const known = all(/^ {2}([A-Z][A-Z_]+): /gm, text('infra/config/config.ts'))
-    const [, table = ''] = /\| Variable \|(.*?)\n\n/s.exec(text('README.md')) ?? []
-    const documented = table.split('\n').flatMap(row => all(/`([A-Z_]+)`/g, row.split('|')[1] ?? ''))
+    const defaults = known.map(name => [name, shownDefault(name as Variable)])
+    const twins = SECRET_VARIABLES.map(name => [`${name}_FILE`, 'none'])
     expect(known).to.not.be.empty
-    const twins = SECRET_VARIABLES.map(name => `${name}_FILE`)
-    expect(sorted(documented)).to.deep.equal(sorted([...known, ...twins]))
+    expect(Object.fromEntries(documented)).to.deep.equal(Object.fromEntries([...defaults, ...twins]))
   })
 
   it('say which secrets each role needs', () => {
-    const [, header = '', body = ''] = /\| Role \|(.*?)\n\|[-|]+\n(.*?)\n\n/s.exec(text('README.md')) ?? []
+    const [, header = '', body = ''] = /\| Role \|(.*?)\n\|[-|]+\n(.*?)\n\n/s.exec(text('docs/configuration.md')) ?? []
     const names = all(/`([A-Z_]+)`/g, header)
     const documented = body.split('\n').flatMap(row => {
       const [, roles = '', ...cells] = row.split('|').map(cell => cell.trim())
@@ -63,20 +72,23 @@ describe('the reference pages', () => {
     )
   })
 
-  it('list every type of provider; the README those with a vendor', () => {
-    const typesIn = (page: string): string[] => {
-      const [, table = ''] = /\| `type` \| Channel \|(.*?)\n\n/s.exec(text(page)) ?? []
-      return sorted(all(/^\| `(\w+)` \|/gm, table))
-    }
-    expect(typesIn('docs/providers.md')).to.deep.equal(sorted(PROVIDER_TYPES))
-    expect(typesIn('README.md')).to.deep.equal(sorted(PROVIDER_TYPES.filter(type => type !== 'sandbox')))
+  it('list every type of provider', () => {
+    const [, table = ''] = /\| `type` \| Channel \|(.*?)\n\n/s.exec(text('docs/providers.md')) ?? []
+    expect(sorted(all(/^\| `(\w+)` \|/gm, table))).to.deep.equal(sorted(PROVIDER_TYPES))
+  })
+
+  it('list every magic recipient', () => {
+    const rows = [...text('docs/api.md').matchAll(/^\| `(\+\d+)` \| `([a-z-]+)` \| (?:`(\w+)`)?/gm)]
+    expect(rows.map(([, ...cells]) => cells)).to.deep.equal(
+      MAGIC_RECIPIENTS.map(([number, name, magic]) => [number, name, 'refuses' in magic ? magic.refuses : undefined]),
+    )
   })
 
   it('justify every dependency', () => {
     const { dependencies, devDependencies } = JSON.parse(text('package.json'))
     const names = Object.keys({ ...dependencies, ...devDependencies }).filter(name => !name.startsWith('@types/'))
-    const [, section = ''] = /## Dependencies\n(.*?)\n## /s.exec(text('README.md')) ?? []
-    expect(names.filter(name => !section.includes(`\`${name}\``))).to.be.empty
+    const page = text('docs/dependencies.md')
+    expect(names.filter(name => !page.includes(`\`${name}\``))).to.be.empty
   })
 
   it('have commands with a token or a session, and a content type', () => {
@@ -117,6 +129,14 @@ describe('the reference pages', () => {
     }
   })
 })
+
+/** As the table shows it. The secrets without which nothing works are made in development. */
+function shownDefault(name: Variable): string {
+  if (Object.values(ROLE_SECRETS).flat<string[]>().includes(name)) return 'made in development'
+  const value = defaultOf(name)
+  if (value === null) return 'off'
+  return String(value ?? '') || 'none'
+}
 
 /** Each setting by its path. A list or an empty object is one setting. */
 function leaves(settings: object, above = ''): [path: string, value: unknown][] {
