@@ -1,5 +1,5 @@
-// What `npm start -- --help` prints. In: the tables of roles and settings. Out: a text. Every variable is in README.md; these are the ones that
-// most deployments set.
+// What `npm start -- --help` prints. In: the tables of roles and settings. Out: a text. Every variable is in docs/configuration.md; these are
+// the ones that most deployments set.
 import { defaultOf, ROLES, type Role, type Variable } from './config.ts'
 import { SECRET_VARIABLES } from './variables.ts'
 
@@ -52,7 +52,7 @@ export function helpText(): string {
     '',
     `Secrets can also be given in a file that a variable names: ${SECRET_VARIABLES.map(name => `${name}_FILE`).join(', ')}.`,
     '',
-    'All variables: README.md. Log lines: docs/logs.md. Settings of an app: docs/settings.md. The API: /docs of a running process.',
+    'All variables: docs/configuration.md. Log lines: docs/logs.md. Settings of an app: docs/settings.md. The API: /docs of a running process.',
     '',
   ].join('\n')
 }

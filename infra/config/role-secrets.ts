@@ -5,7 +5,7 @@ import type { Role } from './roles.ts'
 const SECRET_NAMES = ['CODE_SECRETS', 'DATA_KEYS', 'ADMIN_TOKEN'] as const
 export type SecretName = (typeof SECRET_NAMES)[number]
 
-/** README.md has this table too, and infra/deploy/compose.yml gives each service what it says. */
+/** docs/configuration.md has this table too, and infra/deploy/compose.yml gives each service what it says. */
 export const ROLE_SECRETS: Readonly<Record<Role, readonly SecretName[]>> = {
   // Seals what callers send, and opens answers and the secrets with which vendors sign their callbacks.
   edge: ['DATA_KEYS'],

@@ -37,7 +37,7 @@ function sentencesOf(page: string): string[] {
     .replaceAll(/^(?:\||- |#+ )/gm, '\n\n')
     .replaceAll('|', '\n\n')
   return prose
-    .split(/\n\n+|(?<=[.!?:])\s+/)
+    .split(/\n\n+|(?<=[.!?])\s+/)
     .map(sentence => sentence.trim())
     .filter(sentence => /\w/.test(sentence))
 }

@@ -207,7 +207,7 @@ describe('--help', () => {
       for (const role of ROLES) expect(text).to.contain(`  ${role} `)
       expect(text).to.match(/^ {2}PORT +3000 /m)
       expect(text).to.match(/^ {2}DATA_DIR +\.\/\.data /m)
-      expect(text).to.contain('README.md')
+      expect(text).to.contain('docs/configuration.md')
       expect(helped.stderr()).to.equal('')
       expect(existsSync(join(here.env.DATA_DIR ?? '', 'countersign.db'))).to.equal(false)
     })
