@@ -39,13 +39,13 @@ export function createAcmeProvider(
         if (accepted.success) return { reference: accepted.data.id, httpStatus: answer.status }
         throw successWithoutId(answer)
       }
-      // The answer's code and text are stored without the recipient; the message of the error is logged.
+      // The answer's code and text are stored without the recipient. The error's message is logged.
       if (ERROR_BODY.safeParse(answer.json).success)
         throw new RecipientFault('no such number', { answer: vendorAnswer(answer, 'no_such_number') })
       throw faultFromStatus(answer, clock.now())
     },
   }
-  // Without an address Acme does not call back. Without `parseCallback`, no receipt is waited for.
+  // Without an address Acme does not call back. Without `parseCallback`, Countersign does not wait for a receipt.
   if (callbackUrl === null) return provider
   return {
     ...provider,

@@ -1,7 +1,7 @@
-// Receives webhooks of Countersign. In: a signed event. Out: 204 once the event is accepted. Plain Node, no dependencies: copy it, and put
+// Receives webhooks from Countersign. In: a signed event. Out: 204 once the event is accepted. Plain Node, no dependencies: copy it, and put
 // your work into `handle`.
 //   WEBHOOK_SECRETS=whsec_… PORT=8080 node webhook-receiver.mjs
-// Several secrets are separated by commas, and all of them are accepted: give both while you replace one.
+// Separate several secrets by commas. All of them are accepted: give both while you replace one.
 import { Buffer } from 'node:buffer'
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -10,7 +10,7 @@ import process from 'node:process'
 const SECRETS = (process.env.WEBHOOK_SECRETS ?? '').split(',').filter(Boolean)
 const MAX_BODY_BYTES = 100_000
 
-/** `rawBody` is the body as it came, before any JSON parser. */
+/** `rawBody` is the body as received, before any JSON parser. */
 export function isGenuine(rawBody, headers, secret) {
   const timestamp = headers['x-webhook-timestamp'] ?? ''
   const signature = Buffer.from(headers['x-webhook-signature'] ?? '', 'hex')
@@ -19,13 +19,13 @@ export function isGenuine(rawBody, headers, secret) {
   return isFresh && signature.length === expected.length && timingSafeEqual(signature, expected)
 }
 
-/** The ids of events that were handled. Keep yours in your database under a unique index, written together with what the event causes. */
+/** The ids of handled events. Keep yours in your database under a unique index, written together with what the event causes. */
 const handledIds = new Set()
 
 /** Whether a test key caused the event. The id is signed; the header x-webhook-mode, which says the same, is not. */
 const isTest = event => event.id.startsWith('evt_test_')
 
-/** Your work. Be quick: put the event into a queue, and work on it after the response. */
+/** Your work. Be quick: put the event into a queue, and process it after the response. */
 function handle(event) {
   process.stdout.write(`${isTest(event) ? 'test' : 'live'} ${event.type} ${JSON.stringify(event.payload)}\n`)
 }
@@ -43,7 +43,7 @@ async function receive(request, response) {
   const rawBody = Buffer.concat(chunks)
   if (!SECRETS.some(secret => isGenuine(rawBody, request.headers, secret))) return respond(401)
   const event = JSON.parse(rawBody.toString())
-  // Use the id in the body, because the body is signed. An event comes again when your response was late or lost; respond with 2xx again.
+  // Use the id in the body, because the body is signed. If your response was late or lost, the event comes again: respond with 2xx again.
   if (!handledIds.has(event.id)) {
     handledIds.add(event.id)
     handle(event)
