@@ -10,7 +10,7 @@ import process from 'node:process'
 const SECRETS = (process.env.WEBHOOK_SECRETS ?? '').split(',').filter(Boolean)
 const MAX_BODY_BYTES = 100_000
 
-/** `rawBody` is the body as received, before any JSON parser. */
+/** `rawBody` is the body as it came, before any JSON parser. */
 export function isGenuine(rawBody, headers, secret) {
   const timestamp = headers['x-webhook-timestamp'] ?? ''
   const signature = Buffer.from(headers['x-webhook-signature'] ?? '', 'hex')
