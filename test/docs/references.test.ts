@@ -37,6 +37,19 @@ describe('the reference pages', () => {
     expect(sorted(documented)).to.deep.equal(sorted(routes))
   })
 
+  it('list every endpoint of the client API; the README some of them', () => {
+    const { paths } = JSON.parse(text('docs/openapi.json')) as { paths: Record<string, object> }
+    const endpoints = Object.entries(paths)
+      .filter(([path]) => path.startsWith('/api/v1/'))
+      .flatMap(([path, methods]) =>
+        Object.keys(methods).map(method => `${method.toUpperCase()} ${path.replace('/api/v1', '')}`),
+      )
+    const endpointsIn = (page: string): string[] => all(/^\| `((?:GET|POST) \/[^` ]+)/gm, text(page))
+    expect(sorted(endpointsIn('docs/api.md'))).to.deep.equal(sorted(endpoints))
+    expect(endpointsIn('README.md')).to.not.be.empty
+    expect(endpoints).to.include.members(endpointsIn('README.md'))
+  })
+
   it('list every setting of an app with its default', () => {
     const rows = [...text('docs/settings.md').matchAll(/^\| `([a-z_.]+)` \| `([^`]+)` \|/gm)]
     const documented = Object.fromEntries(rows.map(([, path = '', value = '']) => [path, JSON.parse(value)]))
