@@ -37,7 +37,7 @@ describe('a path', () => {
     expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8')
     const html = await page.text()
     expect(html).to.contain('<a href="/">')
-    const [, style = ''] = /<style>([^]*)<\/style>/.exec(html) ?? []
+    const [, style = ''] = /<style>(.*)<\/style>/s.exec(html) ?? []
     const allowed = `'sha256-${createHash('sha256').update(style).digest('base64')}'`
     expect(style).to.contain('light-dark(')
     expect(page.headers.get('content-security-policy')).to.contain(`default-src 'none'; style-src ${allowed};`)
