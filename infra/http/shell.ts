@@ -9,6 +9,7 @@ import type { Logger } from '../log/log.ts'
 import type { Metrics } from '../metrics.ts'
 import { isRequestId } from '../trace.ts'
 import { type AnswerHeaders, answerHeaders } from './answer-headers.ts'
+import { answerWithNotFoundPage } from './not-found-page.ts'
 import { asProblem, httpException, PROBLEM_TYPE, problemBody } from './problem.ts'
 import type { RefusalPacing } from './refusal-pacing.ts'
 import { requestFields } from './request-log.ts'
@@ -128,9 +129,7 @@ const createAnswerProblems =
       ctx.status = failure.status
       ctx.set(failure.extras.headers ?? {})
       if (failure.type === 'HTTPException' && failure.status === 404 && isForPerson(ctx)) {
-        ctx.type = 'html'
-        ctx.body = NOT_FOUND_PAGE
-        return
+        return answerWithNotFoundPage(ctx)
       }
       ctx.body = problemBody(failure, ctx.state.requestId)
       ctx.set('Content-Type', PROBLEM_TYPE)
@@ -142,17 +141,6 @@ const READ_METHODS = new Set(['GET', 'HEAD'])
 /** A browser that opens an address prefers HTML. A program that says nothing, or takes everything, gets the problem. */
 const isForPerson = (ctx: Context): boolean =>
   READ_METHODS.has(ctx.method) && ctx.accepts(PROBLEM_TYPE, 'json', 'html') === 'html'
-
-const NOT_FOUND_PAGE = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>Not found</title>
-<h1>There is nothing at this address</h1>
-<p><a href="/">To the start page</a></p>
-</html>
-`
 
 /** An overload makes many 503s, so their lines have no stack. */
 function logFailure(log: Logger, thrown: unknown, status: number, ctx: Context): void {

@@ -72,9 +72,9 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
 
   async function answerOrRefuse(received: ReceivedCall, call: OtpCall): Promise<OtpAnswer> {
     const { id, expired, trace } = received
-    // The edge has answered and recorded this one.
-    if (expired()) return refusal('ServiceUnavailableError', EXPIRED_DETAIL)
-    const result = await handle(id, call, trace).catch(error => ({ answer: answerError(id, call, error, trace) }))
+    const result: CallResult = expired()
+      ? { answer: refusal('ServiceUnavailableError', EXPIRED_DETAIL) }
+      : await handle(id, call, trace).catch(error => ({ answer: answerError(id, call, error, trace) }))
     recordRefusal(received, call, result)
     return result.answer
   }

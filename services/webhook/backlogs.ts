@@ -9,14 +9,15 @@ import type { EventDoc, WebhookEndpoint } from '../domain/webhooks/documents.ts'
 import { drainMessage, type Remind } from '../domain/webhooks/messages.ts'
 import { type Endpoint, type Endpoints, isCallable, isPaused } from './endpoints.ts'
 import { cancelAttempt } from './event-changes.ts'
+import { holdEvents } from './hold-events.ts'
 import { releaseRetries } from './release-retries.ts'
 import type { Tenant } from './slots.ts'
 
 export interface Backlogs {
   /** Must be awaited before an event is put into a backlog: if this process dies, the mark makes the sweeper have it drained. */
   mark(app_id: string): Promise<void>
-  /** Sends the backlog as fast as the endpoint's slots allow. Returns at once. `mark` is cleared when the backlog is empty. While this
-   *  process may not work, another one is asked to. */
+  /** Sends the backlog as fast as the endpoint's slots allow; while the endpoint is paused, holds the events that wait for it. Returns at
+   *  once. `mark` is cleared when the backlog is empty. While this process may not work, another one is asked to. */
   drain(app_id: string, mark?: number): void
   /** Whether this process is draining the app's backlog. */
   isDraining(app_id: string): boolean
@@ -107,6 +108,7 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
       const startedAt = clock.now()
       // The endpoint may have been enabled since it was cached.
       const endpoint = await endpoints.reload(app_id)
+      if (endpoint && isPaused(endpoint)) await holdEvents(events, app_id)
       const retryAllBefore = endpoint && isCallable(endpoint) ? endpoint.retry_all_before : undefined
       // All are moved before the first is sent, so that the oldest goes first.
       if (retryAllBefore !== undefined) await releaseRetries(events, app_id, retryAllBefore)

@@ -102,7 +102,10 @@ export function createEndpoints({ webhooks, tenancy, clock, log, metrics }: Endp
       if (!endpoint) return false
       const { status, life, effects, changed } = stepEndpoint(endpoint, events)
       if (!changed) return status === 'paused'
-      const [answer] = await webhooks.change([{ _id: app_id, rev: endpoint.rev, update: { $set: { status, life } } }])
+      // The sweeper asks for the events that wait to be held.
+      const mark = effects.some(({ type }) => type === 'paused') ? { drain_at: clock.now() } : {}
+      const update = { $set: { status, life, ...mark } }
+      const [answer] = await webhooks.change([{ _id: app_id, rev: endpoint.rev, update }])
       if (answer === 'lost') continue
       cache.invalidate(app_id)
       for (const effect of effects) logEffect(app_id, effect, life)

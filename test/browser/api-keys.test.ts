@@ -184,6 +184,28 @@ describeInBrowserOnce('the screen API Keys', (open, start) => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 
+  it('keeps a key that is not acknowledged, whatever the browser does', async () => {
+    const { page } = await open.operator(await start())
+    await page.goto('/routing')
+    await page.getByRole('link', { name: 'API Keys', exact: true }).click()
+    const key = await createKey(page)
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Routing', level: 1 }).waitFor()
+    const asked = page.waitForEvent('dialog')
+    await page.close({ runBeforeUnload: true })
+    const question = await asked
+    expect(question.type()).to.equal('beforeunload')
+    await question.dismiss()
+    await page.goForward()
+    expect(await page.getByLabel('New key').inputValue()).to.equal(key)
+    await button(page, 'Done').click()
+    await page.goBack()
+    await page.goForward()
+    await rowOf(page, `…${key.slice(-4)}`).waitFor()
+    expect(await page.getByRole('dialog').count()).to.equal(0)
+    expect(await page.content(), 'the key is nowhere any more').not.to.include(key)
+  })
+
   it('gives a command that works as it is', async () => {
     const { page, countersign } = await open.operator(await start())
     await openKeys(page)

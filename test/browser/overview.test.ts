@@ -309,7 +309,7 @@ describeInBrowserOnce('the banner of the overview', (open, start) => {
     [/gate \(SMS\) failed too often and is not called\. Since .*2030/, `/a/${APP}/providers`, `/a/${APP}/providers`],
     ['second (SMS) failed too often and is being tried again', `/a/${APP}/providers`, `/a/${APP}/providers`],
     [
-      'The webhook is paused, and its events are kept. Your endpoint answered 410',
+      'The webhook is paused, and its events are held. Your endpoint answered 410',
       `/a/${APP}/api-keys`,
       `/a/${APP}/api-keys`,
     ],

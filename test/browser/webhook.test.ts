@@ -253,7 +253,7 @@ describeInBrowserOnce('how the webhook looks', (open, start) => {
     await text(page, 'Paused').waitFor()
     await page.getByText('Delivery was stopped by hand.').waitFor()
     await button(page, 'Send test event').click()
-    await page.getByText('The test event is kept until the endpoint is re-enabled.').waitFor()
+    await page.getByText('The test event is held until the endpoint is re-enabled.').waitFor()
     expect(backend.received).to.have.length(0)
     await button(page, 'Re-enable').click()
     await page.getByText('Your endpoint took the test event.').waitFor()

@@ -4,6 +4,7 @@ import { newId } from '../../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import type { JsonObject } from '../../../infra/json-object.ts'
 import { sameJson } from '../../../infra/store/ensure.ts'
+import type { AppSettings } from '../../../machines/settings.ts'
 import type { App } from '../../domain/tenancy/documents.ts'
 import { exceedsGuessBudget } from '../../domain/tenancy/guess-budget.ts'
 import { underPath } from '../../domain/tenancy/problems.ts'
@@ -27,12 +28,21 @@ function appView({ _id, company_id, name, settings, created_at, closed_at = null
     company_id,
     name,
     settings: resolved,
-    warnings: exceedsGuessBudget(resolved)
-      ? [{ path: 'limits.recipient_verify', message: guessProblem(resolved) }]
-      : [],
+    warnings: warningsOf(resolved),
     created_at: isoTime(created_at),
     closed_at: isoTimeOrNull(closed_at),
   }
+}
+
+function warningsOf(settings: AppSettings): AppAnswer['warnings'] {
+  const warnings: AppAnswer['warnings'] = []
+  if (exceedsGuessBudget(settings)) warnings.push({ path: 'limits.recipient_verify', message: guessProblem(settings) })
+  if (settings.routing.default.length === 0)
+    warnings.push({
+      path: 'routing.default',
+      message: 'is empty: a send to a country without an order of its own is refused (NoEnabledChannelError)',
+    })
+  return warnings
 }
 
 /** Settings as they were written: defaults are not part of a change. */

@@ -112,7 +112,8 @@ const settingsWarning = z
   })
   .meta({
     id: 'SettingsWarning',
-    description: 'A stored setting that would be refused if it were changed: an earlier release accepted it.',
+    description:
+      'A stored setting that is hardly meant: no send can use it, or an earlier release accepted what is refused now.',
   })
 
 export const app = z
@@ -121,7 +122,7 @@ export const app = z
     company_id: z.string().meta({ description: 'The company it belongs to.' }),
     name: z.string().meta({ description: 'It is in the messages.' }),
     settings: appSettings,
-    warnings: z.array(settingsWarning).meta({ description: 'Empty for settings that could be written today.' }),
+    warnings: z.array(settingsWarning).meta({ description: 'What is hardly meant in the settings.' }),
     created_at: timeSchema('When it was created.'),
     closed_at: timeSchema('When it was closed: its keys are refused since. Null while it is open.').nullable(),
   })

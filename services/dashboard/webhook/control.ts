@@ -32,6 +32,7 @@ export interface WebhookControlDeps {
 export interface WebhookControl {
   /** Everything that waits is sent, oldest first: events that were held, and those in retry. Resolves with the endpoint as it is afterwards; null when the app has none. */
   enable(app_id: string): Promise<WebhookEndpoint | null>
+  /** Everything that waits is held. Resolves as `enable` does. */
   pause(app_id: string): Promise<WebhookEndpoint | null>
   /** Sends one event again, in a new round of attempts; while its endpoint is paused the event is held. In: the id it is stored under.
    *  False when there is no such event or no endpoint. */
@@ -44,7 +45,8 @@ export interface WebhookControl {
 }
 
 const MAX_TRIES_AFTER_LOST_RACE = 20
-/** Longer than any process caches an endpoint: until then a process may still hold events because it takes the endpoint for paused. */
+/** Longer than any process caches an endpoint: until then a process may hold events because it takes the endpoint for paused, or plan
+ *  their attempts because it takes it for active. */
 const LATE_EVENTS_MS = 10_000
 
 export function createWebhookControl({ store, broker, clock, log, step }: WebhookControlDeps): WebhookControl {
@@ -58,7 +60,10 @@ export function createWebhookControl({ store, broker, clock, log, step }: Webhoo
       if (!endpoint) return null
       const { status, life, changed } = step(endpoint, [event])
       if (!changed) return endpoint
-      const drain = status === 'active' ? { drain_at: event.at + LATE_EVENTS_MS, retry_all_before: event.at } : {}
+      const drain = {
+        drain_at: event.at + LATE_EVENTS_MS,
+        ...(status === 'active' ? { retry_all_before: event.at } : {}),
+      }
       const [answer] = await webhooks.change([
         { _id: app_id, rev: endpoint.rev, update: { $set: { status, life, ...drain } } },
       ])
@@ -69,6 +74,14 @@ export function createWebhookControl({ store, broker, clock, log, step }: Webhoo
     )
   }
 
+  /** The webhook actor then sends what waits, or holds it. */
+  async function change(app_id: string, type: 'endpoint.enable' | 'endpoint.pause'): Promise<WebhookEndpoint | null> {
+    const at = clock.now()
+    const endpoint = await applyEvent(app_id, { type, at })
+    if (endpoint) remind(drainMessage(app_id, at))
+    return endpoint
+  }
+
   /** `drain_at` is saved first: if the reminder is lost, the sweeper sends another. */
   async function drain(app_id: string): Promise<void> {
     const now = clock.now()
@@ -77,14 +90,8 @@ export function createWebhookControl({ store, broker, clock, log, step }: Webhoo
   }
 
   return {
-    async enable(app_id) {
-      const now = clock.now()
-      const endpoint = await applyEvent(app_id, { type: 'endpoint.enable', at: now })
-      if (endpoint) remind(drainMessage(app_id, now))
-      return endpoint
-    },
-
-    pause: app_id => applyEvent(app_id, { type: 'endpoint.pause', at: clock.now() }),
+    enable: app_id => change(app_id, 'endpoint.enable'),
+    pause: app_id => change(app_id, 'endpoint.pause'),
 
     async replay(event_id) {
       const now = clock.now()

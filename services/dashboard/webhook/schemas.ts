@@ -7,7 +7,7 @@ import { pageOf } from '../page-schema.ts'
 
 export const endpointState = z.enum(['active', 'paused']).meta({
   id: 'EndpointState',
-  description: 'A paused endpoint is not called; its events are kept.',
+  description: 'A paused endpoint is not called; its events are held.',
 })
 
 export const pauseReason = enumOf<PauseReason>({ exhausted: true, gone: true, failing: true, operator: true }).meta({

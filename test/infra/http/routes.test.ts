@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Router } from '@koa/router'
 import { expect } from 'chai'
 import { httpException } from '../../../infra/http/problem.ts'
@@ -34,7 +35,12 @@ describe('a path', () => {
     const page = await fetch(`${url}/nowhere`, { headers: browser })
     expect(page.status).to.equal(404)
     expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8')
-    expect(await page.text()).to.contain('<a href="/">')
+    const html = await page.text()
+    expect(html).to.contain('<a href="/">')
+    const [, style = ''] = /<style>(.*)<\/style>/s.exec(html) ?? []
+    const allowed = `'sha256-${createHash('sha256').update(style).digest('base64')}'`
+    expect(style).to.contain('light-dark(')
+    expect(page.headers.get('content-security-policy')).to.contain(`default-src 'none'; style-src ${allowed};`)
     const posted = await fetch(`${url}/nowhere`, { method: 'POST', headers: browser })
     expect(posted.headers.get('content-type')).to.equal('application/problem+json')
   })

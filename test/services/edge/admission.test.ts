@@ -22,7 +22,8 @@ describe('admission to an edge', () => {
       begin(count: number, company: string | Holder = 'cmp_a'): void {
         const holder = holderOf(company)
         for (let n = 0; n < count; n += 1) {
-          admission.check(holder)
+          const refused = admission.refusalFor(holder)
+          if (refused !== null) throw refused
           finished.push(admission.call(holder, () => new Promise<void>(resolve => answers.push(resolve))))
         }
       },
@@ -40,15 +41,7 @@ describe('admission to an edge', () => {
           await finished.shift()
         }
       },
-      refusal(company: string | Holder = 'cmp_a'): Problem | null {
-        try {
-          admission.check(holderOf(company))
-          return null
-        } catch (error) {
-          if (error instanceof Problem) return error
-          throw error
-        }
-      },
+      refusal: (company: string | Holder = 'cmp_a'): Problem | null => admission.refusalFor(holderOf(company)),
     }
     return queue
   }

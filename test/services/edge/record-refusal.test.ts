@@ -1,5 +1,6 @@
 // What the edge itself refuses of sends and resends is handed to the record of refusals. What the actor refuses, it records itself.
 import { expect } from 'chai'
+import { CallTimeout } from '../../../infra/broker/broker.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpAnswer } from '../../../machines/calls.ts'
 import { type EdgeOptions, KEYS, OTP_ID, startTestEdge, type TestEdge } from '../../support/edge.ts'
@@ -57,7 +58,7 @@ describe('refusals of the edge', () => {
     expect(types()).to.deep.equal(['send: HTTPException', 'send: HTTPException'])
   })
 
-  it('are recorded when the edge is overloaded or the actor does not answer', async () => {
+  it('are recorded when the edge is overloaded or cannot reach the actor', async () => {
     await start({ maxInFlight: 0 })
     expect((await edge.post('/otp/send', to)).status).to.equal(503)
     expect(types(), 'a key that is looked up has no place either, so the caller is not known').to.deep.equal([])
@@ -66,6 +67,13 @@ describe('refusals of the edge', () => {
     edge.stubs.answer = () => Promise.reject(new Unavailable('away'))
     expect((await edge.post('/otp/send', to)).status).to.equal(503)
     expect(types()).to.deep.equal(['send: ServiceUnavailableError'])
+  })
+
+  it('leave a call without an answer in time to the actor, which may have executed it', async () => {
+    await start()
+    edge.stubs.answer = () => Promise.reject(new CallTimeout('no answer within 5000 ms'))
+    expect((await edge.post('/otp/send', to)).status).to.equal(503)
+    expect(types()).to.deep.equal([])
   })
 
   it('are not recorded for accepted sends, refusals of the actor, bugs, other calls, and callers without a key', async () => {

@@ -9,7 +9,7 @@ import { createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
 
 describe('a refused call', () => {
-  it('is recorded with the id of its request, unless its caller has given up', async () => {
+  it('is recorded with the id of its request, also when its caller has given up', async () => {
     const recorded: NewRefusal[] = []
     const refusals = { record: (refusal: NewRefusal) => void recorded.push(refusal) }
     const apps = { get: () => Promise.reject(new Unavailable('away')) }
@@ -20,8 +20,9 @@ describe('a refused call', () => {
     const body = { type: 'otp.send', by, claim: null } as unknown as OtpCall
     expect(await handle({ id: 'one', body, expired: () => false, trace })).to.include({ kind: 'refused' })
     expect(await handle({ id: 'two', body, expired: () => true, trace })).to.include({ kind: 'refused' })
-    expect(recorded).to.have.length(1)
-    expect(recorded[0]).to.deep.include({ by, call: 'send', request_id: 'order-17', type: 'ServiceUnavailableError' })
+    expect(recorded).to.have.length(2)
+    for (const one of recorded)
+      expect(one).to.deep.include({ by, call: 'send', request_id: 'order-17', type: 'ServiceUnavailableError' })
   })
 })
 

@@ -88,6 +88,31 @@ onEmbeddedStore('an endpoint that fails', fresh => {
     expect(harness.calls.length).to.equal(called)
   })
 
+  it('has its waiting events held as soon as it is paused, those that are sent again too', async () => {
+    harness = await createWebhookHarness(store, { backoff: [3 * HOURS] })
+    const waitForRetry = async (): Promise<string> => {
+      harness.respondWith('app_shop', () => 500)
+      const id = await harness.emitEvent('app_shop')
+      await harness.soon(async () => expect((await harness.event(id)).next_attempt_at).to.be.a('number'))
+      return id
+    }
+    const beforePause = await waitForRetry()
+    harness.respondWith('app_shop', () => 410)
+    await harness.emitEvent('app_shop')
+    await harness.passTime(10 * SECONDS)
+    await harness.soon(() => expectStatus(harness, beforePause, 'held'))
+    const now = harness.clock.now()
+    expect(await harness.control.replayRange('app_shop', { since: now - HOURS, until: now })).to.equal(2)
+    await harness.soon(() => expectStatus(harness, beforePause, 'held'))
+
+    harness.respondWith('app_shop', () => 200)
+    await harness.control.enable('app_shop')
+    await harness.soon(() => expectStatus(harness, beforePause, 'delivered'))
+    const beforeOperator = await waitForRetry()
+    await harness.control.pause('app_shop')
+    await harness.soon(() => expectStatus(harness, beforeOperator, 'held'))
+  })
+
   it('gets all kept events once it is enabled, oldest first, exhausted ones in a new round', async () => {
     harness = await createWebhookHarness(store)
     const first = await exhaustEvent()

@@ -1,4 +1,4 @@
-// What the browser remembers: between visits, and in this tab until the viewer signs out. Without storage, as in some private windows,
+// What the browser remembers: between visits, and in this tab until the viewer signs out or, of a secret, has copied it. Without storage, as in some private windows,
 // nothing is remembered, and nothing breaks.
 
 type Remembered = 'theme' | 'company' | 'app'
@@ -25,11 +25,32 @@ export function claimTab(owner: string): void {
 }
 
 export function clearTab(): void {
+  shownOnce.clear()
+  updateCloseWarning()
   try {
     sessionStorage.clear()
   } catch {
     // Then nothing was remembered.
   }
+}
+
+/** What cannot be shown again, in the memory of the page alone: a secret is not written to the disk of a viewer. */
+const shownOnce = new Map<string, string>()
+
+export const readShownOnce = (name: string): string | null => shownOnce.get(name) ?? null
+
+export function keepShownOnce(name: string, value: string | null): void {
+  if (value === null) shownOnce.delete(name)
+  else shownOnce.set(name, value)
+  updateCloseWarning()
+}
+
+const askBeforeClosing = (event: BeforeUnloadEvent): void => event.preventDefault()
+
+/** A page that listens for nothing is kept by the browser on the way back. */
+function updateCloseWarning(): void {
+  if (shownOnce.size > 0) window.addEventListener('beforeunload', askBeforeClosing)
+  else window.removeEventListener('beforeunload', askBeforeClosing)
 }
 
 // Even to name a blocked storage throws.

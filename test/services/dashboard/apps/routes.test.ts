@@ -191,6 +191,16 @@ onEmbeddedStore('apps', fresh => {
     expect([mended.status, mended.body.warnings]).to.deep.equal([200, []])
   })
 
+  it('may empty the default order, with a warning until it has a channel again', async () => {
+    const { app } = await createTenant(admin)
+    const emptied = await patch(app, { settings: { routing: { default: [] } } })
+    expect(emptied.status).to.equal(200)
+    expect(emptied.body.warnings).to.have.length(1)
+    expect(emptied.body.warnings[0]).to.have.property('path', 'routing.default')
+    expect((await admin.get(`/apps/${app}`)).body.warnings).to.deep.equal(emptied.body.warnings)
+    expect((await patch(app, { settings: { routing: { default: ['sms'] } } })).body.warnings).to.deep.equal([])
+  })
+
   it('keep all of many concurrent changes', async () => {
     const { app } = await createTenant(admin)
     const members = ['verify_attempts', 'send_attempts', 'token_ttl_seconds', 'retention_days']

@@ -1,6 +1,6 @@
 // The dialog that creates a key, and shows it this once.
 import { useState } from 'preact/hooks'
-import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { api, bodyOf } from '../../api/client.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { type Change, useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
@@ -25,23 +25,19 @@ const KINDS = (['server', 'publishable'] as const).map(value => ({ value, label:
 const MODES = (['test', 'live'] as const).map(value => ({ value, label: MODE_NAMES[value] }))
 
 export interface CreateKeyProps {
-  /** The list has one more. */
-  onCreated(): void
+  /** A key that was created and is still shown. */
+  created: string | null
+  onCreated(key: string): void
   onClose(): void
 }
 
-export function CreateKey({ onCreated, onClose }: CreateKeyProps) {
-  const [created, setCreated] = useState<Schemas['NewApiKey'] | null>(null)
+export function CreateKey({ created, onCreated, onClose }: CreateKeyProps) {
   const change = useChange()
   // A key that comes into a closed dialog is lost: it is shown this once. Once it is shown, the buttons leave the dialog at once, although
   // the change ends a moment later; Escape, which is pressed by mistake, does not.
   const isAwaited = change.busy && created === null
   const close = () => {
     if (!isAwaited) onClose()
-  }
-  const finish = (key: Schemas['NewApiKey']) => {
-    setCreated(key)
-    onCreated()
   }
   return (
     <Dialog
@@ -50,9 +46,9 @@ export function CreateKey({ onCreated, onClose }: CreateKeyProps) {
       staysOnEscape={isAwaited || created !== null}
     >
       {created ? (
-        <Created created={created} onClose={close} />
+        <Created value={created} onClose={close} />
       ) : (
-        <Choices change={change} onCreated={finish} onClose={close} />
+        <Choices change={change} onCreated={onCreated} onClose={close} />
       )}
     </Dialog>
   )
@@ -60,7 +56,7 @@ export function CreateKey({ onCreated, onClose }: CreateKeyProps) {
 
 interface ChoicesProps {
   change: Change
-  onCreated(key: Schemas['NewApiKey']): void
+  onCreated(key: string): void
   onClose(): void
 }
 
@@ -72,7 +68,8 @@ function Choices({ change, onCreated, onClose }: ChoicesProps) {
   const create = () =>
     change.run(async () => {
       const body = { kind, mode, name: name.trim() || null }
-      onCreated(await bodyOf(api.POST('/admin/v1/apps/{id}/keys', { params: { path: { id: app.id } }, body })))
+      const { key } = await bodyOf(api.POST('/admin/v1/apps/{id}/keys', { params: { path: { id: app.id } }, body }))
+      onCreated(key)
     })
   const cannotSend = kind === 'publishable' && mode === 'live' && !app.settings.publishable_send
   return (
@@ -108,10 +105,11 @@ function Choices({ change, onCreated, onClose }: ChoicesProps) {
   )
 }
 
-function Created({ created, onClose }: { created: Schemas['NewApiKey']; onClose(): void }) {
+function Created({ value, onClose }: { value: string; onClose(): void }) {
+  const mode: KeyMode = /^.k_test_/.test(value) ? 'test' : 'live'
   return (
     <>
-      <ShownOnce label="New key" value={created.key} />
+      <ShownOnce label="New key" value={value} />
       <Notice tone="warning">
         <p>
           It is shown this once. Countersign keeps only a fingerprint of it: after you close this dialog, it can be
@@ -120,9 +118,9 @@ function Created({ created, onClose }: { created: Schemas['NewApiKey']; onClose(
       </Notice>
       <details class="api-keys-more">
         <summary>Use it with curl</summary>
-        <CodeBlock label="Sends a code" text={sendCommand(location.origin, created)} />
+        <CodeBlock label="Sends a code" text={sendCommand(location.origin, { key: value, mode })} />
         <p class="hint">
-          {created.mode === 'test' ? (
+          {mode === 'test' ? (
             <>
               The number belongs to the sandbox: its code is on the screen <ScreenLink to="/try">Try it</ScreenLink>.
             </>

@@ -30,13 +30,13 @@ export function EndpointState({ endpoint, reload }: EndpointStateProps) {
     change.run(async () => {
       await api.POST('/admin/v1/apps/{id}/webhook/enable', { params: { path } })
       await reload()
-      say('The endpoint is called again. What was kept is sent, oldest first.')
+      say('The endpoint is called again. What was held is sent, oldest first.')
     })
   const pause = () =>
     change.run(async () => {
       await api.PUT('/admin/v1/apps/{id}/webhook', { params: { path }, body: { url: endpoint.url, status: 'paused' } })
       await reload()
-      say('The endpoint is not called any more. Its events are kept.')
+      say('The endpoint is not called any more. Its events are held.')
     })
 
   return (
@@ -44,7 +44,7 @@ export function EndpointState({ endpoint, reload }: EndpointStateProps) {
       {paused && (
         <Notice tone="warning">
           <p>
-            {PAUSE_REASONS[paused.reason]} Since <Time at={paused.at} /> events are kept. Mend your endpoint, then
+            {PAUSE_REASONS[paused.reason]} Since <Time at={paused.at} /> events are held. Mend your endpoint, then
             re-enable it: they are sent, oldest first.
           </p>
           {mayChange && (

@@ -6,6 +6,7 @@ import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
 import { usePages } from '../../data/use-pages.ts'
 import { usePolling } from '../../data/use-polling.ts'
+import { useShownOnce } from '../../data/use-shown-once.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -42,6 +43,7 @@ export function Keys() {
   const app = useApp()
   const mayChange = useMay('developer')
   const say = useToast()
+  const [created, keepCreated] = useShownOnce(`new key of ${app.id}`)
   const [dialog, setDialog] = useState<OpenDialog>(null)
   const [showRevoked, setShowRevoked] = useState(false)
   const list = useRef<HTMLDivElement>(null)
@@ -121,7 +123,19 @@ export function Keys() {
       <Switch label="Show revoked keys" checked={showRevoked} onChange={setShowRevoked} />
       <Meanings publishableSend={app.settings.publishable_send} />
 
-      {dialog && 'create' in dialog && <CreateKey onCreated={pages.reload} onClose={close} />}
+      {(created !== null || (dialog && 'create' in dialog)) && (
+        <CreateKey
+          created={created}
+          onCreated={key => {
+            keepCreated(key)
+            void pages.reload()
+          }}
+          onClose={() => {
+            keepCreated(null)
+            close()
+          }}
+        />
+      )}
       {dialog && 'rename' in dialog && <RenameKey of={dialog.rename} onRenamed={pages.reload} onClose={close} />}
       {dialog && 'revoke' in dialog && (
         <Confirm

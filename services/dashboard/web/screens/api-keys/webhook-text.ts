@@ -56,7 +56,7 @@ export const EVENT_STATUSES: Readonly<
 > = {
   unsent: { tone: 'neutral', meaning: 'There was no endpoint when it happened.' },
   pending: { tone: 'info', meaning: 'It waits for its next attempt, or an attempt is under way.' },
-  held: { tone: 'warning', meaning: 'It is kept, and sent once the endpoint is re-enabled.' },
+  held: { tone: 'warning', meaning: 'The endpoint is paused. It is sent once the endpoint is re-enabled.' },
   delivered: { tone: 'good', meaning: 'Your endpoint took it.' },
   failed: { tone: 'bad', meaning: 'Its attempts are used up. Re-enabling the endpoint, or a replay, sends it again.' },
 }
@@ -71,7 +71,7 @@ export function testResult(event: WebhookEvent): { tone: 'good' | 'warning' | 'b
     return { tone: 'bad', sentence: sentences.filter(Boolean).join(' ') }
   }
   if (event.status === 'held')
-    return { tone: 'warning', sentence: 'The test event is kept until the endpoint is re-enabled.' }
+    return { tone: 'warning', sentence: 'The test event is held until the endpoint is re-enabled.' }
   return null
 }
 

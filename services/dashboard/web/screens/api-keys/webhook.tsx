@@ -1,11 +1,11 @@
 // The webhook of the app: where events go, how they are signed, and what became of them. In: the endpoint, read again every few seconds, so
 // that a pause shows while one looks.
-import { useState } from 'preact/hooks'
 import { api, bodyOf } from '../../api/client.ts'
 import { Problem } from '../../api/problem.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { usePolling } from '../../data/use-polling.ts'
 import { useQuery } from '../../data/use-query.ts'
+import { useShownOnce } from '../../data/use-shown-once.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Loading } from '../../ui/loading.tsx'
@@ -21,8 +21,7 @@ const POLL_MS = 3_000
 
 export function Webhook() {
   const app = useApp()
-  // Shown once: it is nowhere but here, and gone when the viewer leaves the screen.
-  const [secret, setSecret] = useState<string | null>(null)
+  const [secret, setSecret] = useShownOnce(`signing secret of ${app.id}`)
   const query = useQuery(`webhook ${app.id}`, signal => endpointOf(app.id, signal))
   const endpoint = query.data ?? null
   usePolling(query.reload, endpoint === null ? null : POLL_MS)

@@ -21,7 +21,7 @@ const SHOWN = ['limits', 'allowed_countries', 'blocked_countries', 'spend_caps']
 
 export default function Limits() {
   const may = useMay('developer')
-  const { warnings } = useApp()
+  const warnings = useApp().warnings.filter(({ path }) => path.startsWith('limits.'))
   const draft = useSettingsDraft('limits', SHOWN)
   return (
     <Screen

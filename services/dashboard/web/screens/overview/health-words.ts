@@ -43,7 +43,7 @@ export function troubleOf(cause: HealthCause, isOperator: boolean): Trouble {
       return { text: `${provider} and is being tried again.`, since, screen: '/providers', query: '' }
     case 'endpoint_paused': {
       const reason = cause.reason === null ? '' : ` ${PAUSE_REASONS[cause.reason]}`
-      return { text: `The webhook is paused, and its events are kept.${reason}`, since, screen: '/api-keys', query: '' }
+      return { text: `The webhook is paused, and its events are held.${reason}`, since, screen: '/api-keys', query: '' }
     }
   }
 }
