@@ -138,15 +138,22 @@ export const MENDED: readonly Mutant[] = [
   {
     fault: 'a gateway that refuses a message which it delivers is not paid for',
     file: 'machines/otp.charges.ts',
-    original: '!NEVER_SENT.has(one.reason)',
-    planted: '!NEVER_SENT.has(one.reason) && one.provider !== undefined',
+    original: 'provider !== undefined || !NEVER_SENT.has(reason)',
+    planted: 'provider !== undefined && !NEVER_SENT.has(reason)',
+    tests: ['test/machines/refunds.test.ts'],
+  },
+  {
+    fault: 'a gateway that reports a message as canceled which it delivers is not paid for',
+    file: 'machines/otp.charges.ts',
+    original: 'provider !== undefined || !NEVER_SENT.has(reason)',
+    planted: '(provider === undefined || provider !== undefined) && !NEVER_SENT.has(reason)',
     tests: ['test/machines/refunds.test.ts'],
   },
   {
     fault: 'a stranger who sends to a number shuts out its owner, who solves the hardest challenge in vain',
     file: 'services/otp/fraud/guard.ts',
-    original: 'solvedHardest ? null : counted.history',
-    planted: 'solvedHardest && counted.history === null ? null : counted.history',
+    original: 'challenge.solvedHardest ? null : counted.history',
+    planted: 'challenge.solvedHardest && counted.history === null ? null : counted.history',
     tests: ['test/services/otp/fraud', 'test/flow/fraud.test.ts', 'test/flow/challenge.test.ts'],
   },
 ]
