@@ -148,7 +148,8 @@ export function createFraudGuard({
     const groups = groupsFor(scopeOf(otp), otp.recipient, () => number)
     const perMinute = devicesPerMinute(app.settings.limits.app_publishable)
     const backsOff = mode === 'on' && countedMessages(otp).length === 1
-    const counted = challenge.evidence ?? (await watch.evidence(groups))
+    // A device may resend what a server has started, which is counted with the server's.
+    const counted = challenge.evidence?.kind === groups.kind ? challenge.evidence : await watch.evidence(groups)
     // Otherwise a stranger who sends to a number would shut out its owner. What the app and its ranges are allowed holds all the same.
     const history = challenge.solvedHardest ? null : counted.history
     const judgement = judge({ ...counted, history, perMinute, backsOff }, clock.now())

@@ -119,7 +119,11 @@ onEmbeddedStore('whether the fraud guard asks a device for a challenge', fresh =
     await guard.check({ ...input, challenge: { solvedHardest: false, evidence } })
     expect(reads).to.equal(readBefore)
     await guard.check({ ...input, challenge: NO_CHALLENGE })
-    expect(reads).to.be.above(readBefore)
+    const readWithout = reads
+    expect(readWithout).to.be.above(readBefore)
+    const started_by = { key_id: 'key_server', kind: 'server' } as const
+    await guard.check({ ...input, otp: { ...otp, started_by }, challenge: { solvedHardest: false, evidence } })
+    expect(reads, 'what a server has started').to.be.above(readWithout)
   })
 
   it('is for a suspect address whose network has three unverified sends, whatever the recipient', async () => {
