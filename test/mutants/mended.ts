@@ -156,4 +156,25 @@ export const MENDED: readonly Mutant[] = [
     planted: 'challenge.solvedHardest && counted.history === null ? null : counted.history',
     tests: ['test/services/otp/fraud', 'test/flow/fraud.test.ts', 'test/flow/challenge.test.ts'],
   },
+  {
+    fault: "a stranger with an account at a vendor shuts out the receipts of that vendor's servers",
+    file: 'services/channel/callbacks/router.ts',
+    original: "if (known === null || known.type === 'http') refuseThrottled()",
+    planted: 'refuseThrottled()',
+    tests: ['test/services/channel/callbacks/router.test.ts'],
+  },
+  {
+    fault: 'a company that changes its users keeps the others from changing theirs',
+    file: 'services/dashboard/users/routes.ts',
+    original: 'const usersChange = (company_id: string): string => ',
+    planted: "const usersChange = (company_id: string): string => (company_id && 'users') || ",
+    tests: ['test/services/dashboard/users/routes.test.ts'],
+  },
+  {
+    fault: 'a company that invites a person in many spellings has 20 sign-in mails an hour sent to each',
+    file: 'services/dashboard/sign-in/mail-limit.ts',
+    original: 'mailboxOf(email)), MAX_MAILS',
+    planted: "mailboxOf('') + email), MAX_MAILS",
+    tests: ['test/flow/sign-in.test.ts'],
+  },
 ]
