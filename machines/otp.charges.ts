@@ -2,24 +2,27 @@
 // A company's own gateway could deliver a code and report that it failed. An approval by code shows that a message with it arrived.
 import type { Delivery, Otp } from './otp.ts'
 
-/** These failed before a provider was called. */
+/** These failed before a provider was called, unless one had taken the message: a vendor may report a message as canceled. */
 const NEVER_SENT: ReadonlySet<Delivery['reason']> = new Set(['superseded', 'no_provider', 'insufficient_funds'])
 
-/** The delivery whose refund an approval by code takes back: the latest of the generation that a provider was called for. That provider may
- *  have refused it, or not answered: it delivered the code all the same. None when another one of the generation is paid for and may have
- *  brought the code. */
+/** Whether a provider was called for a message that failed. It may have refused the message, or not answered: it can have delivered the code
+ *  all the same. */
+const reachedProvider = ({ provider, reason }: Delivery): boolean => provider !== undefined || !NEVER_SENT.has(reason)
+
+/** The delivery whose refund an approval by code takes back: the latest of the generation that reached a provider. None when another one of
+ *  the generation is paid for and may have brought the code. */
 export function deliveryToRecharge({ deliveries, generation }: Otp): Delivery | undefined {
   const current = deliveries.filter(one => one.generation === generation)
   if (current.some(({ status }) => status === 'sent' || status === 'delivered')) return undefined
-  return current.findLast(one => one.status === 'failed' && one.micros > 0 && !NEVER_SENT.has(one.reason))
+  return current.findLast(one => one.status === 'failed' && one.micros > 0 && reachedProvider(one))
 }
 
-/** Whether a delivery that fails now, `after`, is not refunded. After an approval by code this holds for every message that a provider had
- *  accepted. A message that none had accepted was not sent, and is refunded, unless no other message of the approved generation can have
- *  brought the code: then this one did, and what the provider answered came later or was lost. */
+/** Whether a delivery that fails now, as `after` says, is not refunded. After an approval by code this holds for every message that reached a
+ *  provider. Another one was not sent, and is refunded, unless no other message of the approved generation can have brought the code: then
+ *  this one did, and what the provider answered came later or was lost. */
 export function keepsPrice({ approval, deliveries }: Otp, before: Delivery, after: Delivery): boolean {
   if (!approval?.by || before.micros === 0) return false
-  if (before.status === 'sent' || after.provider !== undefined) return true
+  if (reachedProvider(after)) return true
   return (
     before.generation === approval.generation &&
     !deliveries.some(one => one !== before && one.generation === approval.generation && mayHaveArrived(one))

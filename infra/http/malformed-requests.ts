@@ -1,6 +1,6 @@
 // In: what Node refuses by itself: bytes that are not HTTP, headers that are too large, a request that arrives too slowly, that lacks
 // a Host or expects what Node does not know. And what Node accepts, and a proxy in front of it may read in another way: two Hosts, or a body
-// in chunks over HTTP/1.0, which does not know them.
+// in chunks over HTTP/1.0, which does not know them, or the number of another version.
 // Out: a problem of the same shape as every other refusal, instead of Node's bare status line.
 import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
@@ -50,6 +50,7 @@ export const refuseAmbiguousRequests =
 function faultOf(request: IncomingMessage): string | null {
   const { httpVersion, headers, rawHeaders } = request
   const hosts = countHosts(rawHeaders)
+  if (httpVersion !== '1.0' && httpVersion !== '1.1') return 'Only HTTP/1.0 and HTTP/1.1 are spoken here.'
   if (httpVersion === '1.1' && hosts === 0) return 'The header Host is missing.'
   if (hosts > 1) return 'There is more than one header Host.'
   if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined) return 'HTTP/1.0 has no Transfer-Encoding.'

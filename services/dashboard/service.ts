@@ -127,7 +127,7 @@ export function createDashboardService(deps: DashboardDeps): Service {
   const afterAnswer = createAfterAnswer(log)
   const cookies = createCookies({ secure: publicUrl?.startsWith('https:') === true })
   const browsers = createBrowsers({ store, grants, clock })
-  const mailLimit = createMailLimit({ store, clock })
+  const mailLimit = createMailLimit({ store, keyring, clock })
   const people = createPeople({ store, keyring, grants, clock })
   const invitationLimit = createInvitationLimit({ store, keyring, clock })
   const addSignInRoutes = createSignInRoutes({

@@ -24,7 +24,7 @@ import {
 import type { SpentChallengeDoc } from '../domain/verifications/documents.ts'
 import { recipientKey } from '../domain/verifications/lookup-indexes.ts'
 import type { CachedApp } from './apps.ts'
-import type { ChallengeNeed, FraudGuard } from './fraud/guard.ts'
+import { type ChallengeOutcome, type FraudGuard, NO_CHALLENGE } from './fraud/guard.ts'
 import type { JudgedAddress } from './limits/quotas.ts'
 import { refusal } from './refusals.ts'
 import { NO_RESERVATION, type Reservation } from './reservation.ts'
@@ -42,10 +42,7 @@ export interface ChallengedCall {
   solution: string | undefined
 }
 
-export interface ChallengeResult extends Reservation {
-  /** Whether the call brought a challenge solved at the highest difficulty. */
-  solvedHardest: boolean
-}
+export interface ChallengeResult extends Reservation, ChallengeOutcome {}
 
 export interface Challenges {
   /** After a refusal nothing is spent. Undoing it makes the solution good again. */
@@ -63,7 +60,7 @@ export interface ChallengeDeps {
 /** A spent challenge is kept for longer than it is good, because clocks differ. */
 const KEPT_AFTER_EXPIRY_MS = 300_000
 
-const NOT_NEEDED: ChallengeResult = { ...NO_RESERVATION, solvedHardest: false }
+const NOT_NEEDED: ChallengeResult = { ...NO_RESERVATION, ...NO_CHALLENGE }
 
 export function createChallenges({ keyring, clock, spent, guard, metrics }: ChallengeDeps): Challenges {
   const signaturesFor = (salt: string, { by, otp_id, recipient }: ChallengedCall): string[] =>
@@ -95,11 +92,10 @@ export function createChallenges({ keyring, clock, spent, guard, metrics }: Chal
     return (await spent.modify({ _id, command_id }, { $set: { kept: true } })) ? NO_RESERVATION : null
   }
 
-  function needOf({ by, app, recipient, address }: ChallengedCall): Promise<ChallengeNeed> | ChallengeNeed {
-    return by.mode === 'test'
-      ? { asked: true, pressure: 0 }
+  const needOf = async ({ by, app, recipient, address }: ChallengedCall) =>
+    by.mode === 'test'
+      ? { asked: true, pressure: 0, evidence: null }
       : guard.challengeNeed({ by, app, recipient: recipient(), address })
-  }
 
   function askFor(call: ChallengedCall, pressure: number): Refusal {
     const terms = { difficulty: difficultyFor(pressure), expires_at: clock.now() + CHALLENGE_LIFE_MS }
@@ -121,10 +117,10 @@ export function createChallenges({ keyring, clock, spent, guard, metrics }: Chal
       const reservation = solution && (await spend(solution, command_id))
       if (solution && reservation) {
         metrics.challenges.inc({ mode: by.mode, outcome: 'solved' })
-        return { ...reservation, solvedHardest: isHardest(solution) }
+        return { ...reservation, solvedHardest: isHardest(solution), evidence: null }
       }
-      const { asked, pressure } = await needOf(call)
-      if (when === 'risk' && !asked) return NOT_NEEDED
+      const { asked, pressure, evidence } = await needOf(call)
+      if (when === 'risk' && !asked) return { ...NOT_NEEDED, evidence }
       metrics.challenges.inc({ mode: by.mode, outcome: call.solution === undefined ? 'asked' : 'rejected' })
       return { ...NOT_NEEDED, refusal: askFor(call, pressure) }
     },

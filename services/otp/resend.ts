@@ -91,7 +91,7 @@ export const createResend = (deps: ResendDeps) => {
     return chainReservations(challenge, () => {
       if (address?.reputation === 'abusive') return { ...NO_RESERVATION, refusal: abusiveAddressRefusal() }
       const callQuotas = resendQuotas(keyring, { ...call.by, limits: app.settings.limits, address })
-      return reserveMessage(deps, app, next, doc, { callQuotas, solvedHardest: challenge.solvedHardest })
+      return reserveMessage(deps, app, next, doc, { callQuotas, challenge })
     })
   }
 

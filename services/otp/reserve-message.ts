@@ -12,7 +12,7 @@ import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest } from '../domain/verifications/encryption-context.ts'
 import { mailboxIndexes } from '../domain/verifications/lookup-indexes.ts'
 import type { CachedApp } from './apps.ts'
-import type { FraudGuard } from './fraud/guard.ts'
+import { type ChallengeOutcome, type FraudGuard, NO_CHALLENGE } from './fraud/guard.ts'
 import type { Limits } from './limits/limits.ts'
 import { messageQuota, type Quota } from './limits/quotas.ts'
 import type { Funds } from './money/funds.ts'
@@ -29,8 +29,7 @@ export interface MessageDeps {
 /** What the call that asks for the message brings; a message that no call asks for brings nothing. */
 export interface CallReservation {
   callQuotas?: readonly Quota[]
-  /** Whether the call brought a challenge solved at the highest difficulty. */
-  solvedHardest?: boolean
+  challenge?: ChallengeOutcome
 }
 
 /** Whether the message could not be paid: operators find it among the deliveries that failed. */
@@ -41,7 +40,7 @@ export async function reserveMessage(
   app: Pick<CachedApp, 'settings'> | null,
   next: Step,
   doc: OtpDoc,
-  { callQuotas = [], solvedHardest = false }: CallReservation = {},
+  { callQuotas = [], challenge = NO_CHALLENGE }: CallReservation = {},
 ): Promise<Reservation> {
   const { last_commands, context: otp } = next.saved
   const sendsMessage = otp.deliveries.length > doc.context.deliveries.length
@@ -56,7 +55,7 @@ export async function reserveMessage(
   const counted = await reserve(limits, [...callQuotas, ...messageQuotas])
   const command_id = last_commands.at(-1)?.id ?? ''
   const guarded = await chainReservations(counted, () =>
-    guard.check({ command_id, otp, recipient, app, free: null, solvedHardest }),
+    guard.check({ command_id, otp, recipient, app, free: null, challenge }),
   )
   return chainReservations(guarded, () => funds.take(otp, app.settings))
 }

@@ -21,7 +21,7 @@ import type { Relay } from '../domain/verifications/outbox.ts'
 import type { ParsedRecipient } from '../domain/verifications/recipient.ts'
 import type { CachedApp } from './apps.ts'
 import type { Challenges } from './challenges.ts'
-import type { FraudGuard } from './fraud/guard.ts'
+import type { ChallengeOutcome, FraudGuard } from './fraud/guard.ts'
 import type { Claim, Claims, HeldClaim } from './idempotency-claims.ts'
 import type { Limits } from './limits/limits.ts'
 import { type JudgedAddress, sendQuotas } from './limits/quotas.ts'
@@ -60,7 +60,7 @@ interface GrantedSend {
 interface SolvedSend extends Pick<NewOtpInput, 'command_id' | 'otp_id' | 'call' | 'app' | 'trace'> {
   recipient: CheckedRecipient
   client: JudgedAddress | null
-  solvedHardest: boolean
+  challenge: ChallengeOutcome
 }
 
 export const createSend = (deps: SendDeps) => {
@@ -126,7 +126,7 @@ export const createSend = (deps: SendDeps) => {
       solution: call.challenge_solution,
     })
     if (challenge.refusal) return { refusal: challenge.refusal }
-    const input = { command_id, otp_id, call, app, recipient, client, trace, solvedHardest: challenge.solvedHardest }
+    const input = { command_id, otp_id, call, app, recipient, client, trace, challenge }
     const granted = await grantSolved(input).catch(async error => {
       await challenge.undo().catch(() => {})
       throw error
@@ -147,7 +147,7 @@ export const createSend = (deps: SendDeps) => {
     recipient,
     client,
     trace,
-    solvedHardest,
+    challenge,
   }: SolvedSend): Promise<GrantedSend | { refusal: Refusal }> {
     const plan = planSend({
       recipient,
@@ -182,7 +182,7 @@ export const createSend = (deps: SendDeps) => {
       sendsMessage: draft.context.link === null,
     })
     const counted = await reserve(limits, quotas)
-    const { guarded, movedTo } = await askFraudGuard(counted, input, draft, solvedHardest)
+    const { guarded, movedTo } = await askFraudGuard(counted, input, draft, challenge)
     if (guarded.refusal) return { refusal: guarded.refusal }
 
     const doc = movedTo === null ? draft : newOtpDocument(deps, { ...input, plan: { ...plan, channel: movedTo } })
@@ -200,7 +200,7 @@ export const createSend = (deps: SendDeps) => {
     counted: Reservation,
     { command_id, app, plan, prices }: NewOtpInput,
     { context: otp }: OtpDoc,
-    solvedHardest: boolean,
+    challenge: ChallengeOutcome,
   ): Promise<{ guarded: Reservation; movedTo: Channel | null }> {
     let movedTo: Channel | null = null
     const guarded = await chainReservations(counted, async () => {
@@ -210,7 +210,7 @@ export const createSend = (deps: SendDeps) => {
         app,
         recipient: plan.recipient.value,
         free: freeChannel(plan, prices, otp.whatsapp),
-        solvedHardest,
+        challenge,
       })
       movedTo = result.moved ?? null
       return result

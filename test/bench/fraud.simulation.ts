@@ -117,7 +117,7 @@ export async function startSimulation({ processes, settings = {} }: SimulationOp
       funds,
       guard,
       // Solved below, without the work: the bench counts how often a challenge is asked for.
-      challenges: { check: async () => ({ ...NO_RESERVATION, solvedHardest }) },
+      challenges: { check: async () => ({ ...NO_RESERVATION, solvedHardest, evidence: null }) },
       refusals: { record: () => {} },
       commit: createCommit({ otps, relay, recentOtps, clock, onChange }),
       onChange,

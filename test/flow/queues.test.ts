@@ -6,7 +6,7 @@ import { type DeliveredMessage, done } from '../../infra/broker/broker.ts'
 import { systemClock } from '../../infra/clock.ts'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { createDashboardService } from '../../services/dashboard/service.ts'
-import { SESSION_COOKIE } from '../../services/dashboard/sign-in/cookie.ts'
+import { createCookies } from '../../services/dashboard/sign-in/cookie.ts'
 import { createSessions } from '../../services/dashboard/sign-in/sessions.ts'
 import { type BreakerState, breakerId } from '../../services/domain/breakers/documents.ts'
 import { createEdgeService } from '../../services/edge/service.ts'
@@ -159,7 +159,7 @@ describeCountersign('a role that does not run', start => {
       })
       const { session, token } = sessions.create({ user }, 'test')
       await sessions.insert(session)
-      const headers = { Cookie: `${SESSION_COOKIE}=${token}` }
+      const headers = { Cookie: `${createCookies({ secure: false }).session.name}=${token}` }
       return eventually(async () => {
         const { body, status } = await ask(`${url}/admin/v1/apps/app_${id}/health`, { headers })
         expect(status).to.equal(200)

@@ -74,6 +74,9 @@ describe('the price of a delivery whose code was entered', () => {
     expect(money(play(issued(), receipt('sent', 'dlv_1'), right(), receipt('failed', 'dlv_1')))).to.deep.equal([])
     expect(money(play(issued(), right(), receipt('failed', 'dlv_1'))), 'not known as sent').to.deep.equal([])
     expect(money(play(issued(), right(), unsent('dlv_1'))), 'the answer of the provider was lost').to.deep.equal([])
+    const refused = reported('failed', { delivery_id: 'dlv_2', reason: 'recipient_unreachable' })
+    const resent = [receipt('sent', 'dlv_1'), resend()]
+    expect(money(play(issued(), ...resent, right(), refused)), 'the provider was called').to.deep.equal([])
   })
 
   it('is charged again for the latest message of the generation, and for none while another one was sent', () => {
@@ -93,6 +96,12 @@ describe('the price of a delivery whose code was entered', () => {
   it('is charged again for a message that every provider refused: one of them delivered it', () => {
     const refused = reported('failed', { reason: 'recipient_unreachable' })
     expect(money(play(issued(), refused, right()))).to.deep.equal([REFUND, RECHARGE])
+  })
+
+  it('is charged again for a message that the provider which took it reports as canceled', () => {
+    const canceled = reported('failed', { provider: 'main', reason: 'superseded' })
+    expect(money(play(issued(), receipt('sent', 'dlv_1'), canceled, right()))).to.deep.equal([REFUND, RECHARGE])
+    expect(money(play(issued(), right(), canceled))).to.deep.equal([])
   })
 
   it('is not charged again for a message that no provider was called for, or that was free', () => {

@@ -8,7 +8,7 @@ import { expect } from 'chai'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { systemClock } from '../../infra/clock.ts'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
-import { ADMIN_PATH, SESSION_COOKIE } from '../../services/dashboard/sign-in/cookie.ts'
+import { createCookies } from '../../services/dashboard/sign-in/cookie.ts'
 import { createSessions } from '../../services/dashboard/sign-in/sessions.ts'
 import type { UserDoc, UserRole } from '../../services/domain/users/documents.ts'
 import { keepOpen } from './after-each-file.ts'
@@ -164,11 +164,9 @@ function inBrowser(engines: EngineSet, suite: BrowserSuite): void {
       await sessions.insert(session)
       const { hostname } = new URL(countersign.url)
       const secure = countersign.config.http.publicUrl?.startsWith('https:') ?? false
-      const place = secure
-        ? { name: `__Host-${SESSION_COOKIE}`, path: '/' }
-        : { name: SESSION_COOKIE, path: ADMIN_PATH }
+      const { name, path } = createCookies({ secure }).session
       await viewer.context.addCookies([
-        { ...place, secure, value: token, domain: hostname, httpOnly: true, sameSite: 'Strict' },
+        { name, path, secure, value: token, domain: hostname, httpOnly: true, sameSite: 'Strict' },
       ])
       return { ...viewer, user }
     },

@@ -1,6 +1,6 @@
 // A browser that is signed in to the dashboard. In: the address of the admin API, and the cookie of a session. Out: calls as a page of the
 // dashboard makes them, with the cookie, the Origin and the CSRF token.
-import { SESSION_COOKIE } from '../../services/dashboard/sign-in/cookie.ts'
+import { createCookies } from '../../services/dashboard/sign-in/cookie.ts'
 import { createSessions, csrfTokenOf } from '../../services/dashboard/sign-in/sessions.ts'
 import type { UserDoc, UserRole } from '../../services/domain/users/documents.ts'
 import { type TestAdmin, TOKENS } from './admin-api.ts'
@@ -22,11 +22,13 @@ export interface BrowserOptions {
   origin?: string
 }
 
-/** The session in the cookies that an answer sets; null when there is none. Its name depends on whether PUBLIC_URL is https. */
-export const cookieIn = (answer: Answer): string | null => {
-  const pairs = answer.headers.getSetCookie().map(cookie => cookie.replace(/;.*/, '').replace(/^__Host-/, ''))
-  const found = pairs.find(pair => pair.startsWith(`${SESSION_COOKIE}=`))
-  return found?.slice(SESSION_COOKIE.length + 1) || null
+const sessionCookie = (origin: string): string => createCookies({ secure: origin.startsWith('https:') }).session.name
+
+/** The session in the cookies that an answer of the dashboard at `origin` sets; null when there is none. */
+const cookieIn = (answer: Answer, origin: string): string | null => {
+  const pairs = answer.headers.getSetCookie().map(cookie => cookie.replace(/;.*/, ''))
+  const start = `${sessionCookie(origin)}=`
+  return pairs.find(pair => pair.startsWith(start))?.slice(start.length) || null
 }
 
 /** A browser in which a user signs in: it keeps the cookies that it is given, and sends them along. */
@@ -67,19 +69,18 @@ export const post = (url: string, body: object, headers: Record<string, string> 
 /** `signedIn`: the answer of POST /sign-in. */
 export function createBrowser(url: string, signedIn: Answer, { origin = url }: BrowserOptions = {}): Browser {
   const browser: Browser = {
-    cookie: cookieIn(signedIn),
+    cookie: cookieIn(signedIn, origin),
     csrf: signedIn.body.csrf_token,
     me: signedIn.body,
     async ask(method, path, body, headers = {}) {
-      const name = origin.startsWith('https:') ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE
-      const own = { Cookie: `${name}=${browser.cookie}`, Origin: origin, 'X-CSRF-Token': browser.csrf }
+      const own = { Cookie: `${sessionCookie(origin)}=${browser.cookie}`, Origin: origin, 'X-CSRF-Token': browser.csrf }
       const given = Object.entries({ ...own, ...headers }).filter(([, value]) => value !== '')
       const answer = await ask(`${url}/admin/v1${path}`, {
         method,
         headers: Object.fromEntries(given),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
-      if (answer.headers.getSetCookie().length > 0) browser.cookie = cookieIn(answer)
+      if (answer.headers.getSetCookie().length > 0) browser.cookie = cookieIn(answer, origin)
       // Another session has another token.
       const me = answer.body?.me ?? answer.body
       if (typeof me?.csrf_token === 'string') browser.csrf = me.csrf_token
@@ -105,7 +106,7 @@ export async function browserOfUser({ store, clock, url }: TestAdmin, user: User
   const sessions = createSessions({ store, keyring: testKeyring(), grants: testGrants(), clock, operators: TOKENS })
   const { session, token } = sessions.create({ user }, 'test')
   await sessions.insert(session)
-  const headers = new Headers({ 'Set-Cookie': `${SESSION_COOKIE}=${token}` })
+  const headers = new Headers({ 'Set-Cookie': `${sessionCookie(url)}=${token}` })
   const body = { id: user._id, csrf_token: csrfTokenOf(token), session_id: session._id }
   return createBrowser(url, { status: 200, headers, body, text: '' })
 }

@@ -60,7 +60,10 @@ const BODY_LIMITS = { maxTotalBytes: 64 * 2 ** 20, timeoutMs: 10_000 }
 const MAX_CONCURRENT_CALLBACKS = 256
 
 /** In a minute, of one caller and one provider: a vendor's servers call for many apps, and a wrong secret of one must not keep out the
- *  callbacks of the others. Counted whether or not the provider exists, so that the answer does not tell. */
+ *  callbacks of the others. Counted whether or not the provider exists, so that the answer does not tell.
+ *
+ *  A right signature of a vendor counts even then: anyone with an account there can have the same servers call this address, signed with
+ *  the secret of that account. Only of `http` it does not: that secret is chosen by people, so it may be guessed. */
 const MAX_WRONG_SIGNATURES = 30
 const TOO_MANY_WRONG = 'Too many callbacks with a wrong signature came from this address.'
 
@@ -94,14 +97,18 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
     const trace = traceOf(ctx)
     const subject = subjectOf(ctx.params)
     const waitMs = throttle.waitMs(findCaller(ctx), subject)
-    if (waitMs > 0) throw rateLimited({ scope: 'callback_signature', detail: TOO_MANY_WRONG, waitMs })
+    const refuseThrottled = (): void => {
+      if (waitMs > 0) throw rateLimited({ scope: 'callback_signature', detail: TOO_MANY_WRONG, waitMs })
+    }
     const known = await findProvider(ctx.params, trace)
+    if (known === null || known.type === 'http') refuseThrottled()
     const callback = toCallback(ctx, http.publicUrl, body)
     // Only Meta sends such a request. A failed handshake is 403 whether or not the app exists, so that it does not tell which apps exist.
     if (callback?.method === 'GET' && callback.url.searchParams.has('hub.mode'))
       return respondToHandshake(ctx, known, callback)
     const items = known && callback && parse(known, callback, trace)
     if (!known || !items) {
+      refuseThrottled()
       throttle.countFailure(findCaller(ctx), subject)
       throw httpException(401, 'The signature is missing or wrong.')
     }

@@ -130,7 +130,7 @@ export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
       if (user === undefined) return
       const known = { ...requestOf({ trace }), user_id: user._id }
       const knownBrowser = deviceToken && (await browsers.known(deviceToken, user._id))
-      const mail = await mailLimit.take(user._id, knownBrowser)
+      const mail = await mailLimit.take(emailOf(user), knownBrowser)
       if (mail === null) return log.warn({ ...known, mode, why: 'too many mails in an hour' }, 'sign_in.code_not_sent')
       const flow = browsers.flow(flowToken, user._id)
       const answer = (await sendAgain(flow, mode, trace)) ?? (await sendNew(flow, emailOf(user), request))

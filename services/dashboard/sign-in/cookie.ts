@@ -5,11 +5,11 @@ import { randomBytes } from 'node:crypto'
 import type { Context } from 'koa'
 
 export const ADMIN_PATH = '/admin/v1'
-export const SESSION_COOKIE = 'countersign_session'
+const SESSION_COOKIE = 'countersign_session'
 /** Ties a sign-in by code to the browser that has asked for the code. */
-export const FLOW_COOKIE = 'countersign_sign_in'
+const FLOW_COOKIE = 'countersign_sign_in'
 /** Tells a browser in which a user has signed in by code before. */
-export const DEVICE_COOKIE = 'countersign_device'
+const DEVICE_COOKIE = 'countersign_device'
 
 const TOKEN_BYTES = 32
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
@@ -21,6 +21,8 @@ export const newCookieToken = (): string => randomBytes(TOKEN_BYTES).toString('b
 export type CookieToken = { kind: 'token'; token: string } | { kind: 'none' | 'malformed' | 'conflicting' }
 
 export interface Cookie {
+  name: string
+  path: string
   read(ctx: Pick<Context, 'get'>): CookieToken
   /** Null unless there is one token. */
   tokenIn(ctx: Pick<Context, 'get'>): string | null
@@ -64,6 +66,8 @@ export function createCookies({ secure }: { secure: boolean }): Cookies {
         ...(secure ? ['Secure'] : []),
       ].join('; ')
     return {
+      name,
+      path,
       read,
       tokenIn(ctx) {
         const found = read(ctx)

@@ -40,8 +40,9 @@ export const stampBody = z.strictObject({ ids: z.array(z.string().max(100)).min(
 /** More than a company has. */
 const MAX_OWNERS_READ = 10_000
 
-/** The name of the lease under which users change: neither an address nor the place of the last owner may be taken twice. */
-const USERS_CHANGE = 'users'
+/** The name of the lease under which the users of a company change: neither an address nor the place of the last owner may be taken twice.
+ *  Every company has its own, so that none can keep another from changing its users. */
+const usersChange = (company_id: string): string => `users:${company_id}`
 
 export interface UserRouteDeps {
   sessions: Pick<Sessions, 'endAllOf'>
@@ -131,7 +132,7 @@ export const createUserRoutes =
         throw httpException(409, 'The console has no users: they could read the codes with which others sign in.')
       // Operators bring in whole companies; a user could otherwise invite strangers without end.
       const counted = principalOf(ctx).user_id === null ? null : await invitationLimit.take(company_id, email)
-      ctx.body = await changeExclusively(USERS_CHANGE, renewLease =>
+      ctx.body = await changeExclusively(usersChange(company_id), renewLease =>
         withAudit(ctx, async () => {
           // Under every data key: the unique index knows an address under one of them.
           const [stored] = await findUsersByEmail(store, keyring, email, company_id)
@@ -199,16 +200,16 @@ export const createUserRoutes =
     })
 
     router.patch('/users/:id', async ctx => {
-      await getOr404(ctx, users, ctx.params.id, 'user')
+      const { company_id } = await getOr404(ctx, users, ctx.params.id, 'user')
       const { role } = await readBody(ctx, changeBody)
-      ctx.body = await changeExclusively(USERS_CHANGE, renewLease =>
+      ctx.body = await changeExclusively(usersChange(company_id), renewLease =>
         withAudit(ctx, async () => {
           const stored = await getOr404(ctx, users, ctx.params.id, 'user')
           if (stored.role === role) return { unchanged: userView(stored) }
           await requireAnotherOwner(ctx, stored)
           // A new MAC would make good what an attacker has written.
           if (!grants.isGenuine('users', stored)) throw notGenuine()
-          const { _id, rev, company_id } = stored
+          const { _id, rev } = stored
           const user = grants.stamp('users', { ...stored, role })
           return {
             action: actionOn(stored, 'change'),
@@ -228,15 +229,15 @@ export const createUserRoutes =
     })
 
     router.delete('/users/:id', async ctx => {
-      const { _id } = await getOr404(ctx, users, ctx.params.id, 'user')
-      await changeExclusively(USERS_CHANGE, renewLease =>
+      const { _id, company_id } = await getOr404(ctx, users, ctx.params.id, 'user')
+      await changeExclusively(usersChange(company_id), renewLease =>
         withAudit(ctx, async () => {
           const stored = await getOr404(ctx, users, _id, 'user')
           await requireAnotherOwner(ctx, stored)
           return {
             action: actionOn(stored, 'delete'),
             target: _id,
-            company_id: stored.company_id,
+            company_id,
             before: auditFields(stored),
             after: null,
             perform: async () => {

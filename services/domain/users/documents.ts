@@ -104,7 +104,7 @@ export const USER_COLLECTIONS = {
   sign_in_tickets: collection<SignInTicketDoc>({ indexes: [], purged: true }),
   sign_in_flows: collection<SignInFlowDoc>({ indexes: [], purged: true }),
   known_browsers: collection<KnownBrowserDoc>({ indexes: [], purged: true }),
-  /** The sign-in mails of the last hour to one person. The id is that of a user, or of a known browser. */
+  /** The sign-in mails of the last hour to one mailbox. The id is a keyed index of it, or that of a known browser. */
   sign_in_mails: collection<RecentTimesDoc>({ indexes: [], purged: true }),
   /** The invitations of the last day by a company, or by a company to one address. The id is a hash. */
   invitation_times: collection<RecentTimesDoc>({ indexes: [], purged: true }),

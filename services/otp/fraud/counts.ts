@@ -3,6 +3,7 @@
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { batchDocs } from '../../../infra/store/batched-docs.ts'
+import type { Docs } from '../../../infra/store/docs.ts'
 import { HOUR_MS } from '../../../infra/time.ts'
 import {
   addToHistory,
@@ -20,8 +21,9 @@ import {
 } from '../../../machines/fraud.number-block.ts'
 import { addToTally, EMPTY_TALLY, SLOT_MS, type Tally, type TallyEntry } from '../../../machines/fraud.tally.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
+import type { SharedStateDoc } from '../../domain/fraud/documents.ts'
 import { FRAUD_TALLY_RETENTION_MS } from '../../domain/retention.ts'
-import { createSharedState, type SharedState } from './shared-state.ts'
+import { createSharedState, type SharedState, type SharedStateDeps } from './shared-state.ts'
 
 /** Conversion changes over minutes, so tallies are written rarely. A burst of sends to neighbours takes seconds, so blocks are written
  *  and read again soon. */
@@ -47,55 +49,41 @@ export interface FraudCountDeps {
 }
 
 export function createFraudCounts({ store, clock, log }: FraudCountDeps): FraudCounts {
+  const shared = <State, Entry>(
+    docs: Docs<SharedStateDoc<State>>,
+    rules: Omit<SharedStateDeps<State, Entry>, 'docs' | 'clock' | 'log'>,
+  ): SharedState<State, Entry> => createSharedState({ docs: batchDocs(docs), clock, log, ...rules })
   const tally = {
-    clock,
-    log,
     empty: EMPTY_TALLY,
     fold: addToTally,
     merge: mergeEntry,
     createsState: (entries: readonly TallyEntry[]) => entries.some(({ sent }) => sent > 0),
   }
-  const tallies = createSharedState<Tally, TallyEntry>({
-    docs: batchDocs(store.docs('fraud_tallies')),
-    ...tally,
-    ...TALLIES,
-  })
-  const networks = createSharedState<Tally, TallyEntry>({
-    docs: batchDocs(store.docs('fraud_networks')),
-    ...tally,
-    ...NETWORKS,
-  })
-  const blocks = createSharedState<Block, BlockNumber>({
-    docs: batchDocs(store.docs('fraud_blocks')),
-    clock,
-    log,
-    empty: EMPTY_BLOCK,
-    fold: addToBlock,
-    merge: (waiting, number) =>
-      waiting.length < MAX_WAITING_NUMBERS
-        ? [...waiting, number]
-        : addToBlock({ numbers: [...waiting] }, [number], number.at).numbers,
-    // A verified number alone is no sign of fraud, so it is not worth a document.
-    createsState: numbers => numbers.some(({ verified }) => !verified),
-    ...BLOCKS,
-  })
-  const histories = createSharedState<NumberHistory, NumberEntry>({
-    docs: batchDocs(store.docs('fraud_numbers')),
-    clock,
-    log,
-    empty: EMPTY_HISTORY,
-    fold: addToHistory,
-    merge: (waiting, entry) => [...waiting, entry].slice(-MAX_WAITING_NUMBERS),
-    createsState: entries => entries.some(({ what }) => what !== 'approval'),
-    ...HISTORIES,
-  })
-  const all = [tallies, networks, blocks, histories]
+  const states = {
+    tallies: shared(store.docs('fraud_tallies'), { ...tally, ...TALLIES }),
+    networks: shared(store.docs('fraud_networks'), { ...tally, ...NETWORKS }),
+    blocks: shared(store.docs('fraud_blocks'), {
+      empty: EMPTY_BLOCK,
+      fold: addToBlock,
+      merge: (waiting, number) =>
+        waiting.length < MAX_WAITING_NUMBERS
+          ? [...waiting, number]
+          : addToBlock({ numbers: [...waiting] }, [number], number.at).numbers,
+      // A verified number alone is no sign of fraud, so it is not worth a document.
+      createsState: numbers => numbers.some(({ verified }) => !verified),
+      ...BLOCKS,
+    }),
+    histories: shared(store.docs('fraud_numbers'), {
+      empty: EMPTY_HISTORY,
+      fold: addToHistory,
+      merge: (waiting, entry) => [...waiting, entry].slice(-MAX_WAITING_NUMBERS),
+      createsState: entries => entries.some(({ what }) => what !== 'approval'),
+      ...HISTORIES,
+    }),
+  }
   return {
-    tallies,
-    blocks,
-    histories,
-    networks,
-    settled: async () => void (await Promise.all(all.map(state => state.settled()))),
+    ...states,
+    settled: async () => void (await Promise.all(Object.values(states).map(state => state.settled()))),
   }
 }
 

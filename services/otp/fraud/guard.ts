@@ -35,7 +35,7 @@ import type { DecisionLog, NewDecision } from './decisions.ts'
 import { networkId } from './networks.ts'
 import { type GroupedNumber, type NumberGroups, numberGroupsOf } from './number-groups.ts'
 import { canCost, countedMessages, type Outcome, outcomeOf } from './outcomes.ts'
-import { createFraudWatch } from './watch.ts'
+import { type CountedEvidence, createFraudWatch } from './watch.ts'
 
 export type { ChallengeNeed }
 
@@ -48,9 +48,18 @@ export interface FraudCheckInput {
   app: Pick<CachedApp, 'settings'>
   /** The channel that costs nothing, if there is one. */
   free: Channel | null
+  challenge: ChallengeOutcome
+}
+
+/** What the check of a call's challenge found out for the guard. */
+export interface ChallengeOutcome {
   /** Whether the call brought a challenge solved at the highest difficulty. */
   solvedHardest: boolean
+  /** About the number, where it was needed to see that no challenge is: a message is judged by the same. */
+  evidence: CountedEvidence | null
 }
+
+export const NO_CHALLENGE: ChallengeOutcome = { solvedHardest: false, evidence: null }
 
 /** A call by a live publishable key, before anything is decided about it. */
 export interface ChallengeNeedInput {
@@ -69,7 +78,7 @@ export interface FraudCheckResult extends Reservation {
 
 export interface FraudGuard {
   check(input: FraudCheckInput): Promise<FraudCheckResult>
-  challengeNeed(input: ChallengeNeedInput): Promise<ChallengeNeed>
+  challengeNeed(input: ChallengeNeedInput): Promise<ChallengeNeed & Pick<ChallengeOutcome, 'evidence'>>
   /** Called after every saved change; `before` is null for a new verification. */
   onChange(before: OtpDoc | null, after: OtpDoc): void
 }
@@ -133,15 +142,16 @@ export function createFraudGuard({
         )
 
   async function check(input: FraudCheckInput): Promise<FraudCheckResult> {
-    const { otp, recipient: number, app, free, solvedHardest } = input
+    const { otp, recipient: number, app, free, challenge } = input
     const { mode, action } = app.settings.fraud_guard
     if (mode === 'off' || !isGuarded(otp, number)) return PASSED
     const groups = groupsFor(scopeOf(otp), otp.recipient, () => number)
     const perMinute = devicesPerMinute(app.settings.limits.app_publishable)
     const backsOff = mode === 'on' && countedMessages(otp).length === 1
-    const counted = await watch.evidence(groups)
+    // A device may resend what a server has started, which is counted with the server's.
+    const counted = challenge.evidence?.kind === groups.kind ? challenge.evidence : await watch.evidence(groups)
     // Otherwise a stranger who sends to a number would shut out its owner. What the app and its ranges are allowed holds all the same.
-    const history = solvedHardest ? null : counted.history
+    const history = challenge.solvedHardest ? null : counted.history
     const judgement = judge({ ...counted, history, perMinute, backsOff }, clock.now())
     const { verdict, score, reasons } = judgement
     if (verdict === 'pass') return PASSED
@@ -228,26 +238,27 @@ export function createFraudGuard({
     return isFirst
   }
 
-  async function askedChallenge({ by, app, recipient, address }: ChallengeNeedInput): Promise<ChallengeNeed> {
+  const askedChallenge: FraudGuard['challengeNeed'] = async ({ by, app, recipient, address }) => {
     const { fraud_guard, limits: rules } = app.settings
     const scope = { app_id: by.app_id, mode: by.mode, kind: by.kind }
     const perMinute = devicesPerMinute(rules.app_publishable)
     const isCounted = fraud_guard.mode !== 'off' && magicOf(by.mode, recipient) === null
     const suspect = address?.reputation === 'suspect'
-    const [number, network] = await Promise.all([
+    const [evidence, network] = await Promise.all([
       isCounted ? evidenceOf(scope, recipient) : null,
       isCounted && suspect ? counts.networks.state(networkId(keyring, scope, address.value)) : EMPTY_TALLY,
     ])
-    return challengeNeed(
+    const need = challengeNeed(
       {
         traffic:
-          number?.app?.tally ?? (isCounted ? await counts.tallies.state(tallyId(scope, ALL_ADDRESSES)) : EMPTY_TALLY),
+          evidence?.app?.tally ?? (isCounted ? await counts.tallies.state(tallyId(scope, ALL_ADDRESSES)) : EMPTY_TALLY),
         perMinute,
-        number: number && { ...number, perMinute, backsOff: fraud_guard.mode === 'on' },
+        number: evidence && { ...evidence, perMinute, backsOff: fraud_guard.mode === 'on' },
         address: address && { suspect, network },
       },
       clock.now(),
     )
+    return { ...need, evidence }
   }
 
   /** Null for an email address. */
@@ -256,7 +267,7 @@ export function createFraudGuard({
     const index = keyring.index(recipientScope(scope.app_id, scope.mode), recipientKey(recipient))
     const parsed = parseRecipient(recipient)
     const country = parsed?.kind === 'phone' ? parsed.country : null
-    return watch.tallies(groupsFor(scope, { country, index }, () => recipient))
+    return watch.evidence(groupsFor(scope, { country, index }, () => recipient))
   }
 
   return {

@@ -24,7 +24,6 @@ export interface FraudWatch {
     isFirstThisHour: boolean,
   ): void
   evidence(groups: NumberGroups): Promise<CountedEvidence>
-  tallies(groups: NumberGroups): Promise<Pick<CountedEvidence, 'kind' | 'app' | 'country' | 'range' | 'history'>>
 }
 
 /** A number whose tags are computed only when it gets neighbours. */
@@ -79,16 +78,6 @@ export function createFraudWatch(counts: Pick<FraudCounts, 'tallies' | 'blocks' 
     tally: await counts.tallies.state(key),
   })
 
-  async function tallies({ kind, app, country, range, history }: NumberGroups) {
-    const [ofApp, ofCountry, ofRange, ofNumber] = await Promise.all([
-      app && load(app),
-      load(country),
-      load(range),
-      history === null ? null : counts.histories.state(history),
-    ])
-    return { kind, app: ofApp, country: ofCountry, range: ofRange, history: ofNumber }
-  }
-
   return {
     sent(groups, app_id, { sentAt, isStart }) {
       for (const [nth, at] of sentAt.entries()) {
@@ -103,10 +92,17 @@ export function createFraudWatch(counts: Pick<FraudCounts, 'tallies' | 'blocks' 
       addNumber(groups, app_id, sentAt, true)
       if (groups.history !== null) counts.histories.add(groups.history, app_id, { at, what: 'approval' })
     },
-    tallies,
     async evidence(groups) {
-      const [counted, block] = await Promise.all([tallies(groups), loadBlock(groups)])
-      return { ...counted, block, number: block.numbers.length === 0 ? NO_TAGS : groups.tags() }
+      const { kind, app, country, range, history } = groups
+      const [ofApp, ofCountry, ofRange, ofNumber, block] = await Promise.all([
+        app && load(app),
+        load(country),
+        load(range),
+        history === null ? null : counts.histories.state(history),
+        loadBlock(groups),
+      ])
+      const number = block.numbers.length === 0 ? NO_TAGS : groups.tags()
+      return { kind, app: ofApp, country: ofCountry, range: ofRange, history: ofNumber, block, number }
     },
   }
 }

@@ -45,6 +45,8 @@ describe('a malformed request', () => {
     ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400],
     ['two Hosts', 'GET / HTTP/1.1\r\nhost: x\r\nHost: x\r\n\r\n', 400],
     ['a body in chunks over HTTP/1.0', 'POST / HTTP/1.0\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n', 400],
+    ['a version before 1.0', 'GET / HTTP/0.9\r\nhost: x\r\n\r\n', 400],
+    ['a version that begins in another way', 'GET / HTTP/2.0\r\nhost: x\r\n\r\n', 400],
     ['an unknown expectation', 'GET / HTTP/1.1\r\nhost: x\r\nexpect: a-miracle\r\n\r\n', 417],
     ['headers that are too large', `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
   ] as const)

@@ -51,6 +51,10 @@ const provider = (name: string, more: object = {}) => ({
   config: { url: 'https://g.example/', secret: `receipt secret of ${name}` },
   ...more,
 })
+const TWILIO = {
+  type: 'twilio',
+  config: { account_sid: `AC${'0'.repeat(32)}`, auth_token: 'token of the account', from: '+15005550006' },
+}
 const BOOTSTRAP = {
   companies: [
     {
@@ -58,7 +62,7 @@ const BOOTSTRAP = {
       name: 'Acme',
       apps: [
         { id: 'app_shop', name: 'Shop', providers: [provider('main'), provider('spare'), provider('mute')] },
-        { id: 'app_other', name: 'Other', providers: [provider('main')] },
+        { id: 'app_other', name: 'Other', providers: [provider('main'), provider('vendor', TWILIO)] },
       ],
     },
   ],
@@ -176,6 +180,14 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
     expect(await call('app_shop/spare', receipt(), 'secret of spare')).to.deep.equal({ status: 200 })
     await clock.advance(60_000)
     expect(await call('app_shop/main', receipt())).to.deep.equal({ status: 200 })
+  })
+
+  it("are taken from a vendor's servers although strangers with an account there sign wrongly from the same ones", async () => {
+    await attempt({ app_id: 'app_other', provider: 'vendor' })
+    for (let nth = 0; nth < 31; nth += 1) await call('app_other/vendor', receipt(), "a stranger's")
+    expect(await call('app_other/vendor', receipt(), "a stranger's")).to.include({ status: 429 })
+    expect(await call('app_other/vendor', receipt(), 'secret of vendor')).to.deep.equal({ status: 200 })
+    expect(statuses()).to.deep.equal(['delivered'])
   })
 
   it('report that the provider failed where the receipt gives no reason', async () => {

@@ -9,7 +9,7 @@ import { createCapturedLog } from '../../../support/captured-log.ts'
 import { type Browser, browserOfUser, userBrowser } from '../../../support/dashboard-session.ts'
 import { collectionsContaining } from '../../../support/raw-documents.ts'
 import { eachStore } from '../../../support/stores.ts'
-import { keyringOf } from '../../../support/tenancy.ts'
+import { interceptWrites, keyringOf } from '../../../support/tenancy.ts'
 import { addUser, testGrants } from '../../../support/users.ts'
 
 const HOUR_MS = 3_600_000
@@ -125,6 +125,25 @@ eachStore('the users of a company', fresh => {
     expect(all.map(({ status }) => status)).to.deep.equal(Array(8).fill(201))
     expect(new Set(all.map(({ body }) => body.id))).to.have.property('size', 1)
     expect(await list()).to.have.length(1)
+  })
+
+  it('change while those of another company are being changed, in the same process and in another', async () => {
+    const { company: other } = await createTenant(admin)
+    const answers: number[] = []
+    const store = interceptWrites(admin.store, {
+      async before(call) {
+        if (call !== 'users.insert' || answers.length > 0) return
+        answers.push(0)
+        const invited = { email: 'eve@other.example', role: 'viewer' }
+        answers.push((await busy.ask('POST', `/companies/${other}/users`, invited)).status)
+        answers.push((await invite('ada@other.example', other)).status)
+      },
+    })
+    const busy = await startAdmin(store)
+    expect(
+      (await busy.ask('POST', `/companies/${company}/users`, { email: 'a@a.example', role: 'viewer' })).status,
+    ).to.equal(201)
+    expect(answers).to.deep.equal([0, 201, 201])
   })
 
   it('are invited once while data keys rotate: an address is found under every key', async () => {

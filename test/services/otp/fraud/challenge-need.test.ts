@@ -7,7 +7,7 @@ import { atRest } from '../../../../services/domain/verifications/encryption-con
 import { recipientIndexes } from '../../../../services/domain/verifications/lookup-indexes.ts'
 import type { CachedApp } from '../../../../services/otp/apps.ts'
 import { createFraudCounts } from '../../../../services/otp/fraud/counts.ts'
-import { createFraudGuard, type FraudGuard } from '../../../../services/otp/fraud/guard.ts'
+import { createFraudGuard, type FraudGuard, NO_CHALLENGE } from '../../../../services/otp/fraud/guard.ts'
 import { createLimits } from '../../../../services/otp/limits/limits.ts'
 import type { Reputation } from '../../../../services/otp/limits/reputation.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
@@ -30,10 +30,18 @@ onEmbeddedStore('whether the fraud guard asks a device for a challenge', fresh =
   let clock = testClock()
   let guard: FraudGuard
   let sends = 0
+  /** How often a tally was read. */
+  let reads = 0
   beforeEach(async () => {
     clock = testClock()
     store = await fresh()
     const { log } = createCapturedLog()
+    const counts = createFraudCounts({ store, clock, log })
+    reads = 0
+    const state: typeof counts.tallies.state = key => {
+      reads += 1
+      return counts.tallies.state(key)
+    }
     guard = createFraudGuard({
       keyring,
       clock,
@@ -41,7 +49,7 @@ onEmbeddedStore('whether the fraud guard asks a device for a challenge', fresh =
       limits: createLimits({ counters: store.docs('counters'), clock }),
       apps: { get: async () => app },
       reputation: async (address: string): Promise<Reputation> => (address === VPN ? 'suspect' : 'unknown'),
-      counts: createFraudCounts({ store, clock, log }),
+      counts: { ...counts, tallies: { ...counts.tallies, state } },
       decisions: { record: () => {} },
       metrics: createMetrics(),
     })
@@ -78,7 +86,7 @@ onEmbeddedStore('whether the fraud guard asks a device for a challenge', fresh =
   const inRange = (nth: number): string => `+44740055${String(1_000 + nth * 307)}`
 
   it('is when half of the allowance of a range is used, for numbers of that range', async () => {
-    expect(await need(inRange(20))).to.deep.equal({ asked: false, pressure: 0 })
+    expect(await need(inRange(20))).to.include({ asked: false, pressure: 0 })
     for (let nth = 0; nth < 16; nth += 1) send(inRange(nth), HOME)
     await eventually(async () => expect((await need(inRange(20))).asked).to.equal(true))
     expect((await need('+447911123456')).asked, 'another range').to.equal(false)
@@ -87,7 +95,7 @@ onEmbeddedStore('whether the fraud guard asks a device for a challenge', fresh =
 
   it('is at the hardest for a number that backs off, and not once it is approved', async () => {
     const docs = [send(inRange(1), HOME), send(inRange(1), HOME), send(inRange(1), HOME)]
-    await eventually(async () => expect(await need(inRange(1))).to.deep.equal({ asked: true, pressure: 1 }))
+    await eventually(async () => expect(await need(inRange(1))).to.include({ asked: true, pressure: 1 }))
     approve(docs[2] as OtpDoc)
     await eventually(async () => expect((await need(inRange(1))).asked).to.equal(false))
   })
@@ -95,11 +103,27 @@ onEmbeddedStore('whether the fraud guard asks a device for a challenge', fresh =
   it('lets a number pass that has had its messages or backs off, if the hardest was solved', async () => {
     const last = Array.from({ length: 10 }, () => send(inRange(1), HOME)).at(-1) as OtpDoc
     const scopeOf = async (solvedHardest: boolean) => {
-      const input = { command_id: 'c', otp: last.context, recipient: inRange(1), app, free: null, solvedHardest }
+      const challenge = { ...NO_CHALLENGE, solvedHardest }
+      const input = { command_id: 'c', otp: last.context, recipient: inRange(1), app, free: null, challenge }
       return (await guard.check(input)).refusal?.scope
     }
     await eventually(async () => expect(await scopeOf(false)).to.equal('fraud_guard'))
     expect(await scopeOf(true)).to.equal(undefined)
+  })
+
+  it('is told by the evidence that the message is judged by, which is read once', async () => {
+    const { context: otp } = send(inRange(1), HOME)
+    const { evidence } = await need(inRange(1))
+    const readBefore = reads
+    const input = { command_id: 'c', otp, recipient: inRange(1), app, free: null }
+    await guard.check({ ...input, challenge: { solvedHardest: false, evidence } })
+    expect(reads).to.equal(readBefore)
+    await guard.check({ ...input, challenge: NO_CHALLENGE })
+    const readWithout = reads
+    expect(readWithout).to.be.above(readBefore)
+    const started_by = { key_id: 'key_server', kind: 'server' } as const
+    await guard.check({ ...input, otp: { ...otp, started_by }, challenge: { solvedHardest: false, evidence } })
+    expect(reads, 'what a server has started').to.be.above(readWithout)
   })
 
   it('is for a suspect address whose network has three unverified sends, whatever the recipient', async () => {
