@@ -1549,7 +1549,7 @@ export interface components {
             /** @description It is in the messages. */
             name: string;
             settings: components["schemas"]["AppSettings"];
-            /** @description Empty for settings that could be written today. */
+            /** @description What is hardly meant in the settings. */
             warnings: components["schemas"]["SettingsWarning"][];
             /**
              * Format: date-time
@@ -2055,7 +2055,7 @@ export interface components {
             reason: components["schemas"]["PauseReason"];
         };
         /**
-         * @description A paused endpoint is not called; its events are kept.
+         * @description A paused endpoint is not called; its events are held.
          * @enum {string}
          */
         EndpointState: "active" | "paused";
@@ -2941,7 +2941,7 @@ export interface components {
             /** @description The `cursor` of the next page; null on the last one. */
             next_cursor: string | null;
         };
-        /** @description A stored setting that would be refused if it were changed: an earlier release accepted it. */
+        /** @description A stored setting that is hardly meant: no send can use it, or an earlier release accepted what is refused now. */
         SettingsWarning: {
             /** @description In the settings, dotted. */
             path: string;
