@@ -182,7 +182,7 @@ onEachEngineSet('webhook events', engines => {
     expect((await waitForStatus(shop, id, 'delivered')).round).to.equal(2)
   })
 
-  it('arrive, oldest first, once a paused endpoint is enabled, whether they were held or wait for a retry', async () => {
+  it('arrive, oldest first, once a paused endpoint is enabled, whether they are new or waited for a retry', async () => {
     const shop = await createBackend()
     shop.answers(status(503))
     const retried = await testEvent(shop)
@@ -208,6 +208,7 @@ onEachEngineSet('webhook events', engines => {
       return event
     })
     await flow.advance(2_000)
+    expect((await waitForStatus(shop, retried, 'held')).next_attempt_at, 'it waits no longer for a retry').to.equal(null)
     expect(shop.arrived, 'a paused endpoint is not called').to.deep.equal([])
 
     shop.answers(status(200))
