@@ -7,20 +7,18 @@
 
 import type { BoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
+import { createSerialRunner } from '../../infra/serial-runner.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { Trace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Refusal } from '../../machines/calls.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
-import type { Effect, Reply } from '../../machines/otp.ts'
+import type { Reply } from '../../machines/otp.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import type { OutboxEntry } from '../domain/verifications/effect-messages.ts'
 import type { AppMode } from '../domain/verifications/lookup-indexes.ts'
-import { outboxEntries, type Relay } from '../domain/verifications/outbox.ts'
-import type { UnsentEvent } from './effect-publisher.ts'
-import { effectWrites } from './effect-writes.ts'
-import { keepEffects } from './kept-effects.ts'
-import { otpUpdate, updatedDoc } from './otp-update.ts'
+import { isInOutbox, outboxEntries, type Relay } from '../domain/verifications/outbox.ts'
+import { eventsOf } from '../domain/verifications/owed-events.ts'
+import { finishedEffects, otpUpdate } from './otp-update.ts'
 import { NO_RESERVATION, type Reservation } from './reservation.ts'
 
 export interface Intent {
@@ -30,15 +28,9 @@ export interface Intent {
   reserve?(next: Step, doc: OtpDoc): Promise<Reservation>
   /** Of the call or report that asks for the change. The effects carry it on. */
   trace: Trace | undefined
-  /** The command is a message that comes again until it is settled. Its webhook events are then remembered with the command and not put
-   *  into the outbox, which saves the write that would remove them there: the caller publishes them before it settles the message. */
-  comesAgain?: true
 }
 
-/** `unpublished`: events that the caller must publish; none unless the command `comesAgain`. */
-export type CommitResult =
-  | { doc: OtpDoc; reply: Reply; unpublished: readonly OutboxEntry[] }
-  | { doc: OtpDoc; refusal: Refusal }
+export type CommitResult = { doc: OtpDoc; reply: Reply } | { doc: OtpDoc; refusal: Refusal }
 
 const MAX_TRIES_AFTER_LOST_RACE = 5
 
@@ -48,9 +40,7 @@ export type Commit = (otp_id: string, owner: AppMode | null, intent: Intent) => 
 
 export interface CommitDeps {
   otps: Pick<Docs<OtpDoc>, 'get' | 'change'>
-  relay: Pick<Relay, 'published' | 'removed'> & ((otp_id: string, effects: readonly OutboxEntry[]) => void)
-  /** Given where the store can write an event with the change that causes it. */
-  unsentEvent?: UnsentEvent | undefined
+  relay: Pick<Relay, 'publish' | 'published' | 'removed'>
   /** Verifications as this process last saved them. Most changes of a verification come within its first seconds. */
   recentOtps: BoundedMap<OtpDoc>
   clock: Pick<Clock, 'now'>
@@ -58,9 +48,10 @@ export interface CommitDeps {
   onChange?(before: OtpDoc, after: OtpDoc, trace: Trace | undefined): void
 }
 
-export const createCommit =
-  ({ otps, relay, unsentEvent, recentOtps, clock, onChange }: CommitDeps): Commit =>
-  async (otp_id, owner, intent) => {
+export function createCommit({ otps, relay, recentOtps, clock, onChange }: CommitDeps): Commit {
+  const runPerOtp = createSerialRunner()
+
+  async function commit(otp_id: string, owner: AppMode | null, intent: Intent): Promise<CommitResult | null> {
     const reserved = createReservationKeeper(intent)
     for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
       const recent = recentOtps.get(otp_id)
@@ -74,37 +65,36 @@ export const createCommit =
       const command = await intent.command(doc)
       const next = step(doc, command)
       const refusal = next.changed && intent.reserve ? await reserved.take(next, doc) : undefined
-      const entriesOf = (effects: readonly Effect[]) => outboxEntries(doc, effects, command.at, intent.trace)
-      const kept = keepEffects(doc, next, intent.comesAgain ?? false)
-      const unpublished = entriesOf(kept.withCommand)
       if (next.changed && !refusal) {
-        const entries = entriesOf(kept.inOutbox)
-        const published = relay.published(otp_id)
-        const { outbox, inserts } = await effectWrites(doc, next, {
-          entries,
-          eventsWithCommand: kept.withCommand.length > 0,
-          published,
-          unsentEvent,
-          at: clock.now(),
-        })
-        const saved = updatedDoc(doc, kept.step, outbox)
-        const update = otpUpdate(doc, kept.step, outbox)
-        const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update, inserts }])
+        const effects = outboxEntries(doc, next.effects, command.at, intent.trace)
+        const added = effects.filter(isInOutbox)
+        const removed = added.length === 0 ? finishedEffects(doc, next.saved, relay.published(otp_id)) : []
+        const { after, update } = otpUpdate(doc, next, { added, removed, at: clock.now() })
+        const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update }])
         if (answer === 'lost') continue
-        recentOtps.set(otp_id, saved)
-        onChange?.(doc, saved, intent.trace)
-        if (outbox.removed.length > 0) relay.removed(otp_id, outbox.removed)
-        relay(otp_id, outbox.added)
-        return { doc: saved, reply: next.reply, unpublished }
+        recentOtps.set(otp_id, after)
+        onChange?.(doc, after, intent.trace)
+        relay.removed(otp_id, removed)
+        relay.publish(otp_id, effects)
+        return { doc: after, reply: next.reply }
       }
       // Without a write the revision is not checked, so the answer must not rely on a document that may be out of date.
       if (recent) continue
       await reserved.undo()
-      return refusal ? { doc, refusal } : { doc, reply: next.reply, unpublished }
+      if (refusal) return { doc, refusal }
+      // A command that comes again: the process that saved its change may have died before it published the events.
+      if (doc.last_commands.some(({ id }) => id === command.id))
+        for (const { effect, at } of eventsOf(next.saved))
+          relay.publish(otp_id, outboxEntries(doc, [effect], at, intent.trace))
+      return { doc, reply: next.reply }
     }
     await reserved.undo()
     throw new Unavailable('too many changes of one verification at once')
   }
+
+  /** Changes of one verification run one after the other in this process, so that they do not lose races against each other. */
+  return (otp_id, owner, intent) => runPerOtp(otp_id, () => commit(otp_id, owner, intent))
+}
 
 /** A report of a missing verification is dropped, so "missing" must be certain: a primary of the store that was cut off may answer from
  *  before the verification was saved. A caller who is told that there is none can ask again. */

@@ -1,6 +1,7 @@
 // How a changed verification is saved. In: its document before, the step, and what changes in its outbox. Out: the document after, and the
 // update that writes it.
 import type { Operators } from '../../infra/store/docs.ts'
+import { isEnded } from '../../machines/otp.queries.ts'
 import type { Step } from '../../machines/otp.step.ts'
 import type { Otp } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
@@ -16,67 +17,61 @@ export interface OutboxChange {
   removed: readonly string[]
   /** When it is saved. A report may be much older, and its effects would look as if they had waited in the outbox since. */
   at: number
-  /** Whether the webhook actor is told of an event. */
-  notifies: boolean
 }
 
-/** The document as the store has it after the write. Its outbox may have fewer effects there, because the relay and the sweeper remove
- *  them, and never more. */
-export function updatedDoc(doc: OtpDoc, { saved, dueAt }: Step, outbox: OutboxChange): OtpDoc {
-  const after: OtpDoc = {
-    ...doc,
-    machine: saved.machine,
-    version: saved.version,
+/** Members that a step may change, beside the context and the outbox. */
+const CHANGING = ['value', 'last_commands', 'due_at', 'reference', 'owed_at', 'events_at'] as const
+
+/** `after`: the document as the store has it after the write. Its outbox may have fewer effects there, because the relay and the sweeper
+ *  remove them, and never more. `update` writes only the members that changed, because everything that is written also goes to the
+ *  engine's log. */
+export function otpUpdate(
+  doc: OtpDoc,
+  { saved, dueAt, effects }: Pick<Step, 'saved' | 'dueAt' | 'effects'>,
+  { added, removed, at }: OutboxChange,
+): { after: OtpDoc; update: Operators<OtpDoc> } {
+  const outbox = [...doc.outbox.filter(({ id }) => !removed.includes(id)), ...added]
+  const changing: Record<(typeof CHANGING)[number], unknown> = {
     value: saved.value,
-    context: saved.context,
     last_commands: saved.last_commands,
-    outbox: outboxAfter(doc, outbox),
+    due_at: dueAt ?? undefined,
+    reference: saved.context.link?.reference,
+    owed_at: owedAtAfter(doc, saved, at),
+    events_at: effects.some(({ type }) => type === 'notify') ? lookForEventsAt(at) : doc.events_at,
+  }
+  const after = {
+    ...doc,
+    version: saved.version,
+    context: saved.context,
+    ...changing,
+    outbox,
     rev: doc.rev + 1,
+  } as OtpDoc
+  const set: Record<string, unknown> = changedContext(doc, saved)
+  const unset: Record<string, true> = {}
+  for (const name of CHANGING) {
+    if (changing[name] === undefined) delete after[name as 'due_at']
+    if (changing[name] === undefined && doc[name] !== undefined) unset[name] = true
+    else if (changing[name] !== doc[name]) set[name] = changing[name]
   }
-  if (dueAt !== null) after.due_at = dueAt
-  else delete after.due_at
-  const reference = saved.context.link?.reference
-  if (reference !== undefined) after.reference = reference
-  else delete after.reference
-  const owedAt = owedAtAfter(doc, saved, outbox.at)
-  if (owedAt !== undefined) after.owed_at = owedAt
-  else delete after.owed_at
-  if (outbox.notifies) after.events_at = lookForEventsAt(outbox.at)
-  return after
+  if (added.length > 0) set.outbox_at = at
+  else if (removed.length > 0 && outbox.length === 0) set.outbox_at = null
+  const update: Operators<OtpDoc> = { $set: set, $unset: unset }
+  if (added.length > 0) update.$push = { outbox: { $each: [...added] } }
+  if (removed.length > 0) update.$pull = { outbox: { id: { $in: [...removed] } } }
+  return { after, update }
 }
 
-/** Writes only the members that changed, because everything that is written also goes to the engine's log. */
-export function otpUpdate(doc: OtpDoc, { saved, dueAt }: Step, outbox: OutboxChange): Operators<OtpDoc> {
-  const { value, last_commands } = saved
-  const { added, removed, at, notifies } = outbox
-  const reference = saved.context.link?.reference
-  const owedAt = owedAtAfter(doc, saved, at)
-  return {
-    $set: {
-      value,
-      last_commands,
-      ...changedContext(doc, saved),
-      ...(dueAt === null ? {} : { due_at: dueAt }),
-      ...(reference === undefined ? {} : { reference }),
-      ...(owedAt === undefined || owedAt === doc.owed_at ? {} : { owed_at: owedAt }),
-      ...(notifies ? { events_at: lookForEventsAt(at) } : {}),
-      ...(added.length === 0 ? {} : { outbox_at: at }),
-      ...(removed.length > 0 && outboxAfter(doc, outbox).length === 0 ? { outbox_at: null } : {}),
-    },
-    $unset: {
-      ...(dueAt === null ? { due_at: true } : {}),
-      ...(reference === undefined && doc.reference !== undefined ? { reference: true } : {}),
-      ...(owedAt === undefined && doc.owed_at !== undefined ? { owed_at: true } : {}),
-    },
-    ...(added.length === 0 ? {} : { $push: { outbox: { $each: [...added] } } }),
-    ...(removed.length === 0 ? {} : { $pull: { outbox: { id: { $in: [...removed] } } } }),
-  }
-}
-
-const outboxAfter = ({ outbox }: Pick<OtpDoc, 'outbox'>, { added, removed }: OutboxChange): OutboxEntry[] => [
-  ...outbox.filter(({ id }) => !removed.includes(id)),
-  ...added,
-]
+/** Published effects, and deliveries that have ended: no repeated message changes those. On the embedded broker a delivery of the sandbox
+ *  ends before it counts as published, because its message is held until the last receipt. */
+export const finishedEffects = (
+  { outbox }: Pick<OtpDoc, 'outbox'>,
+  { context }: Pick<SavedOtp, 'context'>,
+  published: readonly string[],
+): string[] =>
+  outbox
+    .map(({ id }) => id)
+    .filter(id => published.includes(id) || context.deliveries.some(one => one.delivery_id === id && isEnded(one)))
 
 /** A new delivery is looked at first some time after it was queued, also where an older one still is. */
 function owedAtAfter(doc: OtpDoc, { context }: SavedOtp, at: number): number | undefined {

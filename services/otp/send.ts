@@ -41,7 +41,7 @@ export interface SendDeps {
   limits: Limits
   reputation(address: string): Promise<Reputation>
   otps: Pick<Docs<OtpDoc>, 'insert' | 'get'>
-  relay: Relay
+  relay: Pick<Relay, 'publish'>
   funds: Funds
   guard: FraudGuard
   challenges: Challenges
@@ -229,7 +229,7 @@ export const createSend = (deps: SendDeps) => {
     if (answer === 'inserted') {
       recentOtps.set(doc._id, doc)
       onChange(null, doc)
-      relay(doc._id, doc.outbox)
+      relay.publish(doc._id, doc.outbox)
       return { kind: 'verification', verification: doc.first }
     }
     // The call was delivered twice, or the former holder of the claim was only slow: the verification that exists is the answer.

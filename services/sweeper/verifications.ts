@@ -5,14 +5,13 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Pipeline } from '../../infra/store/docs.ts'
 import type { OtpReport } from '../../machines/reports.ts'
 import type { CountersignStore } from '../domain/collections.ts'
-import type { OutboxEntry } from '../domain/verifications/effect-messages.ts'
+import type { Relay } from '../domain/verifications/outbox.ts'
 import { postponeDue, SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface OtpSweepDeps {
   store: CountersignStore
   broker: Pick<Broker, 'publish'>
-  /** Publishes the effects of a verification and removes them from its outbox. */
-  relay(otp_id: string, effects: readonly OutboxEntry[]): void
+  relay: Pick<Relay, 'publish'>
   clock: Clock
   /** No other process uses the store, so all effects from before the start are those of a process that is gone. */
   soleProcess: boolean
@@ -52,7 +51,8 @@ export function createOtpSweeps({ store, broker, relay, clock, soleProcess }: Ot
         { sort: { partition: 1, outbox_at: 1 }, limit: SWEEP_BATCH },
       )
       await otps.update([{ ids: stuck.map(({ _id }) => _id), update: postponeOutbox(now) }])
-      for (const { _id, outbox } of stuck) relay(_id, outbox)
+      // All are in the outbox, also webhook events that an earlier release has put there.
+      for (const { _id, outbox } of stuck) relay.publish(_id, outbox, () => true)
       return stuck.length
     },
   }

@@ -100,7 +100,7 @@ export async function startSimulation({ processes, settings = {} }: SimulationOp
     const decisions = { record: () => {} }
     const guard = createFraudGuard({ keyring, clock, log, limits, apps, reputation, counts, decisions, metrics })
     // No message is delivered.
-    const relay = Object.assign(() => {}, { published: () => [], removed: () => {}, settled: async () => {} })
+    const relay = { publish: () => {}, published: () => [], removed: () => {} }
     let solvedHardest = false
     const onChange = guard.onChange
     const answer = createCallHandler({

@@ -1,10 +1,11 @@
-// What the write of a change does with effects, on a broker that forgets its messages in a crash.
+// What the write of a change does with effects, and how they leave.
 import { expect } from 'chai'
-import { done, type Outcome } from '../../../infra/broker/broker.ts'
+import { done, type Message, type Outcome } from '../../../infra/broker/broker.ts'
 import type { Identity } from '../../../machines/calls.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { inFlight } from '../../../services/domain/verifications/encryption-context.ts'
+import { eventsOf, lookForEventsAt } from '../../../services/domain/verifications/owed-events.ts'
 import { codeOf } from '../../../services/otp/verify.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
@@ -69,40 +70,73 @@ eachStore('the write of a change', fresh => {
       ({ type, status }) => `${type} ${status}`,
     )
 
-  it('holds the event of an app without an endpoint, where the store can; else the outbox keeps it', async () => {
-    const actor = await start(watched())
+  it('has no event in the outbox: the verification tells it, and when the sweeper looks for it', async () => {
+    const actor = await start(store)
     const sent = await send(actor)
-    beforeWrite = call => (call === 'events.insert' ? new Promise(() => {}) : undefined)
     await reportStatus(actor, sent, 'delivered')
-    const inOutbox = queuesIn(await stored(sent.otp_id)).filter(queue => queue === 'webhook.deliver')
-    if (store.insertsWithChanges) {
-      expect(await events()).to.deep.equal(['delivery.delivered unsent'])
-      expect(inOutbox).to.deep.equal([])
-    } else {
-      expect(await events()).to.deep.equal([])
-      expect(inOutbox).to.deep.equal(['webhook.deliver'])
-    }
+    await eventually(async () => expect(await events()).to.deep.equal(['delivery.delivered unsent']))
+    const doc = await stored(sent.otp_id)
+    expect(queuesIn(doc)).to.deep.equal([])
+    expect(doc.events_at).to.equal(lookForEventsAt(actor.clock.now()))
+    expect(await store.docs('events').get(eventsOf(doc).map(({ effect }) => effect.id))).to.have.property('size', 1)
   })
 
-  it('holds the event of a call as it does that of a report, and is the only write', async () => {
+  it('is the only write of a call beside its event', async () => {
     const actor = await start(watched())
     const { otp_id } = await send(actor)
     await emptied(actor, otp_id)
     writes = []
     expect(await verify(actor, otp_id)).to.include({ kind: 'verified', status: 'approved' })
     await eventually(async () => expect(await events()).to.deep.equal(['otp.approved unsent']))
-    await emptied(actor, otp_id)
-    const more = store.insertsWithChanges ? [] : ['events.insert', 'otps.update']
-    expect(writes).to.deep.equal(['otps.change', ...more])
+    await actor.clock.advance(10_000)
+    expect(writes).to.deep.equal(['otps.change', 'events.insert'])
   })
 
-  it('leaves the event of an app with an endpoint in the outbox', async () => {
+  it('leaves the event of an app with an endpoint to the webhook actor', async () => {
     await addEndpoint(store)
     const actor = await start(store)
+    const taken: unknown[] = []
+    const take = async (waiting: Message[]) => {
+      taken.push(...waiting.map(({ body }) => body))
+      return waiting.map(done)
+    }
+    await actor.broker.consume('webhook.deliver', take, { prefetch: 10 })
     const sent = await send(actor)
     await reportStatus(actor, sent, 'delivered')
-    expect(queuesIn(await stored(sent.otp_id))).to.deep.equal(['channel.sms', 'webhook.deliver'])
+    await eventually(() => expect(taken).to.have.length(1))
+    expect(taken[0]).to.deep.include({ type: 'delivery.delivered', app_id: 'app_1' })
     expect(await events()).to.deep.equal([])
+  })
+
+  it('is followed by its event when its report comes again, after the process was cut off', async () => {
+    const [dying, living] = [await start(watched()), await start(store)]
+    const sent = await send(dying)
+    beforeWrite = call => (call === 'events.insert' ? new Promise(() => {}) : undefined)
+    await reportStatus(dying, sent, 'delivered')
+    expect(await events()).to.deep.equal([])
+    for (let times = 0; times < 3; times += 1) await reportStatus(living, sent, 'delivered')
+    await eventually(async () => expect(await events()).to.deep.equal(['delivery.delivered unsent']))
+    expect((await stored(sent.otp_id)).rev, 'it changed once').to.equal(2)
+  })
+
+  it('keeps a delivery in the outbox that is not published yet', async () => {
+    const actor = await startOtpActor(store, keyring)
+    actors.push(actor)
+    const sent = await send(actor)
+    await reportStatus(actor, sent, 'sent')
+    const { outbox, outbox_at } = await stored(sent.otp_id)
+    expect(outbox.map(({ id }) => id)).to.deep.equal([sent.delivery_id])
+    expect(outbox_at).to.equal(actor.clock.now())
+  })
+
+  it('puts effects into the outbox with its own time, however old its report is', async () => {
+    await store.docs('apps').update([{ ids: ['app_1'], update: { $set: { settings: { auto_fallback: true } } } }])
+    const actor = await start(store)
+    const sent = await send(actor)
+    const at = actor.clock.now()
+    await actor.clock.advance(60_000)
+    await reportStatus(actor, sent, 'failed', at)
+    expect(await stored(sent.otp_id)).to.include({ outbox_at: actor.clock.now() })
   })
 
   it('removes a delivery that has ended, although its message is still held', async () => {
@@ -112,11 +146,10 @@ eachStore('the write of a change', fresh => {
     await reportStatus(actor, sent, 'sent')
     expect(queuesIn(await stored(sent.otp_id)), 'sent is not the end').to.deep.equal(['channel.sms'])
     await reportStatus(actor, sent, 'delivered')
-    if (store.insertsWithChanges) expect(await stored(sent.otp_id)).to.deep.include({ outbox: [], outbox_at: null })
+    expect(await stored(sent.otp_id)).to.deep.include({ outbox: [], outbox_at: null })
     release(done())
-    await emptied(actor, sent.otp_id)
     await actor.clock.advance(10_000)
-    if (store.insertsWithChanges) expect(writes).to.deep.equal(['otps.insert', 'otps.change', 'otps.change'])
+    expect(writes).to.deep.equal(['otps.insert', 'otps.change', 'otps.change', 'events.insert'])
   })
 
   it('removes a published delivery also when a call changes the verification', async () => {

@@ -4,19 +4,20 @@ import type { Message } from '../../../infra/broker/broker.ts'
 import { DAY_MS } from '../../../infra/time.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
+import type { OutboxEntry } from '../../../services/domain/verifications/effect-messages.ts'
 import type { NotifyBody } from '../../../services/domain/webhooks/messages.ts'
 import type { CachedApp } from '../../../services/otp/apps.ts'
-import { createEffectPublisher } from '../../../services/otp/effect-publisher.ts'
+import { createPublishEffect } from '../../../services/otp/publish-effect.ts'
 import { testClock } from '../../support/clock.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 
-onEmbeddedStore('the publisher of effects', fresh => {
+onEmbeddedStore('publishing an effect', fresh => {
   const clock = testClock()
 
   async function create({ app = async () => ({ settings: { retention_days: 2 } }) as CachedApp } = {}) {
     const store: CountersignStore = await fresh()
     const published: { queue: string; message: Message }[] = []
-    const publisher = createEffectPublisher({
+    const publish = createPublishEffect({
       broker: { publish: async (queue, message) => void published.push({ queue, message }) },
       events: store.docs('events'),
       webhooks: store.docs('webhooks'),
@@ -28,11 +29,13 @@ onEmbeddedStore('the publisher of effects', fresh => {
         .docs('webhooks')
         .insert([{ _id: 'app_shop', url: 'https://shop.example', status: 'active', secrets: [], rev: 0 }])
     const stored = async (id: string) => (await store.docs('events').get([id])).get(id)
-    return { publisher, published, addEndpoint, stored }
+    return { publish, published, addEndpoint, stored }
   }
 
-  const event = (): Message & { body: NotifyBody } => ({
+  const event = (): OutboxEntry & { body: NotifyBody } => ({
     id: 'evt_1',
+    queue: 'webhook.deliver',
+    at: clock.now(),
     body: {
       event_id: 'evt_1',
       app_id: 'app_shop',
@@ -45,8 +48,8 @@ onEmbeddedStore('the publisher of effects', fresh => {
   })
 
   it('stores an event of an app without an endpoint as unsent, for as long as the app keeps data', async () => {
-    const { publisher, published, stored } = await create()
-    await publisher.publish('webhook.deliver', event())
+    const { publish, published, stored } = await create()
+    await publish(event())
     expect(published).to.deep.equal([])
     expect(await stored('evt_1')).to.deep.include({
       app_id: 'app_shop',
@@ -61,53 +64,53 @@ onEmbeddedStore('the publisher of effects', fresh => {
   })
 
   it('keeps an event of test mode for three days at most', async () => {
-    const { publisher, stored } = await create({ app: async () => ({ settings: { retention_days: 30 } }) as CachedApp })
+    const { publish, stored } = await create({ app: async () => ({ settings: { retention_days: 30 } }) as CachedApp })
     const { body } = event()
     for (const mode of ['test', 'live'] as const)
-      await publisher.publish('webhook.deliver', { id: mode, body: { ...body, mode, event_id: `evt_${mode}` } })
+      await publish({ ...event(), id: mode, body: { ...body, mode, event_id: `evt_${mode}` } })
     expect((await stored('evt_test'))?.purge_at).to.deep.equal(new Date(clock.now() + 3 * DAY_MS))
     expect((await stored('evt_live'))?.purge_at).to.deep.equal(new Date(clock.now() + 30 * DAY_MS))
   })
 
   it('stores an event once that is published again after a crash', async () => {
-    const { publisher, stored } = await create()
-    await publisher.publish('webhook.deliver', event())
+    const { publish, stored } = await create()
+    await publish(event())
     const first = await stored('evt_1')
-    await publisher.publish('webhook.deliver', event())
+    await publish(event())
     expect(await stored('evt_1')).to.deep.equal(first)
   })
 
   it('sends an event of an app with an endpoint to the webhook actor', async () => {
-    const { publisher, published, addEndpoint, stored } = await create()
+    const { publish, published, addEndpoint, stored } = await create()
     await addEndpoint()
-    await publisher.publish('webhook.deliver', event())
-    expect(published).to.deep.equal([{ queue: 'webhook.deliver', message: event() }])
+    await publish(event())
+    expect(published).to.deep.equal([{ queue: 'webhook.deliver', message: { id: 'evt_1', body: event().body } }])
     expect(await stored('evt_1')).to.equal(undefined)
   })
 
   it('finds an endpoint five seconds after it was added', async () => {
-    const { publisher, published, addEndpoint } = await create()
-    await publisher.publish('webhook.deliver', event())
+    const { publish, published, addEndpoint } = await create()
+    await publish(event())
     await addEndpoint()
     await clock.advance(5_000)
-    await publisher.publish('webhook.deliver', { ...event(), id: 'evt_2' })
+    await publish({ ...event(), id: 'evt_2' })
     expect(published.map(({ message }) => message.id)).to.deep.equal(['evt_2'])
   })
 
   it('leaves an event to the webhook actor while the app cannot be read', async () => {
-    const { publisher, published, stored } = await create({
+    const { publish, published, stored } = await create({
       app: async () => {
         throw new Unavailable('the store is away')
       },
     })
-    await publisher.publish('webhook.deliver', event())
+    await publish(event())
     expect(published.map(({ message }) => message.id)).to.deep.equal(['evt_1'])
     expect(await stored('evt_1')).to.equal(undefined)
   })
 
   it('sends every other effect to its queue', async () => {
-    const { publisher, published } = await create()
-    await publisher.publish('channel.sms', { id: 'dlv_1', body: {} })
+    const { publish, published } = await create()
+    await publish({ id: 'dlv_1', queue: 'channel.sms', body: {}, at: 1 })
     expect(published).to.deep.equal([{ queue: 'channel.sms', message: { id: 'dlv_1', body: {} } }])
   })
 })
