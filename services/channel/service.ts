@@ -2,8 +2,8 @@
 // actor. A channel consumes no queue but its own, so that it can be scaled, stopped or broken without an effect on other channels.
 //
 // The path of a message, file by file:
-//   deliver.ts            reads the verification and takes steps until the delivery is sent, has failed or must wait
-//   failover.ts           does one step; next-step.ts decides which
+//   deliver.ts            reads the verification and takes steps until the delivery is sent, has failed or must wait; next-step.ts
+//                         decides which step is next
 //   candidates.ts         lists the app's providers in order; build-provider.ts creates them from providers/
 //   admission/            permits the call: circuit breaker, pause, concurrency
 //   render.ts             writes the text
@@ -38,7 +38,6 @@ import { createHandleCallback } from './callbacks/receipts.ts'
 import { createCallbackRouter } from './callbacks/router.ts'
 import { createCandidates } from './candidates.ts'
 import { createDeliver } from './deliver.ts'
-import { createFailover } from './failover.ts'
 import { PROVIDER_FACTORIES } from './providers/factories.ts'
 import { createSandboxProvider } from './providers/sandbox.ts'
 import { createRender } from './render.ts'
@@ -97,15 +96,18 @@ export const createChannelService =
       clock,
     })
     const callProvider = createCallProvider({ attempts, clock, log, metrics, timeoutMs })
-
-    const failover = createFailover({
+    const sendApprovalReply = createSendApprovalReply({ otps, apps, candidates, admission, callProvider, keyring })
+    const deliver = createDeliver({
+      otps,
       attempts,
       candidates,
       admission,
       render: createRender({ apps, keyring }),
       callProvider,
       publishReport,
+      sendApprovalReply,
       clock,
+      log,
       policy: {
         unknownWaitMs,
         underWayMs: timeoutMs + SAVE_RESULT_MS,
@@ -113,8 +115,6 @@ export const createChannelService =
         backoff: config.backoff.channel,
       },
     })
-    const sendApprovalReply = createSendApprovalReply({ otps, apps, candidates, admission, callProvider, keyring })
-    const deliver = createDeliver({ otps, failover, sendApprovalReply, clock, log })
 
     const testProvider = createTestProvider({ channel, tenancy, buildProvider, keyring, clock, log, timeoutMs })
 

@@ -162,15 +162,15 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'a delivery that an old primary does not know yet is dropped as erased',
     file: 'services/channel/deliver.ts',
-    original: '(await find(otp_id, delivery_id)) ?? (await find(otp_id, delivery_id, { certain: true }))',
-    planted: 'await find(otp_id, delivery_id)',
+    original: '(await find(body)) ?? (await find(body, { certain: true }))',
+    planted: 'await find(body)',
     tests: ['test/services/channel/deliver.test.ts'],
   },
   {
     fault: 'a shut provider is passed over although another process may have sent the message with it',
-    file: 'services/channel/failover.ts',
-    original: '    await loadHistory(job, run)\n    run.shutProviders.add(candidate.name)',
-    planted: '    run.shutProviders.add(candidate.name)',
+    file: 'services/channel/deliver.ts',
+    original: '        await loadHistory(job)\n        shutProviders.add(candidate.name)',
+    planted: '        shutProviders.add(candidate.name)',
     tests: ['test/services/channel/failover.test.ts'],
   },
   {

@@ -14,7 +14,6 @@ import { createBuildProvider, type ProviderFactories } from '../../services/chan
 import { createCallProvider } from '../../services/channel/call-provider.ts'
 import { createCandidates } from '../../services/channel/candidates.ts'
 import { createDeliver } from '../../services/channel/deliver.ts'
-import { createFailover } from '../../services/channel/failover.ts'
 import type { Provider, RenderedMessage } from '../../services/channel/provider.ts'
 import { createSandboxProvider } from '../../services/channel/providers/sandbox.ts'
 import { createRender } from '../../services/channel/render.ts'
@@ -92,7 +91,11 @@ export function createChannelActor(
     onReplaced: admission.forget,
     clock,
   })
-  const failover = createFailover({
+  const sendApprovalReply: SendApprovalReply = () => Promise.reject(new Error('no approval reply is expected here'))
+  const deliver = createDeliver({
+    otps: store.docs('otps'),
+    sendApprovalReply,
+    log,
     attempts,
     candidates,
     publishReport,
@@ -107,8 +110,6 @@ export function createChannelActor(
       backoff: BACKOFF,
     },
   })
-  const sendApprovalReply: SendApprovalReply = () => Promise.reject(new Error('no approval reply is expected here'))
-  const deliver = createDeliver({ otps: store.docs('otps'), failover, sendApprovalReply, clock, log })
   return {
     store,
     keyring,
