@@ -26,7 +26,7 @@ import { batchDocs } from '../../infra/store/batched-docs.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { channelCallQueue } from '../domain/tenancy/provider-test.ts'
-import { createTenancy } from '../domain/tenancy/tenancy.ts'
+import { createTenancy, TENANT_CACHE } from '../domain/tenancy/tenancy.ts'
 import { channelQueue } from '../domain/verifications/effect-messages.ts'
 import { createAdmission } from './admission/admission.ts'
 import { createBreakerReports } from './admission/breaker-reports.ts'
@@ -59,7 +59,6 @@ export interface ChannelDeps {
 const CONSUMER = { prefetch: 500 }
 /** Tests of providers come one by one, from people. */
 const CALLS = { prefetch: 10 }
-const APP_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
 
 /** How long after a call's timeout its result may still be written. */
 const SAVE_RESULT_MS = 2_000
@@ -74,7 +73,7 @@ export const createChannelService =
     const { publicUrl } = config.http
     const otps = batchDocs(store.docs('otps'))
     const tenancy = createTenancy({ store, keyring })
-    const apps = createCache(id => tenancy.app(id), { ...APP_CACHE, clock })
+    const apps = createCache(id => tenancy.app(id), { ...TENANT_CACHE, clock })
 
     const attempts = createAttempts({
       attempts: batchDocs(store.docs('attempts')),

@@ -9,8 +9,8 @@ import type { BoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { createSerialRunner } from '../../infra/serial-runner.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { LOST, retryAfterLostRace, TooManyRaces } from '../../infra/store/lost-race.ts'
 import type { Trace } from '../../infra/trace.ts'
-import { Unavailable } from '../../infra/unavailable.ts'
 import type { Refusal } from '../../machines/calls.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
 import type { Reply } from '../../machines/otp.ts'
@@ -32,6 +32,7 @@ export interface Intent {
 
 export type CommitResult = { doc: OtpDoc; reply: Reply } | { doc: OtpDoc; refusal: Refusal }
 
+/** Few, because a caller waits, and changes of one verification in this process do not race. */
 const MAX_TRIES_AFTER_LOST_RACE = 5
 
 /** `owner`: live and test verifications of an app are kept apart; null for reports, which may change any verification. Answers null when
@@ -53,7 +54,7 @@ export function createCommit({ otps, relay, recentOtps, clock, onChange }: Commi
 
   async function commit(otp_id: string, owner: AppMode | null, intent: Intent): Promise<CommitResult | null> {
     const reserved = createReservationKeeper(intent)
-    for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
+    const commitOnce = async (): Promise<CommitResult | null | typeof LOST> => {
       const recent = recentOtps.get(otp_id)
       recentOtps.delete(otp_id)
       const doc = recent ?? (await read(otps, otp_id, owner === null))
@@ -71,7 +72,7 @@ export function createCommit({ otps, relay, recentOtps, clock, onChange }: Commi
         const removed = added.length === 0 ? finishedEffects(doc, next.saved, relay.published(otp_id)) : []
         const { after, update } = otpUpdate(doc, next, { added, removed, at: clock.now() })
         const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update }])
-        if (answer === 'lost') continue
+        if (answer === 'lost') return LOST
         recentOtps.set(otp_id, after)
         onChange?.(doc, after, intent.trace)
         relay.removed(otp_id, removed)
@@ -79,7 +80,7 @@ export function createCommit({ otps, relay, recentOtps, clock, onChange }: Commi
         return { doc: after, reply: next.reply }
       }
       // Without a write the revision is not checked, so the answer must not rely on a document that may be out of date.
-      if (recent) continue
+      if (recent) return LOST
       await reserved.undo()
       if (refusal) return { doc, refusal }
       // A command that comes again: the process that saved its change may have died before it published the events.
@@ -88,8 +89,10 @@ export function createCommit({ otps, relay, recentOtps, clock, onChange }: Commi
           relay.publish(otp_id, outboxEntries(doc, [effect], at, intent.trace))
       return { doc, reply: next.reply }
     }
-    await reserved.undo()
-    throw new Unavailable('too many changes of one verification at once')
+    return retryAfterLostRace('a verification', commitOnce, MAX_TRIES_AFTER_LOST_RACE).catch(async error => {
+      if (error instanceof TooManyRaces) await reserved.undo()
+      throw error
+    })
   }
 
   /** Changes of one verification run one after the other in this process, so that they do not lose races against each other. */

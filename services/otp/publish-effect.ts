@@ -4,6 +4,7 @@ import type { Broker } from '../../infra/broker/broker.ts'
 import { type Cache, createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { TENANT_CACHE } from '../domain/tenancy/tenancy.ts'
 import type { OutboxEntry } from '../domain/verifications/effect-messages.ts'
 import { messageIn, type PublishEffect } from '../domain/verifications/outbox.ts'
 import type { EventDoc, WebhookEndpoint } from '../domain/webhooks/documents.ts'
@@ -20,12 +21,9 @@ export interface PublishEffectDeps {
   clock: Clock
 }
 
-/** As long as the webhook actor knows endpoints. */
-const ENDPOINT_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
-
 export function createPublishEffect({ broker, events, webhooks, apps, clock }: PublishEffectDeps): PublishEffect {
   const hasEndpoint = createCache(async (app_id: string) => (await webhooks.get([app_id])).has(app_id), {
-    ...ENDPOINT_CACHE,
+    ...TENANT_CACHE,
     clock,
   })
 

@@ -6,7 +6,7 @@ import type { Pipeline } from '../../infra/store/docs.ts'
 import type { OtpReport } from '../../machines/reports.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { Relay } from '../domain/verifications/outbox.ts'
-import { postponeDue, SWEEP_BATCH, type Sweep } from './sweep.ts'
+import { findDue, postponeDue, type Sweep } from './sweep.ts'
 
 export interface OtpSweepDeps {
   store: CountersignStore
@@ -28,11 +28,8 @@ export function createOtpSweeps({ store, broker, relay, clock, soleProcess }: Ot
   return {
     /** Verifications whose deadline has passed. */
     async expiry(partitions) {
-      const [now, partition] = [clock.now(), { $in: [...partitions] }]
-      const due = await otps.find(
-        { partition, due_at: { $gt: 0, $lte: now } },
-        { sort: { partition: 1, due_at: 1 }, limit: SWEEP_BATCH },
-      )
+      const now = clock.now()
+      const due = await findDue(otps, partitions, 'due_at', now)
       await otps.update([{ ids: due.map(({ _id }) => _id), update: postponeDue(now + REMIND_AGAIN_MS) }])
       await Promise.all(
         due.map(({ _id: otp_id, due_at }) => {
@@ -45,11 +42,8 @@ export function createOtpSweeps({ store, broker, relay, clock, soleProcess }: Ot
 
     /** Effects that were saved and not published, or that were not removed from the outbox afterwards. */
     async outbox(partitions) {
-      const [now, partition] = [clock.now(), { $in: [...partitions] }]
-      const stuck = await otps.find(
-        { partition, outbox_at: { $gt: 0, $lte: Math.max(beforeStart, now - OUTBOX_STUCK_MS) } },
-        { sort: { partition: 1, outbox_at: 1 }, limit: SWEEP_BATCH },
-      )
+      const now = clock.now()
+      const stuck = await findDue(otps, partitions, 'outbox_at', Math.max(beforeStart, now - OUTBOX_STUCK_MS))
       await otps.update([{ ids: stuck.map(({ _id }) => _id), update: postponeOutbox(now) }])
       // All are in the outbox, also webhook events that an earlier release has put there.
       for (const { _id, outbox } of stuck) relay.publish(_id, outbox, () => true)

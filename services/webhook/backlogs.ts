@@ -2,6 +2,7 @@
 // are to be sent again. In: an app whose backlog may be sent. Out: its events sent as fast as slots allow. The store is the queue, so
 // waiting costs neither memory nor prefetch and survives the process. Each process drains an app's backlog once at a time; two processes
 // may drain the same backlog, because each attempt is started by a conditional change.
+import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
@@ -68,7 +69,7 @@ type DrainEnd = 'over' | 'unreadable' | 'interrupted'
 export function createBacklogs(deps: BacklogDeps): Backlogs {
   const { events, webhooks, endpoints, freeSlots, whenSlotFree, attempt, remind, mayWork, clock, log } = deps
   const draining = new Map<string, DrainState>()
-  const marked = new Map<string, { at: number; writing: Promise<unknown> }>()
+  const marked = createBoundedMap<{ at: number; writing: Promise<unknown> }>(MAX_MARKS)
 
   async function drainPage(app_id: string): Promise<'more' | DrainEnd> {
     const page = { sort: { backlog_at: 1 }, limit: DRAIN_PAGE } as const
@@ -157,7 +158,6 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
     const known = marked.get(app_id)
     // A mark that was written before the clock was set back does not count.
     if (known && known.at <= now && now < known.at + RENEW_MARK_MS) return void (await known.writing)
-    if (marked.size >= MAX_MARKS) marked.clear()
     const writing = webhooks.modify({ _id: app_id }, { $max: { drain_at: now + MARK_AHEAD_MS } })
     marked.set(app_id, { at: now, writing })
     writing.catch(() => marked.delete(app_id))

@@ -9,7 +9,7 @@ import type { Trace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { MIN_EVENT_RETENTION_MS } from '../domain/retention.ts'
-import type { Tenancy } from '../domain/tenancy/tenancy.ts'
+import { TENANT_CACHE, type Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { type NotifyBody, newEventFields } from '../domain/webhooks/messages.ts'
 import { newEvent, purgeNotBefore } from '../domain/webhooks/new-event.ts'
@@ -39,8 +39,6 @@ export interface NewEventDeps {
   log: Logger
 }
 
-const APP_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
-
 /** An event about to be inserted. With a place for its call, it is inserted as started. */
 interface PreparedEvent {
   event: EventDoc
@@ -49,7 +47,7 @@ interface PreparedEvent {
 
 export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
   const { events, tenancy, endpoints, attempts, backlogs, retrySchedule, clock, log } = deps
-  const settings = createCache(readSettings, { ...APP_CACHE, clock })
+  const settings = createCache(readSettings, { ...TENANT_CACHE, clock })
 
   async function readSettings(app_id: string): Promise<AppSettings | null> {
     try {

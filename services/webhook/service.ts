@@ -19,6 +19,7 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { batchDocs } from '../../infra/store/batched-docs.ts'
+import { withTimeout } from '../../infra/timeout.ts'
 import type { Traced } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { CountersignStore } from '../domain/collections.ts'
@@ -168,12 +169,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
     async stop(graceMs = CALLS_GRACE_MS) {
       pause()
       await consumer.stop(graceMs)
-      let cancel = (): void => {}
-      const graceOver = new Promise<void>(resolve => {
-        cancel = clock.after(Math.min(graceMs, CALLS_GRACE_MS), resolve)
-      })
-      await Promise.race([attempts.settled(), graceOver])
-      cancel()
+      await withTimeout(clock, Math.min(graceMs, CALLS_GRACE_MS), attempts.settled())
     },
   })
 
