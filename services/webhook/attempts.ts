@@ -7,31 +7,23 @@ import { isSuccess } from '../../machines/endpoint.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-schedule.ts'
 import type { Call } from './call.ts'
-import type { RecordResult } from './call-results.ts'
-import { type Endpoint, type Endpoints, isCallable } from './endpoints.ts'
+import { type RecordResult, subjectOf } from './call-results.ts'
+import { type Endpoint, isCallable } from './endpoints.ts'
 import * as change from './event-changes.ts'
-import { createSlotQueue } from './slot-queue.ts'
 import type { Slots, Tenant } from './slots.ts'
-
-/** What a call needs before its event is stored as started: a slot, which is released after the call, or a seat in the queue for one. */
-export type CallPlace = Slots | 'seat'
 
 export interface Attempts {
   /** How many more calls of the endpoint may start now. */
   freeSlots(endpoint: Endpoint, tenant: Tenant): number
   /** Resolves when a slot of this endpoint is free again. */
   whenSlotFree(endpoint: Endpoint): Promise<void>
-  /** Null when there is neither a slot nor a seat. */
-  reserve(endpoint: Endpoint, tenant: Tenant): CallPlace | null
-  /** Gives back a place that was not used. */
-  unreserve(tenant: Tenant, place: CallPlace): void
-  /** Calls the endpoint for an event whose attempt this process has started; frees the place afterwards. Returns at once. */
-  startCall(event: EventDoc, endpoint: Endpoint, place: CallPlace): void
+  /** Answers the pool to release the slot to, if no call is made; null when there is no slot. */
+  takeSlot(endpoint: Endpoint, tenant: Tenant): Slots | null
+  /** Calls the endpoint for an event whose attempt this process has started; releases the slot afterwards. Returns at once. */
+  startCall(event: EventDoc, endpoint: Endpoint, slot: Slots): void
   /** Starts attempts of one app's events together and calls its endpoint in their order, as far as there are slots. Answers how many
    *  were started: another process has started the others, or they have to wait. */
   attempt(waiting: readonly EventDoc[], endpoint: Endpoint): Promise<number>
-  /** Parks all queued events, for another process to send. */
-  parkQueued(): void
   /** Resolves when no call is under way and all results are written. */
   settled(): Promise<void>
 }
@@ -43,11 +35,8 @@ export interface AttemptDeps {
   call: Call
   recordResult: RecordResult
   retrySchedule: RetrySchedule
-  endpoints: Pick<Endpoints, 'get'>
-  /** Whether events of this app wait in the store. Newer ones then join the backlog instead of the queue. */
-  hasBacklog(app_id: string): boolean
-  /** Moves started events of one app, for which no call will be made now, to the backlog. */
-  park(events: EventDoc[]): Promise<void>
+  /** Moves a started event, for which no call will be made now, to the backlog. */
+  park(event: EventDoc): Promise<void>
   /** While false, no call is begun. */
   mayWork(): boolean
   clock: Clock
@@ -62,9 +51,8 @@ const FAILURES_TO_BE_FAILING = 8
 const keepsFailing = ({ life }: Pick<Endpoint, 'life'>): boolean => life.context.failures >= FAILURES_TO_BE_FAILING
 
 export function createAttempts(deps: AttemptDeps): Attempts {
-  const { events, slots, call, recordResult, retrySchedule, endpoints, hasBacklog, park, mayWork, clock, log } = deps
+  const { events, slots, call, recordResult, retrySchedule, park, mayWork, clock, log } = deps
   const underWay = new Set<Promise<void>>()
-  const queue = createSlotQueue({ clock, onExpired: expired => track(parkOrLog(expired.map(({ event }) => event))) })
 
   function track(work: Promise<void>): void {
     const tracked = work.finally(() => underWay.delete(tracked))
@@ -81,17 +69,9 @@ export function createAttempts(deps: AttemptDeps): Attempts {
     return mayCall(endpoint) ? pool.freeSlots(tenant, maxCalls) : 0
   }
 
-  /** Answers the pool to release the slot to; null when there is no slot. */
   function takeSlot(endpoint: Endpoint, tenant: Tenant): Slots | null {
     const [pool, maxCalls] = slotsFor(endpoint)
     return mayCall(endpoint) && pool.take(tenant, maxCalls) ? pool : null
-  }
-
-  function reserve(endpoint: Endpoint, tenant: Tenant): CallPlace | null {
-    const slot = takeSlot(endpoint, tenant)
-    if (slot) return slot
-    const mayWait = !keepsFailing(endpoint) && mayCall(endpoint) && !hasBacklog(endpoint.app_id)
-    return mayWait && queue.reserve(endpoint.app_id) ? 'seat' : null
   }
 
   async function startAttempts(waiting: readonly EventDoc[]): Promise<EventDoc[]> {
@@ -110,7 +90,7 @@ export function createAttempts(deps: AttemptDeps): Attempts {
   async function callEndpoint(event: EventDoc, endpoint: Endpoint, slot: Slots): Promise<void> {
     try {
       // The process may have been paused while the attempt was being stored.
-      if (!mayWork()) return await parkOrLog([event])
+      if (!mayWork()) return await parkOrLog(event)
       const result = await call(event, endpoint)
       // A failure may pause the endpoint, so the next call waits until it is written. A success delays no other call.
       const recorded = recordResult(event, result)
@@ -118,48 +98,23 @@ export function createAttempts(deps: AttemptDeps): Attempts {
       else await recorded
     } finally {
       slot.release(event)
-      callNext(event.app_id)
     }
   }
 
-  /** Gives a freed slot to the event that has waited longest in the queue. */
-  function callNext(app_id: string): void {
-    const next = queue.dequeue(app_id)
-    if (!next) return
-    const slot = takeSlot(next.endpoint, next.event)
-    track(slot ? callQueued(next.event, slot) : parkOrLog([next.event]))
-  }
-
-  /** Reads the endpoint again: it may have been paused since the event was queued. */
-  async function callQueued(event: EventDoc, slot: Slots): Promise<void> {
-    const endpoint = await endpoints.get(event.app_id).catch(() => null)
-    if (endpoint && isCallable(endpoint)) return callEndpoint(event, endpoint, slot)
-    slot.release(event)
-    callNext(event.app_id)
-    await parkOrLog([event])
-  }
-
-  async function parkOrLog(expired: EventDoc[]): Promise<void> {
+  async function parkOrLog(event: EventDoc): Promise<void> {
     try {
-      await park(expired)
+      await park(event)
     } catch (error) {
-      // The events stay started. When their `due_at` has passed, the sweeper reminds of them.
-      log.warn({ err: error, events: expired.length }, 'webhook.not_parked')
+      // The event stays started. When its `due_at` has passed, the sweeper reminds of it.
+      log.warn({ err: error, ...subjectOf(event) }, 'webhook.not_parked')
     }
   }
 
   return {
-    reserve,
+    takeSlot,
     freeSlots,
     whenSlotFree: endpoint => slotsFor(endpoint)[0].whenSlotFree(endpoint.app_id),
-    unreserve: (tenant, place) => (place === 'seat' ? queue.unreserve(tenant.app_id) : place.release(tenant)),
-    startCall(event, endpoint, place) {
-      if (place !== 'seat') return track(callEndpoint(event, endpoint, place))
-      queue.enqueue({ event, endpoint })
-      // The process may have been paused since the seat was reserved, or a slot freed.
-      if (!mayWork()) queue.expireAll()
-      else if (freeSlots(endpoint, event) > 0) callNext(event.app_id)
-    },
+    startCall: (event, endpoint, slot) => track(callEndpoint(event, endpoint, slot)),
     async attempt(waiting, endpoint) {
       const taken = waiting.map(event => takeSlot(endpoint, event)).filter(slot => slot !== null)
       let started: EventDoc[] = []
@@ -171,7 +126,6 @@ export function createAttempts(deps: AttemptDeps): Attempts {
       for (const [at, event] of started.entries()) track(callEndpoint(event, endpoint, taken[at] as Slots))
       return started.length
     },
-    parkQueued: queue.expireAll,
     async settled() {
       while (underWay.size > 0) await Promise.all(underWay)
     },

@@ -9,7 +9,7 @@ import type { Docs } from '../../infra/store/docs.ts'
 import type { EventDoc, WebhookEndpoint } from '../domain/webhooks/documents.ts'
 import { drainMessage, type Remind } from '../domain/webhooks/messages.ts'
 import { type Endpoint, type Endpoints, isCallable, isPaused } from './endpoints.ts'
-import { cancelAttempt } from './event-changes.ts'
+import { cancelAttempt, keepWhilePaused } from './event-changes.ts'
 import { releaseRetries } from './release-retries.ts'
 import type { Tenant } from './slots.ts'
 
@@ -19,10 +19,8 @@ export interface Backlogs {
   /** Sends the backlog as fast as the endpoint's slots allow. Returns at once. `mark` is cleared when the backlog is empty. While this
    *  process may not work, another one is asked to. */
   drain(app_id: string, mark?: number): void
-  /** Whether this process is draining the app's backlog. */
-  isDraining(app_id: string): boolean
-  /** Moves events of one app to its backlog whose attempts were started, but for which no call will be made now. */
-  park(started: readonly EventDoc[]): Promise<void>
+  /** Moves an event to its app's backlog whose attempt was started, but for which no call will be made now. */
+  park(started: EventDoc): Promise<void>
   /** Asks other processes for the drains that this one has begun. It ends them itself as soon as it may not work. */
   handOver(): void
 }
@@ -63,8 +61,8 @@ interface DrainState {
   mark?: number
 }
 
-/** Why a drain ended: nothing is left to send, the endpoint cannot be read, or this process may not work. */
-type DrainEnd = 'over' | 'unreadable' | 'interrupted'
+/** Why a drain ended: nothing is left to send, the endpoint is paused or cannot be read, or this process may not work. */
+type DrainEnd = 'over' | 'paused' | 'unreadable' | 'interrupted'
 
 export function createBacklogs(deps: BacklogDeps): Backlogs {
   const { events, webhooks, endpoints, freeSlots, whenSlotFree, attempt, remind, mayWork, clock, log } = deps
@@ -92,7 +90,8 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
     for (;;) {
       const endpoint = await endpoints.get(tenant.app_id)
       if (!mayWork()) return 'interrupted'
-      if (!endpoint || isPaused(endpoint)) return 'over'
+      if (!endpoint) return 'over'
+      if (isPaused(endpoint)) return 'paused'
       if (isUnreadable(endpoint)) return 'unreadable'
       if (freeSlots(endpoint, tenant) > 0) return endpoint
       await whenSlotFree(endpoint)
@@ -113,11 +112,28 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
       if (retryAllBefore !== undefined) await releaseRetries(events, app_id, retryAllBefore)
       let outcome: Awaited<ReturnType<typeof drainPage>> = isUnreadable(endpoint) ? 'unreadable' : 'more'
       while (outcome === 'more') outcome = mayWork() ? await drainPage(app_id) : 'interrupted'
+      if (outcome === 'paused') {
+        await keepOverflow(app_id)
+        outcome = 'over'
+        // If the endpoint was enabled meanwhile, its backlog may have been drained before these events were kept.
+        const now = await endpoints.reload(app_id)
+        if (now && !isPaused(now)) state.rerun = true
+      }
       if (mark === undefined) continue
       const lateUntil = (retryAllBefore ?? 0) + LATE_RESULTS_MS
       if (outcome === 'unreadable') await postponeMark(app_id, mark, clock.now() + UNREADABLE_RETRY_MS)
       else if (outcome === 'over' && startedAt < lateUntil) await postponeMark(app_id, mark, lateUntil)
       else if (outcome === 'over') await clearMark(app_id, mark)
+    }
+  }
+
+  /** The endpoint was paused while events waited for its slots: they are held until it is enabled. */
+  async function keepOverflow(app_id: string): Promise<void> {
+    const page = { sort: { backlog_at: 1 }, limit: DRAIN_PAGE } as const
+    for (;;) {
+      const waiting = await events.find({ app_id, backlog_at: { $gt: 0 }, backlog: 'overflow' }, page)
+      if (waiting.length === 0) return
+      await events.change(waiting.map(event => ({ _id: event._id, rev: event.rev, update: keepWhilePaused(event) })))
     }
   }
 
@@ -164,21 +180,18 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
     await writing
   }
 
-  async function park(started: readonly EventDoc[]): Promise<void> {
-    const app_id = started[0]?.app_id ?? ''
+  async function park(started: EventDoc): Promise<void> {
+    const { _id, rev, app_id } = started
     const endpoint = await endpoints.get(app_id)
     const backlog = endpoint && isPaused(endpoint) ? 'kept' : 'overflow'
     if (backlog === 'overflow') await mark(app_id)
-    await events.change(
-      started.map(event => ({ _id: event._id, rev: event.rev, update: cancelAttempt(event, backlog) })),
-    )
+    await events.change([{ _id, rev, update: cancelAttempt(started, backlog) }])
     if (backlog === 'overflow') drain(app_id)
   }
 
   return {
     mark,
     park,
-    isDraining: app_id => draining.has(app_id),
     drain,
     handOver() {
       for (const [app_id, { mark }] of draining) askOthers(app_id, mark)

@@ -72,14 +72,12 @@ export function createWebhookService(deps: WebhookDeps): Service {
   const calls = createEndpointCalls({ outbound, clock })
   const attempts = createAttempts({
     events,
-    endpoints,
     slots,
     call: calls.call,
     recordResult,
     retrySchedule,
     clock,
     log,
-    hasBacklog: app_id => backlogs.isDraining(app_id),
     park: started => backlogs.park(started),
     mayWork,
   })
@@ -160,7 +158,6 @@ export function createWebhookService(deps: WebhookDeps): Service {
     working = false
     reminders.dropTimers()
     backlogs.handOver()
-    attempts.parkQueued()
   }
 
   /** Stopping the consumer also waits a moment for the calls it started. */
