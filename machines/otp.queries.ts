@@ -13,7 +13,7 @@ export const attemptsLeft = (otp: Otp): number => Math.max(0, otp.rules.verify_a
 
 /** Whether no code was compared yet. The lock of the recipient does not refuse this guess: a stranger who enters wrong codes can then not
  *  keep out a user who types the right code at once. How many such guesses a recipient has is counted with the write (reserve in
- *  services/otp/verify.ts): a count that was read before could be used up by a guess at the same time. */
+ *  services/otp/calls/verify.ts): a count that was read before could be used up by a guess at the same time. */
 export const isFirstGuess = (otp: Otp): boolean => otp.wrong_codes === 0 && otp.approval === null
 
 /** How long the key that approved may repeat its call, because the reply may have been lost. */

@@ -7,7 +7,7 @@
 //   candidates.ts         lists the app's providers in order; build-provider.ts creates them from providers/
 //   admission/            permits the call: circuit breaker, pause, concurrency
 //   render.ts             writes the text
-//   call-provider.ts      saves the attempt (attempts.ts) and calls the provider
+//   call-provider.ts      saves the attempt (provider-attempts.ts) and calls the provider
 //   report-publisher.ts   reports the result to the OTP actor
 //   callbacks/            takes the vendor's receipts, later
 // Beside it: test-provider.ts sends one message for the dashboard, and admission/breaker-reports.ts tells operators the state of the breakers.
@@ -28,16 +28,16 @@ import type { CountersignStore } from '../domain/collections.ts'
 import { channelCallQueue } from '../domain/tenancy/provider-test.ts'
 import { createTenancy, TENANT_CACHE } from '../domain/tenancy/tenancy.ts'
 import { channelQueue } from '../domain/verifications/effect-messages.ts'
-import { createAdmission } from './admission/admission.ts'
 import { createBreakerReports } from './admission/breaker-reports.ts'
+import { createAdmission } from './admission/provider-gates.ts'
 import { createSendApprovalReply } from './approval-reply.ts'
-import { createAttempts } from './attempts.ts'
 import { createBuildProvider } from './build-provider.ts'
 import { createCallProvider } from './call-provider.ts'
 import { createHandleCallback } from './callbacks/receipts.ts'
 import { createCallbackRouter } from './callbacks/router.ts'
 import { createCandidates } from './candidates.ts'
 import { createDeliver } from './deliver.ts'
+import { createAttempts } from './provider-attempts.ts'
 import { PROVIDER_FACTORIES } from './providers/factories.ts'
 import { createSandboxProvider } from './providers/sandbox.ts'
 import { createRender } from './render.ts'

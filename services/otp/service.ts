@@ -1,7 +1,6 @@
-// The OTP actor. In: the edge's calls (call-handler.ts) and reports from outside (report-handler.ts). Out: answers, saved
-// verifications, and effects on their way to the other actors. Calls and reports change a verification through one commit
-// (commit.ts), which asks the machine.
-
+// The OTP actor. In: the edge's calls (calls/) and reports from outside (reports/). Out: answers, saved verifications, and effects on their
+// way to the other actors. Both change a verification through one commit (commit/), which asks the machine. messages/ has what a call and a
+// report need alike to send one more message; limits/, fraud/ and money/ decide whether it may be sent.
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
@@ -18,20 +17,20 @@ import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { createRelay } from '../domain/verifications/outbox.ts'
 import { createAppCache } from './apps.ts'
-import { createCallHandler } from './call-handler.ts'
-import { createChallenges } from './challenges.ts'
-import { createCommit } from './commit.ts'
-import { createLogFailedDeliveries } from './failed-deliveries.ts'
+import { createCallHandler } from './calls/call-handler.ts'
+import { createChallenges } from './calls/challenges.ts'
+import { createClaims } from './calls/idempotency-claims.ts'
+import { createCommit } from './commit/commit.ts'
+import { createLogFailedDeliveries } from './commit/failed-deliveries.ts'
+import { createPublishEffect } from './commit/publish-effect.ts'
 import { createFraudCounts } from './fraud/counts.ts'
 import { createDecisionLog } from './fraud/decisions.ts'
 import { createFraudGuard } from './fraud/guard.ts'
-import { createClaims } from './idempotency-claims.ts'
 import { createLimits } from './limits/limits.ts'
 import { createReputationLookup } from './limits/reputation.ts'
 import { createFunds } from './money/funds.ts'
 import { createPriceSource } from './money/prices.ts'
-import { createPublishEffect } from './publish-effect.ts'
-import { createReportHandler } from './report-handler.ts'
+import { createReportHandler } from './reports/report-handler.ts'
 import { createStatsCounter } from './stats/counter.ts'
 import { createVerificationMetrics } from './stats/metrics.ts'
 

@@ -5,7 +5,7 @@ import { isSuccess } from '../../machines/endpoint.ts'
 import { MIN_EVENT_RETENTION_MS } from '../domain/retention.ts'
 import type { Backlog, EventAttempt, EventDoc } from '../domain/webhooks/documents.ts'
 import { MESSAGE_LOST_AFTER_MS, purgeNotBefore } from '../domain/webhooks/new-event.ts'
-import type { RetrySchedule } from '../domain/webhooks/retry-schedule.ts'
+import type { RetrySchedule } from '../domain/webhooks/retry-waits.ts'
 import { CALL_TIMEOUT_MS, type CallResult } from './call.ts'
 
 type Change = Operators<EventDoc>

@@ -175,7 +175,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   },
   {
     fault: 'a process that has one message twice at once calls the provider twice',
-    file: 'services/channel/attempts.ts',
+    file: 'services/channel/provider-attempts.ts',
     original: 'const isNew = isOwn(stored) && (stored.maker?.try === maker.try || own.takeUncalled(stored._id))',
     planted: 'const isNew = isOwn(stored)',
     tests: ['test/services/channel/call-provider.test.ts'],
@@ -240,7 +240,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   // services/webhook
   {
     fault: 'an endpoint that has just answered 410 is called for the next event before it is paused',
-    file: 'services/webhook/attempts.ts',
+    file: 'services/webhook/event-attempts.ts',
     original: '      if (isSuccess(result)) track(recorded)\n      else await recorded',
     planted: '      if (isSuccess(result)) await recorded\n      else track(recorded)',
     tests: ['test/services/webhook/isolation.test.ts'],

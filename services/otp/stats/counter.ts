@@ -27,7 +27,7 @@ import {
   type Refused,
   type StatsOwner,
   withAdded,
-} from '../../domain/stats/stats-documents.ts'
+} from '../../domain/stats/hours-and-days.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import type { AppMode } from '../../domain/verifications/lookup-indexes.ts'
 
