@@ -19,6 +19,10 @@ export interface EndpointLife {
   enabled_at: number | null
 }
 
+/** An endpoint accepts a webhook event by any 2xx status. `status` is null where it did not answer. */
+export const isSuccess = ({ status }: { status: number | null }): boolean =>
+  status !== null && status >= 200 && status < 300
+
 /** An event of the machine, not a webhook event. `at` is when it happened. */
 export type EndpointEvent =
   | { type: 'attempt.succeeded'; at: number }

@@ -5,6 +5,17 @@ import type { Mode } from './otp.ts'
 /** Which receipts the sandbox sends for a message. */
 export type SandboxScenario = 'delivered' | 'failed' | 'late' | 'twice' | 'disorder' | 'silent' | 'fallback'
 
+/** In words, for the pages that list them. */
+export const SCENARIOS: Readonly<Record<SandboxScenario, string>> = {
+  delivered: 'Sent, then delivered',
+  failed: 'Sent, then the delivery fails',
+  late: 'Sent; the receipt comes after 30 seconds',
+  twice: 'Sent; the receipt comes twice, and you get one event',
+  disorder: 'Delivered before it was sent, then failed, which changes nothing',
+  silent: 'Sent; no receipt ever comes',
+  fallback: 'Fails on the first channel, is delivered on the next: with `auto_fallback`, or after a resend',
+}
+
 export type Magic = { refuses: ErrorType } | { scenario: SandboxScenario }
 
 /** Each is a phone number, and an email address `<name>@magic.test`. */

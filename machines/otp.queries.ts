@@ -1,18 +1,10 @@
 // Questions about a verification. In: its data, and the time where the answer depends on it. Out: the answer; nothing is changed.
-// When and where a verification can be resent is in resend.ts.
-import type { Completion, Delivery, Otp, OtpStatus } from './otp.ts'
-
-/** A code expires at the latest this many lifetimes after the first send, however often it is resent. */
-const MAX_LIFETIMES = 3
+// When and where a verification can be resent is in resend.ts; how long its code is valid, in otp.code-life.ts.
+import { isLapsed } from './otp.code-life.ts'
+import type { Completion, Delivery, Otp } from './otp.ts'
 
 /** No later report changes it. */
 export const isEnded = ({ status }: Pick<Delivery, 'status'>): boolean => status === 'delivered' || status === 'failed'
-
-export const isLapsed = (otp: Otp, at: number): boolean => at >= otp.expires_at
-
-/** The status that callers see. A verification whose time is up is expired for them, even before the sweeper has saved that. */
-export const statusAt = (value: OtpStatus, otp: Otp, at: number): OtpStatus =>
-  value === 'pending' && isLapsed(otp, at) ? 'expired' : value
 
 export const completionOf = (otp: Otp): Completion =>
   otp.link !== null && otp.whatsapp === 'link_inbound' ? 'inbound' : 'code'
@@ -21,7 +13,7 @@ export const attemptsLeft = (otp: Otp): number => Math.max(0, otp.rules.verify_a
 
 /** Whether no code was compared yet. The lock of the recipient does not refuse this guess: a stranger who enters wrong codes can then not
  *  keep out a user who types the right code at once. How many such guesses a recipient has is counted with the write (reserve in
- *  services/otp/verify.ts): a count that was read before could be used up by a guess at the same time. */
+ *  services/otp/calls/verify.ts): a count that was read before could be used up by a guess at the same time. */
 export const isFirstGuess = (otp: Otp): boolean => otp.wrong_codes === 0 && otp.approval === null
 
 /** How long the key that approved may repeat its call, because the reply may have been lost. */
@@ -32,9 +24,6 @@ export const isRepeatOver = (otp: Otp, at: number): boolean =>
   otp.approval === null || at >= otp.approval.at + VERIFY_REPEAT_MS || isLapsed(otp, at) || otp.exchange !== null
 
 export const sendsLeft = (otp: Otp): number => Math.max(0, otp.rules.send_attempts - otp.sends)
-
-export const expiryAfterSend = (ttl_ms: number, first_sent_at: number, at: number): number =>
-  Math.min(at + ttl_ms, first_sent_at + MAX_LIFETIMES * ttl_ms)
 
 /** A token belongs to an approval by a device. It can be exchanged until it expires, and by one API key only. */
 export const isExchangeable = (otp: Otp, key_id: string, at: number): boolean =>

@@ -39,10 +39,7 @@ export function step(saved: SavedOtp | null, command: OtpCommand): Step {
   if (saved === null) return toStep(null, command, startTransition(command))
   const now = toCurrentVersion(saved)
   const repeated = now.last_commands.find(({ id }) => id === command.id)
-  if (repeated) {
-    const { reply, events = [] } = repeated
-    return { saved: now, effects: events, reply, changed: false, dueAt: dueAt(now) }
-  }
+  if (repeated) return { saved: now, effects: [], reply: repeated.reply, changed: false, dueAt: dueAt(now) }
   if (command.type === 'otp.start') throw new Error('a verification starts once')
   const snapshot = { ...STATES[now.value], context: now.context }
   return toStep(

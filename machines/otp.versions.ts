@@ -1,6 +1,6 @@
 // A verification outlives a deploy. In: a verification as any release saved it. Out: the same in the shape of this release. It is
 // migrated when it is read, one version at a time; the next write saves it in the current shape.
-import type { EventEffect, Otp, OtpStatus, Reply } from './otp.ts'
+import type { Otp, OtpStatus, Reply } from './otp.ts'
 
 /** The part of a verification's stored document that belongs to the machine. */
 export interface SavedOtp {
@@ -15,9 +15,6 @@ export interface SavedOtp {
 export interface RememberedCommand {
   id: string
   reply: Reply
-  /** The webhook events that the command caused, which it causes again when it is delivered again; absent where it caused none, where
-   *  the outbox keeps them, and where a later write knew that they are published. */
-  events?: EventEffect[]
 }
 
 /** What an older release saved: the same members, but a context of another shape. */

@@ -1,7 +1,8 @@
 // When a verification can be resent (the cooldown), and to which channel. In: the verification, the channels that are usable now.
 // Out: a time, or a target. The rows for `otp.resend` in otp.machine.ts say in which order these rules are asked.
 import type { Channel } from './channels.ts'
-import { sendsLeft, statusAt } from './otp.queries.ts'
+import { statusAt } from './otp.code-life.ts'
+import { sendsLeft } from './otp.queries.ts'
 import type { Otp, OtpStatus } from './otp.ts'
 
 /** When the cooldown after the latest send ends. The cooldowns come from the app's setting `resend_cooldown_seconds`. */

@@ -1,6 +1,7 @@
 // Runs a pure transition of an xstate machine. In: a call of a machine's method that takes an actor scope. Out: the snapshot and the
-// actions, as data. xstate's own `transition()` builds an actor for every call; building it fails without an input and takes four times
-// as long. The machine's method needs only a scope, so it gets an inert one, like the one in xstate/graph.
+// actions, as data. xstate's own `transition()` builds an actor for every call, which fails without an input and takes four times as long:
+// the inert scope here saves three quarters of a step. test/machines/transition.test.ts compares the two, and notices an upgrade that
+// changes what a scope is.
 import { type AnyActorScope, createEmptyActor, type ExecutableActionObject } from 'xstate'
 
 const emptyActor = createEmptyActor()

@@ -44,7 +44,7 @@ import { createInitialData, readBootstrapFile } from './domain/bootstrap/initial
 import { COLLECTIONS, type CountersignStore } from './domain/collections.ts'
 import { checkKeys, type StorePlace } from './domain/privacy/canary.ts'
 import { CODE_IN_MESSAGE } from './domain/texts/code-in-message.ts'
-import { brokerDelays } from './domain/webhooks/retry-schedule.ts'
+import { brokerDelays } from './domain/webhooks/retry-waits.ts'
 import { createEdgeService } from './edge/service.ts'
 import { createOtpService } from './otp/service.ts'
 import { createSweeperService } from './sweeper/service.ts'

@@ -173,7 +173,6 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
   }
 
   return {
-    durable: true,
     publish: async (queue, { id, body, trace }) =>
       workPublisher.send(
         names.queue(queue),

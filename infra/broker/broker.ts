@@ -153,8 +153,6 @@ export interface DeadLetters {
 }
 
 export interface Broker {
-  /** Whether a message that was published survives a crash, and comes again until a consumer has settled it. */
-  readonly durable: boolean
   /** Resolves once the message is safe: on RabbitMQ when a majority has it on disk; in process, where nothing is on disk, when
    *  its handler is done with it (or it is a dead letter). In process, a message whose id is still in the queue joins the first one.
    *  Rejects with `Unroutable` where no such queue exists. Rejects with `Unavailable` also when the confirmation can no longer

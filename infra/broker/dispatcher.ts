@@ -5,6 +5,7 @@ import { inspect } from 'node:util'
 import type { Clock } from '../clock.ts'
 import { createFifo } from '../fifo.ts'
 import { scrub } from '../log/scrub.ts'
+import { withTimeout } from '../timeout.ts'
 import type { DeathCause, Flow, Outcome } from './broker.ts'
 import { delayFor } from './topology.ts'
 
@@ -113,15 +114,6 @@ export function createDispatcher<Item, Result>(options: DispatcherOptions<Item, 
     if (stopping && calls.size === 0 && settling === 0) finish()
   }
 
-  async function finishedWithin(graceMs: number): Promise<void> {
-    let cancel = (): void => {}
-    const over = new Promise<void>(resolve => {
-      cancel = clock.after(graceMs, resolve)
-    })
-    await Promise.race([finished, over])
-    cancel()
-  }
-
   return {
     accept(item) {
       if (stopping) return options.requeue([item])
@@ -133,7 +125,7 @@ export function createDispatcher<Item, Result>(options: DispatcherOptions<Item, 
       options.requeue(waiting.clear())
       finishIfIdle()
       if (graceMs === undefined) return finished
-      if (graceMs > 0) await finishedWithin(graceMs)
+      if (graceMs > 0) await withTimeout(clock, graceMs, finished)
       options.requeue(takeUnfinished())
       finish() // an earlier `stop` without a limit need not wait any longer
     },

@@ -32,7 +32,6 @@ export function createEmbeddedBroker({ topology, clock, log }: EmbeddedBrokerOpt
   }
 
   return {
-    durable: false,
     publish: async (queue, message) => findQueue(work, queue).publish(message),
     request: async (queue, message, budgetMs) => findQueue(calls, queue).request(message, budgetMs),
     consume: (queue, handle, flow) =>

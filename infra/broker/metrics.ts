@@ -44,7 +44,6 @@ export function instrumentBroker(broker: Broker, metrics: Metrics, clock: Clock)
   }
 
   return {
-    durable: broker.durable,
     async publish(queue, message) {
       try {
         await broker.publish(queue, message)

@@ -1,6 +1,7 @@
 // Reports keys that are not configured. In: the error. Out: a log line that names the key and the setting, at most one per key in each
 // interval, so that it does not flood the log. The sealed text is not lost while the key can be configured again, so the callers
 // answer "try later".
+import { createBoundedMap } from '../bounded-map.ts'
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log/log.ts'
 import { MissingKey, UnknownSecret } from './keyring.ts'
@@ -27,7 +28,7 @@ export function createMissingKeyReporter({
   log: Pick<Logger, 'error'>
   clock: Pick<Clock, 'now'>
 }): ReportMissingKey {
-  const reported = new Map<string, { at: number; more: number }>()
+  const reported = createBoundedMap<{ at: number; more: number }>(MAX_TRACKED_KEYS)
   return (error, fields = {}) => {
     const setting = error instanceof MissingKey ? 'DATA_KEYS' : 'CODE_SECRETS'
     const { keyId: key_id, message: why } = error
@@ -37,7 +38,6 @@ export function createMissingKeyReporter({
       reported.set(name, { at, more: more + 1 })
       return
     }
-    if (reported.size >= MAX_TRACKED_KEYS) reported.clear()
     reported.set(name, { at: clock.now(), more: 0 })
     log.error({ setting, key_id, why, ...(more > 0 ? { more } : {}), ...fields }, 'key.missing')
   }

@@ -4,7 +4,7 @@
 // - A document is JSON. Times are epoch milliseconds. The one Date is `purge_at`, which only the engine's garbage collection reads.
 // - Filters and updates are written as MongoDB writes them, with the operators listed here and no others.
 // - A write resolves when it is durable. Every read sees the writes that resolved before it began.
-// - Every write of one document is atomic. No write of several documents is a transaction, except a change with `inserts`.
+// - Every write of one document is atomic. No write of several documents is a transaction.
 // - Every call rejects with `Unavailable` when the engine is away. A write that rejects with `Unavailable` may still have happened.
 
 export interface Doc {
@@ -73,15 +73,6 @@ export interface Change<T extends Doc> {
   /** The revision the change was computed from. */
   rev: number
   update: Update<T>
-  /** Written with the change, or not at all when it is lost or refused. One whose `_id`, or a value of a unique index, is taken is left
-   *  out. A TypeError where the store's `insertsWithChanges` is false. */
-  inserts?: readonly Insertion[]
-}
-
-/** A document for another collection. */
-export interface Insertion {
-  collection: string
-  doc: Doc
 }
 
 /** One update for many documents. An id given twice is updated twice. */

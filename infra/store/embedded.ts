@@ -7,7 +7,6 @@
 import type { Clock } from '../clock.ts'
 import type { Docs } from './docs.ts'
 import { createGroupCommit } from './embedded/group-commit.ts'
-import { createInserters } from './embedded/inserters.ts'
 import { createEncode } from './embedded/json.ts'
 import { startPurging } from './embedded/purge.ts'
 import { createReader } from './embedded/reader.ts'
@@ -40,11 +39,10 @@ export function createEmbeddedStore<C extends Collections>(options: EmbeddedStor
   const commits = createGroupCommit(sqlite, clock)
   const stopPurging = startPurging(tables, sqlite, commits, clock)
   const encode = createEncode(strict)
-  const inserters = createInserters(sqlite, tables, encode)
   const docs = new Map(
     tables.map(table => {
       const read = createReader(sqlite, table, strict)
-      const write = createWriter({ sqlite, commits, table, reader: read, inserters, encode })
+      const write = createWriter({ sqlite, commits, table, reader: read, encode })
       return [table.collection, { get: read.get, find: read.find, count: read.count, ...write }]
     }),
   )
@@ -52,7 +50,6 @@ export function createEmbeddedStore<C extends Collections>(options: EmbeddedStor
     sqlite.value('SELECT 1')
   }
   return {
-    insertsWithChanges: true,
     docs<N extends keyof C & string>(name: N) {
       const found = docs.get(name)
       if (!found) throw new TypeError(`No collection ${name} is declared`)

@@ -2,30 +2,26 @@
 // what differs: a repeated run writes nothing, and an interrupted run can be repeated.
 import { isDeepStrictEqual } from 'node:util'
 import type { Doc, Docs, Filter, Operators, RevisedDoc } from './docs.ts'
+import { LOST, retryAfterLostRace } from './lost-race.ts'
 import { scanAll } from './scan.ts'
 
-const MAX_TRIES_AFTER_LOST_RACE = 20
-
 /** `update` answers the changes that a stored document needs, or null when it needs none. */
-export async function ensure<T extends RevisedDoc>(
+export const ensure = <T extends RevisedDoc>(
   docs: Pick<Docs<T>, 'get' | 'insert' | 'change'>,
   id: string,
   wanted: { create: () => T; update: (stored: T) => Operators<T> | null },
-): Promise<'created' | 'changed' | 'kept'> {
-  for (let race = 0; race < MAX_TRIES_AFTER_LOST_RACE; race += 1) {
+): Promise<'created' | 'changed' | 'kept'> =>
+  retryAfterLostRace(id, async () => {
     const stored = (await docs.get([id])).get(id)
     if (stored === undefined) {
       const [outcome] = await docs.insert([wanted.create()])
-      if (outcome === 'inserted') return 'created'
-      continue
+      return outcome === 'inserted' ? 'created' : LOST
     }
     const update = wanted.update(stored)
     if (update === null) return 'kept'
     const [outcome] = await docs.change([{ _id: id, rev: stored.rev, update }])
-    if (outcome === 'won') return 'changed'
-  }
-  throw new Error(`${id} was changed by others ${MAX_TRIES_AFTER_LOST_RACE} times in a row`)
-}
+    return outcome === 'won' ? 'changed' : LOST
+  })
 
 const BATCH = 500
 

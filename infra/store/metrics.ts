@@ -18,7 +18,6 @@ export function instrumentStore<C extends Collections>(
       }
     }
   return {
-    insertsWithChanges: store.insertsWithChanges,
     docs: name => instrumentDocs(store.docs(name), runTimed(name)),
     ping: () => store.ping(),
     time: () => store.time(),

@@ -47,7 +47,6 @@ export function createMongoStore<C extends Collections>(options: MongoStoreOptio
   const opening = ready().catch(() => undefined) // The next call tries again and gets the error.
 
   return {
-    insertsWithChanges: false,
     docs(name) {
       const spec = collections[name]
       if (!spec) throw new TypeError(`There is no collection ${name}`)

@@ -28,8 +28,6 @@ export const collection = <T extends Doc>(spec: CollectionSpec<T>): CollectionSp
 export type Collections = Record<string, CollectionSpec<any>>
 
 export type Store<C extends Collections> = {
-  /** Whether a change can carry documents for other collections (`Change.inserts`). */
-  readonly insertsWithChanges: boolean
   /** Throws a TypeError for a collection that is not in the table. */
   docs<N extends keyof C & string>(name: N): Docs<C[N] extends CollectionSpec<infer T> ? T : never>
   /** Resolves when the engine answers; rejects with `Unavailable` when it does not. */

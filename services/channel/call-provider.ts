@@ -5,10 +5,10 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import { requestOf } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import type { Permit } from './admission/admission.ts'
-import type { AttemptOutcome, Attempts, PastAttempt, StartedAttempt } from './attempts.ts'
+import type { Permit } from './admission/provider-gates.ts'
 import { type Candidate, isChatReply } from './candidates.ts'
 import type { Accepted, Provider, RenderedMessage } from './provider.ts'
+import type { AttemptOutcome, Attempts, PastAttempt, StartedAttempt } from './provider-attempts.ts'
 import { callDetails, callWithTimeout } from './vendor-call.ts'
 
 export interface CallProviderDeps {

@@ -5,7 +5,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Channel } from '../../machines/channels.ts'
 import { secretsIn } from '../domain/tenancy/provider-secrets.ts'
 import type { ProviderType } from '../domain/tenancy/providers.ts'
-import type { Tenancy, UnreadableProvider } from '../domain/tenancy/tenancy.ts'
+import { TENANT_CACHE, type Tenancy, type UnreadableProvider } from '../domain/tenancy/tenancy.ts'
 import type { BuildProvider } from './build-provider.ts'
 import type { DeliveryJob, Provider } from './provider.ts'
 import { patternOfSecrets, type SecretPattern } from './vendor-scrub.ts'
@@ -39,10 +39,6 @@ export interface Candidates {
 
 const NO_SETUPS = { providers: [], unreadable: [] }
 const NO_PROVIDERS: AppProviders = { candidates: [], unreadable: [] }
-
-/** A changed or removed provider is noticed after this time. */
-const CACHE_MS = 5_000
-const MAX_APPS = 10_000
 
 interface AppProviders {
   candidates: readonly Candidate[]
@@ -86,7 +82,7 @@ export function createCandidates({
       candidate.provider.close?.()
       onReplaced(app_id, candidate.name)
     }
-    if (builtByApp.size > MAX_APPS) closeProviders(builtByApp.keys().next().value as string)
+    if (builtByApp.size > TENANT_CACHE.maxSize) closeProviders(builtByApp.keys().next().value as string)
     return { candidates: current.map(({ candidate }) => candidate), unreadable }
   }
 
@@ -95,7 +91,7 @@ export function createCandidates({
     builtByApp.delete(app_id)
   }
 
-  const liveProviders = createCache(load, { ttlMs: CACHE_MS, maxSize: MAX_APPS, clock })
+  const liveProviders = createCache(load, { ...TENANT_CACHE, clock })
 
   return {
     ofApp: async app_id => (await liveProviders.get(app_id)).candidates,

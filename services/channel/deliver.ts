@@ -1,6 +1,9 @@
 // The channel actor. In: a message of the channel's queue that names a delivery. Out: an outcome for the broker, and a report to the OTP
-// actor once a provider has accepted the delivery or none will. The verification is read again before every provider call, because it
-// may have ended since the message was queued.
+// actor once a provider has accepted the delivery or none will. next-step.ts decides each step; this file does it, until the delivery is
+// sent, has failed or must wait. The verification is read again after every provider call, because it may have ended since.
+//
+// An attempt is stored before its call and its result after it, so that another process can go on after a crash. An attempt at a
+// `repeatable` provider is stored only after its call: after a crash the call is made again.
 import { type DeliveredMessage, dead, done, type Outcome, retry, unreadable } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import {
@@ -13,40 +16,48 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Docs, ReadOptions } from '../../infra/store/docs.ts'
 import { requestOf, type Traced, withTrace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import { statusAt } from '../../machines/otp.queries.ts'
+import { statusAt } from '../../machines/otp.code-life.ts'
 import type { Delivery, OtpStatus } from '../../machines/otp.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { type ApprovalNoticeBody, type DeliverBody, isChannelMessage } from '../domain/verifications/effect-messages.ts'
+import type { Admission, AdmissionResult } from './admission/provider-gates.ts'
 import type { SendApprovalReply } from './approval-reply.ts'
-import type { Failover } from './failover.ts'
-import type { DeliveryJob } from './provider.ts'
+import type { CallProvider } from './call-provider.ts'
+import type { Candidate, Candidates } from './candidates.ts'
+import { type DeliveryStep, nextStep, type Policy, type ProviderStatus } from './next-step.ts'
+import type { DeliveryJob, RenderedMessage } from './provider.ts'
+import type { Attempts, PastAttempt } from './provider-attempts.ts'
+import type { PublishReport } from './report-publisher.ts'
 
 export interface DeliverDeps {
   otps: Pick<Docs<OtpDoc>, 'get'>
-  failover: Failover
+  attempts: Attempts
+  candidates: Candidates
+  admission: Pick<Admission, 'admit' | 'busyMs'>
+  render(job: DeliveryJob): Promise<RenderedMessage>
+  callProvider: CallProvider
+  publishReport: PublishReport
   sendApprovalReply: SendApprovalReply
+  policy: Policy
   clock: Clock
   log: Logger
 }
 
 /** How long the broker keeps a message when the store or the broker itself is away. */
 const UNAVAILABLE_RETRY_MS = 1_000
+/** A busy provider is tried again after the time that this many of its calls take, but not later than the maximum: a user waits. */
+const BUSY_RETRY_CALLS = 2
+const MAX_BUSY_RETRY_MS = 5_000
 
-export function createDeliver({
-  otps,
-  failover,
-  sendApprovalReply,
-  clock,
-  log,
-}: DeliverDeps): (message: DeliveredMessage) => Promise<Outcome> {
+export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) => Promise<Outcome> {
+  const { otps, attempts, candidates, admission, render, callProvider, publishReport, policy, clock, log } = deps
   const reportMissingKey = createMissingKeyReporter({ log, clock })
 
   /** Null when the verification is missing, and, unless the read is certain, when its delivery is: a primary of the store that was cut off
    *  may answer from before they were saved. */
   async function find(
-    otp_id: string,
-    delivery_id: string,
+    { otp_id, delivery_id }: DeliverBody,
     options: ReadOptions = {},
   ): Promise<{ doc: OtpDoc; delivery: Delivery | undefined } | null> {
     const doc = (await otps.get([otp_id], options)).get(otp_id)
@@ -55,21 +66,125 @@ export function createDeliver({
     return delivery || options.certain ? { doc, delivery } : null
   }
 
-  async function deliver({ otp_id, delivery_id, live }: DeliverBody, message: DeliveredMessage): Promise<Outcome> {
-    const busyRetry = live && (await failover.retryIfBusy(live))
+  /** The delivery as it is stored now; an outcome when there is nothing to send. */
+  async function read(body: DeliverBody, { trace }: Traced): Promise<{ job: DeliveryJob; value: OtpStatus } | Outcome> {
+    const found = (await find(body)) ?? (await find(body, { certain: true }))
+    if (found === null) return done() // erased
+    const { doc, delivery } = found
+    if (!delivery) return dead('the verification has no such delivery')
+    const { value, context: otp } = toCurrentVersion(doc)
+    const job: DeliveryJob = { otp, delivery, purge_at: doc.purge_at, ...withTrace(trace) }
+    return delivery.status === 'queued' ? { job, value } : repeatReceipts(job)
+  }
+
+  async function deliver(body: DeliverBody, message: DeliveredMessage): Promise<Outcome> {
+    const busyRetry = body.live && (await retryIfBusy(body.live))
     if (busyRetry) return busyRetry
-    const run = failover.startRun(message)
-    for (;;) {
-      const found = (await find(otp_id, delivery_id)) ?? (await find(otp_id, delivery_id, { certain: true }))
-      if (found === null) return done() // erased
-      const { doc, delivery } = found
-      if (!delivery) return dead('the verification has no such delivery')
-      const { value, context: otp } = toCurrentVersion(doc)
-      const job: DeliveryJob = { otp, delivery, purge_at: doc.purge_at, ...withTrace(message.trace) }
-      if (delivery.status !== 'queued') return failover.repeatReceipts(job)
-      const outcome = await failover.advance(job, isStale(job, statusAt(value, otp, clock.now())), run)
-      if (outcome) return outcome
+    let pastAttempts: readonly PastAttempt[] = []
+    let historyLoaded = false
+    const loadHistory = async (job: DeliveryJob): Promise<void> => {
+      if (!historyLoaded) pastAttempts = await attempts.history(job)
+      historyLoaded = true
     }
+    const shutProviders = new Set<string>()
+    let current: Awaited<ReturnType<typeof read>> | null = null
+    for (;;) {
+      current ??= await read(body, message)
+      if ('kind' in current) return current
+      const { job, value } = current
+      const now = clock.now()
+      const stale = isStale(job, statusAt(value, job.otp, now))
+      const all = await candidates.of(job)
+      if (!stale && all.length === 0) await candidates.throwIfKeyMissing(job)
+      // A message that the broker delivers for the first time should have no history. If it has one, the provider's attempt is found in the
+      // store before the call is made.
+      if (stale || message.attempt > 1) await loadHistory(job)
+      const step = nextStep(
+        {
+          providers: all.map(candidate => providerStatus(candidate, shutProviders)),
+          pastAttempts,
+          now,
+          expiresAt: job.otp.expires_at,
+          stale,
+          redelivered: message.redelivered,
+        },
+        policy,
+      )
+      if (step.kind !== 'call') return end(job, all, step)
+      const candidate = findCandidate(all, step.provider)
+      if (!candidate) throw new Error('the next step names a provider that is not a candidate')
+      const permit = await admit(job, candidate)
+      if (permit === 'shut') {
+        // Another process may have called this provider. Then the message may have gone, and no other provider is called yet.
+        await loadHistory(job)
+        shutProviders.add(candidate.name)
+        continue
+      }
+      if (permit && 'busyMs' in permit) return retryWhenFree(permit.busyMs)
+      const rendered = await render(job).catch(error => {
+        permit?.release()
+        throw error
+      })
+      const attempt = await callProvider({ candidate, message: rendered, round: step.round, call: step.call, permit })
+      if (attempt.isNew) pastAttempts = [...pastAttempts, attempt]
+      else {
+        historyLoaded = false
+        await loadHistory(job)
+      }
+      if (attempt.result !== 'accepted') current = null
+    }
+  }
+
+  async function end(
+    job: DeliveryJob,
+    all: readonly Candidate[],
+    step: Exclude<DeliveryStep, { kind: 'call' }>,
+  ): Promise<Outcome> {
+    switch (step.kind) {
+      case 'sent':
+        await publishReport(job, 'sent', { provider: step.provider })
+        return playReceipts(job, findCandidate(all, step.provider), step.at)
+      case 'wait':
+        return retryAfter(step.ms)
+      case 'end_round':
+        await attempts.endRound(job, step.round)
+        return retryAfter(step.waitMs)
+      case 'fail':
+        // The OTP actor logs the failure once it has recorded it.
+        await publishReport(job, 'failed', { reason: step.reason })
+        return done()
+    }
+  }
+
+  /** A retry when all of the app's providers are busy, so that the verification is not read in vain; otherwise null. */
+  async function retryIfBusy({ company_id, app_id }: NonNullable<DeliverBody['live']>): Promise<Outcome | null> {
+    const all = await candidates.ofApp(app_id)
+    const busyMs = admission.busyMs(all.map(({ name, type }) => ({ company_id, app_id, name, type })))
+    return busyMs === null ? null : retryWhenFree(busyMs)
+  }
+
+  /** The sandbox needs no permit, even where an app has configured it as its own provider. */
+  const admit = async ({ otp }: DeliveryJob, { name, type }: Candidate): Promise<AdmissionResult | undefined> =>
+    type === 'sandbox' ? undefined : admission.admit({ company_id: otp.company_id, app_id: otp.app_id, name, type })
+
+  /** For a delivery that is no longer queued: the sandbox plays its receipts again, since a crash may have cut them off. */
+  async function repeatReceipts(job: DeliveryJob): Promise<Outcome> {
+    const all = await candidates.of(job)
+    if (!all.some(({ provider }) => provider.simulateReceipts)) return done()
+    const accepted = (await attempts.history(job)).find(({ result }) => result === 'accepted')
+    return accepted ? playReceipts(job, findCandidate(all, accepted.provider), accepted.at) : done()
+  }
+
+  const playReceipts = async (job: DeliveryJob, candidate: Candidate | undefined, at: number): Promise<Outcome> =>
+    candidate?.provider.simulateReceipts?.(job, at) ?? done()
+
+  /** Does not count as an attempt. Waits longer where the provider's calls take longer. */
+  const retryWhenFree = (callMs: number): Outcome => retryAfter(Math.min(callMs * BUSY_RETRY_CALLS, MAX_BUSY_RETRY_MS))
+
+  /** Chooses the longest of the queue's delays that is not longer than `ms`: too early costs one more look, too late makes a user wait. */
+  const retryAfter = (ms: number): Outcome => {
+    const delays = policy.backoff.filter(delay => delay <= ms)
+    return retry(delays.length === 0 ? ms : Math.max(...delays))
   }
 
   /** A delivery waits for the key until its verification ends. The approval reply does not wait: it is a courtesy. */
@@ -86,7 +201,7 @@ export function createDeliver({
     const request = message.body
     if (!isChannelMessage(request)) return unreadable('not a delivery')
     try {
-      return await ('approved' in request ? sendApprovalReply(request, message.trace) : deliver(request, message))
+      return await ('approved' in request ? deps.sendApprovalReply(request, message.trace) : deliver(request, message))
     } catch (error) {
       if (isMissingKeyError(error)) return handleMissingKey(error, request, message)
       if (!(error instanceof Unavailable)) throw error
@@ -99,3 +214,13 @@ export function createDeliver({
 /** The verification has ended, or a newer code was sent. */
 const isStale = ({ otp, delivery }: DeliveryJob, status: OtpStatus): boolean =>
   status !== 'pending' || delivery.generation !== otp.generation
+
+const findCandidate = (candidates: readonly Candidate[], name: string): Candidate | undefined =>
+  candidates.find(candidate => candidate.name === name)
+
+const providerStatus = ({ name, provider }: Candidate, shutProviders: ReadonlySet<string>): ProviderStatus => ({
+  name,
+  sendsReceipts: provider.parseCallback !== undefined,
+  repeatable: provider.repeatable === true,
+  shut: shutProviders.has(name),
+})

@@ -5,7 +5,7 @@
 // receipt is over, the next provider is called, and where no other is left, the same one once more.
 import type { FailureReason } from '../../machines/otp.ts'
 import type { AttemptResult } from '../domain/verifications/documents.ts'
-import { type CallKey, END_OF_ROUND, type PastAttempt } from './attempts.ts'
+import { type CallKey, END_OF_ROUND, type PastAttempt } from './provider-attempts.ts'
 
 export interface ProviderStatus {
   name: string

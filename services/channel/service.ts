@@ -2,12 +2,12 @@
 // actor. A channel consumes no queue but its own, so that it can be scaled, stopped or broken without an effect on other channels.
 //
 // The path of a message, file by file:
-//   deliver.ts            reads the verification and takes steps until the delivery is sent, has failed or must wait
-//   failover.ts           does one step; next-step.ts decides which
+//   deliver.ts            reads the verification and takes steps until the delivery is sent, has failed or must wait; next-step.ts
+//                         decides which step is next
 //   candidates.ts         lists the app's providers in order; build-provider.ts creates them from providers/
 //   admission/            permits the call: circuit breaker, pause, concurrency
 //   render.ts             writes the text
-//   call-provider.ts      saves the attempt (attempts.ts) and calls the provider
+//   call-provider.ts      saves the attempt (provider-attempts.ts) and calls the provider
 //   report-publisher.ts   reports the result to the OTP actor
 //   callbacks/            takes the vendor's receipts, later
 // Beside it: test-provider.ts sends one message for the dashboard, and admission/breaker-reports.ts tells operators the state of the breakers.
@@ -26,19 +26,18 @@ import { batchDocs } from '../../infra/store/batched-docs.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { channelCallQueue } from '../domain/tenancy/provider-test.ts'
-import { createTenancy } from '../domain/tenancy/tenancy.ts'
+import { createTenancy, TENANT_CACHE } from '../domain/tenancy/tenancy.ts'
 import { channelQueue } from '../domain/verifications/effect-messages.ts'
-import { createAdmission } from './admission/admission.ts'
 import { createBreakerReports } from './admission/breaker-reports.ts'
+import { createAdmission } from './admission/provider-gates.ts'
 import { createSendApprovalReply } from './approval-reply.ts'
-import { createAttempts } from './attempts.ts'
 import { createBuildProvider } from './build-provider.ts'
 import { createCallProvider } from './call-provider.ts'
 import { createHandleCallback } from './callbacks/receipts.ts'
 import { createCallbackRouter } from './callbacks/router.ts'
 import { createCandidates } from './candidates.ts'
 import { createDeliver } from './deliver.ts'
-import { createFailover } from './failover.ts'
+import { createAttempts } from './provider-attempts.ts'
 import { PROVIDER_FACTORIES } from './providers/factories.ts'
 import { createSandboxProvider } from './providers/sandbox.ts'
 import { createRender } from './render.ts'
@@ -60,7 +59,6 @@ export interface ChannelDeps {
 const CONSUMER = { prefetch: 500 }
 /** Tests of providers come one by one, from people. */
 const CALLS = { prefetch: 10 }
-const APP_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
 
 /** How long after a call's timeout its result may still be written. */
 const SAVE_RESULT_MS = 2_000
@@ -75,7 +73,7 @@ export const createChannelService =
     const { publicUrl } = config.http
     const otps = batchDocs(store.docs('otps'))
     const tenancy = createTenancy({ store, keyring })
-    const apps = createCache(id => tenancy.app(id), { ...APP_CACHE, clock })
+    const apps = createCache(id => tenancy.app(id), { ...TENANT_CACHE, clock })
 
     const attempts = createAttempts({
       attempts: batchDocs(store.docs('attempts')),
@@ -97,15 +95,18 @@ export const createChannelService =
       clock,
     })
     const callProvider = createCallProvider({ attempts, clock, log, metrics, timeoutMs })
-
-    const failover = createFailover({
+    const sendApprovalReply = createSendApprovalReply({ otps, apps, candidates, admission, callProvider, keyring })
+    const deliver = createDeliver({
+      otps,
       attempts,
       candidates,
       admission,
       render: createRender({ apps, keyring }),
       callProvider,
       publishReport,
+      sendApprovalReply,
       clock,
+      log,
       policy: {
         unknownWaitMs,
         underWayMs: timeoutMs + SAVE_RESULT_MS,
@@ -113,8 +114,6 @@ export const createChannelService =
         backoff: config.backoff.channel,
       },
     })
-    const sendApprovalReply = createSendApprovalReply({ otps, apps, candidates, admission, callProvider, keyring })
-    const deliver = createDeliver({ otps, failover, sendApprovalReply, clock, log })
 
     const testProvider = createTestProvider({ channel, tenancy, buildProvider, keyring, clock, log, timeoutMs })
 

@@ -2,7 +2,7 @@
 // is when it did not; after the timeout the outcome is unknown.
 import type { Clock } from '../../infra/clock.ts'
 import type { AttemptResult, CallDetails } from '../domain/verifications/documents.ts'
-import type { CallFeedback } from './admission/admission.ts'
+import type { CallFeedback } from './admission/provider-gates.ts'
 import {
   type Accepted,
   DestinationFault,

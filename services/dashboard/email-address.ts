@@ -1,7 +1,7 @@
 // An email address in a request. In: the text. Out: the address in canonical form, the rules being those of recipients: one address, no
 // display name, no line breaks, the domain in lower case and in Unicode.
 import { z } from 'zod'
-import { parseRecipient } from '../domain/verifications/recipient.ts'
+import { parseRecipient } from '../domain/verifications/valid-recipient.ts'
 
 const MAX_LENGTH = 1_000
 

@@ -6,7 +6,7 @@ import type { Filter } from '../../infra/store/docs.ts'
 import { MODES } from '../../machines/otp.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { recipientIndexes } from '../domain/verifications/lookup-indexes.ts'
-import { lookupForm, parseRecipient } from '../domain/verifications/recipient.ts'
+import { lookupForm, parseRecipient } from '../domain/verifications/valid-recipient.ts'
 
 /** A "+" that was not escaped in the query arrives as a space. In a number both are ignored, and no address contains a space. */
 export const recipientQuery = z

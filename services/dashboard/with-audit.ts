@@ -7,6 +7,7 @@ import { httpException } from '../../infra/http/problem.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { LOST, retryAfterLostRace, TooManyRaces } from '../../infra/store/lost-race.ts'
 import type { AuditDoc } from '../domain/audit.ts'
 import { problem } from '../domain/errors.ts'
 import { type Company, isClosed } from '../domain/tenancy/documents.ts'
@@ -55,8 +56,6 @@ export interface WithAuditDeps {
   log: Pick<Logger, 'warn'>
 }
 
-const MAX_TRIES_AFTER_LOST_RACE = 20
-
 export const createWithAudit =
   ({ audit, companies, clock, log }: WithAuditDeps): WithAudit =>
   async (request, plan) => {
@@ -91,7 +90,7 @@ export const createWithAudit =
       }
     }
 
-    for (let race = 0; race < MAX_TRIES_AFTER_LOST_RACE; race += 1) {
+    return retryAfterLostRace(`what ${_id} changes`, async () => {
       const change = await makePlan()
       if ('unchanged' in change) {
         await complete('undone')
@@ -105,11 +104,12 @@ export const createWithAudit =
         await complete('undone')
         throw error.answer
       })
-      if (result !== null) {
-        await complete('done', recordResult ? { after: recordResult(result) } : {})
-        return result
-      }
-    }
-    await complete('undone')
-    throw problem('ServiceUnavailableError', { detail: 'It keeps being changed by others. Nothing was changed.' })
+      if (result === null) return LOST
+      await complete('done', recordResult ? { after: recordResult(result) } : {})
+      return result
+    }).catch(async error => {
+      if (!(error instanceof TooManyRaces)) throw error
+      await complete('undone')
+      throw problem('ServiceUnavailableError', { detail: 'It keeps being changed by others. Nothing was changed.' })
+    })
   }

@@ -6,7 +6,7 @@ import { httpException } from '../../infra/http/problem.ts'
 import type { Identity } from '../../machines/calls.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { problem } from '../domain/errors.ts'
-import type { Tenancy } from '../domain/tenancy/tenancy.ts'
+import { TENANT_CACHE, type Tenancy } from '../domain/tenancy/tenancy.ts'
 
 export interface PublishableKeyRules {
   /** An app that lists origins accepts its publishable keys from no other page. A request without an origin is not from a page. */
@@ -15,16 +15,13 @@ export interface PublishableKeyRules {
   checkSend(by: Identity): Promise<void>
 }
 
-const APP_CACHE_MS = 3_000
-const MAX_CACHED_APPS = 10_000
-
 export interface PublishableKeyDeps {
   tenancy: Pick<Tenancy, 'app'>
   clock: Pick<Clock, 'now'>
 }
 
 export function createPublishableKeyRules({ tenancy, clock }: PublishableKeyDeps): PublishableKeyRules {
-  const apps = createCache(id => tenancy.app(id), { ttlMs: APP_CACHE_MS, maxSize: MAX_CACHED_APPS, clock })
+  const apps = createCache(id => tenancy.app(id), { ...TENANT_CACHE, clock })
   const settingsOf = async ({ app_id }: Identity): Promise<AppSettings> => {
     const app = await apps.get(app_id)
     if (app === null) throw httpException(401, 'The app of this API key is gone.', { 'WWW-Authenticate': 'Bearer' })

@@ -7,7 +7,7 @@ import { CHANNELS, type Channel } from '../../machines/channels.ts'
 import type { Mode } from '../../machines/otp.ts'
 import { CONSOLE_APP_ID, withConsoleRules } from '../domain/tenancy/console.ts'
 import { exceedsGuessBudget, guessBudget, guessesPerDay } from '../domain/tenancy/guess-budget.ts'
-import type { Tenancy, TenantApp, UnreadableProvider } from '../domain/tenancy/tenancy.ts'
+import { TENANT_CACHE, type Tenancy, type TenantApp, type UnreadableProvider } from '../domain/tenancy/tenancy.ts'
 
 export interface CachedApp extends TenantApp {
   /** The channels that have a provider; in test mode the sandbox provides all of them. */
@@ -18,9 +18,6 @@ export interface CachedApp extends TenantApp {
   providerTypes: ReadonlyMap<string, string>
 }
 
-const CACHE_MS = 5_000
-const MAX_CACHED_APPS = 10_000
-
 export interface AppCacheDeps {
   tenancy: Pick<Tenancy, 'app' | 'providersOf'>
   clock: Clock
@@ -28,7 +25,7 @@ export interface AppCacheDeps {
 }
 
 export function createAppCache({ tenancy, clock, log }: AppCacheDeps) {
-  const warnedApps = createBoundedMap<true>(MAX_CACHED_APPS)
+  const warnedApps = createBoundedMap<true>(TENANT_CACHE.maxSize)
 
   /** Settings of an earlier release may exceed the guess budget as it is counted now. Each process says so once. */
   function warnOfGuesses({ id: app_id, settings }: TenantApp): void {
@@ -51,5 +48,5 @@ export function createAppCache({ tenancy, clock, log }: AppCacheDeps) {
       providerTypes: new Map(providers.map(({ name, type }) => [name, type])),
     }
   }
-  return createCache(load, { ttlMs: CACHE_MS, maxSize: MAX_CACHED_APPS, clock })
+  return createCache(load, { ...TENANT_CACHE, clock })
 }

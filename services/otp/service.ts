@@ -1,7 +1,6 @@
-// The OTP actor. In: the edge's calls (call-handler.ts) and reports from outside (report-handler.ts). Out: answers, saved
-// verifications, and effects on their way to the other actors. Calls and reports change a verification through one commit
-// (commit.ts), which asks the machine.
-
+// The OTP actor. In: the edge's calls (calls/) and reports from outside (reports/). Out: answers, saved verifications, and effects on their
+// way to the other actors. Both change a verification through one commit (commit/), which asks the machine. messages/ has what a call and a
+// report need alike to send one more message; limits/, fraud/ and money/ decide whether it may be sent.
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
@@ -9,7 +8,6 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Service } from '../../infra/host.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
-import { createSerialRunner } from '../../infra/serial-runner.ts'
 import { batchDocs } from '../../infra/store/batched-docs.ts'
 import type { Trace } from '../../infra/trace.ts'
 import type { CountersignStore } from '../domain/collections.ts'
@@ -19,21 +17,20 @@ import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { createRelay } from '../domain/verifications/outbox.ts'
 import { createAppCache } from './apps.ts'
-import { createCallHandler } from './call-handler.ts'
-import { createChallenges } from './challenges.ts'
-import { type Commit, createCommit } from './commit.ts'
-import { createCommitReport } from './commit-report.ts'
-import { createEffectPublisher } from './effect-publisher.ts'
-import { createLogFailedDeliveries } from './failed-deliveries.ts'
+import { createCallHandler } from './calls/call-handler.ts'
+import { createChallenges } from './calls/challenges.ts'
+import { createClaims } from './calls/idempotency-claims.ts'
+import { createCommit } from './commit/commit.ts'
+import { createLogFailedDeliveries } from './commit/failed-deliveries.ts'
+import { createPublishEffect } from './commit/publish-effect.ts'
 import { createFraudCounts } from './fraud/counts.ts'
 import { createDecisionLog } from './fraud/decisions.ts'
 import { createFraudGuard } from './fraud/guard.ts'
-import { createClaims } from './idempotency-claims.ts'
 import { createLimits } from './limits/limits.ts'
 import { createReputationLookup } from './limits/reputation.ts'
 import { createFunds } from './money/funds.ts'
 import { createPriceSource } from './money/prices.ts'
-import { createReportHandler } from './report-handler.ts'
+import { createReportHandler } from './reports/report-handler.ts'
 import { createStatsCounter } from './stats/counter.ts'
 import { createVerificationMetrics } from './stats/metrics.ts'
 
@@ -49,7 +46,7 @@ export interface OtpDeps {
 /** Calls are taken one by one and many at once, because a call that waits for its idempotency key must not delay others. The handler
  *  limits how many are executed at once; their store operations are batched, tick by tick. */
 const CALLS = { prefetch: 256, batch: 1, parallel: 10_000 }
-/** One by one, because a report is settled when its events are published: one that waits for RabbitMQ must not keep others unsettled. */
+/** One by one, because a report that waits for the store must not keep others unsettled. */
 const REPORTS = { prefetch: 256 }
 /** A send is delivered within a second or two, and a busy process has some hundred a second. A document takes 3 KiB. */
 const MAX_RECENT_OTPS = 2_000
@@ -59,15 +56,14 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
   const otps = batchDocs(store.docs('otps'))
   const recentOtps = createBoundedMap<OtpDoc>(MAX_RECENT_OTPS)
   const claims = createClaims({ claims: batchDocs(store.docs('claims')), otps, clock })
-  const publisher = createEffectPublisher({
+  const publishEffect = createPublishEffect({
     broker,
     events: batchDocs(store.docs('events')),
     webhooks: store.docs('webhooks'),
     apps,
     clock,
   })
-  const relay = createRelay({ broker: publisher, otps, clock, log })
-  const unsentEvent = store.insertsWithChanges ? publisher.unsentEvent : undefined
+  const relay = createRelay({ publishEffect, otps, clock, log })
 
   const limits = createLimits({ counters: batchDocs(store.docs('counters')), clock })
   const reputation = createReputationLookup({ store, clock, log })
@@ -115,7 +111,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     verificationMetrics.onChange(before, after)
     if (before !== null) logFailedDeliveries(before, after, trace)
   }
-  const commit = oneAtATime(createCommit({ otps, relay, unsentEvent, recentOtps, clock, onChange }))
+  const commit = createCommit({ otps, relay, recentOtps, clock, onChange })
 
   const deps = {
     broker,
@@ -139,8 +135,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     onChange,
   }
   const answerCall = createCallHandler(deps)
-  const commitReport = broker.durable ? createCommitReport({ commit, publisher, recentOtps }) : commit
-  const handleReports = createReportHandler({ ...deps, commit: commitReport })
+  const handleReports = createReportHandler(deps)
 
   return {
     async attach() {
@@ -159,10 +154,4 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
       ])
     },
   }
-}
-
-/** Changes of one verification run one after the other in this process, so that they do not lose races against each other. */
-function oneAtATime(commit: Commit): Commit {
-  const runPerOtp = createSerialRunner()
-  return (otp_id, owner, intent) => runPerOtp(otp_id, () => commit(otp_id, owner, intent))
 }

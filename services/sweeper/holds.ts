@@ -6,7 +6,7 @@ import type { CountersignStore } from '../domain/collections.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
 import { type LedgerDoc, voidEntry } from '../domain/money/documents.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { SWEEP_BATCH, type Sweep } from './sweep.ts'
+import { findDue, SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface HoldSweepDeps {
   store: CountersignStore
@@ -35,10 +35,7 @@ export function createHoldSweeps({ store, accounts, clock }: HoldSweepDeps): Rec
     },
 
     async holds(partitions) {
-      const due = await ledger.find(
-        { partition: { $in: [...partitions] }, check_at: { $gt: 0, $lte: clock.now() } },
-        { sort: { partition: 1, check_at: 1 }, limit: SWEEP_BATCH },
-      )
+      const due = await findDue(ledger, partitions, 'check_at', clock.now())
       const otpsById = await otps.get([...new Set(due.flatMap(({ otp_id }) => otp_id ?? []))])
       const unconfirmed = due.filter(hold => !hasDelivery(hold, otpsById))
       // A primary of the store that was cut off may answer from before the verification was saved, so those are asked for again.

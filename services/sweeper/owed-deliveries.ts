@@ -17,7 +17,7 @@ import { channelQueue } from '../domain/verifications/effect-messages.ts'
 import { deliverMessage } from '../domain/verifications/outbox.ts'
 import { LOOK_AFTER_MS } from '../domain/verifications/owed-deliveries.ts'
 import { createMayHold, GIVE_UP_AFTER_MS, waitAfterPublish, waitForBroker } from './lost-messages.ts'
-import { SWEEP_BATCH, type Sweep } from './sweep.ts'
+import { findDue, type Sweep } from './sweep.ts'
 
 export interface OwedDeliveryDeps {
   store: CountersignStore
@@ -100,11 +100,8 @@ export function createOwedDeliverySweeps(deps: OwedDeliveryDeps): Record<string,
 
   return {
     async owed_deliveries(partitions) {
-      const [now, partition] = [clock.now(), { $in: [...partitions] }]
-      const due = await otps.find(
-        { partition, owed_at: { $gt: 0, $lte: now } },
-        { sort: { partition: 1, owed_at: 1 }, limit: SWEEP_BATCH },
-      )
+      const now = clock.now()
+      const due = await findDue(otps, partitions, 'owed_at', now)
       const mayHold = createMayHoldOfChannels(now)
       const looks = await Promise.all(due.map(otp => look(otp, mayHold, now)))
       await otps.update(due.map(({ _id }, at) => ({ ids: [_id], update: lookAgainAt(looks[at] ?? null) })))

@@ -11,7 +11,12 @@ import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { EVENT_LOOK_ID, type OtpDoc } from '../domain/verifications/documents.ts'
 import { messageIn, outboxEntries } from '../domain/verifications/outbox.ts'
-import { type CausedEvent, eventsOf, LOOK_FOR_EVENTS_AFTER_MS } from '../domain/verifications/owed-events.ts'
+import {
+  type CausedEvent,
+  eventsOf,
+  LOOK_FOR_EVENTS_AFTER_MS,
+  lookForEventsAt,
+} from '../domain/verifications/owed-events.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { createMayHold, GIVE_UP_AFTER_MS, waitAfterPublish, waitForBroker } from './lost-messages.ts'
 import { SWEEP_BATCH, type Sweep } from './sweep.ts'
@@ -21,6 +26,8 @@ export interface OwedEventDeps {
   broker: Pick<Broker, 'publish' | 'depth'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'warn'>
+  /** No other process uses the store, so what was saved before the start and not published is lost, and need not be waited for. */
+  soleProcess: boolean
 }
 
 const QUEUE = 'webhook.deliver'
@@ -29,8 +36,15 @@ const NEWEST_EVENTS_READ = 50
 /** More than a verification has. */
 const MAX_EVENTS_READ = 100
 
-export function createOwedEventSweeps({ store, broker, clock, log }: OwedEventDeps): Record<string, Sweep> {
+export function createOwedEventSweeps({
+  store,
+  broker,
+  clock,
+  log,
+  soleProcess,
+}: OwedEventDeps): Record<string, Sweep> {
   const [otps, events, looks] = [store.docs('otps'), store.docs('events'), store.docs('event_looks')]
+  const beforeStart = soleProcess ? lookForEventsAt(clock.now() - 1) : 0
   /** Null until it is read, and after another process may have gone on. */
   let lookedUntil: number | null = null
 
@@ -70,7 +84,7 @@ export function createOwedEventSweeps({ store, broker, clock, log }: OwedEventDe
     let nextMs = Number.POSITIVE_INFINITY
     for (const event of await withoutStored(otp._id, missing)) {
       const ageMs = now - event.at
-      // The sweep of the outbox publishes what is in it.
+      // The sweep of the outbox publishes what is in it: an earlier release put events there.
       const isWithBroker = inOutbox.has(event.effect.id) || (await mayHold(event.at))
       if (!isWithBroker) publishAgain(otp, event)
       const waitMs = isWithBroker ? waitForBroker(ageMs) : waitAfterPublish(ageMs, LOOK_FOR_EVENTS_AFTER_MS)
@@ -100,7 +114,7 @@ export function createOwedEventSweeps({ store, broker, clock, log }: OwedEventDe
       const now = clock.now()
       lookedUntil ??= (await looks.get([EVENT_LOOK_ID])).get(EVENT_LOOK_ID)?.until ?? 0
       const due = await otps.find(
-        { events_at: { $gt: lookedUntil, $lte: now } },
+        { events_at: { $gt: lookedUntil, $lte: Math.max(beforeStart, now) } },
         { sort: { events_at: 1 }, limit: SWEEP_BATCH },
       )
       if (due.length === 0) return 0

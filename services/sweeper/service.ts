@@ -13,7 +13,7 @@ import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { PARTITIONS } from '../../infra/partitions.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createAccounts } from '../domain/money/accounts.ts'
-import { createRelay } from '../domain/verifications/outbox.ts'
+import { createRelay, messageIn } from '../domain/verifications/outbox.ts'
 import { createRemind } from '../domain/webhooks/messages.ts'
 import { createAddressListSweeps } from './address-lists.ts'
 import { createHoldSweeps } from './holds.ts'
@@ -56,14 +56,19 @@ export function createSweeperService({
 }: SweeperDeps): Service {
   const soleProcess = config.engine.kind === 'embedded'
   const leases = createLeases({ leases: store.docs('leases'), clock }, LEASE)
-  const relay = createRelay({ broker, otps: store.docs('otps'), clock, log })
+  const relay = createRelay({
+    publishEffect: effect => broker.publish(effect.queue, messageIn(effect)),
+    otps: store.docs('otps'),
+    clock,
+    log,
+  })
   const remind = createRemind({ broker, log })
   const accounts = createAccounts({ store, clock, log })
   const addressLists = createAddressListSweeps({ store, outbound, clock, log })
   const allSweeps = Object.entries({
     ...createOtpSweeps({ store, broker, relay, clock, soleProcess }),
     ...createOwedDeliverySweeps({ store, broker, config, clock, log }),
-    ...createOwedEventSweeps({ store, broker, clock, log }),
+    ...createOwedEventSweeps({ store, broker, clock, log, soleProcess }),
     ...createWebhookSweeps({ store, remind, clock }),
     ...createHoldSweeps({ store, accounts, clock }),
     ...addressLists.sweeps,

@@ -22,7 +22,7 @@ import {
   type Tally,
 } from '../domain/stats/contribution.ts'
 import { hourId, PROGRESS_ID, type StatsDoc, type StatsProgressDoc } from '../domain/stats/documents.ts'
-import { newDay, newHour, type StatsOwner, storedTally } from '../domain/stats/stats-documents.ts'
+import { newDay, newHour, type StatsOwner, storedTally } from '../domain/stats/hours-and-days.ts'
 import { SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface StatsSweepDeps {

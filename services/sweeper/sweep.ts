@@ -1,11 +1,23 @@
 // What all sweeps have in common.
-import type { Pipeline } from '../../infra/store/docs.ts'
+import type { Doc, Docs, Filter, Pipeline, Sort } from '../../infra/store/docs.ts'
 
 /** In: partitions, all in one query, because most of the time nothing is due in any of them. Out: how many documents were swept; a full
  *  batch (`SWEEP_BATCH`) means that there may be more. */
 export type Sweep = (partitions: readonly number[]) => Promise<number>
 
 export const SWEEP_BATCH = 200
+
+/** The documents of these partitions whose time in `field` has come, the earliest first. */
+export const findDue = <T extends Doc & { partition?: number }>(
+  docs: Pick<Docs<T>, 'find'>,
+  partitions: readonly number[],
+  field: keyof T & string,
+  until: number,
+): Promise<T[]> =>
+  docs.find({ partition: { $in: [...partitions] }, [field]: { $gt: 0, $lte: until } } as Filter<T>, {
+    sort: { partition: 1, [field]: 1 } as Sort<T>,
+    limit: SWEEP_BATCH,
+  })
 
 /** Only while `due_at` is set: a document that ended since it was read must not become due again. */
 export const postponeDue = (until: number): Pipeline => [

@@ -5,14 +5,13 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Pipeline } from '../../infra/store/docs.ts'
 import type { OtpReport } from '../../machines/reports.ts'
 import type { CountersignStore } from '../domain/collections.ts'
-import type { OutboxEntry } from '../domain/verifications/effect-messages.ts'
-import { postponeDue, SWEEP_BATCH, type Sweep } from './sweep.ts'
+import type { Relay } from '../domain/verifications/outbox.ts'
+import { findDue, postponeDue, type Sweep } from './sweep.ts'
 
 export interface OtpSweepDeps {
   store: CountersignStore
   broker: Pick<Broker, 'publish'>
-  /** Publishes the effects of a verification and removes them from its outbox. */
-  relay(otp_id: string, effects: readonly OutboxEntry[]): void
+  relay: Pick<Relay, 'publish'>
   clock: Clock
   /** No other process uses the store, so all effects from before the start are those of a process that is gone. */
   soleProcess: boolean
@@ -29,11 +28,8 @@ export function createOtpSweeps({ store, broker, relay, clock, soleProcess }: Ot
   return {
     /** Verifications whose deadline has passed. */
     async expiry(partitions) {
-      const [now, partition] = [clock.now(), { $in: [...partitions] }]
-      const due = await otps.find(
-        { partition, due_at: { $gt: 0, $lte: now } },
-        { sort: { partition: 1, due_at: 1 }, limit: SWEEP_BATCH },
-      )
+      const now = clock.now()
+      const due = await findDue(otps, partitions, 'due_at', now)
       await otps.update([{ ids: due.map(({ _id }) => _id), update: postponeDue(now + REMIND_AGAIN_MS) }])
       await Promise.all(
         due.map(({ _id: otp_id, due_at }) => {
@@ -46,13 +42,11 @@ export function createOtpSweeps({ store, broker, relay, clock, soleProcess }: Ot
 
     /** Effects that were saved and not published, or that were not removed from the outbox afterwards. */
     async outbox(partitions) {
-      const [now, partition] = [clock.now(), { $in: [...partitions] }]
-      const stuck = await otps.find(
-        { partition, outbox_at: { $gt: 0, $lte: Math.max(beforeStart, now - OUTBOX_STUCK_MS) } },
-        { sort: { partition: 1, outbox_at: 1 }, limit: SWEEP_BATCH },
-      )
+      const now = clock.now()
+      const stuck = await findDue(otps, partitions, 'outbox_at', Math.max(beforeStart, now - OUTBOX_STUCK_MS))
       await otps.update([{ ids: stuck.map(({ _id }) => _id), update: postponeOutbox(now) }])
-      for (const { _id, outbox } of stuck) relay(_id, outbox)
+      // All are in the outbox, also webhook events that an earlier release has put there.
+      for (const { _id, outbox } of stuck) relay.publish(_id, outbox, () => true)
       return stuck.length
     },
   }

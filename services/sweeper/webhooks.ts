@@ -5,7 +5,7 @@ import { MINUTE_MS } from '../../infra/time.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { type AttemptReminder, attemptMessage, drainMessage, type Remind } from '../domain/webhooks/messages.ts'
-import { postponeDue, SWEEP_BATCH, type Sweep } from './sweep.ts'
+import { findDue, postponeDue, SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface WebhookSweepDeps {
   store: CountersignStore
@@ -22,11 +22,8 @@ export function createWebhookSweeps({ store, remind, clock }: WebhookSweepDeps):
   const [events, webhooks] = [store.docs('events'), store.docs('webhooks')]
   return {
     async events(partitions) {
-      const [now, partition] = [clock.now(), { $in: [...partitions] }]
-      const due = await events.find(
-        { partition, due_at: { $gt: 0, $lte: now } },
-        { sort: { partition: 1, due_at: 1 }, limit: SWEEP_BATCH },
-      )
+      const now = clock.now()
+      const due = await findDue(events, partitions, 'due_at', now)
       await events.update([{ ids: due.map(({ _id }) => _id), update: postponeDue(now + REMIND_AGAIN_MS) }])
       for (const event of due) remind(attemptMessage(dueAttempt(event, now)))
       return due.length

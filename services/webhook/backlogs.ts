@@ -2,6 +2,7 @@
 // are to be sent again. In: an app whose backlog may be sent. Out: its events sent as fast as slots allow. The store is the queue, so
 // waiting costs neither memory nor prefetch and survives the process. Each process drains an app's backlog once at a time; two processes
 // may drain the same backlog, because each attempt is started by a conditional change.
+import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
@@ -19,10 +20,8 @@ export interface Backlogs {
   /** Sends the backlog as fast as the endpoint's slots allow; while the endpoint is paused, holds the events that wait for it. Returns at
    *  once. `mark` is cleared when the backlog is empty. While this process may not work, another one is asked to. */
   drain(app_id: string, mark?: number): void
-  /** Whether this process is draining the app's backlog. */
-  isDraining(app_id: string): boolean
-  /** Moves events of one app to its backlog whose attempts were started, but for which no call will be made now. */
-  park(started: readonly EventDoc[]): Promise<void>
+  /** Moves an event to its app's backlog whose attempt was started, but for which no call will be made now. */
+  park(started: EventDoc): Promise<void>
   /** Asks other processes for the drains that this one has begun. It ends them itself as soon as it may not work. */
   handOver(): void
 }
@@ -63,13 +62,13 @@ interface DrainState {
   mark?: number
 }
 
-/** Why a drain ended: nothing is left to send, the endpoint cannot be read, or this process may not work. */
-type DrainEnd = 'over' | 'unreadable' | 'interrupted'
+/** Why a drain ended: nothing is left to send, the endpoint is paused or cannot be read, or this process may not work. */
+type DrainEnd = 'over' | 'paused' | 'unreadable' | 'interrupted'
 
 export function createBacklogs(deps: BacklogDeps): Backlogs {
   const { events, webhooks, endpoints, freeSlots, whenSlotFree, attempt, remind, mayWork, clock, log } = deps
   const draining = new Map<string, DrainState>()
-  const marked = new Map<string, { at: number; writing: Promise<unknown> }>()
+  const marked = createBoundedMap<{ at: number; writing: Promise<unknown> }>(MAX_MARKS)
 
   async function drainPage(app_id: string): Promise<'more' | DrainEnd> {
     const page = { sort: { backlog_at: 1 }, limit: DRAIN_PAGE } as const
@@ -92,7 +91,8 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
     for (;;) {
       const endpoint = await endpoints.get(tenant.app_id)
       if (!mayWork()) return 'interrupted'
-      if (!endpoint || isPaused(endpoint)) return 'over'
+      if (!endpoint) return 'over'
+      if (isPaused(endpoint)) return 'paused'
       if (isUnreadable(endpoint)) return 'unreadable'
       if (freeSlots(endpoint, tenant) > 0) return endpoint
       await whenSlotFree(endpoint)
@@ -108,12 +108,20 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
       const startedAt = clock.now()
       // The endpoint may have been enabled since it was cached.
       const endpoint = await endpoints.reload(app_id)
-      if (endpoint && isPaused(endpoint)) await holdEvents(events, app_id)
       const retryAllBefore = endpoint && isCallable(endpoint) ? endpoint.retry_all_before : undefined
       // All are moved before the first is sent, so that the oldest goes first.
       if (retryAllBefore !== undefined) await releaseRetries(events, app_id, retryAllBefore)
-      let outcome: Awaited<ReturnType<typeof drainPage>> = isUnreadable(endpoint) ? 'unreadable' : 'more'
+      let outcome: Awaited<ReturnType<typeof drainPage>> = 'more'
+      if (isUnreadable(endpoint)) outcome = 'unreadable'
+      else if (endpoint && isPaused(endpoint)) outcome = 'paused'
       while (outcome === 'more') outcome = mayWork() ? await drainPage(app_id) : 'interrupted'
+      if (outcome === 'paused') {
+        await holdEvents(events, app_id)
+        outcome = 'over'
+        // If the endpoint was enabled meanwhile, its backlog may have been drained before these events were held.
+        const now = await endpoints.reload(app_id)
+        if (now && !isPaused(now)) state.rerun = true
+      }
       if (mark === undefined) continue
       const lateUntil = (retryAllBefore ?? 0) + LATE_RESULTS_MS
       if (outcome === 'unreadable') await postponeMark(app_id, mark, clock.now() + UNREADABLE_RETRY_MS)
@@ -159,28 +167,24 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
     const known = marked.get(app_id)
     // A mark that was written before the clock was set back does not count.
     if (known && known.at <= now && now < known.at + RENEW_MARK_MS) return void (await known.writing)
-    if (marked.size >= MAX_MARKS) marked.clear()
     const writing = webhooks.modify({ _id: app_id }, { $max: { drain_at: now + MARK_AHEAD_MS } })
     marked.set(app_id, { at: now, writing })
     writing.catch(() => marked.delete(app_id))
     await writing
   }
 
-  async function park(started: readonly EventDoc[]): Promise<void> {
-    const app_id = started[0]?.app_id ?? ''
+  async function park(started: EventDoc): Promise<void> {
+    const { _id, rev, app_id } = started
     const endpoint = await endpoints.get(app_id)
     const backlog = endpoint && isPaused(endpoint) ? 'kept' : 'overflow'
     if (backlog === 'overflow') await mark(app_id)
-    await events.change(
-      started.map(event => ({ _id: event._id, rev: event.rev, update: cancelAttempt(event, backlog) })),
-    )
+    await events.change([{ _id, rev, update: cancelAttempt(started, backlog) }])
     if (backlog === 'overflow') drain(app_id)
   }
 
   return {
     mark,
     park,
-    isDraining: app_id => draining.has(app_id),
     drain,
     handOver() {
       for (const [app_id, { mark }] of draining) askOthers(app_id, mark)

@@ -15,9 +15,6 @@ const MAX_RESPONSE_BYTES = 2_048
 
 export type CallResult = Pick<EventAttempt, 'at' | 'ms' | 'status' | 'error' | 'response'>
 
-export const isSuccess = ({ status }: Pick<CallResult, 'status'>): boolean =>
-  status !== null && status >= 200 && status < 300
-
 /** Ends of a call that say nothing about its endpoint: this process stopped, no secret could sign the call, or its process died. */
 export type InconclusiveError = 'stopped' | 'unsigned' | 'unknown'
 

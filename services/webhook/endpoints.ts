@@ -1,15 +1,17 @@
 // Endpoints of apps. In: an app, and outcomes of calls. Out: its endpoint, cached for a few seconds, and the new state of its machine.
 // Outcomes that arrive together are one write.
 import { createKeyedBatcher } from '../../infra/batcher.ts'
+import { createBoundedMap } from '../../infra/bounded-map.ts'
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { LOST, retryAfterLostRace } from '../../infra/store/lost-race.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { endpointLife, stepEndpoint } from '../../machines/endpoint.step.ts'
 import type { EndpointEffect, EndpointEvent, SavedEndpoint } from '../../machines/endpoint.ts'
-import type { Tenancy, TenantWebhook } from '../domain/tenancy/tenancy.ts'
+import { TENANT_CACHE, type Tenancy, type TenantWebhook } from '../domain/tenancy/tenancy.ts'
 import type { WebhookEndpoint } from '../domain/webhooks/documents.ts'
 
 export interface Endpoint extends TenantWebhook {
@@ -36,9 +38,7 @@ export interface EndpointDeps {
   metrics: Pick<Metrics, 'webhookPauses'>
 }
 
-const CACHE = { ttlMs: 5_000, maxSize: 10_000 }
 const BATCHING = { maxSize: 500, parallel: 1 }
-const MAX_TRIES_AFTER_LOST_RACE = 20
 /** At most one log line per endpoint and this time. */
 const LOG_UNREADABLE_EVERY_MS = 60_000
 const MAX_LOGGED_ENDPOINTS = 10_000
@@ -70,17 +70,16 @@ export function createEndpoints({ webhooks, tenancy, clock, log, metrics }: Endp
     }
   }
 
-  const loggedAt = new Map<string, number>()
+  const loggedAt = createBoundedMap<number>(MAX_LOGGED_ENDPOINTS)
 
   /** An operator has to act: receivers refuse calls that the current secret did not sign. */
   function logUnreadable(app_id: string, error: unknown): void {
     if (clock.now() < (loggedAt.get(app_id) ?? 0) + LOG_UNREADABLE_EVERY_MS) return
-    if (loggedAt.size >= MAX_LOGGED_ENDPOINTS) loggedAt.clear()
     loggedAt.set(app_id, clock.now())
     log.error({ err: error, app_id }, 'endpoint.unreadable')
   }
 
-  const cache = createCache(load, { ...CACHE, clock })
+  const cache = createCache(load, { ...TENANT_CACHE, clock })
 
   interface AttemptOutcome {
     app_id: string
@@ -96,8 +95,8 @@ export function createEndpoints({ webhooks, tenancy, clock, log, metrics }: Endp
     return outcomes.map(() => paused)
   }
 
-  async function applyEvents(app_id: string, events: EndpointEvent[]): Promise<boolean> {
-    for (let race = 0; race < MAX_TRIES_AFTER_LOST_RACE; race += 1) {
+  const applyEvents = (app_id: string, events: EndpointEvent[]): Promise<boolean> =>
+    retryAfterLostRace('an endpoint', async () => {
       const endpoint = (await webhooks.get([app_id])).get(app_id)
       if (!endpoint) return false
       const { status, life, effects, changed } = stepEndpoint(endpoint, events)
@@ -106,13 +105,11 @@ export function createEndpoints({ webhooks, tenancy, clock, log, metrics }: Endp
       const mark = effects.some(({ type }) => type === 'paused') ? { drain_at: clock.now() } : {}
       const update = { $set: { status, life, ...mark } }
       const [answer] = await webhooks.change([{ _id: app_id, rev: endpoint.rev, update }])
-      if (answer === 'lost') continue
+      if (answer === 'lost') return LOST
       cache.invalidate(app_id)
       for (const effect of effects) logEffect(app_id, effect, life)
       return status === 'paused'
-    }
-    throw new Error(`the endpoint of ${app_id} keeps changing`)
-  }
+    })
 
   function logEffect(app_id: string, effect: EndpointEffect, { context }: SavedEndpoint): void {
     if (effect.type === 'recovered') log.info({ app_id }, 'endpoint.recovered')

@@ -1,11 +1,12 @@
 // The changes of an event's document, one for each step of its delivery. In: the event as it was read, and the time. Out: members to set,
 // unset and push. Pure. A change is applied only if the event still has the revision that was read.
 import type { Operators } from '../../infra/store/docs.ts'
+import { isSuccess } from '../../machines/endpoint.ts'
 import { MIN_EVENT_RETENTION_MS } from '../domain/retention.ts'
 import type { Backlog, EventAttempt, EventDoc } from '../domain/webhooks/documents.ts'
 import { MESSAGE_LOST_AFTER_MS, purgeNotBefore } from '../domain/webhooks/new-event.ts'
-import type { RetrySchedule } from '../domain/webhooks/retry-schedule.ts'
-import { CALL_TIMEOUT_MS, type CallResult, isSuccess } from './call.ts'
+import type { RetrySchedule } from '../domain/webhooks/retry-waits.ts'
+import { CALL_TIMEOUT_MS, type CallResult } from './call.ts'
 
 type Change = Operators<EventDoc>
 

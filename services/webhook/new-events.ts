@@ -9,15 +9,16 @@ import type { Trace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { MIN_EVENT_RETENTION_MS } from '../domain/retention.ts'
-import type { Tenancy } from '../domain/tenancy/tenancy.ts'
+import { TENANT_CACHE, type Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { type NotifyBody, newEventFields } from '../domain/webhooks/messages.ts'
 import { newEvent, purgeNotBefore } from '../domain/webhooks/new-event.ts'
-import type { RetrySchedule } from '../domain/webhooks/retry-schedule.ts'
-import type { Attempts, CallPlace } from './attempts.ts'
+import type { RetrySchedule } from '../domain/webhooks/retry-waits.ts'
 import type { Backlogs } from './backlogs.ts'
 import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
+import type { Attempts } from './event-attempts.ts'
 import { assumedLostAt } from './event-changes.ts'
+import type { Slots } from './slots.ts'
 
 /** A new event as its message brings it. */
 export interface Notification {
@@ -32,24 +33,22 @@ export interface NewEventDeps {
   events: Pick<Docs<EventDoc>, 'insert'>
   tenancy: Pick<Tenancy, 'app'>
   endpoints: Pick<Endpoints, 'get'>
-  attempts: Pick<Attempts, 'reserve' | 'unreserve' | 'startCall'>
+  attempts: Pick<Attempts, 'takeSlot' | 'startCall'>
   backlogs: Pick<Backlogs, 'mark' | 'drain'>
   retrySchedule: RetrySchedule
   clock: Clock
   log: Logger
 }
 
-const APP_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
-
-/** An event about to be inserted. With a place for its call, it is inserted as started. */
+/** An event about to be inserted. With a slot for its call, it is inserted as started. */
 interface PreparedEvent {
   event: EventDoc
-  call: { endpoint: Endpoint; place: CallPlace } | null
+  call: { endpoint: Endpoint; slot: Slots } | null
 }
 
 export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
   const { events, tenancy, endpoints, attempts, backlogs, retrySchedule, clock, log } = deps
-  const settings = createCache(readSettings, { ...APP_CACHE, clock })
+  const settings = createCache(readSettings, { ...TENANT_CACHE, clock })
 
   async function readSettings(app_id: string): Promise<AppSettings | null> {
     try {
@@ -72,28 +71,28 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
       purge_at: purgeNotBefore(fields, now + MIN_EVENT_RETENTION_MS + retrySchedule.longestMs),
     }
     if (isPaused(endpoint)) return { event: withBacklog(newEvent(fieldsToSend, 'held'), 'kept'), call: null }
-    const place = attempts.reserve(endpoint, fields)
-    if (place === null) {
+    const slot = attempts.takeSlot(endpoint, fields)
+    if (slot === null) {
       await backlogs.mark(app_id)
       return { event: withBacklog(newEvent(fieldsToSend, 'pending'), 'overflow'), call: null }
     }
     const started = { tries: 1, attempt_started_at: now, due_at: assumedLostAt(now) }
-    return { event: { ...newEvent(fieldsToSend, 'pending'), ...started }, call: { endpoint, place } }
+    return { event: { ...newEvent(fieldsToSend, 'pending'), ...started }, call: { endpoint, slot } }
   }
 
   async function insert(prepared: readonly PreparedEvent[]): Promise<('inserted' | 'duplicate')[]> {
     try {
       return await events.insert(prepared.map(({ event }) => event))
     } catch (error) {
-      for (const { event, call } of prepared) if (call) attempts.unreserve(event, call.place)
+      for (const { event, call } of prepared) call?.slot.release(event)
       throw error
     }
   }
 
   /** An event that was stored before is taken care of by the process that inserted it, or by the sweeper. */
-  function startOrQueue({ event, call }: PreparedEvent, isNew: boolean): void {
-    if (call && isNew) attempts.startCall(event, call.endpoint, call.place)
-    else if (call) attempts.unreserve(event, call.place)
+  function callOrDrain({ event, call }: PreparedEvent, isNew: boolean): void {
+    if (call && isNew) attempts.startCall(event, call.endpoint, call.slot)
+    else if (call) call.slot.release(event)
     else if (isNew && event.backlog === 'overflow') backlogs.drain(event.app_id)
   }
 
@@ -103,7 +102,7 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
     const prepared = all.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
     if (prepared.length === 0) return
     const answers = await insert(prepared)
-    for (const [at, one] of prepared.entries()) startOrQueue(one, answers[at] === 'inserted')
+    for (const [at, one] of prepared.entries()) callOrDrain(one, answers[at] === 'inserted')
   }
 
   return notifications => {

@@ -7,11 +7,11 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import type { AttemptReminder } from '../domain/webhooks/messages.ts'
-import type { RetrySchedule } from '../domain/webhooks/retry-schedule.ts'
-import type { Attempts } from './attempts.ts'
+import type { RetrySchedule } from '../domain/webhooks/retry-waits.ts'
 import type { Backlogs } from './backlogs.ts'
 import type { RecordResult } from './call-results.ts'
 import { type Endpoint, type Endpoints, isCallable, isPaused } from './endpoints.ts'
+import type { Attempts } from './event-attempts.ts'
 import * as change from './event-changes.ts'
 
 export interface Reminders {

@@ -19,17 +19,18 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { batchDocs } from '../../infra/store/batched-docs.ts'
+import { withTimeout } from '../../infra/timeout.ts'
 import type { Traced } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import { createRemind, isWebhookMessage, type NotifyBody, type WebhookBody } from '../domain/webhooks/messages.ts'
-import { createRetrySchedule } from '../domain/webhooks/retry-schedule.ts'
-import { createAttempts } from './attempts.ts'
+import { createRetrySchedule } from '../domain/webhooks/retry-waits.ts'
 import { createBacklogs } from './backlogs.ts'
 import { createEndpointCalls } from './call.ts'
 import { createRecordResult } from './call-results.ts'
 import { createEndpoints } from './endpoints.ts'
+import { createAttempts } from './event-attempts.ts'
 import { createAcceptEvents } from './new-events.ts'
 import { createReminders } from './reminders.ts'
 import { createSlots } from './slots.ts'
@@ -71,14 +72,12 @@ export function createWebhookService(deps: WebhookDeps): Service {
   const calls = createEndpointCalls({ outbound, clock })
   const attempts = createAttempts({
     events,
-    endpoints,
     slots,
     call: calls.call,
     recordResult,
     retrySchedule,
     clock,
     log,
-    hasBacklog: app_id => backlogs.isDraining(app_id),
     park: started => backlogs.park(started),
     mayWork,
   })
@@ -159,7 +158,6 @@ export function createWebhookService(deps: WebhookDeps): Service {
     working = false
     reminders.dropTimers()
     backlogs.handOver()
-    attempts.parkQueued()
   }
 
   /** Stopping the consumer also waits a moment for the calls it started. */
@@ -168,12 +166,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
     async stop(graceMs = CALLS_GRACE_MS) {
       pause()
       await consumer.stop(graceMs)
-      let cancel = (): void => {}
-      const graceOver = new Promise<void>(resolve => {
-        cancel = clock.after(Math.min(graceMs, CALLS_GRACE_MS), resolve)
-      })
-      await Promise.race([attempts.settled(), graceOver])
-      cancel()
+      await withTimeout(clock, Math.min(graceMs, CALLS_GRACE_MS), attempts.settled())
     },
   })
 

@@ -137,7 +137,7 @@ describe('the table of allowed imports', () => {
     ['infra/broker/topology.ts', 'machines/channels.ts'],
     ['infra/log.ts', 'services/edge/router.ts'],
     ['infra/log.ts', 'services/domain/collections.ts'],
-    ['services/domain/money/accounts.ts', 'services/otp/send.ts'],
+    ['services/domain/money/accounts.ts', 'services/otp/calls/send.ts'],
     ['services/domain/collections.ts', 'infra/store/mongo.ts'],
     ['services/edge/send.ts', 'services/otp/actor.ts'],
     ['services/otp/actor.ts', 'infra/store/mongo.ts'],

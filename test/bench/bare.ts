@@ -3,7 +3,7 @@
 import { createTopology } from '../../infra/broker/topology.ts'
 import { readConfig } from '../../infra/config/config.ts'
 import { collection } from '../../infra/store/store.ts'
-import { brokerDelays } from '../../services/domain/webhooks/retry-schedule.ts'
+import { brokerDelays } from '../../services/domain/webhooks/retry-waits.ts'
 import type { Sample } from './samples.ts'
 
 /** The product's queues, which are removed with its site. */

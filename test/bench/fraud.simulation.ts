@@ -18,17 +18,17 @@ import { createTenancy } from '../../services/domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
 import { inFlight } from '../../services/domain/verifications/encryption-context.ts'
 import { createAppCache } from '../../services/otp/apps.ts'
-import { createCallHandler } from '../../services/otp/call-handler.ts'
-import { createCommit } from '../../services/otp/commit.ts'
+import { createCallHandler } from '../../services/otp/calls/call-handler.ts'
+import { createClaims } from '../../services/otp/calls/idempotency-claims.ts'
+import { codeOf } from '../../services/otp/calls/verify.ts'
+import { createCommit } from '../../services/otp/commit/commit.ts'
 import { createFraudCounts } from '../../services/otp/fraud/counts.ts'
 import { createFraudGuard } from '../../services/otp/fraud/guard.ts'
-import { createClaims } from '../../services/otp/idempotency-claims.ts'
 import { createLimits } from '../../services/otp/limits/limits.ts'
 import { createReputationLookup } from '../../services/otp/limits/reputation.ts'
 import { createFunds } from '../../services/otp/money/funds.ts'
 import { createPriceSource } from '../../services/otp/money/prices.ts'
 import { NO_RESERVATION } from '../../services/otp/reservation.ts'
-import { codeOf } from '../../services/otp/verify.ts'
 import { createCapturedLog } from '../support/captured-log.ts'
 import { type TestClock, testClock } from '../support/clock.ts'
 import { testKeyring } from '../support/tenancy.ts'
@@ -100,7 +100,7 @@ export async function startSimulation({ processes, settings = {} }: SimulationOp
     const decisions = { record: () => {} }
     const guard = createFraudGuard({ keyring, clock, log, limits, apps, reputation, counts, decisions, metrics })
     // No message is delivered.
-    const relay = Object.assign(() => {}, { published: () => [], removed: () => {}, settled: async () => {} })
+    const relay = { publish: () => {}, published: () => [], removed: () => {} }
     let solvedHardest = false
     const onChange = guard.onChange
     const answer = createCallHandler({

@@ -3,7 +3,7 @@
 import process from 'node:process'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../infra/time.ts'
 import { ALL_NUMBERS } from '../../services/domain/fraud/documents.ts'
-import { parseRecipient } from '../../services/domain/verifications/recipient.ts'
+import { parseRecipient } from '../../services/domain/verifications/valid-recipient.ts'
 import { type Call, type Simulation, startSimulation, VPN_NETWORKS } from './fraud.simulation.ts'
 
 const SEED = Number(process.env.BENCH_SEED ?? 1)

@@ -1,6 +1,5 @@
 // The contract of the store port, which runs on every adapter. The cases are in store/, by method.
 import { changeCases } from './store/change.ts'
-import { changeWithInsertsCases } from './store/change-with-inserts.ts'
 import {
   CONTRACT_COLLECTIONS,
   type ContractStore,
@@ -20,11 +19,7 @@ import { updateCases } from './store/update.ts'
 
 export { CONTRACT_COLLECTIONS, type ContractStore, type StoreUnderTest }
 
-export function storeContract(
-  title: string,
-  open: () => Promise<StoreUnderTest>,
-  { insertsWithChanges }: Pick<ContractStore, 'insertsWithChanges'>,
-): void {
+export function storeContract(title: string, open: () => Promise<StoreUnderTest>): void {
   describe(title, () => {
     let shared: StoreUnderTest
     let names = 0
@@ -33,7 +28,6 @@ export function storeContract(
       things: () => shared.store.docs('things'),
       coded: () => shared.store.docs('coded'),
       counters: () => shared.store.docs('counters'),
-      insertsWithChanges: () => shared.store.insertsWithChanges,
       fresh: () => `g${++names}`,
     }
     before(async () => {
@@ -45,7 +39,6 @@ export function storeContract(
     describe('insert', () => insertCases(fixture))
     describe('find and count', () => findCases(fixture))
     describe('change', () => changeCases(fixture))
-    describe('the inserts of a change', () => changeWithInsertsCases(fixture, insertsWithChanges))
     describe('update', () => updateCases(fixture))
     describe('modify', () => modifyCases(fixture))
     describe('operators', () => operatorCases(fixture))

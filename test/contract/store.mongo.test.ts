@@ -30,5 +30,5 @@ onRealEngines('the store on MongoDB', { MONGODB_URL }, () => {
     }
   }
 
-  storeContract('keeps the contract', open, { insertsWithChanges: false })
+  storeContract('keeps the contract', open)
 })

@@ -13,7 +13,7 @@ import { DEATH_CAUSES } from '../../infra/broker/broker.ts'
 import { createTopology } from '../../infra/broker/topology.ts'
 import { readConfig } from '../../infra/config/config.ts'
 import { createMetrics } from '../../infra/metrics.ts'
-import { brokerDelays } from '../../services/domain/webhooks/retry-schedule.ts'
+import { brokerDelays } from '../../services/domain/webhooks/retry-waits.ts'
 
 const page = readFileSync('docs/queues.md', 'utf8')
 

@@ -45,15 +45,6 @@ describe('a command delivered twice', () => {
       expect(second.saved).to.equal(first.saved)
     })
 
-  it('causes the events again that are remembered with it', () => {
-    const first = play(issued(), reported('delivered', { id }))
-    const events = first.effects.filter(effect => effect.type === 'notify')
-    expect(events).to.have.length(1)
-    const last_commands = first.saved.last_commands.map(one => (one.id === id ? { ...one, events } : one))
-    const second = play({ ...first.saved, last_commands }, reported('delivered', { id }))
-    expect(second).to.deep.include({ reply: first.reply, effects: events, changed: false })
-  })
-
   it('is recognised after other commands came in between', () => {
     const first = play(issued(), wrong({ id }))
     const second = play(first.saved, reported('sent'), wrong(), resend(), wrong({ id }))

@@ -162,20 +162,20 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'a delivery that an old primary does not know yet is dropped as erased',
     file: 'services/channel/deliver.ts',
-    original: '(await find(otp_id, delivery_id)) ?? (await find(otp_id, delivery_id, { certain: true }))',
-    planted: 'await find(otp_id, delivery_id)',
+    original: '(await find(body)) ?? (await find(body, { certain: true }))',
+    planted: 'await find(body)',
     tests: ['test/services/channel/deliver.test.ts'],
   },
   {
     fault: 'a shut provider is passed over although another process may have sent the message with it',
-    file: 'services/channel/failover.ts',
-    original: '    await loadHistory(job, run)\n    run.shutProviders.add(candidate.name)',
-    planted: '    run.shutProviders.add(candidate.name)',
+    file: 'services/channel/deliver.ts',
+    original: '        await loadHistory(job)\n        shutProviders.add(candidate.name)',
+    planted: '        shutProviders.add(candidate.name)',
     tests: ['test/services/channel/failover.test.ts'],
   },
   {
     fault: 'a process that has one message twice at once calls the provider twice',
-    file: 'services/channel/attempts.ts',
+    file: 'services/channel/provider-attempts.ts',
     original: 'const isNew = isOwn(stored) && (stored.maker?.try === maker.try || own.takeUncalled(stored._id))',
     planted: 'const isNew = isOwn(stored)',
     tests: ['test/services/channel/call-provider.test.ts'],
@@ -240,7 +240,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   // services/webhook
   {
     fault: 'an endpoint that has just answered 410 is called for the next event before it is paused',
-    file: 'services/webhook/attempts.ts',
+    file: 'services/webhook/event-attempts.ts',
     original: '      if (isSuccess(result)) track(recorded)\n      else await recorded',
     planted: '      if (isSuccess(result)) await recorded\n      else track(recorded)',
     tests: ['test/services/webhook/isolation.test.ts'],

@@ -180,7 +180,7 @@ export const MENDED: readonly Mutant[] = [
   },
   {
     fault: 'the lock never holds for the first guesses of verifications, however many there are',
-    file: 'services/otp/verify.ts',
+    file: 'services/otp/calls/verify.ts',
     original: 'if (letThrough.granted) return',
     planted: 'if (letThrough.granted || doc.rev >= 0) return',
     tests: ['test/flow/wrong-codes.test.ts'],

@@ -4,7 +4,7 @@ import { createTopology } from '../../infra/broker/topology.ts'
 import { systemClock as clock } from '../../infra/clock.ts'
 import { readConfig } from '../../infra/config/config.ts'
 import { type CountersignStore, COLLECTIONS as collections } from '../../services/domain/collections.ts'
-import { brokerDelays } from '../../services/domain/webhooks/retry-schedule.ts'
+import { brokerDelays } from '../../services/domain/webhooks/retry-waits.ts'
 import type { Env } from './site.ts'
 
 export async function openBareEngines(env: Partial<Env>): Promise<{ broker: Broker; store: CountersignStore }> {

@@ -6,16 +6,15 @@ import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { type OtpCommand, step } from '../../machines/otp.step.ts'
 import type { OtpReport } from '../../machines/reports.ts'
-import { createAdmission } from '../../services/channel/admission/admission.ts'
 import { createBreakerReports } from '../../services/channel/admission/breaker-reports.ts'
+import { createAdmission } from '../../services/channel/admission/provider-gates.ts'
 import type { SendApprovalReply } from '../../services/channel/approval-reply.ts'
-import { createAttempts } from '../../services/channel/attempts.ts'
 import { createBuildProvider, type ProviderFactories } from '../../services/channel/build-provider.ts'
 import { createCallProvider } from '../../services/channel/call-provider.ts'
 import { createCandidates } from '../../services/channel/candidates.ts'
 import { createDeliver } from '../../services/channel/deliver.ts'
-import { createFailover } from '../../services/channel/failover.ts'
 import type { Provider, RenderedMessage } from '../../services/channel/provider.ts'
+import { createAttempts } from '../../services/channel/provider-attempts.ts'
 import { createSandboxProvider } from '../../services/channel/providers/sandbox.ts'
 import { createRender } from '../../services/channel/render.ts'
 import { createPublishReport } from '../../services/channel/report-publisher.ts'
@@ -92,7 +91,11 @@ export function createChannelActor(
     onReplaced: admission.forget,
     clock,
   })
-  const failover = createFailover({
+  const sendApprovalReply: SendApprovalReply = () => Promise.reject(new Error('no approval reply is expected here'))
+  const deliver = createDeliver({
+    otps: store.docs('otps'),
+    sendApprovalReply,
+    log,
     attempts,
     candidates,
     publishReport,
@@ -107,8 +110,6 @@ export function createChannelActor(
       backoff: BACKOFF,
     },
   })
-  const sendApprovalReply: SendApprovalReply = () => Promise.reject(new Error('no approval reply is expected here'))
-  const deliver = createDeliver({ otps: store.docs('otps'), failover, sendApprovalReply, clock, log })
   return {
     store,
     keyring,

@@ -36,16 +36,11 @@ export interface TestActor {
   close(): Promise<void>
 }
 
-/** `durable`: whether the actor takes its broker for one that keeps reports until they are settled. */
-export async function startOtpActor(
-  store: CountersignStore,
-  keyring: Keyring = testKeyring(),
-  { durable = false }: { durable?: boolean } = {},
-): Promise<TestActor> {
+export async function startOtpActor(store: CountersignStore, keyring: Keyring = testKeyring()): Promise<TestActor> {
   const clock = testClock()
   const { log } = createCapturedLog()
   const topology = createTopology({ channel: [1_000], webhook: [1_000] })
-  const broker = { ...createEmbeddedBroker({ topology, clock, log }), durable }
+  const broker = createEmbeddedBroker({ topology, clock, log })
   await createOtpService({ broker, store, keyring, clock, log, metrics: createMetrics() }).attach?.()
   const ask = async (body: OtpCall, id: string = randomUUID()) =>
     (await broker.request('otp.calls', { id, body }, 10_000)) as OtpAnswer

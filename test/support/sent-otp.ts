@@ -25,7 +25,7 @@ export async function sendOtp(actor: TestActor, store: CountersignStore): Promis
 export function reportStatus(
   { broker, clock }: TestActor,
   { otp_id, delivery_id }: SentOtp,
-  status: 'sent' | 'delivered',
+  status: 'sent' | 'delivered' | 'failed',
   at = clock.now(),
 ): Promise<void> {
   const body: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, at }

@@ -7,7 +7,7 @@ import { approvalStep } from '../../services/domain/stats/approval-times.ts'
 import { addApproval, addCount, type Cell, cellOf } from '../../services/domain/stats/cells.ts'
 import { dayOf, hourOf, newTally, type Tally } from '../../services/domain/stats/contribution.ts'
 import { PROGRESS_ID } from '../../services/domain/stats/documents.ts'
-import { newDay, newHour } from '../../services/domain/stats/stats-documents.ts'
+import { newDay, newHour } from '../../services/domain/stats/hours-and-days.ts'
 
 /** Verifications of one hour that are alike. */
 export interface Traffic {

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../infra/clock.ts'
-import type { Change, Doc, Docs } from '../../infra/store/docs.ts'
+import type { Doc, Docs } from '../../infra/store/docs.ts'
 import { createEmbeddedStore } from '../../infra/store/embedded.ts'
 import { createMongoStore } from '../../infra/store/mongo.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
@@ -79,15 +79,11 @@ function lend(store: CountersignStore): Loan {
       find: (filter, page) => run(() => docs.find(filter, page)),
       count: filter => run(() => docs.count(filter)),
       insert: inserted => run(() => docs.insert(inserted)),
-      change: changes => run(() => docs.change(changes.map(noteInserts))),
+      change: changes => run(() => docs.change(changes)),
       update: updates => run(() => docs.update(updates)),
       modify: (filter, update, options) => run(() => docs.modify(filter, update, options)),
       remove: (filter, limit) => run(() => docs.remove(filter, limit)),
     }
-  }
-  const noteInserts = <T extends Doc>(change: Change<T>): Change<T> => {
-    for (const { collection } of change.inserts ?? []) used.add(collection as keyof typeof COLLECTIONS)
-    return change
   }
 
   return {

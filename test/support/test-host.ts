@@ -135,7 +135,6 @@ function fakeStore(engines: EngineStates, clock: Clock, closed: string[]): HostD
     },
   }
   return {
-    insertsWithChanges: false,
     docs: () => probes as Docs<never>,
     ping,
     async time() {

@@ -2,6 +2,7 @@
 // publishes and has arrived on the one that consumes. It travels through an exclusive queue, which RabbitMQ removes with the connection.
 import { Buffer } from 'node:buffer'
 import type { Channel } from 'amqplib'
+import { withTimeout } from '../../timeout.ts'
 import { Unavailable } from '../../unavailable.ts'
 import { CallTimeout } from '../broker.ts'
 import { type AmqpChannelDeps, createRecoveringChannel } from './channel.ts'
@@ -58,15 +59,14 @@ export function createRoundTrip(options: RoundTripOptions): RoundTrip {
   async function run(budgetMs: number): Promise<void> {
     sent += 1
     const token = String(sent)
-    let cancel = (): void => {}
-    const late = new Promise<never>((_, reject) => {
-      const error = new CallTimeout(`RabbitMQ did not return a message within ${budgetMs} ms`)
-      cancel = deadlines.after(budgetMs, () => reject(error))
-    })
     try {
-      await Promise.race([travel(token), late])
+      const isBack = await withTimeout(
+        deadlines,
+        budgetMs,
+        travel(token).then(() => true),
+      )
+      if (!isBack) throw new CallTimeout(`RabbitMQ did not return a message within ${budgetMs} ms`)
     } finally {
-      cancel()
       travelling.delete(token)
     }
   }

@@ -12,11 +12,10 @@ import {
   type Update,
 } from '../docs.ts'
 import type { GroupCommit } from './group-commit.ts'
-import type { Inserters } from './inserters.ts'
 import type { Encode } from './json.ts'
 import { applyPipeline } from './pipeline.ts'
 import { NO_LIMIT, type Reader } from './reader.ts'
-import type { Sqlite } from './sqlite.ts'
+import type { Bound, Sqlite } from './sqlite.ts'
 import type { Table } from './table.ts'
 import { applyOperators } from './update-operators.ts'
 
@@ -30,14 +29,18 @@ export interface WriterOptions<T extends Doc> {
   commits: GroupCommit
   table: Table
   reader: Reader<T>
-  /** Of all collections. */
-  inserters: Inserters
   encode: Encode
 }
 
 export function createWriter<T extends Doc>(options: WriterOptions<T>): Writer<T> {
-  const { sqlite, commits, table, reader, inserters, encode } = options
-  const insertOf = inserters(table.collection)
+  const { sqlite, commits, table, reader, encode } = options
+
+  /** Serialises a document, and answers a function that writes it within a transaction, unless its `_id` or a value of a unique index is
+   *  taken; it answers whether it wrote. */
+  function insertOf(doc: T): () => boolean {
+    const row: Bound[] = [doc._id, ...table.columnValues(doc), encode(doc)]
+    return () => sqlite.run(table.insert, row) === 1
+  }
 
   function rewrite(doc: T, edit: () => void): void {
     const before = table.columnValues(doc)
@@ -48,16 +51,13 @@ export function createWriter<T extends Doc>(options: WriterOptions<T>): Writer<T
     sqlite.run(sql, [...after.filter(isChanged), encode(doc), doc._id])
   }
 
-  function changeOne({ _id, rev, update, inserts = [] }: Change<T & RevisedDoc>): 'won' | 'lost' {
+  function changeOne({ _id, rev, update }: Change<T & RevisedDoc>): 'won' | 'lost' {
     const doc = reader.getOne(_id) as (T & RevisedDoc) | undefined
     if (doc?.rev !== rev) return 'lost'
-    // Serialised before the change is written, and written after it: what can be refused is refused before anything is written.
-    const writeInserts = inserts.map(one => inserters(one.collection)(one.doc))
     rewrite(doc, () => {
       apply(doc, update, false)
       doc.rev = rev + 1
     })
-    for (const write of writeInserts) write()
     return 'won'
   }
 

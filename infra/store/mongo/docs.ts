@@ -65,8 +65,6 @@ export function createMongoDocs<T extends Doc>(
     },
 
     async change(changes) {
-      if (changes.some(({ inserts = [] }) => inserts.length > 0))
-        throw new TypeError('This store changes one document at a time')
       return changes.length === 0 ? [] : run(() => changeAll(collection, changes))
     },
 

@@ -19,8 +19,8 @@ import type { AttemptDoc } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import { referenceIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { referencesIn } from '../../domain/verifications/whatsapp-references.ts'
-import { attemptId, END_OF_ROUND, storedReference } from '../attempts.ts'
 import type { CallbackItem } from '../provider.ts'
+import { attemptId, END_OF_ROUND, storedReference } from '../provider-attempts.ts'
 import { type SecretPattern, scrubVendorCode, scrubVendorText } from '../vendor-scrub.ts'
 
 export interface CallbackSource {

@@ -24,7 +24,7 @@ import { requestOf, type Trace } from '../../../infra/trace.ts'
 import { problem } from '../../domain/errors.ts'
 import { secretsIn } from '../../domain/tenancy/provider-secrets.ts'
 import { PROVIDER_NAME, type ProviderType } from '../../domain/tenancy/providers.ts'
-import type { Tenancy } from '../../domain/tenancy/tenancy.ts'
+import { TENANT_CACHE, type Tenancy } from '../../domain/tenancy/tenancy.ts'
 import type { BuildProvider } from '../build-provider.ts'
 import { BadCallback, BadSignature, type Callback, type CallbackItem, type Provider } from '../provider.ts'
 import { patternOfSecrets, type SecretPattern } from '../vendor-scrub.ts'
@@ -50,8 +50,6 @@ interface KnownProvider {
   secrets: SecretPattern
 }
 
-/** A changed or removed provider is noticed after this time. */
-const PROVIDER_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
 /** Vendors put many receipts into one callback, so the limit is at least this, even when `MAX_BODY_BYTES` is lower. */
 const MIN_BODY_LIMIT_BYTES = 2 ** 20
 /** Protects the memory of the process while bodies arrive. */
@@ -188,7 +186,7 @@ function createProviderCache({
     }
     return known
   }
-  return createCache(load, { ...PROVIDER_CACHE, clock })
+  return createCache(load, { ...TENANT_CACHE, clock })
 }
 
 const retryLater = (ms: number): Problem =>

@@ -18,7 +18,7 @@ import { CONSOLE_APP_ID } from '../../domain/tenancy/console.ts'
 import type { App } from '../../domain/tenancy/documents.ts'
 import { resolveSettings } from '../../domain/tenancy/settings.ts'
 import type { CounterDoc } from '../../domain/verifications/documents.ts'
-import type { ParsedRecipient } from '../../domain/verifications/recipient.ts'
+import type { ParsedRecipient } from '../../domain/verifications/valid-recipient.ts'
 
 export interface ChargedTest {
   app: App

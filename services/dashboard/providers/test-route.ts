@@ -16,7 +16,7 @@ import {
   type ProviderTestCall,
   testRecipientContext,
 } from '../../domain/tenancy/provider-test.ts'
-import { maskRecipient, type ParsedRecipient, parseRecipient } from '../../domain/verifications/recipient.ts'
+import { maskRecipient, type ParsedRecipient, parseRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { getOr404, notFound, validationProblem } from '../request-input.ts'
 import { NotMade } from '../with-audit.ts'

@@ -9,7 +9,7 @@ import type { Tenancy, TenantApp } from '../../domain/tenancy/tenancy.ts'
 import type { OtpDoc, SandboxMessageDoc } from '../../domain/verifications/documents.ts'
 import { sandboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { renderContent } from '../../domain/verifications/message-content.ts'
-import { lookupForm } from '../../domain/verifications/recipient.ts'
+import { lookupForm } from '../../domain/verifications/valid-recipient.ts'
 
 /** `at`: epoch milliseconds. */
 export interface InboxMessage {

@@ -2,7 +2,7 @@
 // more; then it is counted.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
-import { Unavailable } from '../../../infra/unavailable.ts'
+import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
 import type { RecentTimesDoc } from '../../domain/users/documents.ts'
 
 export type TakenTime =
@@ -19,12 +19,10 @@ export interface RecentTimesDeps {
   windowMs: number
 }
 
-const MAX_TRIES_AFTER_LOST_RACE = 20
-
 export function createRecentTimes({ docs, clock, windowMs }: RecentTimesDeps): RecentTimes {
   /** `next` answers the new times, or a refusal, with which nothing changes. */
-  async function change<R>(_id: string, next: (times: number[], now: number) => number[] | R): Promise<R | null> {
-    for (let race = 0; race < MAX_TRIES_AFTER_LOST_RACE; race += 1) {
+  const change = <R>(_id: string, next: (times: number[], now: number) => number[] | R): Promise<R | null> =>
+    retryAfterLostRace('a count', async () => {
       const now = clock.now()
       const stored = (await docs.get([_id])).get(_id)
       const times = next(
@@ -36,10 +34,8 @@ export function createRecentTimes({ docs, clock, windowMs }: RecentTimesDeps): R
       const [outcome] = stored
         ? await docs.change([{ _id, rev: stored.rev, update: { $set: fields } }])
         : await docs.insert([{ _id, ...fields, rev: 0 }])
-      if (outcome === 'won' || outcome === 'inserted') return null
-    }
-    throw new Unavailable('too much is counted at once')
-  }
+      return outcome === 'won' || outcome === 'inserted' ? null : LOST
+    })
 
   return {
     async take(id, max) {

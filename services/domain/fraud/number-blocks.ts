@@ -6,6 +6,7 @@
 //
 // Blocks are not put under new indexes when data keys rotate: they count one hour, and are counted anew under the new key.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
 import type { BlockNumber } from '../../../machines/fraud.number-block.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
 import { counterKey } from '../verifications/counter-names.ts'
@@ -40,9 +41,6 @@ export const blockTags = (
   hundred: keyring.index(scopeOf('hundred', appMode), number.slice(0, -HUNDRED_DIGITS)).slice(0, TAG_CHARS),
 })
 
-/** Other processes add numbers to the block all the time. */
-const MAX_TRIES_AFTER_LOST_RACE = 10
-
 /** Answers how many blocks the number was in: one for each data key and kind of key. */
 export async function forgetNumber(
   store: FraudStore,
@@ -56,10 +54,11 @@ export async function forgetNumber(
     .flatMap(index => KEY_KINDS.map(kind => blockIdAt({ ...appMode, kind }, index)))
   const tags = keyring.indexes(scopeOf('number', appMode), number).map(index => index.slice(0, TAG_CHARS))
   let forgotten = 0
-  for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
+  // Other processes add numbers to the block all the time.
+  return retryAfterLostRace('a block of numbers', async () => {
     const found = [...(await blocks.get(ids)).values()]
     const matching = found.filter(({ state }) => state.numbers.some(({ tag }) => tags.includes(tag)))
-    if (matching.length === 0) break
+    if (matching.length === 0) return forgotten
     const answers = await blocks.change(
       matching.map(({ _id, rev, state }) => {
         const numbers = state.numbers.filter(({ tag }) => !tags.includes(tag))
@@ -67,6 +66,6 @@ export async function forgetNumber(
       }),
     )
     forgotten += answers.filter(answer => answer === 'won').length
-  }
-  return forgotten
+    return LOST
+  })
 }

@@ -4,7 +4,7 @@
 import { createKeyedBatcher } from '../../../infra/batcher.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
-import { Unavailable } from '../../../infra/unavailable.ts'
+import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
 import { waitingItems } from './batches.ts'
 import {
   type AccountWriteInput,
@@ -42,7 +42,7 @@ export interface AccountsDeps {
 }
 
 const BATCHING = { maxSize: 1_000, parallel: 1 }
-/** A race is lost only to a batch that another process has entered, so the accounts make progress. */
+/** Many, because all processes enter sends of a busy company. A race is lost only to a batch that another one has entered. */
 const MAX_TRIES_AFTER_LOST_RACE = 100
 
 interface CompanyEntryRequest extends EntryRequest {
@@ -91,13 +91,13 @@ export function createAccounts({ store, clock, log }: AccountsDeps): Accounts {
     const onlyHolds = !requests.some(isNotHold)
     if (onlyHolds && (await write(company_id, requests.map(bookUnread), { account: null })))
       return requests.map(() => 'entered')
-    for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
+    const enterOnce = async (): Promise<EnterResult[] | typeof LOST> => {
       const account = await accountOf(company_id)
       const { booked, answers } = book(account, requests, await findKnown(account, requests))
       const read = { account, ...(onlyHolds ? {} : { lookedUp: account.looked_up }) }
-      if (booked.length === 0 || (await write(company_id, booked, read))) return answers
+      return booked.length === 0 || (await write(company_id, booked, read)) ? answers : LOST
     }
-    throw new Unavailable('too many entries of one company at once')
+    return retryAfterLostRace('a balance', enterOnce, MAX_TRIES_AFTER_LOST_RACE)
   }
 
   // Holds are batched apart, because only the other entries are looked up in the ledger.

@@ -4,7 +4,7 @@
 import { type Keyring, Unsealable } from '../../../infra/crypto/keyring.ts'
 import { keyIdOf } from '../../../infra/crypto/seal.ts'
 import { StartProblem } from '../../../infra/start-problem.ts'
-import { Unavailable } from '../../../infra/unavailable.ts'
+import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
 import type { PrivacyStore } from './documents.ts'
 
 export interface CanaryDeps {
@@ -30,29 +30,26 @@ const CANARY_CONTEXT = 'canary'
 const CANARY_TEXT = 'still alive'
 /** Raised when stored documents change in a way that this release cannot read. */
 const STORE_FORMAT = 2
-/** Processes write the canary only when they start. */
-const MAX_TRIES_AFTER_LOST_RACE = 20
 
 /** Rejects with `StartProblem` when another release wrote this store, or the keys are not those of this store. Otherwise seals the canary with the current key. */
 export async function checkKeys(deps: CanaryDeps): Promise<void> {
   const { store, keyring, lostKeyIds = [], source = null, place } = deps
   const canaries = store.docs('canaries')
-  for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
+  await retryAfterLostRace('the canary', async () => {
     const sealed = keyring.seal(CANARY_TEXT, CANARY_CONTEXT)
     const found = (await canaries.get([CANARY_ID])).get(CANARY_ID)
     // Of several processes that start on an empty store with different keys, the first to insert decides.
     if (!found) {
-      if ((await canaries.insert([{ _id: CANARY_ID, sealed, format: STORE_FORMAT }]))[0] === 'inserted') return
-      continue
+      const [inserted] = await canaries.insert([{ _id: CANARY_ID, sealed, format: STORE_FORMAT }])
+      return inserted === 'inserted' ? undefined : LOST
     }
     if (found.format !== STORE_FORMAT) throw otherFormatProblem(place)
     const sealedBy = keyIdOf(found.sealed)
     const opens = isOpenedBy(keyring, found.sealed)
     if (!opens && !lostKeyIds.includes(sealedBy)) throw wrongKeysProblem(keyring.keyIds, sealedBy, source, place)
     if (opens && keyring.isCurrent(found.sealed)) return
-    if (await canaries.modify({ _id: CANARY_ID, sealed: found.sealed }, { $set: { sealed } })) return
-  }
-  throw new Unavailable('too many processes start at once')
+    return (await canaries.modify({ _id: CANARY_ID, sealed: found.sealed }, { $set: { sealed } })) ? undefined : LOST
+  })
 }
 
 function isOpenedBy(keyring: Pick<Keyring, 'unseal'>, sealed: string): boolean {

@@ -1,7 +1,7 @@
 // The recipient of a refused send. In: what the caller typed, and the recipient that was read from it. Out: what is recorded of it.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { type AppMode, recipientIndexes } from '../verifications/lookup-indexes.ts'
-import { lookupForm, maskRecipient, type ParsedRecipient } from '../verifications/recipient.ts'
+import { lookupForm, maskRecipient, type ParsedRecipient } from '../verifications/valid-recipient.ts'
 
 export interface RefusedRecipient {
   country: string | null

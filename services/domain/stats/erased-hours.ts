@@ -3,7 +3,7 @@
 import type { OtpDoc } from '../verifications/documents.ts'
 import { hourOf, newTally, startOf } from './contribution.ts'
 import type { StatsDoc, StatsStore } from './documents.ts'
-import { newHour } from './stats-documents.ts'
+import { newHour } from './hours-and-days.ts'
 
 /** The revision changes, so that a sweeper that is counting the hour again at this moment loses the race. */
 const MARK = { $set: { erased: true as const }, $inc: { rev: 1 } }

@@ -1,9 +1,9 @@
 // The provider types: which channels each type serves, and how its config is parsed and completed.
 import { z } from 'zod'
 import { CHANNELS, type Channel } from '../../../machines/channels.ts'
+import { resolveDefaults } from './parse-stored.ts'
 import { type CheckResult, check, type InputProblem } from './problems.ts'
 import { CONFIG_SCHEMAS, WRITABLE_CONFIG_SCHEMAS } from './provider-configs.ts'
-import { resolveDefaults } from './resolve-defaults.ts'
 
 export type ProviderType = keyof typeof CONFIG_SCHEMAS
 

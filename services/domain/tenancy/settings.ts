@@ -12,7 +12,7 @@ import {
   guessesPerDay,
   MIN_GUESS_ODDS,
 } from './guess-budget.ts'
-import { resolveDefaults } from './resolve-defaults.ts'
+import { resolveDefaults } from './parse-stored.ts'
 import {
   androidHash,
   channel,

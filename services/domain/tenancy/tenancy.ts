@@ -1,5 +1,6 @@
 // Reads tenants for the services. In: an id or a key's hash. Out: the app, key, providers or webhook, with settings resolved and configs
-// and secrets unsealed. Nothing is cached here: each service has a cache of its own.
+// and secrets unsealed. Nothing is cached here: each service caches what it makes of it, for as long as
+// `TENANT_CACHE` says.
 // Configs and secrets that cannot be unsealed are left out, so that an app loses one provider and not all of them. A provider whose data
 // key is missing is listed as `unreadable`: it works again once the key is configured again.
 import { type Keyring, MissingKey, Unsealable } from '../../../infra/crypto/keyring.ts'
@@ -51,6 +52,9 @@ export interface Tenancy {
   /** Whether the company of an app is closed: then neither vendors nor its endpoint are called. */
   isCompanyClosed(appId: string): Promise<boolean>
 }
+
+/** A changed app, provider or endpoint is known to every process after this time. */
+export const TENANT_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
 
 export const createTenancy = ({
   store,

@@ -2,7 +2,7 @@
 // is accepted even if the phone number metadata calls it invalid, except the one that plays an invalid recipient.
 import { type Magic, magicOf } from '../../../machines/magic-recipients.ts'
 import type { Mode } from '../../../machines/otp.ts'
-import { type ParsedRecipient, parseRecipient } from './recipient.ts'
+import { type ParsedRecipient, parseRecipient } from './valid-recipient.ts'
 
 export interface CheckedRecipient {
   parsed: ParsedRecipient

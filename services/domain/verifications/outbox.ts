@@ -1,8 +1,6 @@
-// The outbox of a verification. Effects are saved with the change that caused them, published after it, and removed once the broker has
-// them. The sweeper publishes again what a crash or a broker outage left behind: consumers recognise an effect by its id. The webhook
-// events of a report are not in the outbox where the broker keeps the report until they are published (services/otp/commit-report.ts), nor
-// are events that the store writes with the change itself (services/otp/effect-writes.ts).
-import type { Broker, Message } from '../../../infra/broker/broker.ts'
+// The outbox of a verification: effects are saved with the change that caused them, published after it, and removed once the broker has
+// them. Webhook events need no place in it, because the verification itself tells them (owed-events.ts): see docs/decisions/outbox.md.
+import type { Message } from '../../../infra/broker/broker.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs, GroupUpdate, Pipeline } from '../../../infra/store/docs.ts'
@@ -15,13 +13,15 @@ import { channelQueue, type DeliverBody, type OutboxEntry } from './effect-messa
 
 type Owner = Pick<OtpDoc, '_id' | 'app_id' | 'company_id' | 'mode'>
 
-/** The queue and the message of each effect: ids only, no secrets. */
+/** The queue and the message of each effect: ids only, no secrets. Those of `isInOutbox` are saved in the outbox. */
 export const outboxEntries = (
   otp: Owner,
   effects: readonly Effect[],
   at: number,
   trace: Trace | undefined,
 ): OutboxEntry[] => effects.map(effect => ({ ...messageOf(otp, effect, at), at, ...withTrace(trace) }))
+
+export const isInOutbox = ({ queue }: Pick<OutboxEntry, 'queue'>): boolean => queue !== 'webhook.deliver'
 
 function messageOf(otp: Owner, effect: Effect, at: number): Pick<OutboxEntry, 'id' | 'queue' | 'body'> {
   const { app_id, company_id, mode } = otp
@@ -57,10 +57,12 @@ export function deliverMessage(
   return { id: delivery_id, body }
 }
 
+export type PublishEffect = (effect: OutboxEntry) => Promise<void>
+
 export interface Relay {
-  /** Publishes in the background and removes published effects from the outbox. Never fails: an effect that cannot be published is tried
-   *  again for some seconds and then stays in the outbox. */
-  (otp_id: string, effects: readonly OutboxEntry[]): void
+  /** Publishes in the background and removes published effects from the outbox, if they are in it. Never fails: an effect that cannot be
+   *  published is tried again for some seconds and then left to the sweeper. */
+  publish(otp_id: string, effects: readonly OutboxEntry[], isKept?: (effect: OutboxEntry) => boolean): void
   /** The ids of effects that are published and still in the verification's outbox. */
   published(otp_id: string): readonly string[]
   /** These effects are no longer in the outbox: another write has removed them. They may still be being published. */
@@ -83,13 +85,13 @@ const PUBLISH_AGAIN_FOR_MS = 8_000
 const MAX_WAITING_EFFECTS = 5_000
 
 export interface RelayDeps {
-  broker: Pick<Broker, 'publish'>
+  publishEffect: PublishEffect
   otps: Pick<Docs<OtpDoc>, 'update'>
   clock: Pick<Clock, 'now' | 'after'>
   log: Logger
 }
 
-export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
+export function createRelay({ publishEffect, otps, clock, log }: RelayDeps): Relay {
   const publishing = new Set<Promise<void>>()
   /** Ids of effects that are being published, and of those among them that another write has removed from the outbox meanwhile. */
   const unconfirmed = new Set<string>()
@@ -120,20 +122,19 @@ export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
     })
   }
 
-  function publish(otp_id: string, effect: OutboxEntry, firstTriedAt: number | null = null): void {
+  function publishOne(otp_id: string, effect: OutboxEntry, isKept: boolean, firstTriedAt: number | null = null): void {
     const triedAt = clock.now()
     const { id, queue } = effect
-    const sending = broker
-      .publish(queue, messageIn(effect))
+    const sending = publishEffect(effect)
       .then(
         () => {
-          if (!removedEarly.has(id)) scheduleRemoval(otp_id, id)
+          if (isKept && !removedEarly.has(id)) scheduleRemoval(otp_id, id)
         },
         error => {
           if (removedEarly.has(id)) return
           const fields = { otp_id, queue, effect_id: id, ...requestOf(effect) }
           if (firstTriedAt === null) log.warn({ ...fields, err: error }, 'effect.publish_failed')
-          publishLater(otp_id, effect, firstTriedAt ?? triedAt)
+          publishLater(otp_id, effect, isKept, firstTriedAt ?? triedAt)
         },
       )
       .finally(() => {
@@ -145,23 +146,22 @@ export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
     unconfirmed.add(id)
   }
 
-  function publishLater(otp_id: string, effect: OutboxEntry, firstTriedAt: number): void {
+  function publishLater(otp_id: string, effect: OutboxEntry, isKept: boolean, firstTriedAt: number): void {
     const nextAt = clock.now() + PUBLISH_AGAIN_EVERY_MS
     if (settling || nextAt > firstTriedAt + PUBLISH_AGAIN_FOR_MS || waiting.size >= MAX_WAITING_EFFECTS) return
     const cancelWait = clock.after(PUBLISH_AGAIN_EVERY_MS, () => {
       waiting.delete(cancelWait)
-      publish(otp_id, effect, firstTriedAt)
+      publishOne(otp_id, effect, isKept, firstTriedAt)
     })
     waiting.add(cancelWait)
   }
 
-  function relay(otp_id: string, effects: readonly OutboxEntry[]): void {
-    for (const effect of effects) publish(otp_id, effect)
-  }
-
-  return Object.assign(relay, {
-    published: (otp_id: string) => published.get(otp_id) ?? [],
-    removed(otp_id: string, ids: readonly string[]) {
+  return {
+    publish(otp_id, effects, isKept = isInOutbox) {
+      for (const effect of effects) publishOne(otp_id, effect, isKept(effect))
+    },
+    published: otp_id => published.get(otp_id) ?? [],
+    removed(otp_id, ids) {
       for (const id of ids) if (unconfirmed.has(id)) removedEarly.add(id)
       const left = (published.get(otp_id) ?? []).filter(id => !ids.includes(id))
       if (left.length > 0) published.set(otp_id, left)
@@ -175,7 +175,7 @@ export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
       removePublished()
       await removing
     },
-  })
+  }
 }
 
 /** The message that publishes an effect. */

@@ -1,7 +1,7 @@
 // In: a user's WhatsApp message. Out: every text in it that could be a reference. Users edit the pre-filled text, so a reference is found
 // in either case and next to any characters. A candidate that is not a reference matches no verification.
 
-/** The alphabet and length of references in services/otp/links.ts. The lookahead finds overlapping candidates, because a user may type
+/** The alphabet and length of references in services/otp/messages/links.ts. The lookahead finds overlapping candidates, because a user may type
  *  letters directly before the reference. */
 const REFERENCE_ANYWHERE = /(?=([2-9A-HJ-NP-Z]{16}))/gi
 /** A candidate without letters or digits next to it, as in the pre-filled text. */

@@ -1,5 +1,6 @@
 // Records the decisions of the fraud guard. In: a decision. Out: a document, written in the background, so that no send waits for it. In
 // a flood, only a number of decisions per minute is recorded; the next one says how many were left out.
+import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import { newId } from '../../../infra/ids.ts'
 import type { Logger } from '../../../infra/log/log.ts'
@@ -27,8 +28,8 @@ const MAX_APPS = 10_000
 const MAX_RECENT_KEYS = 1_000
 
 export function createDecisionLog({ decisions, clock, log }: DecisionLogDeps): DecisionLog {
-  const apps = new Map<string, { minute: number; kept: number; unrecorded: number }>()
-  const recentKeys = new Set<string>()
+  const apps = createBoundedMap<{ minute: number; kept: number; unrecorded: number }>(2 * MAX_APPS)
+  const recentKeys = createBoundedMap<true>(2 * MAX_RECENT_KEYS)
   const writing = new Set<Promise<unknown>>()
 
   /** How many decisions were left out before this one; null when this one is left out too. */
@@ -36,9 +37,7 @@ export function createDecisionLog({ decisions, clock, log }: DecisionLogDeps): D
     const minute = Math.floor(clock.now() / MINUTE_MS)
     const before = apps.get(app_id) ?? { minute, kept: 0, unrecorded: 0 }
     const now = before.minute === minute ? before : { ...before, minute, kept: 0 }
-    apps.delete(app_id)
     apps.set(app_id, now)
-    if (apps.size > MAX_APPS) apps.delete(apps.keys().next().value as string)
     if (now.kept >= MAX_DECISIONS_PER_MINUTE) {
       now.unrecorded += 1
       return null
@@ -51,9 +50,8 @@ export function createDecisionLog({ decisions, clock, log }: DecisionLogDeps): D
 
   return {
     record(decisionKey, decision) {
-      if (recentKeys.has(decisionKey)) return
-      recentKeys.add(decisionKey)
-      if (recentKeys.size > MAX_RECENT_KEYS) recentKeys.delete(recentKeys.values().next().value as string)
+      if (recentKeys.get(decisionKey)) return
+      recentKeys.set(decisionKey, true)
       const unrecorded = admitDecision(decision.app_id)
       if (unrecorded === null) return
       const at = clock.now()

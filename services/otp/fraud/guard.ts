@@ -23,7 +23,7 @@ import { counterKey, recipientCounter } from '../../domain/verifications/counter
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
 import { recipientIndexes, recipientKey, recipientScope } from '../../domain/verifications/lookup-indexes.ts'
-import { parseRecipient } from '../../domain/verifications/recipient.ts'
+import { parseRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { JudgedAddress, Quota } from '../limits/quotas.ts'

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto'
 import { createKeyedBatcher } from '../../../infra/batcher.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
-import { Unavailable } from '../../../infra/unavailable.ts'
+import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
 import type { CounterDoc, Grant } from '../../domain/verifications/documents.ts'
 import { emptyCounter, grantUpdate, type Limit, type TakeResult, waitFor } from './windows.ts'
 
@@ -24,7 +24,6 @@ export type UpdateResult =
   | Extract<TakeResult, { granted: false }>
 
 const ONE_UPDATE_AT_A_TIME = { maxSize: 10_000, parallel: 1 }
-const MAX_TRIES_AFTER_LOST_RACE = 5
 const NONE_FOUND: ReadonlyMap<string, CounterDoc> = new Map()
 
 export function createCounterUpdate({ counters, clock }: CounterUpdateDeps): (limit: Limit) => Promise<UpdateResult> {
@@ -32,8 +31,8 @@ export function createCounterUpdate({ counters, clock }: CounterUpdateDeps): (li
   let calls = 0
 
   /** Asks for `count` grants under one limit. */
-  async function grantMany({ key, formerKeys = [], rules }: Limit, count: number): Promise<UpdateResult[]> {
-    for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
+  const grantMany = ({ key, formerKeys = [], rules }: Limit, count: number): Promise<UpdateResult[]> =>
+    retryAfterLostRace('a counter', async () => {
       const now = clock.now()
       calls += 1
       const call = { by, call: calls }
@@ -55,9 +54,8 @@ export function createCounterUpdate({ counters, clock }: CounterUpdateDeps): (li
       // Without a document, the counter is new, purged or erased. With one, more processes asked at once than `grants` keeps: the request
       // is repeated and counts twice.
       if (!after) await counters.insert([emptyCounter(key, rules, now)])
-    }
-    throw new Unavailable('too many changes of one counter at once')
-  }
+      return LOST
+    })
 
   /** One counter can have requests under different rules: a suspect address has a share of the limit. They run one after the other. */
   async function grantAll(requests: Limit[]): Promise<UpdateResult[]> {

@@ -5,6 +5,7 @@ import { createCache } from '../../../infra/cache.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
+import { withTimeout } from '../../../infra/timeout.ts'
 import { loadVersion } from '../../domain/address-lists/chunks.ts'
 import {
   type AddressChunkDoc,
@@ -76,11 +77,7 @@ export function createCurrentClassifier({
     })
     if (classifier === null) return reading
     const read = reading.catch(error => log.warn({ err: error }, 'ip_list.unreadable'))
-    let cancel = (): void => {}
-    const late = new Promise<void>(resolve => {
-      cancel = clock.after(MAX_REFRESH_WAIT_MS, resolve)
-    })
-    await Promise.race([read, late]).finally(() => cancel())
+    await withTimeout(clock, MAX_REFRESH_WAIT_MS, read)
   }
 
   const refreshCache = createCache(refresh, { ttlMs: REFRESH_INTERVAL_MS, maxSize: 1, clock })

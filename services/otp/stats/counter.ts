@@ -5,6 +5,7 @@
 // hour again when it is final (services/sweeper/stats.ts), which corrects both.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
+import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
 import { NONE } from '../../domain/stats/cells.ts'
 import {
   addChange,
@@ -26,7 +27,7 @@ import {
   type Refused,
   type StatsOwner,
   withAdded,
-} from '../../domain/stats/stats-documents.ts'
+} from '../../domain/stats/hours-and-days.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import type { AppMode } from '../../domain/verifications/lookup-indexes.ts'
 
@@ -60,7 +61,6 @@ interface Waiting {
 const FLUSH_MS = 5_000
 /** Hours of apps. While the store is away, the oldest are dropped: the sweeper counts them again. */
 const MAX_WAITING = 5_000
-const MAX_TRIES_AFTER_LOST_RACE = 5
 
 export function createStatsCounter({ store, clock, log }: StatsCounterDeps): StatsCounter {
   const [hours, days] = [store.docs('stats_hours'), store.docs('stats_days')]
@@ -105,12 +105,11 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
   }
 
   /** Removes from `left` what is stored. */
-  async function addToHours(left: Map<string, Waiting>): Promise<void> {
-    for (let tries = 0; left.size > 0; tries += 1) {
-      if (tries === MAX_TRIES_AFTER_LOST_RACE) throw new Error('too many changes of one hour at once')
+  const addToHours = (left: Map<string, Waiting>): Promise<void> =>
+    retryAfterLostRace('an hour', async () => {
       await addOnce(left)
-    }
-  }
+      return left.size > 0 ? LOST : undefined
+    })
 
   /** What stays in `left` was changed by another process first. The writes are made one after the other: when the second one fails, what the
    *  first one stored must not be added again. */
@@ -135,12 +134,12 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
   async function addToDays(late: readonly Waiting[]): Promise<void> {
     for (const { owner, tally, refused } of late) {
       const _id = dayId(owner.app_id, owner.mode, owner.start)
-      for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
+      await retryAfterLostRace('a day', async () => {
         const day = (await days.get([_id])).get(_id)
-        if (!day) break
+        if (!day) return
         const [answer] = await days.change([{ _id, rev: day.rev, update: { $set: withAdded(day, tally, refused) } }])
-        if (answer === 'won') break
-      }
+        return answer === 'won' ? undefined : LOST
+      })
     }
   }
 

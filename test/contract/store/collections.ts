@@ -63,7 +63,6 @@ export interface StoreFixture {
   things(): Docs<Thing>
   coded(): Docs<Coded>
   counters(): Docs<Counter>
-  insertsWithChanges(): boolean
   /** A name of a group, or a prefix of ids. */
   fresh(): string
 }

@@ -65,7 +65,6 @@ describe('a broker that crashes', () => {
   const open = (point: CrashPoint) => {
     const plain = createEmbeddedBroker({ topology: createTopology({ channel: [], webhook: [] }), clock: testClock() })
     const store = {
-      insertsWithChanges: true,
       docs: () => die(),
       ping: async () => {},
       time: async () => 0,

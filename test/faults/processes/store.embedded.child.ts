@@ -1,7 +1,6 @@
 // A process with an embedded store, for store.embedded.test.ts. It writes without end, as fast as it can, and prints every acknowledged
 // write:
 //   inserted <id>…      changed <id> <rev>      counted <n>
-// A change from one revision to the next inserts the counter <id>:<rev> with it.
 import process from 'node:process'
 import { systemClock } from '../../../infra/clock.ts'
 import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
@@ -39,8 +38,7 @@ async function batches(): Promise<never> {
 async function changes(): Promise<never> {
   const [_id = ''] = await insert(1)
   for (let rev = 1; ; rev++) {
-    const inserts = [{ collection: 'counters', doc: { _id: `${_id}:${rev + 1}` } }]
-    await things.change([{ _id, rev, update: { $set: { n: rev } }, inserts }])
+    await things.change([{ _id, rev, update: { $set: { n: rev } } }])
     print('changed', _id, rev + 1)
   }
 }

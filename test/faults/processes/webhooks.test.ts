@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { createTopology } from '../../../infra/broker/topology.ts'
 import { readConfig } from '../../../infra/config/config.ts'
-import { brokerDelays } from '../../../services/domain/webhooks/retry-schedule.ts'
+import { brokerDelays } from '../../../services/domain/webhooks/retry-waits.ts'
 import { ask, createCaller } from '../../support/api-caller.ts'
 import { createStarter } from '../../support/countersign.ts'
 import type { CrashPoint } from '../../support/crash.ts'

@@ -21,26 +21,22 @@ function batchStore(store: ContractStore): ContractStore {
   return { ...store, docs: docs as ContractStore['docs'] }
 }
 
-storeContract(
-  'the embedded store with batched collections',
-  async () => {
-    const folder = createTemporaryFolder()
-    const handles = [openStore(folder)]
-    const store = batchStore(handles[0] as ContractStore)
-    return {
-      store,
-      now: testClock().now,
-      async reopen() {
-        await store.close()
-        const reopened = openStore(folder)
-        handles.push(reopened)
-        return batchStore(reopened)
-      },
-      close: async () => void (await Promise.all(handles.map(handle => handle.close()))),
-    }
-  },
-  { insertsWithChanges: true },
-)
+storeContract('the embedded store with batched collections', async () => {
+  const folder = createTemporaryFolder()
+  const handles = [openStore(folder)]
+  const store = batchStore(handles[0] as ContractStore)
+  return {
+    store,
+    now: testClock().now,
+    async reopen() {
+      await store.close()
+      const reopened = openStore(folder)
+      handles.push(reopened)
+      return batchStore(reopened)
+    },
+    close: async () => void (await Promise.all(handles.map(handle => handle.close()))),
+  }
+})
 
 describe('a batched collection', () => {
   const store = openStore(createTemporaryFolder())

@@ -34,7 +34,7 @@ async function open() {
   }
 }
 
-storeContract('the measured store', open, { insertsWithChanges: true })
+storeContract('the measured store', open)
 
 describe('measured store', () => {
   let under: Awaited<ReturnType<typeof open>>

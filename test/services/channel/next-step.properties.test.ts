@@ -1,8 +1,8 @@
 // Whole deliveries, step by step, under any providers and any deaths of processes.
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { END_OF_ROUND, type PastAttempt } from '../../../services/channel/attempts.ts'
 import { type DeliveryStep, nextStep, type Policy } from '../../../services/channel/next-step.ts'
+import { END_OF_ROUND, type PastAttempt } from '../../../services/channel/provider-attempts.ts'
 import type { AttemptResult } from '../../../services/domain/verifications/documents.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
 

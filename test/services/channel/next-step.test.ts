@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { END_OF_ROUND, type PastAttempt } from '../../../services/channel/attempts.ts'
 import { nextStep, type Policy, type ProviderStatus, type Situation } from '../../../services/channel/next-step.ts'
+import { END_OF_ROUND, type PastAttempt } from '../../../services/channel/provider-attempts.ts'
 import type { AttemptResult } from '../../../services/domain/verifications/documents.ts'
 
 const NOW = 1_000_000

@@ -25,10 +25,11 @@ eachStore('sweeping events that are owed', fresh => {
   let depth: Depth
   let sweeps: ReturnType<typeof createOwedEventSweeps>
   /** As another process has them that takes over. */
-  const newSweeps = () =>
+  const newSweeps = ({ soleProcess = false } = {}) =>
     createOwedEventSweeps({
       store,
       clock,
+      soleProcess,
       log: createCapturedLog().log,
       broker: { publish: async (_, message) => void published.push(message), depth: async () => depth },
     })
@@ -176,6 +177,20 @@ eachStore('sweeping events that are owed', fresh => {
     expect(await sweep()).to.equal(50)
     expect(new Set(ids()).size).to.equal(250)
     expect(await sweep()).to.equal(0)
+  })
+
+  it('looks at once for those from before the start of the only process, and for later ones in their time', async () => {
+    const [before, after] = [otpId(), otpId()]
+    await insert(before)
+    const at = clock.now()
+    await clock.advance(1)
+    sweeps = newSweeps({ soleProcess: true })
+    await insert(after)
+    expect(await sweep()).to.equal(1)
+    expect(ids()).to.deep.equal([eventIdFor(before, at)])
+    await clock.advance(LOOK_AFTER)
+    await sweep()
+    expect(ids()).to.deep.equal([eventIdFor(before, at), eventIdFor(after, at + 1)])
   })
 
   it('leaves events that are a day old', async () => {

@@ -28,7 +28,7 @@ eachStore('sweeping verifications', fresh => {
       clock,
       soleProcess,
       broker: { publish: async (queue, { id, body }) => void published.push({ queue, id, body }) },
-      relay: (otp_id, effects) => void relayed.push([otp_id, effects.map(({ id }) => id)]),
+      relay: { publish: (otp_id, effects) => void relayed.push([otp_id, effects.map(({ id }) => id)]) },
     })
   const sweepAll = async (name: 'expiry' | 'outbox') => {
     return createSweeps()[name]?.(Array.from({ length: PARTITIONS }, (_, partition) => partition))

@@ -168,10 +168,8 @@ onEmbeddedStore('a webhook actor whose clock is wrong', fresh => {
 
   it('announces its backlog for at once, not by its own clock', async () => {
     await start({ withSweeper: false })
-    harness.respondWith('app_shop', slow.answers)
-    await emitMany(20)
-    await harness.settle()
-    harness.pause()
+    harness.beforeStoreCall('events.insert', async () => harness.pause())
+    await harness.emitEvent('app_shop')
     await harness.settle()
     expect((await harness.endpoint('app_shop')).drain_at).to.equal(1)
   })

@@ -1,25 +1,14 @@
 // The recipients with a fixed outcome, for tests.
-import type { Magic, SandboxScenario } from '../../../../machines/magic-recipients.ts'
-import { MAGIC_RECIPIENTS } from '../../../../machines/magic-recipients.ts'
+import { MAGIC_RECIPIENTS, type Magic, SCENARIOS } from '../../../../machines/magic-recipients.ts'
 import { type Html, html, paragraphs, prose } from '../html.ts'
 import { heading, table } from '../layout.ts'
 import { errorAnchor } from './errors.ts'
 import type { Guide } from './guide.ts'
 
-const OUTCOMES: Record<SandboxScenario, string> = {
-  delivered: 'Sent, and delivered.',
-  failed: 'Sent, then the delivery fails.',
-  late: 'Sent; the receipt comes after 30 seconds.',
-  twice: 'Sent; the receipt comes twice. You get one event.',
-  disorder: 'Delivered before it was sent, then failed, which changes nothing.',
-  silent: 'Sent; no receipt ever comes.',
-  fallback: 'Fails on the first channel, is delivered on the next: with `auto_fallback`, or after a resend.',
-}
-
 const outcome = (magic: Magic): Html =>
   'refuses' in magic
     ? html`Refused with <a href="#${errorAnchor(magic.refuses)}"><code>${magic.refuses}</code></a>.`
-    : prose(OUTCOMES[magic.scenario])
+    : prose(`${SCENARIOS[magic.scenario]}.`)
 
 export const magicRecipients: Guide = {
   id: 'magic',

@@ -5,7 +5,6 @@ import { createFindCaller } from '../../../../infra/http/caller-address.ts'
 import { createHttpShell } from '../../../../infra/http/shell.ts'
 import { createMetrics } from '../../../../infra/metrics.ts'
 import { Unavailable } from '../../../../infra/unavailable.ts'
-import { attemptId, storedReference } from '../../../../services/channel/attempts.ts'
 import { createHandleCallback } from '../../../../services/channel/callbacks/receipts.ts'
 import { createCallbackRouter } from '../../../../services/channel/callbacks/router.ts'
 import {
@@ -15,6 +14,7 @@ import {
   type CallbackItem,
   type Provider,
 } from '../../../../services/channel/provider.ts'
+import { attemptId, storedReference } from '../../../../services/channel/provider-attempts.ts'
 import { applyBootstrap, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'

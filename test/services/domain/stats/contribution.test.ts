@@ -12,7 +12,7 @@ import {
   isZero,
   newTally,
 } from '../../../../services/domain/stats/contribution.ts'
-import { storedTally } from '../../../../services/domain/stats/stats-documents.ts'
+import { storedTally } from '../../../../services/domain/stats/hours-and-days.ts'
 import { histories, runHistory } from '../../../support/otp.arbitraries.ts'
 import { issued, play, reported, right, T0 } from '../../../support/otp.ts'
 import { propertyRuns } from '../../../support/property-runs.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { mailboxOf } from '../../../../services/domain/verifications/mailbox.ts'
-import { parseRecipient } from '../../../../services/domain/verifications/recipient.ts'
+import { parseRecipient } from '../../../../services/domain/verifications/valid-recipient.ts'
 
 describe('the mailbox of a recipient', () => {
   for (const [recipient, mailbox] of [

@@ -26,9 +26,9 @@ eachStore('the outbox', fresh => {
       clock,
       log: createCapturedLog().log,
       otps: { update },
-      broker: { publish: (_, { id }) => publish(id, clock) },
+      publishEffect: ({ id }) => publish(id, clock),
     })
-    for (const one of outbox) relay('otp_1', [one])
+    for (const one of outbox) relay.publish('otp_1', [one])
     const left = async () => {
       const doc = (await otps.get(['otp_1'])).get('otp_1')
       return { ids: doc?.outbox.map(({ id }) => id), outbox_at: doc?.outbox_at, rev: doc?.rev }

@@ -1,10 +1,11 @@
 // One event in full: what its status means, every attempt with the endpoint's answer, and the body.
+import { isSuccess } from '../../../../../machines/endpoint.ts'
 import { verificationPath } from '../../../screens.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import { Time } from '../../ui/time.tsx'
 import { EndpointAnswer } from './endpoint-answer.tsx'
-import { type Attempt, attemptResult, bodyText, EVENT_STATUSES, isSuccess, type WebhookEvent } from './webhook-text.ts'
+import { type Attempt, attemptResult, bodyText, EVENT_STATUSES, type WebhookEvent } from './webhook-text.ts'
 
 export function EventDetails({ of: event }: { of: WebhookEvent }) {
   const { id, status, attempts, payload, next_attempt_at } = event

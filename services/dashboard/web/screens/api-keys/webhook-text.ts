@@ -1,4 +1,5 @@
 // Webhooks in words. In: endpoints, events and attempts as the admin API answers them. Out: the sentences that the screen shows of them.
+import { isSuccess } from '../../../../../machines/endpoint.ts'
 import type { components } from '../../api/schema.ts'
 
 type Schemas = components['schemas']
@@ -27,9 +28,6 @@ const REMEDIES: Readonly<Record<string, string>> = {
 
 export const remedyOf = ({ status, error }: Pick<Attempt, 'status' | 'error'>): string | null =>
   status === null ? (REMEDIES[error ?? ''] ?? null) : null
-
-export const isSuccess = ({ status }: Pick<Attempt, 'status'>): boolean =>
-  status !== null && status >= 200 && status < 300
 
 /** How one call of the endpoint ended, such as "Answered 500 in 34 ms". */
 export function attemptResult({ status, error, ms }: Pick<Attempt, 'status' | 'error' | 'ms'>): string {

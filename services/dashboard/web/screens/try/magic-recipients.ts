@@ -1,20 +1,10 @@
 // The magic recipients in words. In: the list that the sandbox itself uses. Out: what a send to each of them does.
-import { MAGIC_RECIPIENTS, type Magic, type SandboxScenario } from '../../../../../machines/magic-recipients.ts'
+import { MAGIC_RECIPIENTS, type Magic, SCENARIOS } from '../../../../../machines/magic-recipients.ts'
 
 export interface MagicRecipient {
   number: string
   address: string
   outcome: string
-}
-
-const SCENARIOS: Readonly<Record<SandboxScenario, string>> = {
-  delivered: 'Sent, then delivered',
-  failed: 'Sent, then the delivery fails',
-  late: 'Delivered after 30 s',
-  twice: 'Reported as delivered twice; one event',
-  disorder: 'Reported as delivered before it was sent, then as failed; it stays delivered',
-  silent: 'Sent; no receipt ever comes',
-  fallback: 'Fails on the first channel, delivered on the next',
 }
 
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -27,7 +17,9 @@ const REFUSALS: Readonly<Record<string, string>> = {
 }
 
 const outcomeOf = (magic: Magic): string =>
-  'scenario' in magic ? SCENARIOS[magic.scenario] : `Refused: ${REFUSALS[magic.refuses] ?? magic.refuses}`
+  'scenario' in magic
+    ? SCENARIOS[magic.scenario].replaceAll('`', '')
+    : `Refused: ${REFUSALS[magic.refuses] ?? magic.refuses}`
 
 /** Those that are delivered first, because a newcomer begins with them. */
 export const magicRecipients: readonly MagicRecipient[] = [...MAGIC_RECIPIENTS]

@@ -1,5 +1,6 @@
 // The timeline of a verification as rows for people. In: its history, and the time. Out: one row for each entry, in order: what happened,
 // the details, the ids, and how long after the row before. Pure.
+import { isSuccess } from '../../../../../machines/endpoint.ts'
 import type { components } from '../../api/schema.ts'
 import { msBetween, shortDurationOfMs } from '../../data/duration.ts'
 import { channelName, type History, reasonText } from './delivery-words.ts'
@@ -144,7 +145,7 @@ const eventState = (status: TimelineEntry['status']): string[] =>
 
 function tellEventSent({ type, status, error, ms, attempt }: TimelineEntry): Told {
   const took = typeof ms === 'number' ? ` after ${shortDurationOfMs(ms)}` : ''
-  const isGood = typeof status === 'number' && status >= 200 && status < 300
+  const isGood = typeof status === 'number' && isSuccess({ status })
   const answer =
     typeof status === 'number' ? `the endpoint answered ${status}${took}` : `the endpoint gave no answer${took}`
   return row(`Webhook event ${type}: ${answer}`, {

@@ -1,0 +1,128 @@
+// Handles the edge's calls. In: a message from `otp.calls`. Out: exactly one answer: the call's own, a refusal when an engine or a key
+// is missing, or `broken` for a bug; and one log line. A failed call does not affect the calls beside it. A call whose caller has given up
+// while it waited for its turn is not executed.
+import type { ReceivedCall } from '../../../infra/broker/broker.ts'
+import type { Cache } from '../../../infra/cache.ts'
+import { createConcurrencyLimit } from '../../../infra/concurrency-limit.ts'
+import {
+  createMissingKeyReporter,
+  isMissingKeyError,
+  MISSING_KEY_RETRY_MS,
+} from '../../../infra/crypto/missing-key-reporter.ts'
+import type { Logger } from '../../../infra/log/log.ts'
+import { createSerialRunner } from '../../../infra/serial-runner.ts'
+import { requestOf, type Trace } from '../../../infra/trace.ts'
+import { MAYBE_EXECUTED, Unavailable } from '../../../infra/unavailable.ts'
+import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
+import type { RefusalLog } from '../../domain/refusals/refusal-log.ts'
+import type { CachedApp } from '../apps.ts'
+import { refusal } from '../refusals.ts'
+import { createCancel } from './cancel.ts'
+import { createExchange } from './exchange.ts'
+import { type CallResult, createRecordRefusal } from './record-refusal.ts'
+import { createResend, type ResendDeps } from './resend.ts'
+import { createSend, type SendDeps } from './send.ts'
+import { createVerify } from './verify.ts'
+
+export type CallDeps = SendDeps &
+  ResendDeps & {
+    apps: Pick<Cache<CachedApp | null>, 'get'>
+    refusals: Pick<RefusalLog, 'record'>
+    log: Logger
+  }
+
+const MISSING_KEY_DETAIL = 'A key that this needs is not configured now. Nothing was changed.'
+
+const EXPIRED_DETAIL = 'Its caller does not wait any longer. Nothing was executed.'
+
+/** Enough for large groups in the store, and few enough that a call takes a fraction of a second once it is begun. */
+export const MAX_CALLS_IN_PROGRESS = 128
+
+export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => Promise<OtpAnswer> {
+  const { apps, clock, log } = deps
+  const send = createSend(deps)
+  const resend = createResend(deps)
+  const verify = createVerify(deps)
+  const cancel = createCancel(deps)
+  const exchange = createExchange(deps)
+  const runPerClaim = createSerialRunner()
+  const takeTurn = createConcurrencyLimit(MAX_CALLS_IN_PROGRESS)
+  const reportMissingKey = createMissingKeyReporter(deps)
+  const recordRefusal = createRecordRefusal(deps.refusals)
+
+  return async received => {
+    const call = received.body as OtpCall
+    const executeInTurn = () => takeTurn(() => execute(received, call))
+    // Repeated calls with one idempotency key wait here for the first one, so that they do not poll the store or take the turns of others.
+    if (call.type === 'otp.send' && call.claim !== null) return runPerClaim(call.claim.ids.join(), executeInTurn)
+    return executeInTurn()
+  }
+
+  async function execute(received: ReceivedCall, call: OtpCall): Promise<OtpAnswer> {
+    const startedAt = clock.now()
+    const answer = await answerOrRefuse(received, call)
+    if (log.writes('info')) {
+      const { type, by } = call
+      const otp_id = otpIdOf(answer) ?? ('otp_id' in call ? call.otp_id : undefined)
+      const known = { ...requestOf(received), ...(otp_id === undefined ? {} : { otp_id }), app_id: by.app_id }
+      log.info({ ...known, type, outcome: outcomeOf(answer), ms: clock.now() - startedAt }, 'call.answered')
+    }
+    return answer
+  }
+
+  async function answerOrRefuse(received: ReceivedCall, call: OtpCall): Promise<OtpAnswer> {
+    const { id, expired, trace } = received
+    const result: CallResult = expired()
+      ? { answer: refusal('ServiceUnavailableError', EXPIRED_DETAIL) }
+      : await handle(id, call, trace).catch(error => ({ answer: answerError(id, call, error, trace) }))
+    recordRefusal(received, call, result)
+    return result.answer
+  }
+
+  async function handle(id: string, call: OtpCall, trace: Trace | undefined): Promise<CallResult> {
+    switch (call.type) {
+      case 'otp.send': {
+        const app = await loadApp(call)
+        return { ...(await send(id, call, app, trace)), settings: app.settings }
+      }
+      case 'otp.resend': {
+        const app = await loadApp(call)
+        return { ...(await resend(id, call, app, trace)), settings: app.settings }
+      }
+      case 'otp.verify':
+        return { answer: await verify(id, call, await loadApp(call), trace) }
+      case 'otp.cancel':
+        return { answer: await cancel(id, call, trace) }
+      case 'token.exchange':
+        return { answer: await exchange(id, call, trace) }
+    }
+  }
+
+  async function loadApp({ by }: OtpCall): Promise<CachedApp> {
+    const app = await apps.get(by.app_id)
+    if (!app) throw new Error(`the app of a valid key is gone: ${by.app_id}`)
+    return app
+  }
+
+  function answerError(id: string, call: OtpCall, error: unknown, trace: Trace | undefined): OtpAnswer {
+    const fields = { command_id: id, ...requestOf({ trace }), ...('otp_id' in call ? { otp_id: call.otp_id } : {}) }
+    if (error instanceof Unavailable) {
+      log.warn({ ...fields, app_id: call.by.app_id, why: error.message }, 'call.unavailable')
+      return refusal('ServiceUnavailableError', MAYBE_EXECUTED)
+    }
+    if (isMissingKeyError(error)) {
+      reportMissingKey(error, fields)
+      return refusal('ServiceUnavailableError', MISSING_KEY_DETAIL, { retry_after_ms: MISSING_KEY_RETRY_MS })
+    }
+    log.error({ ...fields, app_id: call.by.app_id, err: error }, 'call.failed')
+    return { kind: 'broken' }
+  }
+}
+
+/** The verification that a call made or changed. A send with a bound idempotency key is answered with another than it asked for. */
+const otpIdOf = (answer: OtpAnswer): string | undefined => {
+  if (answer.kind === 'verification') return answer.verification.otp_id
+  return 'otp_id' in answer ? answer.otp_id : undefined
+}
+
+const outcomeOf = (answer: OtpAnswer): string => (answer.kind === 'refused' ? answer.error : answer.kind)

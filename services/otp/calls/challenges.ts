@@ -1,0 +1,135 @@
+// Challenges of publishable keys. In: a send or a resend, before anything else is decided about it. Out: a reservation that holds the
+// solved challenge as spent, nothing where none is needed, or a refusal with a new challenge.
+//
+// Nothing is stored of a challenge that is asked for: its salt carries its terms, and its signature binds them to the API key and to the
+// recipient, or on resend to the verification. A challenge that is used is inserted, so of two calls with one solution one is served.
+import type { Buffer } from 'node:buffer'
+import { createHash, randomBytes } from 'node:crypto'
+import type { Clock } from '../../../infra/clock.ts'
+import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import type { Metrics } from '../../../infra/metrics.ts'
+import type { Docs } from '../../../infra/store/docs.ts'
+import type { Identity, Refusal } from '../../../machines/calls.ts'
+import {
+  CHALLENGE_LIFE_MS,
+  difficultyFor,
+  encodeSalt,
+  isHardest,
+  isSolved,
+  parseSolution,
+  SALT_RANDOM_BYTES,
+  type Solution,
+} from '../../../machines/challenge.ts'
+import type { SpentChallengeDoc } from '../../domain/verifications/documents.ts'
+import { recipientKey } from '../../domain/verifications/lookup-indexes.ts'
+import type { CachedApp } from '../apps.ts'
+import { type ChallengeOutcome, type FraudGuard, NO_CHALLENGE } from '../fraud/guard.ts'
+import type { JudgedAddress } from '../limits/quotas.ts'
+import { refusal } from '../refusals.ts'
+import { NO_RESERVATION, type Reservation } from '../reservation.ts'
+
+export interface ChallengedCall {
+  command_id: string
+  by: Identity
+  app: Pick<CachedApp, 'settings'>
+  /** The verification that is resent; null for a send, whose challenge is for its recipient. */
+  otp_id: string | null
+  /** Unsealed, when it is needed. */
+  recipient(): string
+  /** The address of the caller; null when it has none that is usable. */
+  address: JudgedAddress | null
+  solution: string | undefined
+}
+
+export interface ChallengeResult extends Reservation, ChallengeOutcome {}
+
+export interface Challenges {
+  /** After a refusal nothing is spent. Undoing it makes the solution good again. */
+  check(call: ChallengedCall): Promise<ChallengeResult>
+}
+
+export interface ChallengeDeps {
+  keyring: Pick<Keyring, 'signatures'>
+  clock: Pick<Clock, 'now'>
+  spent: Pick<Docs<SpentChallengeDoc>, 'insert' | 'modify' | 'remove'>
+  guard: Pick<FraudGuard, 'challengeNeed'>
+  metrics: Pick<Metrics, 'challenges'>
+}
+
+/** A spent challenge is kept for longer than it is good, because clocks differ. */
+const KEPT_AFTER_EXPIRY_MS = 300_000
+
+const NOT_NEEDED: ChallengeResult = { ...NO_RESERVATION, ...NO_CHALLENGE }
+
+export function createChallenges({ keyring, clock, spent, guard, metrics }: ChallengeDeps): Challenges {
+  const signaturesFor = (salt: string, { by, otp_id, recipient }: ChallengedCall): string[] =>
+    keyring.signatures([
+      'challenge',
+      salt,
+      by.key_id,
+      ...(otp_id === null ? ['send', recipientKey(recipient())] : ['resend', otp_id]),
+    ])
+
+  /** Null: it is wrong, late, or of another call. */
+  function goodSolution(call: ChallengedCall): Solution | null {
+    const solution = call.solution === undefined ? null : parseSolution(call.solution)
+    if (solution === null || clock.now() >= solution.expires_at) return null
+    if (!isSolved(solution, sha256(`${solution.salt}.${solution.nonce}`))) return null
+    return signaturesFor(solution.salt, call).some(signature => isSameSecret(signature, solution.signature))
+      ? solution
+      : null
+  }
+
+  /** Null: it was used before, by another call. */
+  async function spend({ salt, expires_at }: Solution, command_id: string): Promise<Reservation | null> {
+    const _id = sha256(salt).toString('base64url')
+    const purge_at = new Date(expires_at + KEPT_AFTER_EXPIRY_MS)
+    const [answer] = await spent.insert([{ _id, command_id, purge_at }])
+    if (answer === 'inserted')
+      return { undo: async () => void (await spent.remove({ _id, command_id, kept: { $exists: false } }, 1)) }
+    // A call that is delivered twice may be accepted by either delivery. So that the other one does not give its challenge back, it is kept.
+    return (await spent.modify({ _id, command_id }, { $set: { kept: true } })) ? NO_RESERVATION : null
+  }
+
+  const needOf = async ({ by, app, recipient, address }: ChallengedCall) =>
+    by.mode === 'test'
+      ? { asked: true, pressure: 0, evidence: null }
+      : guard.challengeNeed({ by, app, recipient: recipient(), address })
+
+  function askFor(call: ChallengedCall, pressure: number): Refusal {
+    const terms = { difficulty: difficultyFor(pressure), expires_at: clock.now() + CHALLENGE_LIFE_MS }
+    const salt = encodeSalt(terms, randomBytes(SALT_RANDOM_BYTES))
+    const [signature = ''] = signaturesFor(salt, call)
+    const challenge = { type: 'pow', algorithm: 'SHA-256', salt, signature, ...terms } as const
+    return refusal('ChallengeRequiredError', detailOf(call), { challenge })
+  }
+
+  return {
+    async check(call) {
+      const { by, app, command_id } = call
+      const when = app.settings.publishable_challenge
+      const isExempt = by.kind === 'server' || when === 'off' || (when === 'risk' && by.mode === 'test')
+      if (isExempt) return NOT_NEEDED
+
+      // A good solution is accepted even if a harder challenge would be asked for now, or none.
+      const solution = goodSolution(call)
+      const reservation = solution && (await spend(solution, command_id))
+      if (solution && reservation) {
+        metrics.challenges.inc({ mode: by.mode, outcome: 'solved' })
+        return { ...reservation, solvedHardest: isHardest(solution), evidence: null }
+      }
+      const { asked, pressure, evidence } = await needOf(call)
+      if (when === 'risk' && !asked) return { ...NOT_NEEDED, evidence }
+      metrics.challenges.inc({ mode: by.mode, outcome: call.solution === undefined ? 'asked' : 'rejected' })
+      return { ...NOT_NEEDED, refusal: askFor(call, pressure) }
+    },
+  }
+}
+
+const detailOf = ({ solution }: ChallengedCall): string =>
+  solution === undefined
+    ? 'Solve the challenge and repeat the call with the header challenge-solution.'
+    : 'This solution is wrong, late, used, or of another call. Solve the new challenge.'
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()

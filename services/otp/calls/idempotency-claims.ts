@@ -1,0 +1,173 @@
+// Claims on idempotency keys. A claim has the id of the verification that it leads to. It is bound once that verification exists, and
+// removed when the send was refused. If the process that holds a claim dies, the next call takes the claim over: soon afterwards with the
+// same verification id, so that one key never makes two verifications; long afterwards as if the key were new. A claim that no call comes
+// for stays until its purge time.
+//
+// While data keys rotate, a key has an index under each of them, and processes differ in which data key is the current one, or have one
+// of them only. A call claims every index that its edge knows, in an order that all edges share. So two calls meet at the first index that
+// both know: one of them gets it, the other waits there or finds the verification. It holds nothing that the first one still needs.
+import type { Clock } from '../../../infra/clock.ts'
+import type { Docs } from '../../../infra/store/docs.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import type { KeyedClaim } from '../../../machines/calls.ts'
+import { CLAIM_HELD_MS, isAbandoned } from '../../domain/verifications/claim-holds.ts'
+import type { ClaimDoc, OtpDoc } from '../../domain/verifications/documents.ts'
+
+export type Claim =
+  /** The caller may make the verification. */
+  | HeldClaim
+  /** The verification exists already. */
+  | BoundClaim
+
+interface BoundClaim {
+  kind: 'bound'
+  otp: OtpDoc
+}
+
+export interface HeldClaim {
+  kind: 'held'
+  otp_id: string
+  /** One for each index of the key. */
+  holds: readonly Hold[]
+}
+
+/** One index of a key, held by one call. */
+interface Hold {
+  id: string
+  otp_id: string
+  /** From then on another call may take it over. */
+  until: number
+}
+
+export interface Claims {
+  claim(claim: KeyedClaim, new_otp_id: string, lifeMs: number): Promise<Claim>
+  /** Frees the key after a refused send. */
+  release(held: HeldClaim): Promise<void>
+}
+
+const POLL_MS = 25
+/** One second. A holder that takes longer is dead or slow, and waiting calls use up the concurrency of others. */
+const MAX_POLLS = 40
+
+export interface ClaimDeps {
+  claims: Docs<ClaimDoc>
+  otps: Pick<Docs<OtpDoc>, 'get'>
+  clock: Clock
+}
+
+export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
+  const newClaimDoc = (id: string, sealed_key: string, otp_id: string, lifeMs: number) => {
+    const now = clock.now()
+    const expires_at = now + lifeMs
+    return {
+      _id: id,
+      otp_id,
+      held_until: now + CLAIM_HELD_MS,
+      sealed_key,
+      expires_at,
+      purge_at: new Date(expires_at + CLAIM_HELD_MS),
+    }
+  }
+
+  /** Null when another call released or took over the index at the same time: the caller tries again. */
+  async function takeOver(
+    id: string,
+    sealed_key: string,
+    new_otp_id: string,
+    lifeMs: number,
+  ): Promise<Hold | BoundClaim | 'busy' | null> {
+    const found = (await claims.get([id])).get(id)
+    if (!found) return null
+    const { otp_id, held_until, expires_at } = found
+    const now = clock.now()
+    // The write is conditional on what was read, so of two calls that try at once only one takes the claim over.
+    const unchanged = { _id: id, otp_id, held_until: held_until ?? { $exists: false } }
+    if (now < expires_at) {
+      const otp = (await otps.get([otp_id])).get(otp_id)
+      if (otp) return { kind: 'bound', otp }
+      // The same call held the claim and was delivered again because its process died, so there is no other holder to wait for.
+      const isSameCall = otp_id === new_otp_id
+      if (held_until !== undefined && now < held_until && !isSameCall) return 'busy'
+      // A primary of the store that was cut off may answer from before the verification was saved.
+      const savedBefore = (await otps.get([otp_id], { certain: true })).get(otp_id)
+      if (savedBefore) return { kind: 'bound', otp: savedBefore }
+      if (!isAbandoned(found, now)) {
+        const taken = { otp_id, held_until: now + CLAIM_HELD_MS }
+        return (await claims.modify(unchanged, { $set: taken })) ? holdOf({ _id: id, ...taken }) : null
+      }
+    }
+    const { _id, ...taken } = newClaimDoc(id, sealed_key, new_otp_id, lifeMs)
+    return (await claims.modify(unchanged, { $set: taken })) ? holdOf({ _id, ...taken }) : null
+  }
+
+  async function claimIndex(
+    id: string,
+    sealed_key: string,
+    new_otp_id: string,
+    lifeMs: number,
+  ): Promise<Hold | BoundClaim> {
+    for (let polls = 0; polls < MAX_POLLS; polls += 1) {
+      const claim = newClaimDoc(id, sealed_key, new_otp_id, lifeMs)
+      const [answer] = await claims.insert([claim])
+      if (answer === 'inserted') return holdOf(claim)
+      const existing = await takeOver(id, sealed_key, new_otp_id, lifeMs)
+      if (existing !== null && existing !== 'busy') return existing
+      if (existing === 'busy') await new Promise<void>(resolve => clock.after(POLL_MS, resolve))
+    }
+    throw new Unavailable('another call with this idempotency key is still under way')
+  }
+
+  /** Makes an index that this call holds lead to another verification. */
+  async function redirect(hold: Hold, otp_id: string): Promise<void> {
+    const held = { _id: hold.id, otp_id: hold.otp_id, held_until: hold.until }
+    if (!(await claims.modify(held, { $set: { otp_id } })))
+      throw new Unavailable('another call with this idempotency key has taken it over')
+    hold.otp_id = otp_id
+  }
+
+  /** The condition on `held_until` keeps an index that another call has taken over since. */
+  const releaseAll = async (holds: readonly Hold[]): Promise<void> => {
+    for (const { id, otp_id, until } of holds) await claims.remove({ _id: id, otp_id, held_until: until }, 1)
+  }
+
+  /** Claims the indexes in turn and adds to `holds` what it gets. */
+  async function claimAll(
+    { ids, sealed_key }: KeyedClaim,
+    holds: Hold[],
+    new_otp_id: string,
+    lifeMs: number,
+  ): Promise<Claim> {
+    let otp_id = new_otp_id
+    for (const id of ids) {
+      const claimed = await claimIndex(id, sealed_key, otp_id, lifeMs)
+      if ('kind' in claimed) {
+        await releaseAll(holds)
+        return claimed
+      }
+      // An index that was taken over leads to the verification of a dead process, which may be saved after all.
+      if (claimed.otp_id !== otp_id) for (const hold of holds) await redirect(hold, claimed.otp_id)
+      otp_id = claimed.otp_id
+      holds.push(claimed)
+    }
+    return { kind: 'held', otp_id, holds }
+  }
+
+  return {
+    async claim(claim, new_otp_id, lifeMs) {
+      const holds: Hold[] = []
+      try {
+        return await claimAll(claim, holds, new_otp_id, lifeMs)
+      } catch (error) {
+        await releaseAll(holds).catch(() => {})
+        throw error
+      }
+    },
+    release: ({ holds }) => releaseAll(holds),
+  }
+}
+
+const holdOf = ({ _id, otp_id, held_until }: { _id: string; otp_id: string; held_until: number }): Hold => ({
+  id: _id,
+  otp_id,
+  until: held_until,
+})

@@ -1,0 +1,110 @@
+// Builds the document of a new verification. In: a send that was checked, and the id of its command. Out: the document, with the
+// machine's first state and the effects in its outbox. Nothing is written here.
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../../infra/clock.ts'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { newId } from '../../../infra/ids.ts'
+import { partitionOf } from '../../../infra/partitions.ts'
+import type { Trace } from '../../../infra/trace.ts'
+import type { OtpCall } from '../../../machines/calls.ts'
+import { step } from '../../../machines/otp.step.ts'
+import type { Prices, Rules } from '../../../machines/otp.ts'
+import { verificationView } from '../../../machines/otp.view.ts'
+import type { AppSettings } from '../../../machines/settings.ts'
+import { retentionMs } from '../../domain/retention.ts'
+import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import { atRest } from '../../domain/verifications/encryption-context.ts'
+import { outboxEntries } from '../../domain/verifications/outbox.ts'
+import { firstLookAt, owesDelivery } from '../../domain/verifications/owed-deliveries.ts'
+import type { CachedApp } from '../apps.ts'
+import { linkFor } from '../messages/links.ts'
+import type { SendPlan } from './send-plan.ts'
+
+export interface NewOtpInput {
+  command_id: string
+  otp_id: string
+  call: Extract<OtpCall, { type: 'otp.send' }>
+  app: CachedApp
+  plan: SendPlan
+  /** The recipient's keyed index under the current data key. */
+  recipientIndex: string
+  clientAddress: string | null
+  prices: Prices
+  trace: Trace | undefined
+}
+
+const SALT_BYTES = 16
+
+export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Clock }, input: NewOtpInput): OtpDoc {
+  const { command_id, otp_id, call, app, plan, recipientIndex, clientAddress, prices, trace } = input
+  const { settings } = app
+  const { company_id, app_id, mode, key_id, kind } = call.by
+  const at = clock.now()
+  const whatsapp = settings.channels.whatsapp.mode
+  const locale = call.locale ?? settings.locale
+  const { saved, effects, dueAt } = step(null, {
+    id: command_id,
+    type: 'otp.start',
+    at,
+    otp_id,
+    company_id,
+    app_id,
+    mode,
+    order: plan.order,
+    channel: plan.channel,
+    whatsapp,
+    locale,
+    started_by: { key_id, kind },
+    recipient: {
+      kind: plan.recipient.kind,
+      sealed: keyring.seal(plan.recipient.value, atRest.recipient(otp_id)),
+      index: recipientIndex,
+      masked: plan.masked,
+      country: plan.country,
+    },
+    client_ip: clientAddress === null ? null : keyring.seal(clientAddress, atRest.clientIp(otp_id)),
+    code: {
+      secret: keyring.currentCodeSecret(),
+      salt: keyring.seal(randomBytes(SALT_BYTES).toString('base64url'), atRest.salt({ otp_id, app_id })),
+      length: settings.code.length,
+    },
+    rules: rulesFrom(settings),
+    delivery_id: newId('dlv', at),
+    prices,
+    link: linkFor(keyring, { otp_id, locale, whatsapp }, app),
+  })
+  const doc: OtpDoc = {
+    _id: otp_id,
+    company_id,
+    app_id,
+    mode,
+    machine: saved.machine,
+    version: saved.version,
+    value: saved.value,
+    context: saved.context,
+    last_commands: saved.last_commands,
+    recipient: recipientIndex,
+    created_at: at,
+    partition: partitionOf(otp_id),
+    outbox: outboxEntries({ _id: otp_id, company_id, app_id, mode }, effects, at, trace),
+    outbox_at: effects.length === 0 ? null : at,
+    first: verificationView(saved, at),
+    rev: 1,
+    purge_at: new Date(at + retentionMs(settings, mode)),
+  }
+  const reference = saved.context.link?.reference
+  if (reference !== undefined) doc.reference = reference
+  if (dueAt !== null) doc.due_at = dueAt
+  if (owesDelivery(saved.context)) doc.owed_at = firstLookAt(at)
+  if (call.claim !== null) doc.claims = call.claim.ids
+  return doc
+}
+
+const rulesFrom = (settings: AppSettings): Rules => ({
+  ttl_ms: settings.code.ttl_seconds * 1000,
+  verify_attempts: settings.verify_attempts,
+  send_attempts: settings.send_attempts,
+  cooldowns_ms: settings.resend_cooldown_seconds.map(seconds => seconds * 1000),
+  token_ttl_ms: settings.token_ttl_seconds * 1000,
+  auto_fallback: settings.auto_fallback,
+})

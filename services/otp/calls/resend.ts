@@ -1,0 +1,104 @@
+// Resends a verification. In: the call. Out: the verification, or a refusal. The machine decides whether and on which channel; then a
+// device may have to solve a challenge, the client address of the send is checked again, the resend is counted for that address and the app, and its message is paid for.
+import type { Clock } from '../../../infra/clock.ts'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import type { Trace } from '../../../infra/trace.ts'
+import type { OtpCall } from '../../../machines/calls.ts'
+import { type OtpCommand, type Step, step } from '../../../machines/otp.step.ts'
+import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import { atRest } from '../../domain/verifications/encryption-context.ts'
+import type { CachedApp } from '../apps.ts'
+import type { Commit } from '../commit/commit.ts'
+import { type JudgedAddress, resendQuotas } from '../limits/quotas.ts'
+import type { Reputation } from '../limits/reputation.ts'
+import { obstacleFor, resendInputsFor, usableFor } from '../messages/resend-inputs.ts'
+import { type MessageDeps, reserveMessage } from '../messages/reserve-message.ts'
+import { abusiveAddressRefusal } from '../refusals.ts'
+import { chainReservations, NO_RESERVATION, type Reservation } from '../reservation.ts'
+import { verificationAnswer } from './answers.ts'
+import type { Challenges } from './challenges.ts'
+import type { MessageResult } from './record-refusal.ts'
+
+type ResendCommand = Extract<OtpCommand, { type: 'otp.resend' }>
+type ResendCall = Extract<OtpCall, { type: 'otp.resend' }>
+
+export interface ResendDeps extends MessageDeps {
+  keyring: Keyring
+  clock: Clock
+  reputation(address: string): Promise<Reputation>
+  commit: Commit
+  challenges: Challenges
+}
+
+export const createResend = (deps: ResendDeps) => {
+  const { keyring, clock, commit, challenges } = deps
+  return async (
+    command_id: string,
+    call: ResendCall,
+    app: CachedApp,
+    trace: Trace | undefined,
+  ): Promise<MessageResult> => {
+    const committed = await commit(call.otp_id, call.by, {
+      trace,
+      command: async doc => {
+        const inputs = await resendInputsFor(doc.context, app, deps)
+        const command: ResendCommand = {
+          ...inputs,
+          id: command_id,
+          type: 'otp.resend',
+          at: clock.now(),
+          requestedChannel: call.channel,
+          obstacle: call.channel && obstacleFor(doc.context, app, call.channel),
+        }
+        throwIfKeyMissing(app, doc, command)
+        return command
+      },
+      reserve: (next, doc) => reserveResend(command_id, call, app, next, doc),
+    })
+    const answer = verificationAnswer(committed, clock.now())
+    return committed === null ? { answer } : { answer, recipient: committed.doc.context.recipient }
+  }
+
+  /** A resend that fails only because a provider's data key is missing must be retried, so it throws instead of being refused. */
+  function throwIfKeyMissing(app: CachedApp, doc: OtpDoc, command: ResendCommand): void {
+    if (doc.mode === 'test' || app.unreadable.length === 0 || step(doc, command).changed) return
+    for (const { channel, problem } of app.unreadable) {
+      const usable = usableFor(doc.context, app, [...app.providedChannels(doc.mode), channel])
+      if (step(doc, { ...command, usable }).changed) throw problem
+    }
+  }
+
+  async function reserveResend(
+    command_id: string,
+    call: ResendCall,
+    app: CachedApp,
+    next: Step,
+    doc: OtpDoc,
+  ): Promise<Reservation> {
+    const { link } = next.saved.context
+    // The answer contains the link. If its key is missing, that must show before the resend is counted.
+    if (link && !keyring.isCurrent(link.sealed_url)) keyring.unseal(link.sealed_url, atRest.link(doc._id))
+    const address = await judgeClientAddress(doc)
+    const challenge = await challenges.check({
+      command_id,
+      by: call.by,
+      app,
+      otp_id: doc._id,
+      recipient: () => keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id)),
+      address,
+      solution: call.challenge_solution,
+    })
+    return chainReservations(challenge, () => {
+      if (address?.reputation === 'abusive') return { ...NO_RESERVATION, refusal: abusiveAddressRefusal() }
+      const callQuotas = resendQuotas(keyring, { ...call.by, limits: app.settings.limits, address })
+      return reserveMessage(deps, app, next, doc, { callQuotas, challenge })
+    })
+  }
+
+  /** Judges the client address of the first send by the current address lists. */
+  async function judgeClientAddress({ _id, context }: OtpDoc): Promise<JudgedAddress | null> {
+    if (context.client_ip === null) return null
+    const value = keyring.unseal(context.client_ip, atRest.clientIp(_id))
+    return { value, reputation: await deps.reputation(value) }
+  }
+}

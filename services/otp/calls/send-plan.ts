@@ -1,0 +1,97 @@
+// Plans a send: the checks that count nothing. Pure.
+//   checkRecipient   In: the recipient as the caller typed it. Out: the recipient, or a refusal. It is the last check of the request itself,
+//                    which a repeated idempotency key does not spare the caller.
+//   planSend         In: the recipient, the app, the reputation of the client address. Out: the channel, or the refusal of the first check
+//                    that fails: country → channel → client address.
+import type { Refusal } from '../../../machines/calls.ts'
+import type { Channel } from '../../../machines/channels.ts'
+import type { ErrorType } from '../../../machines/errors.ts'
+import type { Magic } from '../../../machines/magic-recipients.ts'
+import type { KeyKind, Mode, Prices } from '../../../machines/otp.ts'
+import { firstUsable, isGeoBlocked, orderFor, usableChannels } from '../../../machines/routing.ts'
+import type { WhatsAppMode } from '../../../machines/settings.ts'
+import { acceptRecipient, type CheckedRecipient } from '../../domain/verifications/checked-recipient.ts'
+import { recipientFaults } from '../../domain/verifications/recipient-faults.ts'
+import { maskRecipient, type ParsedRecipient } from '../../domain/verifications/valid-recipient.ts'
+import type { CachedApp } from '../apps.ts'
+import type { Reputation } from '../limits/reputation.ts'
+import { abusiveAddressRefusal, geoBlockedRefusal, limitRefusal, refusal } from '../refusals.ts'
+
+export interface SendRequest {
+  recipient: CheckedRecipient
+  mode: Mode
+  caller: KeyKind
+  app: CachedApp
+  /** Null without a usable client address. */
+  reputation: Reputation | null
+}
+
+export interface SendPlan {
+  recipient: ParsedRecipient
+  masked: string
+  country: string | null
+  /** A magic recipient is not limited per recipient. */
+  magic: boolean
+  /** The magic recipient for missing funds: the send is refused at the last step, as with a real balance. */
+  insufficientFunds: boolean
+  order: Channel[]
+  /** In the order of `CHANNELS`, not in the routing order. */
+  usable: Channel[]
+  channel: Channel
+}
+
+export const checkRecipient = (text: string, mode: Mode): CheckedRecipient | Refusal =>
+  acceptRecipient(text, mode) ??
+  refusal(
+    'InvalidRecipientError',
+    ['It must be a valid E.164 phone number or email address.', ...recipientFaults(text)].join(' '),
+  )
+
+export function planSend(request: SendRequest): SendPlan | Refusal {
+  const { mode, caller, app, reputation } = request
+  const { parsed: recipient, magic } = request.recipient
+  const country = recipient.kind === 'phone' ? recipient.country : null
+  if (isGeoBlocked(app.settings, { kind: recipient.kind, country }) || isMagicRefusal(magic, 'GeoBlockedError'))
+    return geoBlockedRefusal(country)
+
+  const { settings } = app
+  const whatsapp = settings.channels.whatsapp.mode
+  const usableAmong = (providedChannels: readonly Channel[]): Channel[] =>
+    usableChannels({ settings, recipient: recipient.kind, providedChannels, whatsapp, caller })
+  const usable = usableAmong(app.providedChannels(mode))
+  const order = orderFor(settings.routing, country)
+  const channel = firstUsable(order, usable)
+  const unreadable = mode === 'test' ? [] : app.unreadable
+  // A provider exists, but its data key is missing. The send must be retried when the key is back, so it is not refused.
+  const unreadableProvider =
+    channel === undefined && unreadable.find(one => firstUsable(order, usableAmong([one.channel])) !== undefined)
+  if (unreadableProvider) throw unreadableProvider.problem
+  if (channel === undefined || isMagicRefusal(magic, 'NoEnabledChannelError'))
+    return refusal(
+      'NoEnabledChannelError',
+      'No channel of the order is enabled, can reach the recipient and has a provider.',
+    )
+
+  if (reputation === 'abusive' || isMagicRefusal(magic, 'IpReputationBlockedError')) return abusiveAddressRefusal()
+  if (isMagicRefusal(magic, 'RateLimitExceededError')) return limitRefusal('recipient', MAGIC_RETRY_AFTER_MS)
+
+  const masked = maskRecipient(recipient)
+  const insufficientFunds = isMagicRefusal(magic, 'InsufficientFundsError')
+  return { recipient, masked, country, magic: magic !== null, insufficientFunds, order, usable, channel }
+}
+
+/** The first channel of the order that costs nothing. Sms never counts as free, even without a price in the list, because a text
+ *  message always costs money. */
+export const freeChannel = ({ order, usable }: SendPlan, prices: Prices, whatsapp: WhatsAppMode): Channel | null =>
+  order.find(
+    channel =>
+      channel !== 'sms' &&
+      usable.includes(channel) &&
+      // In link_inbound the user's own message approves, so no message is paid for.
+      (!prices[channel] || (channel === 'whatsapp' && whatsapp === 'link_inbound')),
+  ) ?? null
+
+const MAGIC_RETRY_AFTER_MS = 60_000
+
+const isMagicRefusal = (magic: Magic | null, error: ErrorType): boolean =>
+  magic !== null && 'refuses' in magic && magic.refuses === error

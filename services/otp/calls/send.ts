@@ -1,0 +1,247 @@
+// Accepts a send. It is a short saga, and every step can be repeated:
+//   check the recipient → claim the idempotency key → spend the challenge → plan → count against the limits → ask the fraud guard → pay → insert the verification
+// A refusal undoes the steps before it. A crash may leave a claim, which the next call with the same key takes over; counts, which slide
+// out of their windows; and a hold on the price, which the sweeper voids.
+
+import type { BoundedMap } from '../../../infra/bounded-map.ts'
+import type { Clock } from '../../../infra/clock.ts'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import type { Docs } from '../../../infra/store/docs.ts'
+import type { Trace } from '../../../infra/trace.ts'
+import type { KeyedClaim, OtpAnswer, OtpCall, Refusal } from '../../../machines/calls.ts'
+import type { Channel } from '../../../machines/channels.ts'
+import type { AppSettings } from '../../../machines/settings.ts'
+import { refusedRecipient } from '../../domain/refusals/refused-recipient.ts'
+import { retentionMs } from '../../domain/retention.ts'
+import type { CheckedRecipient } from '../../domain/verifications/checked-recipient.ts'
+import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import { inFlight } from '../../domain/verifications/encryption-context.ts'
+import { mailboxIndexes, recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
+import type { Relay } from '../../domain/verifications/outbox.ts'
+import type { ParsedRecipient } from '../../domain/verifications/valid-recipient.ts'
+import type { CachedApp } from '../apps.ts'
+import type { ChallengeOutcome, FraudGuard } from '../fraud/guard.ts'
+import type { Limits } from '../limits/limits.ts'
+import { type JudgedAddress, sendQuotas } from '../limits/quotas.ts'
+import type { Reputation } from '../limits/reputation.ts'
+import { type Funds, INSUFFICIENT_FUNDS } from '../money/funds.ts'
+import { chainReservations, type Reservation, reserve } from '../reservation.ts'
+import type { Challenges } from './challenges.ts'
+import type { Claim, Claims, HeldClaim } from './idempotency-claims.ts'
+import { type NewOtpInput, newOtpDocument } from './new-otp-document.ts'
+import type { MessageResult } from './record-refusal.ts'
+import { checkRecipient, freeChannel, planSend } from './send-plan.ts'
+
+export type SendCall = Extract<OtpCall, { type: 'otp.send' }>
+
+export interface SendDeps {
+  keyring: Keyring
+  clock: Clock
+  claims: Claims
+  limits: Limits
+  reputation(address: string): Promise<Reputation>
+  otps: Pick<Docs<OtpDoc>, 'insert' | 'get'>
+  relay: Pick<Relay, 'publish'>
+  funds: Funds
+  guard: FraudGuard
+  challenges: Challenges
+  recentOtps: Pick<BoundedMap<OtpDoc>, 'set'>
+  /** Called after every saved change; `before` is null for a new verification. */
+  onChange(before: OtpDoc | null, after: OtpDoc): void
+}
+
+/** A send that was granted: its document, and how to give back what was taken for it. */
+interface GrantedSend {
+  doc: OtpDoc
+  undo(): Promise<void>
+}
+
+/** A send whose challenge, if it needed one, is solved. */
+interface SolvedSend extends Pick<NewOtpInput, 'command_id' | 'otp_id' | 'call' | 'app' | 'trace'> {
+  recipient: CheckedRecipient
+  client: JudgedAddress | null
+  challenge: ChallengeOutcome
+}
+
+export const createSend = (deps: SendDeps) => {
+  const { keyring, claims, limits, otps, relay, recentOtps, funds, guard, challenges, onChange } = deps
+
+  return async (
+    command_id: string,
+    call: SendCall,
+    app: CachedApp,
+    trace: Trace | undefined,
+  ): Promise<MessageResult> => {
+    const refused = (refusal: Refusal, parsed: ParsedRecipient | null): MessageResult => ({
+      answer: refusal,
+      recipient: refusedRecipient(keyring, call.by, text, parsed),
+    })
+    const text = keyring.unseal(call.sealed_recipient, inFlight.recipient)
+    // Before the claim: a request that is not valid is refused, whether or not its idempotency key has a verification.
+    const recipient = checkRecipient(text, call.by.mode)
+    if ('kind' in recipient) return refused(recipient, null)
+    const claim = call.claim === null ? null : await claimKey(call.claim, call, app.settings)
+    if (claim?.kind === 'bound') return { answer: existingOtp(claim.otp, command_id) }
+    const otp_id = claim?.otp_id ?? call.otp_id
+
+    const granted = await grant(command_id, otp_id, call, app, recipient, trace).catch(async error => {
+      await releaseKey(claim).catch(() => {})
+      throw error
+    })
+    if ('refusal' in granted) {
+      await releaseKey(claim)
+      return refused(granted.refusal, recipient.parsed)
+    }
+    return { answer: await insertOtp(granted, command_id) }
+  }
+
+  function claimKey(claim: KeyedClaim, { otp_id, by }: SendCall, settings: AppSettings): Promise<Claim> {
+    // A claim leads to a verification, so it must not outlive it.
+    const lifeMs = Math.min(settings.idempotency_ttl_seconds * 1000, retentionMs(settings, by.mode))
+    return claims.claim(claim, otp_id, lifeMs)
+  }
+
+  async function releaseKey(claim: HeldClaim | null): Promise<void> {
+    if (claim !== null) await claims.release(claim)
+  }
+
+  /** Checks the send, then takes what it needs: the challenge it solved, from the limits and from the balance. A refusal leaves nothing
+   *  taken. */
+  async function grant(
+    command_id: string,
+    otp_id: string,
+    call: SendCall,
+    app: CachedApp,
+    recipient: CheckedRecipient,
+    trace: Trace | undefined,
+  ): Promise<GrantedSend | { refusal: Refusal }> {
+    const client = call.sealed_client_ip === null ? null : await judgeClientAddress(call.sealed_client_ip)
+    const challenge = await challenges.check({
+      command_id,
+      by: call.by,
+      app,
+      otp_id: null,
+      recipient: () => recipient.parsed.value,
+      address: client,
+      solution: call.challenge_solution,
+    })
+    if (challenge.refusal) return { refusal: challenge.refusal }
+    const input = { command_id, otp_id, call, app, recipient, client, trace, challenge }
+    const granted = await grantSolved(input).catch(async error => {
+      await challenge.undo().catch(() => {})
+      throw error
+    })
+    if ('refusal' in granted) {
+      await challenge.undo()
+      return granted
+    }
+    return { doc: granted.doc, undo: async () => void (await Promise.all([challenge.undo(), granted.undo()])) }
+  }
+
+  /** The part of `grant` after the challenge. */
+  async function grantSolved({
+    command_id,
+    otp_id,
+    call,
+    app,
+    recipient,
+    client,
+    trace,
+    challenge,
+  }: SolvedSend): Promise<GrantedSend | { refusal: Refusal }> {
+    const plan = planSend({
+      recipient,
+      mode: call.by.mode,
+      caller: call.by.kind,
+      app,
+      reputation: client?.reputation ?? null,
+    })
+    if ('kind' in plan) return { refusal: plan }
+
+    const indexes = recipientIndexes(keyring, call.by, plan.recipient.value)
+    const input: NewOtpInput = {
+      command_id,
+      otp_id,
+      call,
+      app,
+      plan,
+      recipientIndex: indexes[0] ?? '',
+      clientAddress: client?.value ?? null,
+      prices: await funds.pricesFor(call.by, plan),
+      trace,
+    }
+    const draft = newOtpDocument(deps, input)
+
+    const quotas = sendQuotas(keyring, {
+      app_id: call.by.app_id,
+      mode: call.by.mode,
+      kind: call.by.kind,
+      limits: app.settings.limits,
+      mailboxIndexes: plan.magic ? null : mailboxIndexes(keyring, call.by, plan.recipient.value, indexes),
+      address: client,
+      sendsMessage: draft.context.link === null,
+    })
+    const counted = await reserve(limits, quotas)
+    const { guarded, movedTo } = await askFraudGuard(counted, input, draft, challenge)
+    if (guarded.refusal) return { refusal: guarded.refusal }
+
+    const doc = movedTo === null ? draft : newOtpDocument(deps, { ...input, plan: { ...plan, channel: movedTo } })
+    const paid = await chainReservations(guarded, () => pay(doc, input))
+    return paid.refusal ? { refusal: paid.refusal } : { doc, undo: paid.undo }
+  }
+
+  async function judgeClientAddress(sealed: string): Promise<JudgedAddress> {
+    const value = keyring.unseal(sealed, inFlight.clientIp)
+    return { value, reputation: await deps.reputation(value) }
+  }
+
+  /** The guard may move a suspicious message to a free channel instead of refusing it. */
+  async function askFraudGuard(
+    counted: Reservation,
+    { command_id, app, plan, prices }: NewOtpInput,
+    { context: otp }: OtpDoc,
+    challenge: ChallengeOutcome,
+  ): Promise<{ guarded: Reservation; movedTo: Channel | null }> {
+    let movedTo: Channel | null = null
+    const guarded = await chainReservations(counted, async () => {
+      const result = await guard.check({
+        command_id,
+        otp,
+        app,
+        recipient: plan.recipient.value,
+        free: freeChannel(plan, prices, otp.whatsapp),
+        challenge,
+      })
+      movedTo = result.moved ?? null
+      return result
+    })
+    return { guarded, movedTo }
+  }
+
+  function pay({ context: otp }: OtpDoc, { app, plan, prices }: NewOtpInput): Reservation | Promise<Reservation> {
+    if (plan.insufficientFunds) return INSUFFICIENT_FUNDS
+    // A link sends no message yet, so there is nothing to pay yet.
+    return otp.link === null ? funds.take(otp, app.settings) : funds.checkBalance(otp, prices)
+  }
+
+  async function insertOtp({ doc, undo }: GrantedSend, command_id: string): Promise<OtpAnswer> {
+    const [answer] = await otps.insert([doc])
+    if (answer === 'inserted') {
+      recentOtps.set(doc._id, doc)
+      onChange(null, doc)
+      relay.publish(doc._id, doc.outbox)
+      return { kind: 'verification', verification: doc.first }
+    }
+    // The call was delivered twice, or the former holder of the claim was only slow: the verification that exists is the answer.
+    await undo()
+    const existing = (await otps.get([doc._id])).get(doc._id)
+    return existingOtp(existing ?? doc, command_id)
+  }
+}
+
+/** A call that is delivered twice made the verification itself, so its answer is not a replay. */
+const existingOtp = ({ first, last_commands }: OtpDoc, command_id: string): OtpAnswer => ({
+  kind: 'verification',
+  verification: first,
+  ...(last_commands.some(({ id }) => id === command_id) ? {} : { replayed: true }),
+})

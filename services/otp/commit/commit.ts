@@ -1,0 +1,140 @@
+// load → step → save: the only way in which calls and reports change a stored verification. In: its id, and how to make the command from
+// the document. Out: the verification after, and the reply. Erasure steps and saves by itself (services/dashboard/privacy). The relay, the
+// sweeper and key rotation write bookkeeping and resealed texts only, and no new state.
+//
+// The write is conditional on the revision; after a lost race it loads and steps again.
+// A verification that this process saved a moment ago is not loaded the first time: if it is out of date, the conditional write is lost.
+
+import type { BoundedMap } from '../../../infra/bounded-map.ts'
+import type { Clock } from '../../../infra/clock.ts'
+import { createSerialRunner } from '../../../infra/serial-runner.ts'
+import type { Docs } from '../../../infra/store/docs.ts'
+import { LOST, retryAfterLostRace, TooManyRaces } from '../../../infra/store/lost-race.ts'
+import type { Trace } from '../../../infra/trace.ts'
+import type { Refusal } from '../../../machines/calls.ts'
+import { type OtpCommand, type Step, step } from '../../../machines/otp.step.ts'
+import type { Reply } from '../../../machines/otp.ts'
+import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import type { AppMode } from '../../domain/verifications/lookup-indexes.ts'
+import { isInOutbox, outboxEntries, type Relay } from '../../domain/verifications/outbox.ts'
+import { eventsOf } from '../../domain/verifications/owed-events.ts'
+import { NO_RESERVATION, type Reservation } from '../reservation.ts'
+import { finishedEffects, otpUpdate } from './otp-update.ts'
+
+export interface Intent {
+  command(doc: OtpDoc): OtpCommand | Promise<OtpCommand>
+  /** Takes what the change needs beyond the document: a place in the limits, the price of a message. Called when the step changes the
+   *  verification, before it is saved. */
+  reserve?(next: Step, doc: OtpDoc): Promise<Reservation>
+  /** Of the call or report that asks for the change. The effects carry it on. */
+  trace: Trace | undefined
+}
+
+export type CommitResult = { doc: OtpDoc; reply: Reply } | { doc: OtpDoc; refusal: Refusal }
+
+/** Few, because a caller waits, and changes of one verification in this process do not race. */
+const MAX_TRIES_AFTER_LOST_RACE = 5
+
+/** `owner`: live and test verifications of an app are kept apart; null for reports, which may change any verification. Answers null when
+ *  the verification does not exist or belongs to another owner: a caller must not learn which. */
+export type Commit = (otp_id: string, owner: AppMode | null, intent: Intent) => Promise<CommitResult | null>
+
+export interface CommitDeps {
+  otps: Pick<Docs<OtpDoc>, 'get' | 'change'>
+  relay: Pick<Relay, 'publish' | 'published' | 'removed'>
+  /** Verifications as this process last saved them. Most changes of a verification come within its first seconds. */
+  recentOtps: BoundedMap<OtpDoc>
+  clock: Pick<Clock, 'now'>
+  /** Called after every change that was saved. */
+  onChange?(before: OtpDoc, after: OtpDoc, trace: Trace | undefined): void
+}
+
+export function createCommit({ otps, relay, recentOtps, clock, onChange }: CommitDeps): Commit {
+  const runPerOtp = createSerialRunner()
+
+  async function commit(otp_id: string, owner: AppMode | null, intent: Intent): Promise<CommitResult | null> {
+    const reserved = createReservationKeeper(intent)
+    const commitOnce = async (): Promise<CommitResult | null | typeof LOST> => {
+      const recent = recentOtps.get(otp_id)
+      recentOtps.delete(otp_id)
+      const doc = recent ?? (await read(otps, otp_id, owner === null))
+      if (!doc || !owns(owner, doc)) {
+        // An earlier try may have reserved something, and the verification was erased since.
+        await reserved.undo()
+        return null
+      }
+      const command = await intent.command(doc)
+      const next = step(doc, command)
+      const refusal = next.changed && intent.reserve ? await reserved.take(next, doc) : undefined
+      if (next.changed && !refusal) {
+        const effects = outboxEntries(doc, next.effects, command.at, intent.trace)
+        const added = effects.filter(isInOutbox)
+        const removed = added.length === 0 ? finishedEffects(doc, next.saved, relay.published(otp_id)) : []
+        const { after, update } = otpUpdate(doc, next, { added, removed, at: clock.now() })
+        const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update }])
+        if (answer === 'lost') return LOST
+        recentOtps.set(otp_id, after)
+        onChange?.(doc, after, intent.trace)
+        relay.removed(otp_id, removed)
+        relay.publish(otp_id, effects)
+        return { doc: after, reply: next.reply }
+      }
+      // Without a write the revision is not checked, so the answer must not rely on a document that may be out of date.
+      if (recent) return LOST
+      await reserved.undo()
+      if (refusal) return { doc, refusal }
+      // A command that comes again: the process that saved its change may have died before it published the events.
+      if (doc.last_commands.some(({ id }) => id === command.id))
+        for (const { effect, at } of eventsOf(next.saved))
+          relay.publish(otp_id, outboxEntries(doc, [effect], at, intent.trace))
+      return { doc, reply: next.reply }
+    }
+    return retryAfterLostRace('a verification', commitOnce, MAX_TRIES_AFTER_LOST_RACE).catch(async error => {
+      if (error instanceof TooManyRaces) await reserved.undo()
+      throw error
+    })
+  }
+
+  /** Changes of one verification run one after the other in this process, so that they do not lose races against each other. */
+  return (otp_id, owner, intent) => runPerOtp(otp_id, () => commit(otp_id, owner, intent))
+}
+
+/** A report of a missing verification is dropped, so "missing" must be certain: a primary of the store that was cut off may answer from
+ *  before the verification was saved. A caller who is told that there is none can ask again. */
+async function read(otps: Pick<Docs<OtpDoc>, 'get'>, otp_id: string, isReport: boolean): Promise<OtpDoc | undefined> {
+  const found = (await otps.get([otp_id])).get(otp_id)
+  return found ?? (isReport ? (await otps.get([otp_id], { certain: true })).get(otp_id) : undefined)
+}
+
+const owns = (owner: AppMode | null, { app_id, mode }: OtpDoc): boolean =>
+  owner === null || (app_id === owner.app_id && mode === owner.mode)
+
+/** Keeps the reservation of a change from one try to the next, so that a lost race does not count or pay twice. */
+function createReservationKeeper({ reserve }: Pick<Intent, 'reserve'>): {
+  take(next: Step, doc: OtpDoc): Promise<Refusal | undefined>
+  undo(): Promise<void>
+} {
+  let reserved: { reservation: Reservation; delivery: string | undefined } | null = null
+  const undo = async (): Promise<void> => {
+    const before = reserved
+    reserved = null
+    await before?.reservation.undo()
+  }
+  return {
+    undo,
+    async take(next, doc) {
+      const delivery = newDeliveryOf(doc, next)
+      // A payment belongs to one delivery. After a lost race the step may make another one, perhaps at another price.
+      if (reserved && (reserved.delivery !== delivery || reserved.reservation.forOneTry)) await undo()
+      if (reserved) return undefined
+      const reservation = (await reserve?.(next, doc)) ?? NO_RESERVATION
+      if (!reservation.refusal) reserved = { reservation, delivery }
+      return reservation.refusal
+    },
+  }
+}
+
+const newDeliveryOf = (doc: OtpDoc, { saved }: Step): string | undefined =>
+  saved.context.deliveries.length > doc.context.deliveries.length
+    ? saved.context.deliveries.at(-1)?.delivery_id
+    : undefined

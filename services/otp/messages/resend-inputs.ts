@@ -1,0 +1,45 @@
+// What a resend or a fallback needs from outside the machine. In: a verification and its app. Out: the channels that are usable now,
+// their prices, a new delivery id and a new link.
+import type { Clock } from '../../../infra/clock.ts'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { newId } from '../../../infra/ids.ts'
+import type { Channel, Obstacle } from '../../../machines/channels.ts'
+import type { Otp, ResendInputs } from '../../../machines/otp.ts'
+import { obstacle, type RoutingInput, usableChannels } from '../../../machines/routing.ts'
+import type { CachedApp } from '../apps.ts'
+import type { Funds } from '../money/funds.ts'
+import { linkFor } from './links.ts'
+
+export interface ResendInputsDeps {
+  keyring: Keyring
+  clock: Clock
+  funds: Pick<Funds, 'pricesFor'>
+}
+
+export async function resendInputsFor(
+  otp: Otp,
+  app: CachedApp,
+  { keyring, clock, funds }: ResendInputsDeps,
+): Promise<ResendInputs> {
+  return {
+    usable: usableFor(otp, app, app.providedChannels(otp.mode)),
+    new_delivery_id: newId('dlv', clock.now()),
+    link: linkFor(keyring, otp, app),
+    prices: await funds.pricesFor(otp, otp.recipient),
+  }
+}
+
+export const usableFor = (otp: Otp, app: CachedApp, providedChannels: readonly Channel[]): Channel[] =>
+  usableChannels(routingInputOf(otp, app, providedChannels))
+
+/** Why the verification cannot be resent on this channel now; null when it can. */
+export const obstacleFor = (otp: Otp, app: CachedApp, channel: Channel): Obstacle | null =>
+  obstacle(channel, routingInputOf(otp, app, app.providedChannels(otp.mode)))
+
+const routingInputOf = (otp: Otp, { settings }: CachedApp, providedChannels: readonly Channel[]): RoutingInput => ({
+  settings,
+  recipient: otp.recipient.kind,
+  providedChannels,
+  whatsapp: otp.whatsapp,
+  caller: otp.started_by.kind,
+})

@@ -1,0 +1,121 @@
+// Handles a user's WhatsApp message. In: a report with the sender (sealed) and the references in the text. Out: if the recipient wrote it
+// in time, the verification is approved or its code is delivered; otherwise nothing changes, and a log line and a metric say why.
+import type { Broker } from '../../../infra/broker/broker.ts'
+import type { Cache } from '../../../infra/cache.ts'
+import type { Clock } from '../../../infra/clock.ts'
+import { newId } from '../../../infra/ids.ts'
+import type { Logger } from '../../../infra/log/log.ts'
+import type { Metrics } from '../../../infra/metrics.ts'
+import type { Docs } from '../../../infra/store/docs.ts'
+import { requestOf, type Trace, withTrace } from '../../../infra/trace.ts'
+import type { ErrorType } from '../../../machines/errors.ts'
+import type { OtpCommand } from '../../../machines/otp.step.ts'
+import type { OtpReport } from '../../../machines/reports.ts'
+import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import { type ApprovalNoticeBody, channelQueue } from '../../domain/verifications/effect-messages.ts'
+import { atRest, inFlight } from '../../domain/verifications/encryption-context.ts'
+import { eventIdFor } from '../../domain/webhooks/event-ids.ts'
+import type { CachedApp } from '../apps.ts'
+import type { Commit } from '../commit/commit.ts'
+import { isUnpaid, type MessageDeps, reserveMessage } from '../messages/reserve-message.ts'
+import { samePhone } from './whatsapp-numbers.ts'
+
+export interface InboundMessageDeps extends MessageDeps {
+  broker: Pick<Broker, 'publish'>
+  clock: Clock
+  log: Logger
+  metrics: Pick<Metrics, 'messagesReceived'>
+  apps: Pick<Cache<CachedApp | null>, 'get'>
+  otps: Pick<Docs<OtpDoc>, 'find'>
+  commit: Commit
+}
+
+type MessageCommand = Extract<OtpCommand, { type: 'message.received' }>
+type MessageReport = Extract<OtpReport, { type: 'message.received' }>
+
+const ACTED_UPON = 'acted_upon'
+const OUTCOME_OF_REFUSAL: Partial<Record<ErrorType, string>> = {
+  InsufficientFundsError: 'no_funds',
+  GeoBlockedError: 'geo_blocked',
+}
+
+/** The answer is recorded as a delivery that failed. */
+const withUnpaid = (command: MessageCommand): MessageCommand => ({
+  ...command,
+  unpaid: { event_id: eventIdFor(command.new_delivery_id, command.at) },
+})
+
+export const createReceiveMessage = (deps: InboundMessageDeps) => {
+  const { broker, keyring, clock, log, metrics, apps, otps, funds, commit } = deps
+
+  /** Returns the outcome for the log and the metric. */
+  async function applyMessage(
+    id: string,
+    doc: OtpDoc,
+    report: MessageReport,
+    trace: Trace | undefined,
+  ): Promise<string> {
+    const { app_id, mode, sealed_from, references, at } = report
+    const from = keyring.unseal(sealed_from, inFlight.from)
+    const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
+    // An attacker can send the link to another person, so only a message from the recipient's own number counts.
+    if (doc.app_id !== app_id || doc.mode !== mode || !samePhone(recipient, from)) return 'stranger'
+    const prices = await funds.pricesFor(doc.context, doc.context.recipient)
+    const command = ({ context: { link } }: OtpDoc): MessageCommand => ({
+      id: `${id}:${doc._id}`,
+      type: 'message.received',
+      at,
+      prices,
+      event_id: eventIdFor(doc._id, at),
+      // A text may hold several references. The one that counts is that of the verification's current link.
+      reference: references.find(reference => reference === link?.reference) ?? '',
+      new_delivery_id: newId('dlv', clock.now()),
+    })
+    const committed = await commit(doc._id, null, {
+      trace,
+      command,
+      reserve: async (next, doc) => reserveMessage(deps, await apps.get(doc.app_id), next, doc),
+    })
+    if (committed === null) return 'unknown_reference'
+    if ('refusal' in committed && isUnpaid(committed.refusal))
+      await commit(doc._id, null, { trace, command: current => withUnpaid(command(current)) })
+    if ('refusal' in committed) return OUTCOME_OF_REFUSAL[committed.refusal.error] ?? 'too_many_messages'
+    if (committed.reply.kind !== 'noted' || !committed.reply.changed) return 'too_late'
+    if (committed.doc.value === 'approved') publishApprovalNotice(committed.doc, trace)
+    return ACTED_UPON
+  }
+
+  /** Not an effect in the outbox: if this message is lost, the user only misses a thank-you. */
+  function publishApprovalNotice({ _id: otp_id, mode }: OtpDoc, trace: Trace | undefined): void {
+    if (mode === 'test') return
+    const body: ApprovalNoticeBody = { otp_id, approved: true }
+    broker
+      .publish(channelQueue('whatsapp'), { id: `${otp_id}:approved`, body, ...withTrace(trace) })
+      .catch(error => log.debug({ err: error, otp_id, ...requestOf({ trace }) }, 'approval_notice.not_sent'))
+  }
+
+  async function receive(id: string, report: MessageReport, trace: Trace | undefined): Promise<void> {
+    const { references } = report
+    const findOtps = async (): Promise<OtpDoc[]> =>
+      references.length === 0
+        ? []
+        : otps.find({ reference: { $in: references } }, { sort: { reference: 1 }, limit: references.length })
+    const first = await findOtps()
+    // Key rotation may change the index of a reference during the search. The second search then finds it.
+    const matches = first.length > 0 ? first : await findOtps()
+    const request = requestOf({ trace })
+    for (const doc of matches)
+      recordOutcome(report, await applyMessage(id, doc, report, trace), { ...request, otp_id: doc._id })
+    if (matches.length === 0) recordOutcome(report, 'unknown_reference', request)
+  }
+
+  /** A message that changes nothing is logged as a warning: it may come from a person who was tricked into approving a sign-in. */
+  function recordOutcome({ app_id, mode }: MessageReport, outcome: string, known: object): void {
+    metrics.messagesReceived.inc({ mode, outcome })
+    const fields = { ...known, app_id, outcome }
+    if (outcome === ACTED_UPON) log.info(fields, 'message.received')
+    else log.warn(fields, 'message.ignored')
+  }
+
+  return receive
+}

@@ -1,0 +1,161 @@
+import { expect } from 'chai'
+import { createMetrics } from '../../../../infra/metrics.ts'
+import {
+  type AdmissionResult,
+  createAdmission,
+  type Permit,
+} from '../../../../services/channel/admission/provider-gates.ts'
+import type { AttemptResult } from '../../../../services/domain/verifications/documents.ts'
+import { createCapturedLog } from '../../../support/captured-log.ts'
+import { testClock } from '../../../support/clock.ts'
+
+const shop = { company_id: 'cmp_acme', app_id: 'app_shop', name: 'twilio-main', type: 'twilio' } as const
+
+function createTestAdmission() {
+  const clock = testClock()
+  const log = createCapturedLog()
+  const metrics = createMetrics()
+  const reported: string[] = []
+  const reports = {
+    report: (app_id: string, provider: string, state: string) => void reported.push(`${app_id} ${provider} ${state}`),
+    forget: (app_id: string, provider: string) => void reported.push(`${app_id} ${provider} gone`),
+  }
+  const admission = createAdmission({ channel: 'sms', clock, log: log.log, metrics, reports })
+  const enter = async (provider: Parameters<typeof admission.admit>[0] = shop): Promise<Permit> => {
+    const permit = await admission.admit(provider)
+    if (!isPermit(permit)) throw new Error(`not admitted: ${JSON.stringify(permit)}`)
+    return permit
+  }
+  return {
+    clock,
+    log,
+    metrics,
+    admission,
+    reported,
+    enter,
+    call: async (result: AttemptResult, retryAfterMs: number | null = null) =>
+      (await enter()).run(async () => ({ result, retryAfterMs })),
+  }
+}
+
+const isPermit = (permit: AdmissionResult): permit is Permit => typeof permit === 'object' && 'run' in permit
+
+describe('admission to a provider', () => {
+  it('has a separate limit for every app and provider', async () => {
+    const { admission, enter, clock } = createTestAdmission()
+    for (let nth = 0; nth < 64; nth += 1) await enter()
+    await clock.advance(3_000)
+    expect(await admission.admit(shop)).to.deep.equal({ busyMs: 3_000 })
+    for (const other of [
+      { ...shop, app_id: 'app_other' },
+      { ...shop, name: 'twilio-spare' },
+    ])
+      expect(await admission.admit(other)).to.satisfy(isPermit)
+  })
+
+  it('limits the calls of one company over all its apps and providers', async () => {
+    const { admission, enter } = createTestAdmission()
+    const permits: Permit[] = []
+    for (let nth = 0; nth < 250; nth += 1) permits.push(await enter({ ...shop, app_id: `app_${nth % 4}` }))
+    const more = { ...shop, app_id: 'app_more' }
+    expect(await admission.admit(more)).to.have.property('busyMs')
+    expect(await admission.admit({ ...more, company_id: 'cmp_other' })).to.satisfy(isPermit)
+    permits[0]?.release()
+    expect(await admission.admit(more)).to.satisfy(isPermit)
+  })
+
+  it('is not shut by destinations that the provider does not serve, so that requests for them cannot shut it', async () => {
+    const { admission, enter } = createTestAdmission()
+    for (let nth = 0; nth < 30; nth += 1)
+      await (await enter()).run(async () => ({ result: 'failed', retryAfterMs: null, ignoredByBreaker: true }))
+    expect(await admission.admit(shop)).to.satisfy(isPermit)
+  })
+
+  it('is shut by failures and unknown outcomes, but not by faults of recipients', async () => {
+    const { admission, call } = createTestAdmission()
+    for (let nth = 0; nth < 20; nth += 1) await call('refused')
+    for (let nth = 0; nth < 19; nth += 1) await call(nth % 2 ? 'failed' : 'unknown')
+    expect(await admission.admit(shop)).to.satisfy(isPermit)
+    await call('failed')
+    expect(await admission.admit(shop)).to.equal('shut')
+    expect(await admission.admit({ ...shop, app_id: 'app_other' }), 'another app’s').to.satisfy(isPermit)
+  })
+
+  it('refuses calls at once when the provider is shut, after it has admitted those that waited before', async () => {
+    const { admission, enter } = createTestAdmission()
+    const inside = await Promise.all(Array.from({ length: 64 }, () => enter()))
+    const waiting = [admission.admit(shop), admission.admit(shop)]
+    for (const permit of inside.slice(0, 32)) await permit.run(async () => ({ result: 'failed', retryAfterMs: null }))
+    expect((await Promise.all(waiting)).map(isPermit), 'admitted before').to.deep.equal([true, true])
+    const late = admission.admit(shop)
+    expect(await late).to.equal('shut')
+  })
+
+  it('reports changes of the breaker in the log, and its state in metrics that name no app', async () => {
+    const { call, log, metrics, clock, admission } = createTestAdmission()
+    for (let nth = 0; nth < 10; nth += 1) await call('failed')
+    const breakerMetrics = async () =>
+      (await metrics.render()).body.split('\n').filter(line => line.startsWith('countersign_breakers'))
+    expect(await breakerMetrics()).to.have.members([
+      'countersign_breakers{channel="sms",provider="twilio",state="closed"} 0',
+      'countersign_breakers{channel="sms",provider="twilio",state="open"} 1',
+      'countersign_breakers{channel="sms",provider="twilio",state="half_open"} 0',
+    ])
+    await clock.advance(30_000)
+    await call('accepted')
+    expect(await breakerMetrics()).to.include('countersign_breakers{channel="sms",provider="twilio",state="closed"} 1')
+    const lines = log.lines().filter(({ msg }) => msg === 'breaker.changed')
+    expect(lines.map(({ app_id, provider, state }) => [app_id, provider, state])).to.deep.equal(
+      ['open', 'half_open', 'closed'].map(state => ['app_shop', 'twilio-main', state]),
+    )
+    admission.close()
+  })
+
+  it('reports every breaker to operators: when it is made, when it changes, when it is gone', async () => {
+    const { call, reported, clock, admission } = createTestAdmission()
+    for (let nth = 0; nth < 10; nth += 1) await call('failed')
+    await clock.advance(30_000)
+    await call('accepted')
+    await call('accepted')
+    admission.forget(shop.app_id, shop.name)
+    admission.forget(shop.app_id, shop.name)
+    expect(reported).to.deep.equal(
+      ['closed', 'open', 'half_open', 'closed', 'gone'].map(state => `app_shop twilio-main ${state}`),
+    )
+  })
+
+  it('starts afresh when the setup of the provider has changed, and does not count calls that began before', async () => {
+    const { admission, call, enter, metrics } = createTestAdmission()
+    const begunBefore = await Promise.all(Array.from({ length: 20 }, () => enter()))
+    for (let nth = 0; nth < 10; nth += 1) await call('failed')
+    expect(await admission.admit(shop)).to.equal('shut')
+    admission.forget(shop.app_id, shop.name)
+    expect(await admission.admit(shop)).to.satisfy(isPermit)
+    for (const permit of begunBefore) await permit.run(async () => ({ result: 'failed', retryAfterMs: 60_000 }))
+    expect(await admission.admit(shop)).to.satisfy(isPermit)
+    expect((await metrics.render()).body).to.include(
+      'countersign_breakers{channel="sms",provider="twilio",state="open"} 0',
+    )
+  })
+
+  it('reports no breaker as open once its provider is gone', async () => {
+    const { admission, call, metrics } = createTestAdmission()
+    for (let nth = 0; nth < 10; nth += 1) await call('failed')
+    const open = 'countersign_breakers{channel="sms",provider="twilio",state="open"}'
+    expect((await metrics.render()).body).to.include(`${open} 1`)
+    admission.forget(shop.app_id, shop.name)
+    expect((await metrics.render()).body).to.include(`${open} 0`)
+  })
+
+  it('pauses for as long as the vendor asks, at most a minute', async () => {
+    const { admission, call, clock } = createTestAdmission()
+    await call('failed', 20_000)
+    expect(await admission.admit(shop)).to.equal('shut')
+    await clock.advance(20_000)
+    await call('failed', 3_600_000)
+    await clock.advance(59_999)
+    expect(await admission.admit(shop)).to.equal('shut')
+    await clock.advance(1)
+    expect(await admission.admit(shop)).to.satisfy(isPermit)
+  })
+})

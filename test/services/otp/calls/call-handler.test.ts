@@ -1,0 +1,100 @@
+// Which calls the OTP actor executes when more arrive than it can: those whose callers still wait, in the order they came.
+import { expect } from 'chai'
+import type { ReceivedCall } from '../../../../infra/broker/broker.ts'
+import { Unavailable } from '../../../../infra/unavailable.ts'
+import type { KeyedClaim, OtpCall } from '../../../../machines/calls.ts'
+import type { NewRefusal } from '../../../../services/domain/refusals/refusal-log.ts'
+import { type CallDeps, createCallHandler, MAX_CALLS_IN_PROGRESS } from '../../../../services/otp/calls/call-handler.ts'
+import { createCapturedLog } from '../../../support/captured-log.ts'
+import { testClock } from '../../../support/clock.ts'
+
+describe('a refused call', () => {
+  it('is recorded with the id of its request, also when its caller has given up', async () => {
+    const recorded: NewRefusal[] = []
+    const refusals = { record: (refusal: NewRefusal) => void recorded.push(refusal) }
+    const apps = { get: () => Promise.reject(new Unavailable('away')) }
+    const deps = { log: createCapturedLog().log, clock: testClock(), refusals, apps } as unknown as CallDeps
+    const by = { app_id: 'app_a', company_id: 'cmp_a', key_id: 'key_a', kind: 'server', mode: 'live' } as const
+    const handle = createCallHandler(deps)
+    const trace = { request_id: 'order-17', traceparent: null }
+    const body = { type: 'otp.send', by, claim: null } as unknown as OtpCall
+    expect(await handle({ id: 'one', body, expired: () => false, trace })).to.include({ kind: 'refused' })
+    expect(await handle({ id: 'two', body, expired: () => true, trace })).to.include({ kind: 'refused' })
+    expect(recorded).to.have.length(2)
+    for (const one of recorded)
+      expect(one).to.deep.include({ by, call: 'send', request_id: 'order-17', type: 'ServiceUnavailableError' })
+  })
+})
+
+describe('calls that wait for their turn', () => {
+  /** A handler whose calls wait for their app, the first thing that a call loads, until `open` is called. */
+  function startHandler() {
+    const begun: string[] = []
+    let open = (): void => {}
+    const opened = new Promise<void>(resolve => {
+      open = resolve
+    })
+    const deps = {
+      log: createCapturedLog().log,
+      clock: testClock(),
+      refusals: { record: () => {} },
+      apps: {
+        async get(app_id: string) {
+          begun.push(app_id)
+          await opened
+          return null
+        },
+      },
+    } as unknown as CallDeps
+    const handle = createCallHandler(deps)
+    const receive = (name: string, { claim = null, expired = () => false }: Partial<Received> = {}) => {
+      const by = { app_id: name, company_id: 'cmp_a', key_id: 'key_a', kind: 'server', mode: 'test' }
+      const body = { type: 'otp.send', by, claim } as OtpCall
+      const received: ReceivedCall = { id: name, body, expired }
+      return handle(received)
+    }
+    return { begun, open, receive }
+  }
+  interface Received {
+    claim: KeyedClaim | null
+    expired(): boolean
+  }
+  const settled = () => new Promise<void>(resolve => setImmediate(resolve))
+  const fill = (receive: (name: string) => Promise<unknown>) =>
+    Array.from({ length: MAX_CALLS_IN_PROGRESS }, (_, n) => receive(`app_${n}`))
+
+  it('are executed when others end', async () => {
+    const { begun, open, receive } = startHandler()
+    const first = fill(receive)
+    const late = receive('app_late')
+    await settled()
+    expect(begun).to.have.length(MAX_CALLS_IN_PROGRESS)
+    open()
+    await Promise.all([...first, late])
+    expect(begun.at(-1)).to.equal('app_late')
+  })
+
+  it('are not executed when their callers have given up meanwhile', async () => {
+    const { begun, open, receive } = startHandler()
+    const first = fill(receive)
+    let over = false
+    const late = receive('app_late', { expired: () => over })
+    await settled()
+    over = true
+    open()
+    await Promise.all(first)
+    expect(await late).to.deep.include({ kind: 'refused', error: 'ServiceUnavailableError' })
+    expect(begun).not.to.include('app_late')
+  })
+
+  it('do not wait for those that wait for an idempotency key', async () => {
+    const { begun, open, receive } = startHandler()
+    const claim = { ids: ['same'], sealed_key: 'sealed' }
+    const claimed = Array.from({ length: 2 * MAX_CALLS_IN_PROGRESS }, () => receive('app_claimed', { claim }))
+    const other = receive('app_other')
+    await settled()
+    expect(begun).to.deep.equal(['app_claimed', 'app_other'])
+    open()
+    await Promise.all([...claimed, other])
+  })
+})

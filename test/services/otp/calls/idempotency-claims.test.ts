@@ -1,0 +1,172 @@
+import { join } from 'node:path'
+import { expect } from 'chai'
+import Database from 'libsql'
+import { createEmbeddedStore } from '../../../../infra/store/embedded.ts'
+import { collection } from '../../../../infra/store/store.ts'
+import type { KeyedClaim } from '../../../../machines/calls.ts'
+import { COLLECTIONS, type CountersignStore } from '../../../../services/domain/collections.ts'
+import { CLAIM_HELD_MS } from '../../../../services/domain/verifications/claim-holds.ts'
+import type { ClaimDoc, OtpDoc } from '../../../../services/domain/verifications/documents.ts'
+import { type Claim, createClaims, type HeldClaim } from '../../../../services/otp/calls/idempotency-claims.ts'
+import { type TestClock, testClock } from '../../../support/clock.ts'
+import { eventuallyAdvancing } from '../../../support/eventually.ts'
+import { eachStore } from '../../../support/stores.ts'
+import { createTemporaryFolder } from '../../../support/temporary-folder.ts'
+
+const HOUR = 3_600_000
+/** An idempotency key by its indexes. */
+const key = (...ids: string[]): KeyedClaim => ({ ids, sealed_key: 'sealed' })
+
+eachStore('idempotency claims', fresh => {
+  let clock: TestClock
+  let store: CountersignStore
+  beforeEach(async () => {
+    clock = testClock()
+    store = await fresh()
+  })
+  const process = () => createClaims({ claims: store.docs('claims'), otps: store.docs('otps'), clock })
+  const held = async (claim: Promise<Claim>): Promise<HeldClaim> => {
+    const result = await claim
+    if (result.kind !== 'held') throw new Error('the claim is bound')
+    return result
+  }
+  /** Claims only look whether the document exists. */
+  const insertOtp = (otp_id: string) =>
+    store.docs('otps').insert([{ _id: otp_id, rev: 1, outbox: [] } as unknown as OtpDoc])
+
+  it('are held by the first call, and bound once the verification exists', async () => {
+    const claims = process()
+    expect(await claims.claim(key('c'), 'otp_1', HOUR)).to.include({ kind: 'held', otp_id: 'otp_1' })
+    await insertOtp('otp_1')
+    const again = await claims.claim(key('c'), 'otp_2', HOUR)
+    expect(again.kind === 'bound' && again.otp._id).to.equal('otp_1')
+  })
+
+  it('make other calls wait, and then give all of them the same verification', async () => {
+    const [one, other] = [process(), process()]
+    await one.claim(key('c'), 'otp_1', HOUR)
+    const others = Promise.all(['otp_2', 'otp_3'].map(otp_id => other.claim(key('c'), otp_id, HOUR)))
+    await insertOtp('otp_1')
+    const answers = await eventuallyAdvancing(
+      () => Promise.race([others, Promise.reject(new Error('still waiting'))]),
+      clock,
+      25,
+    )
+    expect(answers.map(answer => answer.kind === 'bound' && answer.otp._id)).to.deep.equal(['otp_1', 'otp_1'])
+  })
+
+  it('are free again when the send was refused', async () => {
+    const claims = process()
+    await claims.release(await held(claims.claim(key('c'), 'otp_1', HOUR)))
+    expect(await claims.claim(key('c'), 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_2' })
+  })
+
+  it('can be taken over from a dead process, with the same verification id', async () => {
+    const claims = process()
+    await claims.claim(key('c'), 'otp_1', HOUR)
+    await clock.advance(30_000)
+    expect(await claims.claim(key('c'), 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_1' })
+  })
+
+  it('make a new verification when the process died long ago, and lead to it for as long as any other', async () => {
+    const claims = process()
+    await claims.claim(key('c'), 'otp_1', HOUR)
+    await clock.advance(HOUR - 1)
+    expect(await claims.claim({ ids: ['c'], sealed_key: 'sealed anew' }, 'otp_2', HOUR)).to.include({
+      kind: 'held',
+      otp_id: 'otp_2',
+    })
+    await insertOtp('otp_2')
+    const stored = (await store.docs('claims').get(['c'])).get('c')
+    expect(stored).to.include({ sealed_key: 'sealed anew', expires_at: clock.now() + HOUR })
+    await clock.advance(HOUR - 1)
+    const again = await claims.claim(key('c'), 'otp_3', HOUR)
+    expect(again.kind === 'bound' && again.otp._id).to.equal('otp_2')
+  })
+
+  it('of a dead process that no call comes for are purged when they have expired', async () => {
+    await process().claim(key('c'), 'otp_1', HOUR)
+    const stored = (await store.docs('claims').get(['c'])).get('c')
+    expect(stored?.purge_at).to.deep.equal(new Date(clock.now() + HOUR + CLAIM_HELD_MS))
+  })
+
+  it('can be taken over at once by the same call when it is delivered again', async () => {
+    const dead = await held(process().claim(key('c'), 'otp_1', HOUR))
+    await clock.advance(1_000)
+    const claims = process()
+    const again = await held(claims.claim(key('c'), 'otp_1', HOUR))
+    expect(again.otp_id).to.equal('otp_1')
+    await claims.release(dead)
+    await insertOtp('otp_1')
+    expect((await claims.claim(key('c'), 'otp_2', HOUR)).kind, 'the dead process has not released it').to.equal('bound')
+  })
+
+  it('are not released by a call that no longer holds them', async () => {
+    const claims = process()
+    const slow = await held(claims.claim(key('c'), 'otp_1', HOUR))
+    await clock.advance(30_000)
+    await claims.claim(key('c'), 'otp_2', HOUR)
+    await claims.release(slow)
+    await insertOtp('otp_1')
+    expect((await claims.claim(key('c'), 'otp_2', HOUR)).kind).to.equal('bound')
+  })
+
+  it('expire, and then the same key starts a new verification', async () => {
+    const claims = process()
+    await claims.claim(key('c'), 'otp_1', HOUR)
+    await insertOtp('otp_1')
+    await clock.advance(HOUR)
+    expect(await claims.claim(key('c'), 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_2' })
+  })
+
+  describe('of a former release, whose sweeper has found their verification', () => {
+    const insertFormerClaim = () => {
+      const expires_at = clock.now() + HOUR
+      const claim = { _id: 'c', otp_id: 'otp_1', sealed_key: 'sealed', expires_at, purge_at: new Date(expires_at) }
+      return store.docs('claims').insert([Object.assign(claim, { partition: 3 })])
+    }
+
+    it('are bound to it', async () => {
+      await insertFormerClaim()
+      await insertOtp('otp_1')
+      const again = await process().claim(key('c'), 'otp_2', HOUR)
+      expect(again.kind === 'bound' && again.otp._id).to.equal('otp_1')
+    })
+
+    it('are free at once when it is gone', async () => {
+      await insertFormerClaim()
+      expect(await process().claim(key('c'), 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_2' })
+      expect((await store.docs('claims').get(['c'])).get('c')).to.include({ held_until: clock.now() + CLAIM_HELD_MS })
+    })
+  })
+})
+
+describe('the claims of a former release on the embedded store', () => {
+  it('are kept when it is opened, and their index is not', async () => {
+    const folder = createTemporaryFolder()
+    const clock = testClock()
+    const index = { fields: { partition: 1, held_until: 1 }, partial: { held_until: { $gt: 0 } } } as const
+    const former = createEmbeddedStore({
+      folder,
+      collections: { claims: collection<ClaimDoc & { partition: number }>({ indexes: [index], purged: true }) },
+      clock,
+    })
+    const times = { expires_at: clock.now() + HOUR, purge_at: new Date(clock.now() + HOUR) }
+    const docs = [
+      { _id: 'found', otp_id: 'otp_1', partition: 3, sealed_key: 'sealed', ...times },
+      { _id: 'held', otp_id: 'otp_2', partition: 4, held_until: clock.now() + CLAIM_HELD_MS, sealed_key: '', ...times },
+    ]
+    await former.docs('claims').insert(docs)
+    await former.close()
+
+    const store = createEmbeddedStore({ folder, collections: COLLECTIONS, clock, strict: true })
+    const claims = store.docs('claims')
+    expect([...(await claims.get(['found', 'held'])).values()]).to.have.deep.members(docs)
+    expect(await claims.remove({ _id: 'found', otp_id: 'otp_1', held_until: { $exists: false } }, 1)).to.equal(1)
+    await store.close()
+    const database = new Database(join(folder, 'countersign.db'))
+    const sql = "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'claims' AND sql IS NOT NULL"
+    expect(database.prepare(sql).raw().all()).to.deep.equal([['claims to purge']])
+    database.close()
+  })
+})

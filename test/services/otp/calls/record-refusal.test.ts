@@ -1,0 +1,115 @@
+// What the OTP actor records of the sends and resends that it refuses.
+import { expect } from 'chai'
+import { newId } from '../../../../infra/ids.ts'
+import { DAY_MS } from '../../../../infra/time.ts'
+import type { OtpCall } from '../../../../machines/calls.ts'
+import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import type { RefusalDoc } from '../../../../services/domain/refusals/documents.ts'
+import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
+import { recipientIndexes } from '../../../../services/domain/verifications/lookup-indexes.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
+import { rawDocuments } from '../../../support/raw-documents.ts'
+import { eachStore } from '../../../support/stores.ts'
+import { testKeyring } from '../../../support/tenancy.ts'
+
+const NUMBER = '+447400998877'
+const BY = { company_id: 'cmp_a', app_id: 'app_a', mode: 'live', key_id: 'key_a', kind: 'server' } as const
+
+eachStore('a refusal by the OTP actor', fresh => {
+  const keyring = testKeyring(2, 1)
+  let store: CountersignStore
+  let actor: TestActor
+  beforeEach(async () => {
+    store = await fresh()
+    const settings = { limits: { recipient: [{ max: 1, seconds: 600 }] }, blocked_countries: ['DE'] }
+    await store
+      .docs('apps')
+      .insert([{ _id: 'app_a', company_id: 'cmp_a', name: 'A', created_at: 0, rev: 1, settings: settings as object }])
+    actor = await startOtpActor(store, keyring)
+  })
+  afterEach(() => actor.close())
+
+  const send = (recipient: string, by: OtpCall['by'] = { ...BY, mode: 'test' }) => {
+    const call: OtpCall = {
+      type: 'otp.send',
+      by,
+      otp_id: newId('otp', actor.clock.now()),
+      sealed_recipient: keyring.seal(recipient, inFlight.recipient),
+      locale: null,
+      sealed_client_ip: null,
+      claim: null,
+    }
+    return actor.ask(call)
+  }
+  const recorded = (count: number): Promise<RefusalDoc[]> =>
+    eventually(async () => {
+      const found = await store.docs('refusals').find({ app_id: 'app_a' }, { sort: { _id: 1 }, limit: 99 })
+      expect(found).to.have.length(count)
+      return found
+    })
+
+  it('says which recipient and country it concerns, and which limit was hit, without the recipient in the clear', async () => {
+    expect((await send(NUMBER)).kind).to.equal('verification')
+    expect(await send(NUMBER)).to.include({ error: 'RateLimitExceededError' })
+    const [doc] = await recorded(1)
+    const [recipient] = recipientIndexes(keyring, { app_id: 'app_a', mode: 'test' }, NUMBER)
+    expect(doc).to.deep.include({
+      company_id: 'cmp_a',
+      app_id: 'app_a',
+      mode: 'test',
+      key_id: 'key_a',
+      request_id: null,
+      type: 'RateLimitExceededError',
+      scope: 'recipient',
+      country: 'GB',
+      masked: '+44****77',
+      recipient,
+      purge_at: new Date(actor.clock.now() + 3 * DAY_MS),
+    })
+    for (const text of await rawDocuments(store, 'refusals')) expect(text).not.to.contain(NUMBER.slice(3))
+  })
+
+  it('of live mode is kept for seven days', async () => {
+    expect(await send('+4915112345678', BY)).to.include({ error: 'GeoBlockedError' })
+    const [doc] = await recorded(1)
+    expect(doc).to.deep.include({ type: 'GeoBlockedError', scope: null, country: 'DE', masked: '+49****78' })
+    expect(doc?.purge_at).to.deep.equal(new Date(actor.clock.now() + 7 * DAY_MS))
+  })
+
+  it('of a text that is no recipient shows nothing of it, and has an index of it', async () => {
+    expect(await send('+44 7400 99')).to.include({ error: 'InvalidRecipientError' })
+    const [doc] = await recorded(1)
+    expect(doc).to.deep.include({ type: 'InvalidRecipientError', country: null, masked: null })
+    const [recipient] = recipientIndexes(keyring, { app_id: 'app_a', mode: 'test' }, '+44740099')
+    expect(doc?.recipient).to.equal(recipient)
+  })
+
+  it('of a resend concerns the recipient of its verification', async () => {
+    const sent = await send(NUMBER)
+    const otp_id = sent.kind === 'verification' ? sent.verification.otp_id : ''
+    const by = { ...BY, mode: 'test' } as const
+    await actor.ask({ type: 'otp.resend', by, otp_id, channel: null })
+    await actor.ask({ type: 'otp.resend', by, otp_id: newId('otp', 0), channel: null })
+    const byType = new Map((await recorded(2)).map(doc => [doc.type, doc]))
+    expect(byType.get('ResendCooldownError')).to.include({
+      scope: 'resend_cooldown',
+      country: 'GB',
+      masked: '+44****77',
+    })
+    expect(byType.get('OtpNotFoundError')).to.deep.include({ country: null, masked: null })
+    expect(byType.get('OtpNotFoundError')).not.to.have.property('recipient')
+  })
+
+  it('of a verify, a cancel or an exchange is not recorded, nor is what was accepted', async () => {
+    const sent = await send(NUMBER)
+    const otp_id = newId('otp', 0)
+    const by = { ...BY, mode: 'test' } as const
+    expect(sent.kind).to.equal('verification')
+    await actor.ask({ type: 'otp.cancel', by, otp_id })
+    await actor.ask({ type: 'otp.verify', by, otp_id, sealed_code: keyring.seal('123456', inFlight.code) })
+    // One that is recorded, so that the test does not only look too early.
+    await send('rubbish')
+    expect((await recorded(1))[0]?.type).to.equal('InvalidRecipientError')
+  })
+})

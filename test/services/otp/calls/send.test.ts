@@ -1,0 +1,109 @@
+import { expect } from 'chai'
+import { newId } from '../../../../infra/ids.ts'
+import type { OtpCall } from '../../../../machines/calls.ts'
+import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
+import { solutionOf } from '../../../support/challenges.ts'
+import { CACHE_TTL_MS } from '../../../support/flow.ts'
+import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
+import { onEmbeddedStore } from '../../../support/stores.ts'
+import { testKeyring } from '../../../support/tenancy.ts'
+
+const CLAIM = { ids: ['claim'], sealed_key: 'sealed' }
+
+onEmbeddedStore('a send', fresh => {
+  const keyring = testKeyring()
+  let store: CountersignStore
+  let actor: TestActor
+  beforeEach(async () => {
+    store = await fresh()
+    await store.docs('apps').insert([
+      {
+        _id: 'app_a',
+        company_id: 'cmp_a',
+        name: 'A',
+        created_at: 0,
+        rev: 1,
+        settings: { limits: { recipient: [{ max: 2, seconds: 600 }] } },
+      },
+    ])
+    actor = await startOtpActor(store, keyring)
+  })
+  afterEach(() => actor.close())
+
+  const call = (more: Partial<Extract<OtpCall, { type: 'otp.send' }>> = {}): OtpCall => ({
+    type: 'otp.send',
+    by: { company_id: 'cmp_a', app_id: 'app_a', mode: 'test', key_id: 'key_a', kind: 'server' },
+    otp_id: newId('otp', actor.clock.now()),
+    sealed_recipient: keyring.seal('+447911123456', inFlight.recipient),
+    locale: null,
+    sealed_client_ip: null,
+    claim: null,
+    ...more,
+  })
+  const stored = async () =>
+    (await store.docs('otps').find({ app_id: 'app_a' }, { sort: { _id: -1 }, limit: 9 })).length
+
+  it('makes one verification when its call is delivered twice', async () => {
+    for (const [nth, claim] of [null, CLAIM].entries()) {
+      const twice = call({ claim })
+      const answers = [await actor.ask(twice, `message ${nth}`), await actor.ask(twice, `message ${nth}`)]
+      expect(answers[0]).to.include({ kind: 'verification' }).and.not.have.property('replayed')
+      expect(answers[1]).to.deep.equal(answers[0])
+      expect(await stored(), 'the second delivery is not counted').to.equal(nth + 1)
+    }
+  })
+
+  it('whose call is delivered twice is not refused by the challenge that it has spent itself', async () => {
+    await store.docs('apps').modify({ _id: 'app_a' }, { $set: { settings: { publishable_challenge: 'always' } } })
+    await actor.clock.advance(CACHE_TTL_MS)
+    const by = { company_id: 'cmp_a', app_id: 'app_a', mode: 'test', key_id: 'key_p', kind: 'publishable' } as const
+    for (const claim of [null, CLAIM]) {
+      const asked = await actor.ask(call({ by, claim }))
+      const challenge_solution = solutionOf({ body: asked })
+      const twice = call({ by, claim, challenge_solution })
+      const answers = [await actor.ask(twice, 'message'), await actor.ask(twice, 'message')]
+      expect(answers[0]).to.include({ kind: 'verification' })
+      expect(answers[1]).to.deep.equal(answers[0])
+      const again = await actor.ask(call({ by, challenge_solution }))
+      expect(again, 'it stays spent').to.include({ kind: 'refused', error: 'ChallengeRequiredError' })
+    }
+  })
+
+  it('leaves no verification, no count and no claim when it is refused', async () => {
+    for (const _ of [1, 2]) await actor.ask(call())
+    const refused = await actor.ask(call({ claim: CLAIM }))
+    expect(refused).to.include({ kind: 'refused', error: 'RateLimitExceededError', scope: 'recipient' })
+    const other = keyring.seal('+447911123457', inFlight.recipient)
+    expect((await actor.ask(call({ claim: CLAIM, sealed_recipient: other }))).kind).to.equal('verification')
+    expect(await stored()).to.equal(3)
+    const apps = [...(await store.docs('counters').get(['app_a:test:without_ip:server'])).values()]
+    expect(apps[0]?.windows.s60?.count).to.equal(3)
+  })
+
+  it('counts for one recipient when an email address is spelled in different ways', async () => {
+    const to = (address: string) => actor.ask(call({ sealed_recipient: keyring.seal(address, inFlight.recipient) }))
+    expect((await to('ada@example.com')).kind).to.equal('verification')
+    expect((await to('Ada@EXAMPLE.com')).kind).to.equal('verification')
+    expect(await to('ADA@example.com')).to.include({ kind: 'refused', scope: 'recipient' })
+    expect((await to('eda@example.com')).kind).to.equal('verification')
+  })
+
+  it('releases its claim when it meets a bug', async () => {
+    // The address is read after the claim is taken.
+    const broken = call({ claim: CLAIM, sealed_client_ip: 'not sealed' })
+    expect((await actor.ask(broken)).kind).to.equal('broken')
+    expect((await store.docs('claims').get(CLAIM.ids)).size).to.equal(0)
+    expect((await actor.ask(call({ claim: CLAIM }))).kind).to.equal('verification')
+  })
+
+  it('is not delayed by a hundred others that wait for their idempotency keys', async () => {
+    const now = actor.clock.now()
+    const times = { held_until: now + 30_000, expires_at: now + 86_400_000, purge_at: new Date(now + 90_000_000) }
+    const keys = Array.from({ length: 100 }, (_, nth) => `held by a dead process ${nth}`)
+    await store.docs('claims').insert(keys.map(_id => ({ _id, otp_id: newId('otp', now), sealed_key: '', ...times })))
+    for (const id of keys) actor.ask(call({ claim: { ids: [id], sealed_key: '' } })).catch(() => {})
+    // The test clock stands still, so none of these is answered.
+    expect((await actor.ask(call())).kind).to.equal('verification')
+  })
+})
