@@ -2,14 +2,10 @@
 // the OpenAPI document, the fields of the dashboard and the table in docs/settings.md. Rules between settings are in
 // services/domain/tenancy/settings.ts.
 //
-// Words of a setting, in `.meta`:
-//   title        the label of its field; followed by the description, it begins the text in the OpenAPI document and the table
-//   description  the hint under its field, plain sentences
-//   more         what only the table says, in Markdown
-//   values       what it may be, where bounds or choices do not say it
-//   example      shown in the empty field
-//   unit         how a field writes the number: `duration` for seconds, `percent` for a share
-// The `id` of a group names it in requests. In answers it has no `Input` at its end.
+// `.meta` has its words: `title` is the label of its field and `description` the hint below; the OpenAPI document and the table say both.
+// `more` is for the table alone, in Markdown. `values` says what it may be where bounds and choices do not, `example` stands in the empty
+// field, and a number with the `unit` duration or percent is written so. The `id` of a group names it in requests, and in answers without
+// its `Input`.
 import { z } from 'zod'
 import {
   androidHash,
@@ -53,6 +49,7 @@ export const limitRule = z
 
 /** Every rule of a list must hold; an empty list limits nothing. */
 const rules = z.array(limitRule)
+const atMost = (max: number, seconds: number): LimitRule => ({ max, seconds })
 
 const code = z
   .strictObject({
@@ -71,47 +68,31 @@ const code = z
 
 const limits = z
   .strictObject({
-    recipient: rules
-      .default([
-        { max: 5, seconds: 600 },
-        { max: 20, seconds: 86_400 },
-      ])
-      .meta({
-        title: 'Sends to one recipient',
-        description:
-          'How many verifications one number or address can begin. Server and publishable keys are counted apart.',
-        more: 'An email address counts for its mailbox: without capitals and `+tag`, at Gmail without dots.',
-      }),
-    recipient_messages: rules.default([{ max: 50, seconds: 86_400 }]).meta({
+    recipient: rules.default([atMost(5, 600), atMost(20, 86_400)]).meta({
+      title: 'Sends to one recipient',
+      description: 'Verifications that one number or address can begin. Server and publishable keys are counted apart.',
+      more: 'An email address counts for its mailbox: without capitals and `+tag`, at Gmail without dots.',
+    }),
+    recipient_messages: rules.default([atMost(50, 86_400)]).meta({
       title: 'Messages to one recipient',
       description: 'All messages to one number or address, resends included.',
       more: 'Verifications of server and of publishable keys are counted apart.',
     }),
-    client_ip: rules
-      .default([
-        { max: 20, seconds: 600 },
-        { max: 100, seconds: 86_400 },
-      ])
-      .meta({
-        title: 'Sends from one client address',
-        description:
-          'Resends count too. An IPv6 address counts for its /64; its /56 may have 4 times as many, its /48 16 times, its /40 64 times.',
-      }),
-    app: rules.default([{ max: 6_000, seconds: 60 }]).meta({
+    client_ip: rules.default([atMost(20, 600), atMost(100, 86_400)]).meta({
+      title: 'Sends from one client address',
+      description:
+        'Resends count too. An IPv6 address counts for its /64; its /56 may have 4 times as many, its /48 16 times, its /40 64 times.',
+    }),
+    app: rules.default([atMost(6_000, 60)]).meta({
       title: 'Sends of the whole app',
       description: 'By server keys, with a client address, and all their resends.',
     }),
-    app_publishable: rules
-      .default([
-        { max: 60, seconds: 60 },
-        { max: 20_000, seconds: 86_400 },
-      ])
-      .meta({
-        title: 'Sends by devices',
-        description: 'By publishable keys, resends included. A flood by devices does not stop your servers.',
-        more: 'They do not count in `limits.app`, with or without an address.',
-      }),
-    app_without_client_ip: rules.default([{ max: 60, seconds: 60 }]).meta({
+    app_publishable: rules.default([atMost(60, 60), atMost(20_000, 86_400)]).meta({
+      title: 'Sends by devices',
+      description: 'By publishable keys, resends included. A flood by devices does not stop your servers.',
+      more: 'They do not count in `limits.app`, with or without an address.',
+    }),
+    app_without_client_ip: rules.default([atMost(60, 60)]).meta({
       title: 'Sends without a client address',
       description:
         'Shared by the whole app, for sends that do not say which address the user has. Give `client_ip`, or raise this.',
@@ -123,7 +104,7 @@ const limits = z
       more: 'The [address lists](address-lists.md) say which these are.',
       unit: 'percent',
     }),
-    recipient_verify: rules.default([{ max: 20, seconds: 3_600 }]).meta({
+    recipient_verify: rules.default([atMost(20, 3_600)]).meta({
       title: 'Wrong codes for one recipient',
       description:
         'Over all verifications of a number or address. At the limit it is locked for the time of the rule; only first codes of verifications are still looked at, until as many of them were wrong. At least one rule is needed.',
@@ -327,8 +308,7 @@ export const declaredSettings = z
     }),
     retention_days: z.int().min(1).max(3_650).default(30).meta({
       title: 'Days that verifications are kept',
-      description:
-        'Verifications of test mode are kept for 3 days at most. A shorter time also applies to what is there.',
+      description: 'Those of test mode are kept for 3 days at most. A shorter time also applies to what is there.',
       more: 'Their attempts, messages and events are kept as long: [privacy](privacy.md).',
     }),
   })

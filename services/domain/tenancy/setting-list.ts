@@ -1,5 +1,5 @@
 // Every setting of an app by its path, as machines/settings.ts declares it. Out: its words, what it may be, and its default, for the
-// fields of the dashboard and docs/settings.md.
+// fields of the dashboard, the API reference and docs/settings.md.
 import { z } from 'zod'
 import {
   type AppSettings,
@@ -22,30 +22,12 @@ type PathIn<T> = {
 
 /** `code.length`. A list, or an object by country, is one setting. */
 export type SettingPath = PathIn<AppSettings>
+export type SettingKind = ReturnType<typeof kindOf>
 
-export type SettingKind =
-  | 'switch'
-  | 'choice'
-  | 'number'
-  | 'percent'
-  | 'duration'
-  | 'durations'
-  | 'text'
-  | 'optional_text'
-  | 'list'
-  | 'rules'
-  | 'by_country'
+/** A text is empty where the declaration has none. */
+const NO_WORDS = { title: '', description: '', more: '', values: '', example: '' }
 
-/** The words of machines/settings.ts; a text is empty where there is none. */
-export interface SettingWords {
-  title: string
-  description: string
-  more: string
-  values: string
-  example: string
-}
-
-export interface Setting extends SettingWords {
+export interface Setting extends Readonly<typeof NO_WORDS> {
   path: SettingPath
   kind: SettingKind
   /** Of a number, or of each number of a list. */
@@ -54,32 +36,19 @@ export interface Setting extends SettingWords {
   default: unknown
 }
 
-export const SETTINGS: readonly Setting[] = settingsIn(
-  declaredSettings,
-  withDerivedDefaults(declaredSettings.parse({})),
-  '',
-)
+type Values = Record<string, unknown>
 
-function settingsIn(group: z.ZodObject, defaults: object, above: string): Setting[] {
+export const SETTINGS = settingsIn(declaredSettings, withDerivedDefaults(declaredSettings.parse({})), '')
+
+function settingsIn(group: z.ZodObject, defaults: Values, above: string): Setting[] {
   return Object.entries(group.shape as Record<string, z.ZodType>).flatMap(([name, member]) => {
-    const path = `${above}${name}`
+    const path = `${above}${name}` as SettingPath
     const schema = withoutDefault(member)
-    const value: unknown = (defaults as Record<string, unknown>)[name]
-    if (schema instanceof z.ZodObject) return settingsIn(schema, value as object, `${path}.`)
-    const { title = '', unit, ...words } = (member.meta() ?? {}) as Partial<SettingWords> & { unit?: Unit }
-    if (title === '') throw new Error(`the setting ${path} has no title`)
-    return {
-      title,
-      description: words.description ?? '',
-      more: words.more ?? '',
-      values: words.values ?? '',
-      example: words.example ?? '',
-      path: path as SettingPath,
-      kind: kindOf(schema, unit, member.safeParse(null).success),
-      bounds: boundsOf(schema),
-      choices: CHOICES.get(schema) ?? {},
-      default: value,
-    }
+    if (schema instanceof z.ZodObject) return settingsIn(schema, defaults[name] as Values, `${path}.`)
+    const words = { ...NO_WORDS, ...(member.meta() as Partial<typeof NO_WORDS>) }
+    if (words.title === '') throw new Error(`the setting ${path} has no title`)
+    const choices = CHOICES.get(schema) ?? {}
+    return { ...words, path, kind: kindOf(member), bounds: boundsOf(schema), choices, default: defaults[name] }
   })
 }
 
@@ -93,20 +62,19 @@ export function withoutDefault(schema: z.core.$ZodType): z.core.$ZodType {
   return isWrapped ? withoutDefault(schema.def.innerType) : schema
 }
 
-type Unit = 'duration' | 'percent'
-
-function kindOf(schema: z.core.$ZodType, unit: Unit | undefined, mayBeNull: boolean): SettingKind {
+function kindOf(member: z.ZodType) {
+  const schema = withoutDefault(member)
+  const { unit } = member.meta() as { unit?: 'duration' | 'percent' }
   if (schema instanceof z.ZodBoolean) return 'switch'
   if (schema instanceof z.ZodEnum) return 'choice'
   if (schema instanceof z.ZodNumber) return unit ?? 'number'
-  if (schema instanceof z.ZodRecord) return 'by_country'
-  if (!(schema instanceof z.ZodArray)) return mayBeNull ? 'optional_text' : 'text'
+  if (schema instanceof z.ZodString) return member.safeParse(null).success ? 'optional_text' : 'text'
+  if (!(schema instanceof z.ZodArray)) return 'by_country'
   if (schema.element === limitRule) return 'rules'
   return unit === 'duration' ? 'durations' : 'list'
 }
 
 function boundsOf(schema: z.core.$ZodType): Setting['bounds'] {
   if (schema instanceof z.ZodArray) return boundsOf(schema.element)
-  if (!(schema instanceof z.ZodNumber)) return null
-  return { min: schema.minValue ?? Number.MIN_SAFE_INTEGER, max: schema.maxValue ?? Number.MAX_SAFE_INTEGER }
+  return schema instanceof z.ZodNumber ? { min: schema.minValue ?? 0, max: schema.maxValue ?? 0 } : null
 }

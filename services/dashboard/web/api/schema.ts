@@ -1608,7 +1608,7 @@ export interface components {
             publishable_challenge: components["schemas"]["PublishableChallenge"];
             /** @description Allowed origins. The web pages that may use publishable keys, such as https://shop.example. Empty: all. */
             allowed_origins: string[];
-            /** @description Days that verifications are kept. Verifications of test mode are kept for 3 days at most. A shorter time also applies to what is there. */
+            /** @description Days that verifications are kept. Those of test mode are kept for 3 days at most. A shorter time also applies to what is there. */
             retention_days: number;
         };
         /** @description Settings to change. What is absent stays, null resets to the default. docs/settings.md describes each. */
@@ -1646,7 +1646,7 @@ export interface components {
             publishable_challenge?: components["schemas"]["PublishableChallenge"] | null;
             /** @description Allowed origins. The web pages that may use publishable keys, such as https://shop.example. Empty: all. */
             allowed_origins?: string[] | null;
-            /** @description Days that verifications are kept. Verifications of test mode are kept for 3 days at most. A shorter time also applies to what is there. */
+            /** @description Days that verifications are kept. Those of test mode are kept for 3 days at most. A shorter time also applies to what is there. */
             retention_days?: number | null;
         };
         /**
@@ -2385,7 +2385,7 @@ export interface components {
         LimitScope: "recipient" | "client_ip" | "client_ip_reputation" | "app" | "app_without_client_ip" | "recipient_verify" | "resend_cooldown" | "fraud_guard" | "spend_cap" | "operator_token" | "sign_in" | "provider_test" | "invitations";
         /** @description Every rule of a list must hold. */
         LimitSettings: {
-            /** @description Sends to one recipient. How many verifications one number or address can begin. Server and publishable keys are counted apart. */
+            /** @description Sends to one recipient. Verifications that one number or address can begin. Server and publishable keys are counted apart. */
             recipient: components["schemas"]["LimitRule"][];
             /** @description Messages to one recipient. All messages to one number or address, resends included. */
             recipient_messages: components["schemas"]["LimitRule"][];
@@ -2404,7 +2404,7 @@ export interface components {
         };
         /** @description Settings to change. What is absent stays, null resets to the default. docs/settings.md describes each. */
         LimitsPatch: {
-            /** @description Sends to one recipient. How many verifications one number or address can begin. Server and publishable keys are counted apart. */
+            /** @description Sends to one recipient. Verifications that one number or address can begin. Server and publishable keys are counted apart. */
             recipient?: components["schemas"]["LimitRuleInput"][] | null;
             /** @description Messages to one recipient. All messages to one number or address, resends included. */
             recipient_messages?: components["schemas"]["LimitRuleInput"][] | null;

@@ -10,8 +10,13 @@ import { Switch, TextField, type TextFieldProps } from './field.tsx'
 import { RadioGroup } from './radio-group.tsx'
 import { TypedArea, TypedField } from './typed-field.tsx'
 
-/** How a number, or a list of them, is written. */
-const NOTATIONS = { number: wholeNumber, percent, duration, durations }
+const NOTATIONS: Record<string, unknown> = {
+  number: wholeNumber,
+  percent,
+  duration,
+  durations,
+  optional_text: optionalText,
+}
 
 export interface SettingFieldProps extends Partial<Pick<TextFieldProps, 'label' | 'hint' | 'inputMode' | 'monospace'>> {
   draft: SettingsDraft
@@ -26,41 +31,20 @@ export function SettingField({ draft, path, refusal = refusalOf(path), ...look }
   const value = valueAt(draft.settings, path) as never
   const set = (changed: unknown): void => draft.set(path, changed as never)
   const props = { label: labelOf(path), hint: hintOf(path), error: draft.errorUnder(path), ...look }
-  switch (kind) {
-    case 'switch':
-      return <Switch {...props} checked={value} onChange={set} />
-    case 'choice':
-      return <RadioGroup {...props} value={value} options={choicesOf(path)} onChange={set} />
-    case 'text':
-      return <TextField {...props} value={value} onInput={set} />
-    case 'optional_text':
-      return (
-        <TypedField
-          {...props}
-          placeholder={example}
-          notation={optionalText}
-          value={value as string | null}
-          onInput={text => set(text?.trim() === '' ? null : text)}
-          refusal={refusal}
-        />
-      )
-    case 'list':
-      return <TypedArea {...props} rows={3} monospace notation={lines} value={value as string[]} onInput={set} />
-    case 'number':
-    case 'percent':
-    case 'duration':
-    case 'durations':
-      return (
-        <TypedField
-          {...props}
-          {...(kind === 'number' || kind === 'percent' ? { inputMode: 'numeric' } : {})}
-          notation={NOTATIONS[kind] as Notation<unknown>}
-          value={value}
-          onInput={set}
-          refusal={refusal}
-        />
-      )
-    default:
-      throw new Error(`no field for the setting ${path}`)
-  }
+  if (kind === 'switch') return <Switch {...props} checked={value} onChange={set} />
+  if (kind === 'choice') return <RadioGroup {...props} value={value} options={choicesOf(path)} onChange={set} />
+  if (kind === 'text') return <TextField {...props} value={value} onInput={set} />
+  if (kind === 'list') return <TypedArea {...props} rows={3} monospace notation={lines} value={value} onInput={set} />
+  return (
+    <TypedField
+      {...(kind === 'number' || kind === 'percent' ? { inputMode: 'numeric' } : {})}
+      {...props}
+      placeholder={example}
+      notation={NOTATIONS[kind] as Notation<unknown>}
+      value={value}
+      // An emptied text is none. An emptied number is refused.
+      onInput={typed => set(kind === 'optional_text' && String(typed).trim() === '' ? null : typed)}
+      refusal={refusal}
+    />
+  )
 }

@@ -32,7 +32,7 @@ const LIMITING: readonly SettingPath[] = [
 
 const rule = ({ max, seconds }: LimitRule): string => `${max.toLocaleString('en')} in ${duration(seconds)}`
 
-/** The casts are safe: the kind of a setting says the type of its value. */
+/** The kind of a setting says the type of its value. */
 function defaultInWords({ kind, default: value }: Setting): string {
   if (kind === 'rules') return (value as LimitRule[]).map(rule).join(', ')
   if (kind === 'durations') return (value as number[]).map(duration).join(', then ')
@@ -60,19 +60,17 @@ export const limits: Guide = {
   id: 'limits',
   name: 'Limits',
   render: () => {
-    const rows: [string, string][] = [
-      ...SETTINGS.filter(({ path }) => path.startsWith('limits.') || LIMITING.includes(path)).map(
-        (setting): [string, string] => [`${setting.title}. ${setting.description}`, defaultInWords(setting)],
-      ),
-      ['Body of a request.', '16 KiB'],
-    ]
+    const limiting = SETTINGS.filter(({ path }) => path.startsWith('limits.') || LIMITING.includes(path))
+    const rows = limiting.map(one => [`${one.title}. ${one.description}`, defaultInWords(one)] as const)
     return html`${heading(2, 'limits', 'Limits')}
 ${paragraphs(
   'These are the defaults of an app; [its settings](#changeApp) change them. A limit holds in any window of its length. A refused send counts for nothing and costs nothing.',
 )}
 ${table(
   ['Limit', 'Default'],
-  rows.map(([name, value]) => ({ cells: [prose(name), html`${value}`] })),
+  [...rows, ['Body of a request.', '16 KiB'] as const].map(([name, value]) => ({
+    cells: [prose(name), html`${value}`],
+  })),
 )}
 ${heading(3, 'limit-scopes', 'Which limit was hit')}
 ${paragraphs('A refusal with 429 names the limit as `scope`, and the seconds to wait as `retry_after` and in the header `Retry-After`.')}
