@@ -48,4 +48,8 @@ if (project === 'tests' && timeOf('dist/bundles/crashing-countersign.js') < time
   await bundlePrograms()
 }
 const { buildSites } = await import(join(ROOT, 'dist/infra/web/build.js'))
-await buildSites(SITES, site => announce(`${site} pages`))
+await buildSites(
+  SITES,
+  site => announce(`${site} pages`),
+  module => import(module),
+)

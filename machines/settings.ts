@@ -1,96 +1,331 @@
-// An app's settings with all defaults resolved, as every part of the system reads them. The members have the names of the bootstrap
-// file and the admin API. The schema that parses them, with the defaults, is in services/domain/tenancy/settings.ts.
-import type { Channel } from './channels.ts'
+// The settings of an app, each declared once. From here come the types, the defaults, the checks of the admin API and the bootstrap file,
+// the OpenAPI document, the fields of the dashboard and the table in docs/settings.md. Rules between settings are in
+// services/domain/tenancy/settings.ts.
+//
+// `.meta` has its words: `title` is the label of its field and `description` the hint below; the OpenAPI document and the table say both.
+// `more` is for the table alone, in Markdown. `values` says what it may be where bounds and choices do not, `example` stands in the empty
+// field, and a number with the `unit` duration or percent is written so. The `id` of a group names it in requests, and in answers without
+// its `Input`.
+import { z } from 'zod'
+import {
+  androidHash,
+  channelOrder,
+  country,
+  countryOrAll,
+  domain,
+  locale,
+  origin,
+  phoneNumber,
+} from './settings.values.ts'
 
-/** `template` sends the code as a template message. In the two link modes the user writes first, and their message is answered with
- *  the code (`link_code`) or approves the verification (`link_inbound`). */
-export type WhatsAppMode = 'template' | 'link_code' | 'link_inbound'
-
-/** At most `max` in any `seconds` seconds. */
-export interface LimitRule {
-  max: number
-  seconds: number
+export interface Choice {
+  label: string
+  /** What it does, in a sentence or two. */
+  hint: string
 }
+
+/** The words of each value of a choice. */
+export const CHOICES = z.registry<Readonly<Record<string, Choice>>>()
+
+const choice = <const Value extends string>(id: string, choices: Readonly<Record<Value, Choice>>) =>
+  z
+    .enum(Object.keys(choices) as Value[])
+    .meta({
+      id,
+      description: Object.entries<Choice>(choices)
+        .map(([value, { hint }]) => `\`${value}\`: ${hint}`)
+        .join(' '),
+    })
+    .register(CHOICES, choices)
+
+const seconds = (min: number, max: number) => z.int().min(min).max(max)
+
+export const limitRule = z
+  .strictObject({
+    max: z.int().min(1).meta({ description: 'At most so many.' }),
+    seconds: seconds(1, 604_800).meta({ description: 'In any so many seconds.' }),
+  })
+  .meta({ id: 'LimitRuleInput', description: 'At most `max` in any `seconds` seconds.' })
 
 /** Every rule of a list must hold; an empty list limits nothing. */
-export interface LimitSettings {
-  recipient: LimitRule[]
-  /** Messages to one recipient, including resends. */
-  recipient_messages: LimitRule[]
-  client_ip: LimitRule[]
-  app: LimitRule[]
-  /** Sends and resends by publishable keys. */
-  app_publishable: LimitRule[]
-  app_without_client_ip: LimitRule[]
-  /** The share of the `client_ip` limit that a VPN, proxy, Tor or datacenter address gets. */
-  client_ip_reputation_factor: number
-  /** Wrong codes for one recipient, over all of its verifications. */
-  recipient_verify: LimitRule[]
+const rules = z.array(limitRule)
+const atMost = (max: number, seconds: number): LimitRule => ({ max, seconds })
+
+const code = z
+  .strictObject({
+    length: z.int().min(4).max(8).default(6).meta({
+      title: 'Digits of a code',
+      description: 'Fewer digits need lower limits of guesses.',
+      more: 'See [wrong codes](#wrong-codes).',
+    }),
+    ttl_seconds: seconds(60, 3_600).default(600).meta({
+      title: 'How long a code is valid',
+      description: 'It counts from the latest message. A verification lasts at most three times as long.',
+      unit: 'duration',
+    }),
+  })
+  .meta({ id: 'CodeSettingsInput', description: 'The code.' })
+
+const limits = z
+  .strictObject({
+    recipient: rules.default([atMost(5, 600), atMost(20, 86_400)]).meta({
+      title: 'Sends to one recipient',
+      description: 'Verifications that one number or address can begin. Server and publishable keys are counted apart.',
+      more: 'An email address counts for its mailbox: without capitals and `+tag`, at Gmail without dots.',
+    }),
+    recipient_messages: rules.default([atMost(50, 86_400)]).meta({
+      title: 'Messages to one recipient',
+      description: 'All messages to one number or address, resends included.',
+      more: 'Verifications of server and of publishable keys are counted apart.',
+    }),
+    client_ip: rules.default([atMost(20, 600), atMost(100, 86_400)]).meta({
+      title: 'Sends from one client address',
+      description:
+        'Resends count too. An IPv6 address counts for its /64; its /56 may have 4 times as many, its /48 16 times, its /40 64 times.',
+    }),
+    app: rules.default([atMost(6_000, 60)]).meta({
+      title: 'Sends of the whole app',
+      description: 'By server keys, with a client address, and all their resends.',
+    }),
+    app_publishable: rules.default([atMost(60, 60), atMost(20_000, 86_400)]).meta({
+      title: 'Sends by devices',
+      description: 'By publishable keys, resends included. A flood by devices does not stop your servers.',
+      more: 'They do not count in `limits.app`, with or without an address.',
+    }),
+    app_without_client_ip: rules.default([atMost(60, 60)]).meta({
+      title: 'Sends without a client address',
+      description:
+        'Shared by the whole app, for sends that do not say which address the user has. Give `client_ip`, or raise this.',
+      more: 'Server and publishable keys are counted apart.',
+    }),
+    client_ip_reputation_factor: z.number().min(0).max(1).default(0.2).meta({
+      title: 'Share for suspicious addresses',
+      description: 'What is left of the limit per client address for VPNs, proxies, Tor and datacenters.',
+      more: 'The [address lists](address-lists.md) say which these are.',
+      unit: 'percent',
+    }),
+    recipient_verify: rules.default([atMost(20, 3_600)]).meta({
+      title: 'Wrong codes for one recipient',
+      description:
+        'Over all verifications of a number or address. At the limit it is locked for the time of the rule; only first codes of verifications are still looked at, until as many of them were wrong. At least one rule is needed.',
+      more: 'See [wrong codes](#wrong-codes).',
+      values: 'rules, at least one',
+    }),
+  })
+  .meta({ id: 'LimitSettingsInput', description: 'Every rule of a list must hold.' })
+
+const routing = z
+  .strictObject({
+    default: channelOrder.default(['sms', 'whatsapp', 'telegram', 'email']).meta({
+      title: 'Default order',
+      description: 'The order in which channels are tried.',
+      more: 'A channel that is not in it is used only if the call names it. An empty order refuses every send, and stands in `warnings` of the app.',
+      values: 'channels, each once',
+    }),
+    countries: z.record(country, channelOrder).default({}).meta({
+      title: 'Orders of countries',
+      description: 'By ISO 3166-1 alpha-2 code. Each stands in place of the default order.',
+      values: '`{"GB": ["whatsapp", "sms"]}`',
+    }),
+  })
+  .meta({ id: 'RoutingSettingsInput', description: 'In which order channels are tried.' })
+
+const enabled = z.boolean().default(true).meta({ title: 'Whether the channel may be used' })
+
+const channelSwitch = z
+  .strictObject({ enabled })
+  .meta({ id: 'ChannelSwitchInput', description: 'Whether a channel may be used.' })
+
+const sms = z
+  .strictObject({
+    enabled,
+    domain: domain.nullable().default(null).meta({
+      title: 'Domain',
+      description: 'The text ends in `@domain #code`, which browsers fill in by themselves on your pages.',
+      values: 'a domain',
+      example: 'example.com',
+    }),
+    android_hash: androidHash.nullable().default(null).meta({
+      title: 'Android hash',
+      description: 'The 11 characters with which your Android app reads the message by itself (SMS Retriever).',
+      more: 'The text ends in them.',
+      values: '11 base64 characters',
+      example: 'FA+9qCX9VSu',
+    }),
+  })
+  .meta({ id: 'SmsSettingsInput', description: 'Text messages.' })
+
+export const whatsAppMode = choice('WhatsAppMode', {
+  template: {
+    label: 'Template',
+    hint: 'The code is sent in a message template that Meta has approved. The user does nothing.',
+  },
+  link_code: {
+    label: 'Link, then the code',
+    hint: 'The user opens a link and sends the prepared message; the answer in the chat holds the code.',
+  },
+  link_inbound: {
+    label: 'Link alone',
+    hint: 'The user opens a link and sends the prepared message, which approves the verification. No code is typed. Publishable keys cannot use it.',
+  },
+})
+
+const whatsapp = z
+  .strictObject({
+    enabled,
+    mode: whatsAppMode.default('template').meta({ title: 'WhatsApp mode' }),
+    business_number: phoneNumber.nullable().default(null).meta({
+      title: 'Business number',
+      description: 'The number that the link opens. The link modes need it.',
+      more: 'A link mode without it is refused (422, or the start fails). Where an earlier release stored one, WhatsApp is not usable until the number is given, and other settings can be changed meanwhile.',
+      values: 'an E.164 number',
+      example: '+15550001111',
+    }),
+  })
+  .meta({ id: 'WhatsAppSettingsInput', description: 'WhatsApp.' })
+
+const channels = z
+  .strictObject({
+    sms: sms.prefault({}),
+    email: channelSwitch.prefault({}),
+    telegram: channelSwitch.prefault({}),
+    whatsapp: whatsapp.prefault({}),
+  })
+  .meta({ id: 'ChannelSettingsInput', description: 'Each channel of the app.' })
+
+const fraudGuardMode = choice('FraudGuardMode', {
+  off: { label: 'Off', hint: 'It looks at nothing and records nothing.' },
+  record: {
+    label: 'Record',
+    hint: 'It refuses nothing. It records what it would refuse, so that you can look before you turn it on.',
+  },
+  on: {
+    label: 'On',
+    hint: 'It refuses messages that look like SMS pumping, and records each with its reasons.',
+  },
+})
+
+const fraudGuardAction = choice('FraudGuardAction', {
+  refuse: { label: 'Refuse the message', hint: 'The send is answered with 429 and the scope fraud_guard.' },
+  free_channel: {
+    label: 'Move it to a free channel',
+    hint: 'The first other channel of the order that has no price. Where there is none, the message is refused.',
+  },
+})
+
+const fraudGuard = z
+  .strictObject({
+    // Without one, `publishable_send` decides.
+    mode: fraudGuardMode.optional().meta({
+      title: 'Fraud guard',
+      more: 'An app that has not set it, or has reset it with `null`, gets `on` while `publishable_send` is on, and is shown so. [What the guard does](fraud.md).',
+    }),
+    action: fraudGuardAction.default('refuse').meta({ title: 'What happens to a suspicious message' }),
+  })
+  .meta({ id: 'FraudGuardSettingsInput', description: 'What is done about messages that look like SMS pumping.' })
+
+const publishableChallenge = choice('PublishableChallenge', {
+  off: { label: 'Never', hint: 'Devices send without solving anything.' },
+  risk: {
+    label: 'When a send looks risky',
+    hint: 'In live mode: when the guard is suspicious, devices send more than usual, or the device has no address.',
+  },
+  always: { label: 'Always', hint: 'In test mode too, so that you can try your pages and apps.' },
+})
+
+export const declaredSettings = z
+  .strictObject({
+    locale: locale.default('en').meta({
+      title: 'Default language',
+      description: 'For messages of a send without a language, or with one that has no text.',
+      values: 'a BCP 47 tag',
+    }),
+    code: code.prefault({}),
+    verify_attempts: z.int().min(1).max(10).default(5).meta({
+      title: 'Wrong codes per verification',
+      description: 'The last one ends the verification.',
+      more: 'A code of 4 digits allows at most 5, and needs lower limits: [wrong codes](#wrong-codes).',
+    }),
+    send_attempts: z.int().min(1).max(20).default(5).meta({
+      title: 'Messages per verification',
+      description: 'The send and its resends.',
+    }),
+    resend_cooldown_seconds: z.array(seconds(0, 3_600)).min(1).default([30, 60, 120]).meta({
+      title: 'Waits between messages',
+      description: 'After the 1st, 2nd, … message. The last one repeats.',
+      unit: 'duration',
+    }),
+    token_ttl_seconds: seconds(1, 3_600).default(600).meta({
+      title: 'How long a device’s token is valid',
+      description: 'Your server must exchange it in this time.',
+      unit: 'duration',
+    }),
+    idempotency_ttl_seconds: seconds(60, 604_800).default(86_400).meta({
+      title: 'How long an idempotency key counts',
+      description: 'In this time a repeated send with the same key sends nothing new.',
+      unit: 'duration',
+    }),
+    limits: limits.prefault({}),
+    routing: routing.prefault({}),
+    channels: channels.prefault({}),
+    blocked_countries: z.array(country).default([]).meta({
+      title: 'Blocked countries',
+      description: 'Sends and resends to numbers of these countries are refused.',
+      values: 'ISO 3166-1 alpha-2 codes',
+    }),
+    allowed_countries: z.array(country).nullable().default(null).meta({
+      title: 'Allowed countries',
+      description: 'If given, only numbers of these countries are accepted, unless they are blocked too.',
+      more: 'Numbers of no country (satellites, international networks) are then refused. `[]` accepts none.',
+      values: 'such codes, or null',
+    }),
+    spend_caps: z.record(countryOrAll, z.int().min(0)).default({}).meta({
+      title: 'Spend caps',
+      description: 'Micro-units per UTC day and country; `*` is for each country without a cap of its own.',
+      more: 'See [spend caps](fraud.md#spend-caps).',
+      values: '`{"GB": 5000000, "*": 500000}`',
+    }),
+    fraud_guard: fraudGuard.prefault({}),
+    auto_fallback: z.boolean().default(false).meta({
+      title: 'Automatic fallback',
+      description: 'When a message finally fails, the next channel is tried at once, without a resend.',
+    }),
+    publishable_send: z.boolean().default(false).meta({
+      title: 'Publishable keys may send in live mode',
+      description:
+        'Test keys always may. While this is on, the fraud guard refuses unless you have set it otherwise: see Limits and fraud.',
+    }),
+    // Without one, `publishable_send` decides.
+    publishable_challenge: publishableChallenge.optional().meta({
+      title: 'When a device must solve a challenge',
+      more: 'An app that has not set it, or has reset it with `null`, gets `risk` while `publishable_send` is on, and is shown so. [How challenges work](challenges.md).',
+    }),
+    allowed_origins: z.array(origin).default([]).meta({
+      title: 'Allowed origins',
+      description: 'The web pages that may use publishable keys, such as https://shop.example. Empty: all.',
+      more: 'Write them exactly as browsers send them; there are no wildcards.',
+      values: '`["https://shop.example"]`',
+    }),
+    retention_days: z.int().min(1).max(3_650).default(30).meta({
+      title: 'Days that verifications are kept',
+      description: 'Those of test mode are kept for 3 days at most. A shorter time also applies to what is there.',
+      more: 'Their attempts, messages and events are kept as long: [privacy](privacy.md).',
+    }),
+  })
+  .meta({ id: 'AppSettingsInput', description: 'The settings of an app, complete with their defaults.' })
+
+/** The settings with the defaults that depend on other settings. */
+export function withDerivedDefaults(settings: z.output<typeof declaredSettings>) {
+  const { publishable_send, fraud_guard } = settings
+  // Anyone can read a publishable key, so an app that lets it send is guarded unless its operator decides otherwise.
+  const mode = fraud_guard.mode ?? (publishable_send ? 'on' : 'record')
+  const publishable_challenge = settings.publishable_challenge ?? (publishable_send ? 'risk' : 'off')
+  return { ...settings, fraud_guard: { mode, action: fraud_guard.action }, publishable_challenge }
 }
 
-export interface RoutingSettings {
-  default: Channel[]
-  /** By ISO 3166-1 alpha-2 code. A country's order replaces the default one. */
-  countries: Record<string, Channel[]>
-}
-
-export interface SmsSettings {
-  enabled: boolean
-  /** If set, the text ends in `@domain #code`, which browsers fill in on that domain only. */
-  domain: string | null
-  /** If set, the text ends in the Android app's SMS Retriever hash. */
-  android_hash: string | null
-}
-
-export interface WhatsAppSettings {
-  enabled: boolean
-  mode: WhatsAppMode
-  /** The number that a wa.me link opens. Without it, the link modes are not usable. */
-  business_number: string | null
-}
-
-export interface ChannelSettings {
-  sms: SmsSettings
-  email: { enabled: boolean }
-  telegram: { enabled: boolean }
-  whatsapp: WhatsAppSettings
-}
-
-/** What is done about sends that look like SMS pumping. `record` only records the decisions that `on` would also enforce. An app that has
- *  not set a mode has `on` if `publishable_send` is on, else `record`. */
-export interface FraudGuardSettings {
-  mode: 'off' | 'record' | 'on'
-  /** `free_channel` moves a send to a channel without a price if there is one, and refuses it otherwise. */
-  action: 'refuse' | 'free_channel'
-}
-
-/** When a publishable key must solve a challenge before it sends: `risk` where a live send looks risky, `always` in test mode too. An app
- *  that has not set it has `risk` if `publishable_send` is on, else `off`. */
-export type PublishableChallenge = 'off' | 'risk' | 'always'
-
-export interface AppSettings {
-  locale: string
-  code: { length: number; ttl_seconds: number }
-  verify_attempts: number
-  /** How often a verification can be sent, including the first send. */
-  send_attempts: number
-  /** The cooldown after the 1st, 2nd, … send; the last value repeats. machines/resend.ts applies it. */
-  resend_cooldown_seconds: number[]
-  token_ttl_seconds: number
-  idempotency_ttl_seconds: number
-  limits: LimitSettings
-  routing: RoutingSettings
-  channels: ChannelSettings
-  blocked_countries: string[]
-  /** Null allows every country that is not blocked. */
-  allowed_countries: string[] | null
-  /** Micro-units per UTC day, by country. `*` holds for each country without a cap of its own. */
-  spend_caps: Record<string, number>
-  fraud_guard: FraudGuardSettings
-  auto_fallback: boolean
-  publishable_send: boolean
-  publishable_challenge: PublishableChallenge
-  /** The origins from which a browser may use a publishable key. An empty list allows all. */
-  allowed_origins: string[]
-  retention_days: number
-}
+/** An app's settings with all defaults resolved, as every part of the system reads them. */
+export type AppSettings = ReturnType<typeof withDerivedDefaults>
+export type LimitRule = z.output<typeof limitRule>
+export type RoutingSettings = AppSettings['routing']
+export type SmsSettings = AppSettings['channels']['sms']
+export type WhatsAppMode = z.output<typeof whatsAppMode>

@@ -2,10 +2,10 @@
 // so that no request compresses anything. A site whose sources are older than its last build is left as it is, so that `npm start`
 // builds once.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import process from 'node:process'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import type { LogLevel } from 'vite'
+import type { LogLevel, Plugin } from 'vite'
 import { BUILT_MARK, builtSiteFolder, PROJECT_ROOT } from './built-site.ts'
 
 /** Files that compress. */
@@ -29,7 +29,10 @@ const SHARED_SOURCES = [
   'machines/challenge-solver.ts',
   'machines/magic-recipients.ts',
   'machines/masking.ts',
-  'services/domain/tenancy/countries.ts',
+  'machines/countries.ts',
+  'machines/settings.ts',
+  'services/dashboard/apps/settings.data.ts',
+  'services/domain/tenancy/setting-list.ts',
   'services/dashboard/web/styles/tokens.css',
   'infra/web/build.ts',
 ]
@@ -52,7 +55,23 @@ function compress(folder: string): void {
   }
 }
 
-async function buildSite(site: string, sources: string): Promise<void> {
+/** Runs a compiled module. Out: what it exports. */
+export type RunModule = (file: string) => Promise<Record<string, unknown>>
+
+/** A module that ends in `.data.ts` runs in the build, and the pages get what it exports as JSON: words and bounds of the server without the
+ *  packages that declare them. */
+const dataModules = (run: RunModule): Plugin => ({
+  name: 'data-modules',
+  async load(id) {
+    if (!id.endsWith('.data.ts')) return null
+    const exported = await run(join(PROJECT_ROOT, 'dist', relative(PROJECT_ROOT, id).replace(/\.ts$/, '.js')))
+    return Object.entries(exported)
+      .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}`)
+      .join('\n')
+  },
+})
+
+async function buildSite(site: string, sources: string, run: RunModule): Promise<void> {
   const folder = builtSiteFolder(site)
   // Built beside its place and moved there, so that a process that starts meanwhile finds a whole site.
   const fresh = `${folder}.${process.pid}`
@@ -64,6 +83,7 @@ async function buildSite(site: string, sources: string): Promise<void> {
     configFile: false,
     publicDir: 'public',
     logLevel: 'warn' satisfies LogLevel,
+    plugins: [dataModules(run)],
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     build: {
       outDir: fresh,
@@ -87,12 +107,13 @@ async function buildSite(site: string, sources: string): Promise<void> {
 export async function buildSites(
   sites: Readonly<Record<string, string>>,
   onBuild: (site: string) => void,
+  run: RunModule,
 ): Promise<void> {
   mkdirSync(join(PROJECT_ROOT, 'dist/web'), { recursive: true })
   for (const [site, sources] of Object.entries(sites)) {
     const folder = join(PROJECT_ROOT, sources)
     if (isUpToDate(site, folder)) continue
     onBuild(site)
-    await buildSite(site, folder)
+    await buildSite(site, folder, run)
   }
 }

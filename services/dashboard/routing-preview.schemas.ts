@@ -1,8 +1,8 @@
 // The explanation of a route as the admin API answers it.
 import { z } from 'zod'
 import type { Obstacle } from '../../machines/channels.ts'
+import { whatsAppMode } from '../../machines/settings.ts'
 import { enumOf, problemType, recipientType } from '../domain/openapi/shared-schemas.ts'
-import { whatsAppMode } from '../domain/tenancy/settings.ts'
 import { channel } from '../domain/tenancy/value-schemas.ts'
 
 const obstacle = enumOf<Obstacle>({

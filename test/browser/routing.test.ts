@@ -127,7 +127,7 @@ describeInBrowserOnce('the routing screen, as it is used', (open, start) => {
     await page.goto('/routing')
     const digits = page.getByLabel('Digits of a code')
     await digits.fill('12')
-    await page.getByLabel('A code is valid for').fill('5 minutes')
+    await page.getByLabel('How long a code is valid').fill('5 minutes')
     await page.getByLabel('Link, then the code').check()
     await page.getByLabel('Business number').fill('555 0001111')
     await page.getByLabel('Allowed origins').fill('https://shop.example\nhttps://*.example')
@@ -138,7 +138,7 @@ describeInBrowserOnce('the routing screen, as it is used', (open, start) => {
     expect((await admin('GET', `/apps/${APP}`)).body.settings.code).to.deep.equal({ length: 6, ttl_seconds: 600 })
     // The first refused field has the focus.
     expect(await page.getByLabel('Business number').evaluate(isFocused)).to.equal(true)
-    expect(await page.getByLabel('A code is valid for').inputValue()).to.equal('5 minutes')
+    expect(await page.getByLabel('How long a code is valid').inputValue()).to.equal('5 minutes')
 
     await digits.fill('8')
     await page.getByText('Must be a whole number from 4 to 8.').waitFor({ state: 'detached' })
@@ -151,6 +151,12 @@ describeInBrowserOnce('the routing screen, as it is used', (open, start) => {
     expect(settings.allowed_origins).to.deep.equal(['https://shop.example'])
     expect(settings.publishable_send).to.equal(true)
     expect(settings.channels.whatsapp).to.deep.include({ mode: 'link_code', business_number: '+15550001111' })
+
+    await page.getByRole('radio', { name: 'Template' }).check()
+    await page.getByLabel('Business number').fill('')
+    await save(page)
+    const { whatsapp } = (await admin('GET', `/apps/${APP}`)).body.settings.channels
+    expect(whatsapp, 'an emptied field is no number').to.deep.include({ mode: 'template', business_number: null })
   })
 
   it('says what another screen must allow first', async () => {

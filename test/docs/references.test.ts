@@ -9,6 +9,7 @@ import { SECRET_VARIABLES } from '../../infra/config/variables.ts'
 import { MAGIC_RECIPIENTS } from '../../machines/magic-recipients.ts'
 import { PROVIDER_TYPES } from '../../services/domain/tenancy/providers.ts'
 import { resolveSettings } from '../../services/domain/tenancy/settings.ts'
+import { withSettingsTable } from './settings-table.ts'
 
 const pages = [
   'README.md',
@@ -50,8 +51,10 @@ describe('the reference pages', () => {
     expect(endpoints).to.include.members(endpointsIn('README.md'))
   })
 
-  it('list every setting of an app with its default', () => {
-    const rows = [...text('docs/settings.md').matchAll(/^\| `([a-z_.]+)` \| `([^`]+)` \|/gm)]
+  it('have the table of settings that machines/settings.ts declares (npm run openapi writes it)', () => {
+    const page = text('docs/settings.md')
+    expect(withSettingsTable(page)).to.equal(page)
+    const rows = [...page.matchAll(/^\| `([a-z_.]+)` \| `([^`]+)` \|/gm)]
     const documented = Object.fromEntries(rows.map(([, path = '', value = '']) => [path, JSON.parse(value)]))
     expect(documented).to.deep.equal(Object.fromEntries(leaves(resolveSettings({}))))
   })

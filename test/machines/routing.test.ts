@@ -8,7 +8,9 @@ import {
   type RoutingInput,
   usableChannels,
 } from '../../machines/routing.ts'
-import type { ChannelSettings } from '../../machines/settings.ts'
+import type { AppSettings } from '../../machines/settings.ts'
+
+type ChannelSettings = AppSettings['channels']
 
 const channels = (changes: Partial<ChannelSettings> = {}): ChannelSettings => ({
   sms: { enabled: true, domain: null, android_hash: null },

@@ -2,8 +2,8 @@
 import { resolveSettings } from '../../domain/tenancy/settings.ts'
 import { createBody, patchBody } from '../apps/routes.ts'
 import { type AppAnswer, app, appPage } from '../apps/schemas.ts'
+import { settingsPatch } from '../apps/settings-schemas.ts'
 import { adminOperation, ok, PAGE } from './admin-operation.ts'
-import { settingsPatch } from './settings-patch.ts'
 
 const createRequest = createBody
   .extend({ settings: settingsPatch.optional() })

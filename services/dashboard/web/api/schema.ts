@@ -1576,63 +1576,77 @@ export interface components {
         };
         /** @description The settings of an app, complete with their defaults. */
         AppSettings: {
-            /** @description The language of messages without a `locale`. */
+            /** @description Default language. For messages of a send without a language, or with one that has no text. */
             locale: string;
             code: components["schemas"]["CodeSettings"];
-            /** @description Wrong codes per verification. */
+            /** @description Wrong codes per verification. The last one ends the verification. */
             verify_attempts: number;
-            /** @description Sends and resends per verification. */
+            /** @description Messages per verification. The send and its resends. */
             send_attempts: number;
-            /** @description The wait after the 1st, 2nd, … send; the last value repeats. */
+            /** @description Waits between messages. After the 1st, 2nd, … message. The last one repeats. */
             resend_cooldown_seconds: number[];
-            /** @description How long a verification token is valid. */
+            /** @description How long a device’s token is valid. Your server must exchange it in this time. */
             token_ttl_seconds: number;
-            /** @description How long an idempotency key counts. */
+            /** @description How long an idempotency key counts. In this time a repeated send with the same key sends nothing new. */
             idempotency_ttl_seconds: number;
             limits: components["schemas"]["LimitSettings"];
             routing: components["schemas"]["RoutingSettings"];
             channels: components["schemas"]["ChannelSettings"];
-            /** @description Countries that are never sent to. */
+            /** @description Blocked countries. Sends and resends to numbers of these countries are refused. */
             blocked_countries: string[];
-            /** @description The only countries that are sent to; null for all. */
+            /** @description Allowed countries. If given, only numbers of these countries are accepted, unless they are blocked too. */
             allowed_countries: string[] | null;
-            /** @description Micro-units a day, by country or `*`. */
+            /** @description Spend caps. Micro-units per UTC day and country; `*` is for each country without a cap of its own. */
             spend_caps: {
                 [key: string]: number;
             };
             fraud_guard: components["schemas"]["FraudGuardSettings"];
-            /** @description Whether a failed message is sent on the next channel. */
+            /** @description Automatic fallback. When a message finally fails, the next channel is tried at once, without a resend. */
             auto_fallback: boolean;
-            /** @description Whether publishable keys may send in live mode. */
+            /** @description Publishable keys may send in live mode. Test keys always may. While this is on, the fraud guard refuses unless you have set it otherwise: see Limits and fraud. */
             publishable_send: boolean;
             publishable_challenge: components["schemas"]["PublishableChallenge"];
-            /** @description The web pages that may use a publishable key. */
+            /** @description Allowed origins. The web pages that may use publishable keys, such as https://shop.example. Empty: all. */
             allowed_origins: string[];
-            /** @description How long verifications are kept. */
+            /** @description Days that verifications are kept. Those of test mode are kept for 3 days at most. A shorter time also applies to what is there. */
             retention_days: number;
         };
         /** @description Settings to change. What is absent stays, null resets to the default. docs/settings.md describes each. */
         AppSettingsPatch: {
+            /** @description Default language. For messages of a send without a language, or with one that has no text. */
             locale?: string | null;
             code?: components["schemas"]["CodePatch"] | null;
+            /** @description Wrong codes per verification. The last one ends the verification. */
             verify_attempts?: number | null;
+            /** @description Messages per verification. The send and its resends. */
             send_attempts?: number | null;
+            /** @description Waits between messages. After the 1st, 2nd, … message. The last one repeats. */
             resend_cooldown_seconds?: number[] | null;
+            /** @description How long a device’s token is valid. Your server must exchange it in this time. */
             token_ttl_seconds?: number | null;
+            /** @description How long an idempotency key counts. In this time a repeated send with the same key sends nothing new. */
             idempotency_ttl_seconds?: number | null;
             limits?: components["schemas"]["LimitsPatch"] | null;
             routing?: components["schemas"]["RoutingPatch"] | null;
             channels?: components["schemas"]["ChannelsPatch"] | null;
+            /** @description Blocked countries. Sends and resends to numbers of these countries are refused. */
             blocked_countries?: string[] | null;
+            /** @description Allowed countries. If given, only numbers of these countries are accepted, unless they are blocked too. */
             allowed_countries?: string[] | null;
+            /** @description Spend caps. Micro-units per UTC day and country; `*` is for each country without a cap of its own. */
             spend_caps?: {
                 [key: string]: number;
             } | null;
             fraud_guard?: components["schemas"]["FraudGuardPatch"] | null;
+            /** @description Automatic fallback. When a message finally fails, the next channel is tried at once, without a resend. */
             auto_fallback?: boolean | null;
+            /** @description Publishable keys may send in live mode. Test keys always may. While this is on, the fraud guard refuses unless you have set it otherwise: see Limits and fraud. */
             publishable_send?: boolean | null;
+            /** @description When a device must solve a challenge. */
             publishable_challenge?: components["schemas"]["PublishableChallenge"] | null;
+            /** @description Allowed origins. The web pages that may use publishable keys, such as https://shop.example. Empty: all. */
             allowed_origins?: string[] | null;
+            /** @description Days that verifications are kept. Those of test mode are kept for 3 days at most. A shorter time also applies to what is there. */
             retention_days?: number | null;
         };
         /**
@@ -1819,14 +1833,16 @@ export interface components {
         };
         /** @description Settings to change. What is absent stays, null resets to the default. docs/settings.md describes each. */
         CodePatch: {
+            /** @description Digits of a code. Fewer digits need lower limits of guesses. */
             length?: number | null;
+            /** @description How long a code is valid. It counts from the latest message. A verification lasts at most three times as long. */
             ttl_seconds?: number | null;
         };
         /** @description The code. */
         CodeSettings: {
-            /** @description How many digits a code has. */
+            /** @description Digits of a code. Fewer digits need lower limits of guesses. */
             length: number;
-            /** @description How long a code is valid. */
+            /** @description How long a code is valid. It counts from the latest message. A verification lasts at most three times as long. */
             ttl_seconds: number;
         };
         /** @description A tenant. Its apps share its balance. */
@@ -2043,6 +2059,7 @@ export interface components {
         };
         /** @description Settings to change. What is absent stays, null resets to the default. docs/settings.md describes each. */
         EmailPatch: {
+            /** @description Whether the channel may be used. */
             enabled?: boolean | null;
         };
         /** @description Since when and why an endpoint is paused. */
@@ -2163,21 +2180,23 @@ export interface components {
             next_cursor: string | null;
         };
         /**
-         * @description `free_channel` moves a send to a channel without a price.
+         * @description `refuse`: The send is answered with 429 and the scope fraud_guard. `free_channel`: The first other channel of the order that has no price. Where there is none, the message is refused.
          * @enum {string}
          */
         FraudGuardAction: "refuse" | "free_channel";
         /**
-         * @description `record` only records what `on` would refuse.
+         * @description `off`: It looks at nothing and records nothing. `record`: It refuses nothing. It records what it would refuse, so that you can look before you turn it on. `on`: It refuses messages that look like SMS pumping, and records each with its reasons.
          * @enum {string}
          */
         FraudGuardMode: "off" | "record" | "on";
         /** @description Settings to change. What is absent stays, null resets to the default. docs/settings.md describes each. */
         FraudGuardPatch: {
+            /** @description Fraud guard. */
             mode?: components["schemas"]["FraudGuardMode"] | null;
+            /** @description What happens to a suspicious message. */
             action?: components["schemas"]["FraudGuardAction"] | null;
         };
-        /** @description What is done about sends that look like SMS pumping. */
+        /** @description What is done about messages that look like SMS pumping. */
         FraudGuardSettings: {
             mode: components["schemas"]["FraudGuardMode"];
             action: components["schemas"]["FraudGuardAction"];
@@ -2354,7 +2373,9 @@ export interface components {
         };
         /** @description At most `max` in any `seconds` seconds. */
         LimitRuleInput: {
+            /** @description At most so many. */
             max: number;
+            /** @description In any so many seconds. */
             seconds: number;
         };
         /**
@@ -2364,32 +2385,40 @@ export interface components {
         LimitScope: "recipient" | "client_ip" | "client_ip_reputation" | "app" | "app_without_client_ip" | "recipient_verify" | "resend_cooldown" | "fraud_guard" | "spend_cap" | "operator_token" | "sign_in" | "provider_test" | "invitations";
         /** @description Every rule of a list must hold. */
         LimitSettings: {
-            /** @description Sends to one recipient. */
+            /** @description Sends to one recipient. Verifications that one number or address can begin. Server and publishable keys are counted apart. */
             recipient: components["schemas"]["LimitRule"][];
-            /** @description Messages to one recipient, resends included. */
+            /** @description Messages to one recipient. All messages to one number or address, resends included. */
             recipient_messages: components["schemas"]["LimitRule"][];
-            /** @description Sends and resends from one client address. */
+            /** @description Sends from one client address. Resends count too. An IPv6 address counts for its /64; its /56 may have 4 times as many, its /48 16 times, its /40 64 times. */
             client_ip: components["schemas"]["LimitRule"][];
-            /** @description Sends and resends of the app. */
+            /** @description Sends of the whole app. By server keys, with a client address, and all their resends. */
             app: components["schemas"]["LimitRule"][];
-            /** @description Sends and resends by publishable keys. */
+            /** @description Sends by devices. By publishable keys, resends included. A flood by devices does not stop your servers. */
             app_publishable: components["schemas"]["LimitRule"][];
-            /** @description Sends without a usable client address. */
+            /** @description Sends without a client address. Shared by the whole app, for sends that do not say which address the user has. Give `client_ip`, or raise this. */
             app_without_client_ip: components["schemas"]["LimitRule"][];
-            /** @description The share of `client_ip` that a VPN, proxy, Tor or datacenter address gets. */
+            /** @description Share for suspicious addresses. What is left of the limit per client address for VPNs, proxies, Tor and datacenters. */
             client_ip_reputation_factor: number;
-            /** @description Wrong codes for one recipient. */
+            /** @description Wrong codes for one recipient. Over all verifications of a number or address. At the limit it is locked for the time of the rule; only first codes of verifications are still looked at, until as many of them were wrong. At least one rule is needed. */
             recipient_verify: components["schemas"]["LimitRule"][];
         };
         /** @description Settings to change. What is absent stays, null resets to the default. docs/settings.md describes each. */
         LimitsPatch: {
+            /** @description Sends to one recipient. Verifications that one number or address can begin. Server and publishable keys are counted apart. */
             recipient?: components["schemas"]["LimitRuleInput"][] | null;
+            /** @description Messages to one recipient. All messages to one number or address, resends included. */
             recipient_messages?: components["schemas"]["LimitRuleInput"][] | null;
+            /** @description Sends from one client address. Resends count too. An IPv6 address counts for its /64; its /56 may have 4 times as many, its /48 16 times, its /40 64 times. */
             client_ip?: components["schemas"]["LimitRuleInput"][] | null;
+            /** @description Sends of the whole app. By server keys, with a client address, and all their resends. */
             app?: components["schemas"]["LimitRuleInput"][] | null;
+            /** @description Sends by devices. By publishable keys, resends included. A flood by devices does not stop your servers. */
             app_publishable?: components["schemas"]["LimitRuleInput"][] | null;
+            /** @description Sends without a client address. Shared by the whole app, for sends that do not say which address the user has. Give `client_ip`, or raise this. */
             app_without_client_ip?: components["schemas"]["LimitRuleInput"][] | null;
+            /** @description Share for suspicious addresses. What is left of the limit per client address for VPNs, proxies, Tor and datacenters. */
             client_ip_reputation_factor?: number | null;
+            /** @description Wrong codes for one recipient. Over all verifications of a number or address. At the limit it is locked for the time of the rule; only first codes of verifications are still looked at, until as many of them were wrong. At least one rule is needed. */
             recipient_verify?: components["schemas"]["LimitRuleInput"][] | null;
         };
         /** @description Who is calling. */
@@ -2643,7 +2672,7 @@ export interface components {
          */
         ProviderType: "twilio" | "vonage" | "http" | "whatsapp_cloud" | "telegram_gateway" | "smtp" | "sandbox";
         /**
-         * @description When a publishable key must solve a challenge: `risk` where a live send looks risky, `always` in test mode too.
+         * @description `off`: Devices send without solving anything. `risk`: In live mode: when the guard is suspicious, devices send more than usual, or the device has no address. `always`: In test mode too, so that you can try your pages and apps.
          * @enum {string}
          */
         PublishableChallenge: "off" | "risk" | "always";
@@ -2844,16 +2873,18 @@ export interface components {
         };
         /** @description Settings to change. What is absent stays, null resets to the default. docs/settings.md describes each. */
         RoutingPatch: {
+            /** @description Default order. The order in which channels are tried. */
             default?: components["schemas"]["Channel"][] | null;
+            /** @description Orders of countries. By ISO 3166-1 alpha-2 code. Each stands in place of the default order. */
             countries?: {
                 [key: string]: components["schemas"]["Channel"][];
             } | null;
         };
         /** @description In which order channels are tried. */
         RoutingSettings: {
-            /** @description The order in which channels are tried. */
+            /** @description Default order. The order in which channels are tried. */
             default: components["schemas"]["Channel"][];
-            /** @description The order of a country, by ISO 3166-1 alpha-2 code. */
+            /** @description Orders of countries. By ISO 3166-1 alpha-2 code. Each stands in place of the default order. */
             countries: {
                 [key: string]: components["schemas"]["Channel"][];
             };
@@ -3003,17 +3034,20 @@ export interface components {
         SigningSecretState: "current" | "next" | "old";
         /** @description Settings to change. What is absent stays, null resets to the default. docs/settings.md describes each. */
         SmsPatch: {
+            /** @description Whether the channel may be used. */
             enabled?: boolean | null;
+            /** @description Domain. The text ends in `@domain #code`, which browsers fill in by themselves on your pages. */
             domain?: string | null;
+            /** @description Android hash. The 11 characters with which your Android app reads the message by itself (SMS Retriever). */
             android_hash?: string | null;
         };
         /** @description Text messages. */
         SmsSettings: {
             /** @description Whether the channel may be used. */
             enabled: boolean;
-            /** @description The text ends in `@domain #code`. */
+            /** @description Domain. The text ends in `@domain #code`, which browsers fill in by themselves on your pages. */
             domain: string | null;
-            /** @description The text ends in the app's SMS Retriever hash. */
+            /** @description Android hash. The 11 characters with which your Android app reads the message by itself (SMS Retriever). */
             android_hash: string | null;
         };
         /** @description The users to stamp. */
@@ -3077,6 +3111,7 @@ export interface components {
         };
         /** @description Settings to change. What is absent stays, null resets to the default. docs/settings.md describes each. */
         TelegramPatch: {
+            /** @description Whether the channel may be used. */
             enabled?: boolean | null;
         };
         /**
@@ -3495,7 +3530,7 @@ export interface components {
             app_id: string;
         };
         /**
-         * @description `template` sends the code. In the link modes the user writes first.
+         * @description `template`: The code is sent in a message template that Meta has approved. The user does nothing. `link_code`: The user opens a link and sends the prepared message; the answer in the chat holds the code. `link_inbound`: The user opens a link and sends the prepared message, which approves the verification. No code is typed. Publishable keys cannot use it.
          * @enum {string}
          */
         WhatsAppMode: "template" | "link_code" | "link_inbound";
@@ -3504,13 +3539,16 @@ export interface components {
             /** @description Whether the channel may be used. */
             enabled: boolean;
             mode: components["schemas"]["WhatsAppMode"];
-            /** @description The number that a wa.me link opens. */
+            /** @description Business number. The number that the link opens. The link modes need it. */
             business_number: string | null;
         };
         /** @description Settings to change. What is absent stays, null resets to the default. docs/settings.md describes each. */
         WhatsappPatch: {
+            /** @description Whether the channel may be used. */
             enabled?: boolean | null;
+            /** @description WhatsApp mode. */
             mode?: components["schemas"]["WhatsAppMode"] | null;
+            /** @description Business number. The number that the link opens. The link modes need it. */
             business_number?: string | null;
         };
     };

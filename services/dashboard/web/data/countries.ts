@@ -1,5 +1,5 @@
 // Countries as people call them. In: what a person typed, or a code of the API. Out: the code, or the English name. Pure.
-import { isCountry } from '../../../domain/tenancy/countries.ts'
+import { isCountry } from '../../../../machines/countries.ts'
 
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
 

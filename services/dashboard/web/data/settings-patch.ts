@@ -61,6 +61,22 @@ export function rebase<T extends object>(base: object, draft: T, fresh: object):
   return Object.fromEntries(members) as T
 }
 
+/** The type of the member at a dotted path. */
+export type MemberAt<T, Path extends string> = Path extends `${infer Name}.${infer Rest}`
+  ? Name extends keyof T
+    ? MemberAt<T[Name], Rest>
+    : never
+  : Path extends keyof T
+    ? T[Path]
+    : never
+
+/** The same object with another value at a dotted path. */
+export function withValueAt<T extends object>(object: T, path: string, value: unknown): T {
+  const [name = '', ...rest] = path.split('.')
+  const member = (object as JsonObject)[name]
+  return { ...object, [name]: isObject(member) && rest.length > 0 ? withValueAt(member, rest.join('.'), value) : value }
+}
+
 /** The value at a dotted path; undefined where there is none. */
 export function valueAt(value: unknown, path: string): unknown {
   return path

@@ -2,11 +2,21 @@
 // the smallest change; and why the last save was refused, by path. What others have changed meanwhile is kept. A draft outlives its
 // screen in this tab, so that neither a session that ended nor a look at another app costs what was typed.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { SettingPath } from '../../../domain/tenancy/setting-list.ts'
 import { api, bodyOf } from '../api/client.ts'
 import type { Problem } from '../api/problem.ts'
 import type { components } from '../api/schema.ts'
 import { readInTab, storeInTab } from './browser-storage.ts'
-import { type DraftedSettings, patchOf, rebase, type Settings, sameValue, valueAt } from './settings-patch.ts'
+import {
+  type DraftedSettings,
+  type MemberAt,
+  patchOf,
+  rebase,
+  type Settings,
+  sameValue,
+  valueAt,
+  withValueAt,
+} from './settings-patch.ts'
 import { useApp, useTenant } from './tenant.tsx'
 import { useChange } from './use-change.ts'
 import { useQuery } from './use-query.ts'
@@ -29,7 +39,7 @@ export interface SettingsDraft {
   problem: Problem | null
   /** Refusals of settings that another screen shows: a short code may need lower limits. */
   elsewhere: FieldProblem[]
-  set<Name extends keyof DraftedSettings>(name: Name, value: DraftedSettings[Name]): void
+  set<Path extends SettingPath>(path: Path, value: MemberAt<DraftedSettings, Path>): void
   /** The words beside a field, by its path in the settings, until it is edited. */
   errorOf(path: string): string | undefined
   /** The same for a field that shows a whole list: the words of its first refused item. */
@@ -47,8 +57,8 @@ interface State {
 
 const PATH_OF_SETTINGS = 'settings.'
 
-/** `screen` names the draft; `shown`: the settings that the screen has fields for. */
-export function useSettingsDraft(screen: string, shown: readonly (keyof Settings)[]): SettingsDraft {
+/** `screen` names the draft; `shown`: the settings, or groups of them, that the screen has fields for. */
+export function useSettingsDraft(screen: string, shown: readonly (SettingPath | keyof Settings)[]): SettingsDraft {
   const app = useApp()
   const { replaceApp } = useTenant()
   const change = useChange()
@@ -89,10 +99,10 @@ export function useSettingsDraft(screen: string, shown: readonly (keyof Settings
     busy: change.busy,
     problem: isEdited ? null : change.problem,
     elsewhere: problems.filter(({ path }) => !shown.some(name => path === name || path.startsWith(`${name}.`))),
-    set: (name, value) =>
+    set: (path, value) =>
       setState(now => {
         const current = now.base === app.settings ? now : rebased(now, app.settings)
-        return { base: app.settings, draft: { ...current.draft, [name]: value } }
+        return { base: app.settings, draft: withValueAt(current.draft, path, value) }
       }),
     errorOf: path => asSentence(problems.find(problem => problem.path === path)?.message),
     errorUnder: path =>

@@ -10,7 +10,7 @@ interface Typed<T> {
   onInput(value: T | string): void
   notation: Notation<T>
   /** Said in place of the server's words, which may be about another notation. */
-  refusal?: string
+  refusal?: string | undefined
 }
 
 /** What was typed stays as it was typed: 0.50 does not become 0.5 under the viewer's hands. */

@@ -1,7 +1,8 @@
-// The limits with their defaults, which come from the settings themselves, and the scopes that a refusal names.
+// The limits with their defaults, as the settings declare them, and the scopes that a refusal names.
 import type { z } from 'zod'
+import type { LimitRule } from '../../../../machines/settings.ts'
 import type { limitScope } from '../../../domain/openapi/shared-schemas.ts'
-import { resolveSettings } from '../../../domain/tenancy/settings.ts'
+import { SETTINGS, type Setting, type SettingPath } from '../../../domain/tenancy/setting-list.ts'
 import { html, paragraphs, prose } from '../html.ts'
 import { heading, table } from '../layout.ts'
 import type { Guide } from './guide.ts'
@@ -19,8 +20,25 @@ export function duration(seconds: number): string {
   return `${seconds} s`
 }
 
-const rules = (all: readonly { max: number; seconds: number }[]): string =>
-  all.map(({ max, seconds }) => `${max.toLocaleString('en')} in ${duration(seconds)}`).join(', ')
+/** The settings that limit a caller, beside the group `limits`. */
+const LIMITING: readonly SettingPath[] = [
+  'verify_attempts',
+  'send_attempts',
+  'resend_cooldown_seconds',
+  'code.ttl_seconds',
+  'token_ttl_seconds',
+  'idempotency_ttl_seconds',
+]
+
+const rule = ({ max, seconds }: LimitRule): string => `${max.toLocaleString('en')} in ${duration(seconds)}`
+
+/** The kind of a setting says the type of its value. */
+function defaultInWords({ kind, default: value }: Setting): string {
+  if (kind === 'rules') return (value as LimitRule[]).map(rule).join(', ')
+  if (kind === 'durations') return (value as number[]).map(duration).join(', then ')
+  if (kind === 'duration') return duration(value as number)
+  return kind === 'percent' ? `${(value as number) * 100} %` : String(value)
+}
 
 const SCOPES: Record<z.output<typeof limitScope>, string> = {
   recipient: 'Sends or messages to this recipient.',
@@ -42,31 +60,17 @@ export const limits: Guide = {
   id: 'limits',
   name: 'Limits',
   render: () => {
-    const { limits: of, code, ...settings } = resolveSettings({})
-    const rows: [string, string][] = [
-      ['Sends to one recipient', rules(of.recipient)],
-      ['Messages to one recipient, resends included', rules(of.recipient_messages)],
-      ['Sends and resends from one `client_ip` (IPv6: one /64)', rules(of.client_ip)],
-      ['The same from a VPN, a proxy, Tor or a datacenter', `a factor of ${of.client_ip_reputation_factor}`],
-      ['Sends of an app without a usable `client_ip`', rules(of.app_without_client_ip)],
-      ['Sends and resends of an app', rules(of.app)],
-      ['Sends and resends by the publishable keys of an app', rules(of.app_publishable)],
-      ['Wrong codes for one recipient', rules(of.recipient_verify)],
-      ['Attempts to verify, per verification', String(settings.verify_attempts)],
-      ['Sends and resends, per verification', String(settings.send_attempts)],
-      ['Wait before a resend', `${settings.resend_cooldown_seconds.map(duration).join(', then ')}; the last repeats`],
-      ['Life of a code', `${duration(code.ttl_seconds)} from the last send, three times that from the first`],
-      ['Life of a verification token', duration(settings.token_ttl_seconds)],
-      ['Life of an idempotency key', duration(settings.idempotency_ttl_seconds)],
-      ['Body of a request', '16 KiB'],
-    ]
+    const limiting = SETTINGS.filter(({ path }) => path.startsWith('limits.') || LIMITING.includes(path))
+    const rows = limiting.map(one => [`${one.title}. ${one.description}`, defaultInWords(one)] as const)
     return html`${heading(2, 'limits', 'Limits')}
 ${paragraphs(
   'These are the defaults of an app; [its settings](#changeApp) change them. A limit holds in any window of its length. A refused send counts for nothing and costs nothing.',
 )}
 ${table(
   ['Limit', 'Default'],
-  rows.map(([name, value]) => ({ cells: [prose(name), html`${value}`] })),
+  [...rows, ['Body of a request.', '16 KiB'] as const].map(([name, value]) => ({
+    cells: [prose(name), html`${value}`],
+  })),
 )}
 ${heading(3, 'limit-scopes', 'Which limit was hit')}
 ${paragraphs('A refusal with 429 names the limit as `scope`, and the seconds to wait as `retry_after` and in the header `Retry-After`.')}

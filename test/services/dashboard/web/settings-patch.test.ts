@@ -1,5 +1,11 @@
 import { expect } from 'chai'
-import { patchOf, rebase, sameValue, valueAt } from '../../../../services/dashboard/web/data/settings-patch.ts'
+import {
+  patchOf,
+  rebase,
+  sameValue,
+  valueAt,
+  withValueAt,
+} from '../../../../services/dashboard/web/data/settings-patch.ts'
 
 const saved = {
   locale: 'en',
@@ -28,6 +34,13 @@ describe('a draft of settings', () => {
       spend_caps: { GB: null },
       allowed_countries: null,
     })
+  })
+
+  it('is edited by path, and leaves the saved settings as they are', () => {
+    const draft = withValueAt(withValueAt(saved, 'code.length', 8), 'spend_caps', { GB: 9 })
+    expect(draft).to.deep.equal({ ...saved, code: { length: 8, ttl_seconds: 600 }, spend_caps: { GB: 9 } })
+    expect(patchOf(saved, draft)).to.deep.equal({ code: { length: 8 }, spend_caps: { GB: 9 } })
+    expect(saved.code.length).to.equal(6)
   })
 
   it('keeps a text that is no number, for the server to refuse', () => {

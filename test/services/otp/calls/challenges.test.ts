@@ -5,7 +5,7 @@ import { createMetrics } from '../../../../infra/metrics.ts'
 import type { Identity } from '../../../../machines/calls.ts'
 import { CHALLENGE_LIFE_MS, encodeSalt, HARDEST_DIFFICULTY } from '../../../../machines/challenge.ts'
 import { solveChallenge } from '../../../../machines/challenge-solver.ts'
-import type { PublishableChallenge } from '../../../../machines/settings.ts'
+import type { AppSettings } from '../../../../machines/settings.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
 import {
@@ -49,7 +49,10 @@ eachStore('challenges', fresh => {
       metrics,
     })
   let commands = 0
-  const call = (more: Partial<ChallengedCall> = {}, publishable_challenge: PublishableChallenge = 'risk') => {
+  const call = (
+    more: Partial<ChallengedCall> = {},
+    publishable_challenge: AppSettings['publishable_challenge'] = 'risk',
+  ) => {
     commands += 1
     return {
       command_id: `command ${commands}`,

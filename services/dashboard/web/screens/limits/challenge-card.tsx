@@ -1,5 +1,6 @@
 // Whether a device must solve a challenge before it sends. Like the guard's switches, the choice takes effect at once.
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { choicesOf, labelOf } from '../../data/setting-words.ts'
 import { useApp, useTenant } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { Card } from '../../ui/card.tsx'
@@ -9,16 +10,6 @@ import { RadioGroup } from '../../ui/radio-group.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 
 type When = Schemas['PublishableChallenge']
-
-const CHOICES: readonly { value: When; label: string; hint: string }[] = [
-  { value: 'off', label: 'Never', hint: 'Devices send without solving anything.' },
-  {
-    value: 'risk',
-    label: 'When a send looks risky',
-    hint: 'In live mode: when the guard is suspicious, devices send more than usual, or the device has no address.',
-  },
-  { value: 'always', label: 'Always', hint: 'In test mode too, so that you can try your pages and apps.' },
-]
 
 const SENTENCES: Readonly<Record<When, string>> = {
   off: 'Devices solve no challenges.',
@@ -53,9 +44,9 @@ export function ChallengeCard({ may }: { may: boolean }) {
     >
       <Editable may={may}>
         <RadioGroup
-          label="When a device must solve a challenge"
+          label={labelOf('publishable_challenge')}
           value={app.settings.publishable_challenge}
-          options={CHOICES}
+          options={choicesOf('publishable_challenge')}
           disabled={change.busy}
           onChange={choose}
         />

@@ -1,6 +1,7 @@
 // To which countries codes are sent: all or only some, and never to the blocked ones.
 import { useState } from 'preact/hooks'
 import { sortedByName } from '../../data/countries.ts'
+import { labelOf } from '../../data/setting-words.ts'
 import type { SettingsDraft } from '../../data/use-settings-draft.ts'
 import { Card } from '../../ui/card.tsx'
 import { CountryField, CountryTags } from '../../ui/country-field.tsx'
@@ -40,7 +41,7 @@ export function CountriesCard({ draft, may }: { draft: SettingsDraft; may: boole
             {allowed !== null && (
               <>
                 <CountryTags
-                  label="Allowed countries"
+                  label={labelOf('allowed_countries')}
                   codes={sortedByName(allowed)}
                   onRemove={code =>
                     draft.set(
@@ -71,7 +72,7 @@ export function CountriesCard({ draft, may }: { draft: SettingsDraft; may: boole
               <p class="hint">No country is blocked.</p>
             ) : (
               <CountryTags
-                label="Blocked countries"
+                label={labelOf('blocked_countries')}
                 codes={sortedByName(blocked)}
                 onRemove={code =>
                   draft.set(

@@ -1,7 +1,9 @@
 // The guard against SMS pumping: whether it refuses or only records, and what it does about a suspicious message. Unlike the rest of the
 // screen its switches take effect at once: turning it on asks first, and shows what it would have refused.
 import { useState } from 'preact/hooks'
+import { SETTING_FIELDS } from '../../../apps/settings.data.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { choicesOf, labelOf } from '../../data/setting-words.ts'
 import { useApp, useTenant } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -14,21 +16,6 @@ import { useToast } from '../../ui/toasts.tsx'
 import { TurnOnGuard } from './turn-on-guard.tsx'
 
 type Guard = Schemas['FraudGuardSettings']
-
-const MODE_WORDS: Readonly<Record<Guard['mode'], string>> = {
-  on: 'It refuses messages that look like SMS pumping, and records each with its reasons.',
-  record: 'It refuses nothing. It records what it would refuse, so that you can look before you turn it on.',
-  off: 'It looks at nothing and records nothing.',
-}
-
-const ACTIONS: readonly { value: Guard['action']; label: string; hint: string }[] = [
-  { value: 'refuse', label: 'Refuse the message', hint: 'The send is answered with 429 and the scope fraud_guard.' },
-  {
-    value: 'free_channel',
-    label: 'Move it to a free channel',
-    hint: 'The first other channel of the order that has no price. Where there is none, the message is refused.',
-  },
-]
 
 export function FraudGuard({ may }: { may: boolean }) {
   const app = useApp()
@@ -58,8 +45,8 @@ export function FraudGuard({ may }: { may: boolean }) {
         <div class="limits-guard">
           <div class="limits-part">
             <Switch
-              label="Fraud guard"
-              hint={MODE_WORDS[mode]}
+              label={labelOf('fraud_guard.mode')}
+              hint={SETTING_FIELDS['fraud_guard.mode'].choices[mode]?.hint}
               checked={mode === 'on'}
               disabled={change.busy}
               onChange={on => {
@@ -85,9 +72,9 @@ export function FraudGuard({ may }: { may: boolean }) {
             />
           </div>
           <RadioGroup
-            label="What happens to a suspicious message"
+            label={labelOf('fraud_guard.action')}
             value={action}
-            options={ACTIONS}
+            options={choicesOf('fraud_guard.action')}
             disabled={change.busy}
             onChange={chosen =>
               apply(

@@ -1,6 +1,7 @@
 // How much may be spent on a country in a day, in units of the currency of the prices.
 import { useRef } from 'preact/hooks'
 import { countryName, sortedByName } from '../../data/countries.ts'
+import { labelOf } from '../../data/setting-words.ts'
 import type { SettingsDraft } from '../../data/use-settings-draft.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -26,7 +27,7 @@ export function SpendCaps({ draft, may }: { draft: SettingsDraft; may: boolean }
   }
   return (
     <Card
-      title="Spend caps"
+      title={labelOf('spend_caps')}
       lead="What may be spent on a country in a day (UTC), exactly, however many sends come at once. Beyond it sends are refused until midnight UTC. Messages without a price, and email, have no cap."
     >
       <Editable may={may}>

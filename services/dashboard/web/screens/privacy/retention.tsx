@@ -1,8 +1,10 @@
 // How long the app keeps verifications.
 import { useState } from 'preact/hooks'
+import { SETTING_FIELDS } from '../../../apps/settings.data.ts'
 import { api, bodyOf } from '../../api/client.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
+import { hintOf } from '../../data/setting-words.ts'
 import { useApp, useTenant } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
@@ -38,10 +40,9 @@ export function Retention() {
       <Form change={change} onSubmit={save}>
         <TextField
           label="Days"
-          hint="1 to 3650. Verifications of test mode are kept for 3 days at most. A shorter time also applies to what is there."
+          hint={hintOf('retention_days')}
           type="number"
-          min={1}
-          max={3650}
+          {...SETTING_FIELDS.retention_days.bounds}
           value={days}
           onInput={setDays}
           error={change.errorOf('settings.retention_days')}

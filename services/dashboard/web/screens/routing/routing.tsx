@@ -3,41 +3,31 @@ import { api, bodyOf } from '../../api/client.ts'
 import type { Channel } from '../../data/channels.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
+import { labelOf } from '../../data/setting-words.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { useQuery } from '../../data/use-query.ts'
 import { useSettingsDraft } from '../../data/use-settings-draft.ts'
 import { Card } from '../../ui/card.tsx'
 import { Editable } from '../../ui/editable.tsx'
-import { Switch } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SaveBar } from '../../ui/save-bar.tsx'
 import { Screen } from '../../ui/screen.tsx'
+import { SettingField } from '../../ui/setting-field.tsx'
 import { ChannelOrder } from './channel-order.tsx'
 import { ChannelsCard } from './channels-card.tsx'
-import { CodeCard } from './code-card.tsx'
+import { CODE_SETTINGS, CodeCard } from './code-card.tsx'
 import { CountryOrders } from './country-orders.tsx'
-import { DevicesCard } from './devices-card.tsx'
+import { DEVICE_SETTINGS, DevicesCard } from './devices-card.tsx'
 import { Explain } from './explain.tsx'
 import './routing.css'
 
 /** The settings that this screen has fields for. */
-const SHOWN = [
-  'routing',
-  'channels',
-  'auto_fallback',
-  'locale',
-  'code',
-  'verify_attempts',
-  'send_attempts',
-  'resend_cooldown_seconds',
-  'token_ttl_seconds',
-  'idempotency_ttl_seconds',
-  'publishable_send',
-  'allowed_origins',
-] as const
+const SHOWN = ['routing', 'channels', 'auto_fallback', 'locale', ...CODE_SETTINGS, ...DEVICE_SETTINGS] as const
 
 /** A shorter code needs fewer guesses. */
-const NAMES_ELSEWHERE = { 'limits.recipient_verify': '“Wrong codes for one recipient”, under Limits and fraud' }
+const NAMES_ELSEWHERE = {
+  'limits.recipient_verify': `“${labelOf('limits.recipient_verify')}”, under Limits and fraud`,
+}
 
 const EMPTY_ORDER = {
   title: 'Save an empty default order?',
@@ -53,8 +43,7 @@ export default function Routing() {
     const page = await bodyOf(api.GET('/admin/v1/apps/{id}/providers', { params: { path: { id: app.id } } }))
     return page.items
   })
-  const { settings, set } = draft
-  const { routing, channels } = settings
+  const { routing, channels } = draft.settings
   const emptiesOrder = routing.default.length === 0 && app.settings.routing.default.length > 0
 
   function noteOf(channel: Channel): string | null {
@@ -73,19 +62,13 @@ export default function Routing() {
         <Card title="Channels in order" lead="The default order. Drag the channels, or use the arrows.">
           <Editable may={may}>
             <ChannelOrder
-              label="Default order"
+              label={labelOf('routing.default')}
               order={routing.default}
-              onChange={order => set('routing', { ...routing, default: order })}
+              onChange={order => draft.set('routing.default', order)}
               may={may}
               noteOf={noteOf}
             />
-            <Switch
-              label="Automatic fallback"
-              hint="When a message finally fails, the next channel is tried at once, without a resend."
-              checked={settings.auto_fallback}
-              onChange={on => set('auto_fallback', on)}
-              error={draft.errorOf('auto_fallback')}
-            />
+            <SettingField draft={draft} path="auto_fallback" />
           </Editable>
         </Card>
         <Card title="Countries" lead="Numbers of these countries have an order of their own.">
@@ -93,7 +76,7 @@ export default function Routing() {
             <CountryOrders
               orders={routing.countries}
               defaultOrder={routing.default}
-              onChange={countries => set('routing', { ...routing, countries })}
+              onChange={countries => draft.set('routing.countries', countries)}
               may={may}
               noteOf={noteOf}
               errorOf={draft.errorUnder}

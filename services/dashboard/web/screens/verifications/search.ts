@@ -1,7 +1,7 @@
 // What the lists of verifications and refusals are searched for. In: the query of the page's address, which can be shared. Out: the search,
 // and the address of a search. Times are in UTC in the address, and in the viewer's zone in fields (see data/local-field.ts). Pure.
 import { CHANNELS, type Channel } from '../../../../../machines/channels.ts'
-import { isCountry } from '../../../../domain/tenancy/countries.ts'
+import { isCountry } from '../../../../../machines/countries.ts'
 import { VERIFICATIONS_PATH } from '../../../screens.ts'
 import type { components } from '../../api/schema.ts'
 import { isRefusalType, type RefusalType } from './refusal-words.ts'

@@ -1,0 +1,70 @@
+// Schemas of single values in settings, which the APIs and the bootstrap file use too. Their messages say what is expected. They check the
+// form only, not whether a number or a host exists.
+import { z } from 'zod'
+import { CHANNELS } from './channels.ts'
+import { isCountry } from './countries.ts'
+
+export const channel = z
+  .enum(CHANNELS, `must be one of ${CHANNELS.join(', ')}`)
+  .meta({ id: 'Channel', description: 'How a code can travel.' })
+
+/** The order of channels. An empty one is allowed: every send is then refused with NoEnabledChannelError. */
+export const channelOrder = z
+  .array(channel)
+  .refine(order => new Set(order).size === order.length, 'names a channel twice')
+
+export const countryOrAll = z
+  .string()
+  .refine(code => code === '*' || isCountry(code), 'must be an ISO 3166-1 alpha-2 code or "*"')
+export const country = z.string().refine(isCountry, 'must be an ISO 3166-1 alpha-2 country code, such as "GB"')
+
+export const phoneNumber = z
+  .string()
+  .regex(/^\+[1-9]\d{6,14}$/, 'must be an E.164 phone number, such as "+447911123456"')
+
+/** Makes the tag canonical: `pt-br` becomes `pt-BR`. */
+export const locale = z
+  .string()
+  .refine(tag => canonicalLocale(tag) !== undefined, {
+    message: 'must be a BCP 47 language tag, such as "en" or "pt-BR"',
+    abort: true,
+  })
+  .overwrite(tag => canonicalLocale(tag) ?? tag)
+
+function canonicalLocale(tag: string): string | undefined {
+  try {
+    return Intl.getCanonicalLocales(tag)[0]
+  } catch {
+    return undefined
+  }
+}
+
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
+const DOMAIN = new RegExp(`^(?=.{1,253}$)(?:${LABEL}\\.)+${LABEL}$`)
+
+export const domain = z.string().regex(DOMAIN, 'must be a domain name in lower case, such as "example.com"')
+
+export const androidHash = z
+  .string()
+  .regex(/^[A-Za-z0-9+/]{11}$/, "must be the 11 base64 characters of the app's SMS Retriever hash")
+
+/** Exactly as browsers send it, because it is compared with the Origin header as text. */
+export const origin = z
+  .string()
+  .refine(text => !text.includes('*'), {
+    message: 'has no wildcards: list every origin by itself, such as "https://shop.example"',
+    abort: true,
+  })
+  .refine(isOrigin, 'must be an origin as browsers send it, "https://host[:port]" (http for localhost only)')
+
+/** `new URL` accepts more characters than names of hosts have. */
+const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?)$/
+
+function isOrigin(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url?.origin !== text || !HOST.test(url.hostname)) return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLocalhost(url.hostname))
+}
+
+const isLocalhost = (host: string): boolean =>
+  ['localhost', '127.0.0.1', '[::1]'].includes(host) || host.endsWith('.localhost')

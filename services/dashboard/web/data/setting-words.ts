@@ -1,0 +1,40 @@
+// How a field shows a setting. In: the path of the setting, whose words and bounds come from its declaration. Out: the label, the hint, the
+// choices and the words of a refusal. Pure.
+import type { SettingPath } from '../../../domain/tenancy/setting-list.ts'
+import { SETTING_FIELDS } from '../../apps/settings.data.ts'
+import { duration, durations } from './duration.ts'
+import { percent } from './notation.ts'
+import type { MemberAt, Settings } from './settings-patch.ts'
+
+export function labelOf(path: SettingPath): string {
+  const { kind, label } = SETTING_FIELDS[path]
+  return kind === 'percent' ? `${label} (%)` : label
+}
+
+export function hintOf(path: SettingPath): string {
+  const { kind, hint, bounds } = SETTING_FIELDS[path]
+  if (kind === 'number') return `${bounds?.min} to ${bounds?.max}. ${hint}`.trim()
+  if (kind === 'durations') return `${hint} Write commas between them.`
+  return kind === 'list' ? `${hint} One per line.` : hint
+}
+
+/** The server's words are about seconds and shares; undefined where they hold for the field as well. */
+export function refusalOf(path: SettingPath): string | undefined {
+  const { kind, bounds, default: example } = SETTING_FIELDS[path]
+  if (bounds === null) return undefined
+  if (kind === 'duration') return spanRefusal(bounds, example as number)
+  if (kind === 'percent') return `Must be a number from ${percent.format(bounds.min)} to ${percent.format(bounds.max)}.`
+  if (kind === 'durations')
+    return `Must be times of at most ${duration.format(bounds.max)} with commas between them, such as “${durations.format(example as number[])}”.`
+  return undefined
+}
+
+/** "Must be from 1 minute to 1 hour, such as “10 minutes”." */
+export const spanRefusal = ({ min, max }: { min: number; max: number }, example: number): string =>
+  `Must be from ${duration.format(min)} to ${duration.format(max)}, such as “${duration.format(example)}”.`
+
+export const choicesOf = <Path extends SettingPath>(path: Path) =>
+  Object.entries(SETTING_FIELDS[path].choices).map(([value, words]) => ({
+    value: value as MemberAt<Settings, Path> & string,
+    ...words,
+  }))
