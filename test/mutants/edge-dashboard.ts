@@ -86,9 +86,9 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   // The admin API.
   {
     fault: 'a viewer erases the data of a person',
-    file: 'services/dashboard/access.ts',
-    original: "'POST /apps/:id/erase': 'developer'",
-    planted: "'POST /apps/:id/erase': 'viewer'",
+    file: 'services/dashboard/privacy/routes.ts',
+    original: "role: 'developer'",
+    planted: "role: 'viewer'",
     tests: ['test/services/dashboard/route-roles.test.ts'],
   },
   {

@@ -7,7 +7,7 @@ import { createRefusalPacing, type RefusalPacing } from '../../infra/http/refusa
 import { createHttpShell } from '../../infra/http/shell.ts'
 import { createMetrics } from '../../infra/metrics.ts'
 import type { OtpAnswer, OtpCall, VerificationView } from '../../machines/calls.ts'
-import { ADMIN_API } from '../../services/dashboard/openapi/admin-api.ts'
+import { ADMIN_API } from '../../services/dashboard/admin-api.ts'
 import type { NewRefusal } from '../../services/domain/refusals/refusal-log.ts'
 import { hashApiKey } from '../../services/domain/tenancy/api-keys.ts'
 import type { ApiKey } from '../../services/domain/tenancy/documents.ts'
