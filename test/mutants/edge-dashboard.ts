@@ -19,9 +19,9 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'a publishable key, which anyone can read, cancels verifications',
-    file: 'services/edge/router.ts',
-    original: "post('/otp/cancel', createCommand(SERVER_KEY,",
-    planted: "post('/otp/cancel', createCommand(ANY_KEY,",
+    file: 'services/edge/operations.ts',
+    original: "const SERVER_KEY: readonly KeyKind[] = ['server']",
+    planted: "const SERVER_KEY: readonly KeyKind[] = ['server', 'publishable']",
     tests: ['test/services/edge/api-keys.test.ts'],
   },
   {
