@@ -3,7 +3,8 @@
 
 const lines = (entries, indent) => entries.map(entry => `${indent}${entry}\n`).join('')
 
-const comment = ({ description }) => (description ? `/** ${description.replaceAll('*/', '* /').replaceAll('\n', ' ')} */ ` : '')
+const comment = ({ description }) =>
+  description ? `/** ${description.replaceAll('*/', '* /').replaceAll('\n', ' ')} */ ` : ''
 
 const named = $ref => `components['schemas'][${JSON.stringify($ref.slice($ref.lastIndexOf('/') + 1))}]`
 
@@ -13,7 +14,10 @@ function typeOf(schema) {
   if (anyOf !== undefined) return anyOf.map(typeOf).join(' | ')
   if (names !== undefined) return names.map(name => JSON.stringify(name)).join(' | ')
   if (value !== undefined) return JSON.stringify(value)
-  return [type].flat().map(one => typeNamed(one, schema)).join(' | ')
+  return [type]
+    .flat()
+    .map(one => typeNamed(one, schema))
+    .join(' | ')
 }
 
 function typeNamed(type, schema) {
@@ -63,7 +67,9 @@ function operationType({ parameters = [], requestBody, responses }, document) {
 
 export function typesOf(document) {
   const paths = Object.entries(document.paths).map(([path, methods]) => {
-    const operations = Object.entries(methods).map(([method, one]) => `    ${method}: ${operationType(one, document)}\n`)
+    const operations = Object.entries(methods).map(
+      ([method, one]) => `    ${method}: ${operationType(one, document)}\n`,
+    )
     return `  '${path}': {\n${operations.join('')}  }`
   })
   const schemas = Object.entries(document.components.schemas).map(

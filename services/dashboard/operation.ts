@@ -62,13 +62,10 @@ interface Declaration<
   Body extends z.ZodType,
   Schema extends z.ZodType | null,
   Kept,
-> {
-  id: string
+> extends Pick<ApiOperation, 'id' | 'summary' | 'description'> {
   /** Its path follows /admin/v1. */
   route: R
   role: LowestRole
-  summary: string
-  description: string
   query?: Query
   headers?: readonly ApiParameter[]
   /** `documentedAs`: where the schema that checks it says less than a reader wants. `maxBytes`: in place of the usual limit. */

@@ -8,7 +8,6 @@ import {
   type ApiOperation,
   type ApiParameter,
   type ApiPart,
-  type ApiRefusal,
   type Route,
   splitRoute,
 } from '../../infra/openapi/operation.ts'
@@ -45,19 +44,14 @@ export interface ClientOperation extends ApiOperation {
   command: Command<z.ZodObject> | null
 }
 
-interface Declaration<Body extends z.ZodObject> {
-  id: string
+interface Declaration<Body extends z.ZodObject>
+  extends Pick<ApiOperation, 'id' | 'summary' | 'description' | 'links' | 'refusals'> {
   /** Its path follows /api/v1. */
   route: Route
-  summary: string
-  description: string
   keys: readonly KeyKind[]
   command?: Command<Body>
   parameters?: readonly ApiParameter[]
-  answer: Omit<ApiAnswer, 'status'> & { schema: z.ZodType }
-  /** Those that not every operation has. */
-  refusals: readonly ApiRefusal[]
-  links?: Record<string, ApiLink>
+  answer: Omit<ApiAnswer, 'status'>
 }
 
 function operation<Body extends z.ZodObject>(declared: Declaration<Body>): ClientOperation {
@@ -175,19 +169,9 @@ export const OPERATIONS: readonly ClientOperation[] = [
     description:
       'A wrong code is not an error: `matched` is false and `attempts_left` counts down; the last one fails the verification. A publishable key gets a `verification_token` for a right code, which your backend exchanges: what a device says is no proof. The key that verified may repeat the call for 60 s, while the code is valid and its token is not exchanged, because the answer may have been lost; after that the right code is refused too. Accept an `otp_id` once.',
     keys: ANY_KEY,
-    command: {
-      schema: requests.verifyRequest,
-      example: requestExamples.verify,
-      call: calls => calls.verify,
-    },
+    command: { schema: requests.verifyRequest, example: requestExamples.verify, call: calls => calls.verify },
     answer: { schema: answers.verified, description: 'Whether the code was right.', examples: answerExamples.verify },
-    refusals: [
-      refusal.notFound,
-      refusal.notPending,
-      refusal.verifyNotAllowed,
-      refusal.expired,
-      refusal.verifyLimit,
-    ],
+    refusals: [refusal.notFound, refusal.notPending, refusal.verifyNotAllowed, refusal.expired, refusal.verifyLimit],
     links: EXCHANGE_LINK,
   }),
   operation({
@@ -210,11 +194,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
     summary: 'Cancel a verification',
     description: 'Its code and link are dead from then on. Canceling twice gives the same answer.',
     keys: SERVER_KEY,
-    command: {
-      schema: requests.cancelRequest,
-      example: requestExamples.cancel,
-      call: calls => calls.cancel,
-    },
+    command: { schema: requests.cancelRequest, example: requestExamples.cancel, call: calls => calls.cancel },
     answer: {
       schema: answers.verification,
       description: 'The verification, canceled.',
@@ -229,11 +209,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
     description:
       'Exchanges a token produced on a device for the recipient it proves. This is the only trustworthy proof that a user controls a number. Repeating the call with the same API key gives the same answer for as long as the token lives: accept an `otp_id` once.',
     keys: SERVER_KEY,
-    command: {
-      schema: requests.exchangeRequest,
-      example: requestExamples.exchange,
-      call: calls => calls.exchange,
-    },
+    command: { schema: requests.exchangeRequest, example: requestExamples.exchange, call: calls => calls.exchange },
     answer: { schema: answers.exchanged, description: 'Who was verified.', examples: answerExamples.exchange },
     refusals: [refusal.noSuchToken],
   }),
