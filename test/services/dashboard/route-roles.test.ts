@@ -4,6 +4,8 @@ import { expect } from 'chai'
 import type { DeadLetter, DeadLetters, Depth } from '../../../infra/broker/broker.ts'
 import { ADMIN_PATH, ROLES, type Role } from '../../../services/dashboard/access.ts'
 import { OPERATIONS } from '../../../services/dashboard/admin-api.ts'
+import { noContent } from '../../../services/dashboard/answers.ts'
+import { operation } from '../../../services/dashboard/operation.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { ProviderTestAnswer } from '../../../services/domain/tenancy/provider-test.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin, TOKENS } from '../../support/admin-api.ts'
@@ -251,6 +253,12 @@ onEmbeddedStore('a route of the admin API', fresh => {
   it('has an example here, and needs the role that is expected here', () => {
     const expected = Object.keys(EXAMPLES).map(route => [route, expectedRole(route)])
     expect(Object.fromEntries(DECLARED)).to.deep.equal(Object.fromEntries(expected))
+  })
+
+  it('cannot be declared without a role', () => {
+    const declared = { id: 'open', route: 'GET /open', summary: 'Open', description: 'For all.' } as const
+    // @ts-expect-error: `role` is missing.
+    operation({ ...declared, answers: [noContent('Done.')], handle: async () => {} })
   })
 
   it('refuses a caller without a session, and changes nothing', async () => {
