@@ -2,13 +2,15 @@
 //
 //   node infra/build.mjs          the server and its pages, for `npm start`
 //   node infra/build.mjs tests    the tests as well
+//   node infra/build.mjs types    only the types of the admin API, for type checks and editors
 //
 // It is JavaScript because nothing is compiled yet when it runs.
 import { spawnSync } from 'node:child_process'
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import process from 'node:process'
+import { typesOf } from './openapi/types.mjs'
 
 const ROOT = join(import.meta.dirname, '..')
 const SITES = { dashboard: 'services/dashboard/web', docs: 'services/edge/docs/web' }
@@ -40,7 +42,16 @@ function compile(name) {
   for (const built of builds) writeFileSync(join(ROOT, markOf(built)), '')
 }
 
+/** What the pages of the dashboard know of the admin API. Their build ignores types, type checks and tests need them. */
+function writeApiTypes() {
+  const [types, document] = ['services/dashboard/web/api/schema.ts', 'docs/openapi.json']
+  if (timeOf(types) > Math.max(timeOf(document), timeOf('infra/openapi/types.mjs'))) return
+  writeFileSync(join(ROOT, types), typesOf(JSON.parse(readFileSync(join(ROOT, document), 'utf8'))))
+}
+
 const project = process.argv[2] ?? 'server'
+if (project !== 'server') writeApiTypes()
+if (project === 'types') process.exit()
 compile(project)
 // The bundle that is written last.
 if (project === 'tests' && timeOf('dist/bundles/crashing-countersign.js') < timeOf(markOf('tests'))) {

@@ -1,9 +1,17 @@
 // How a service describes its HTTP API: one ApiPart, with an ApiOperation for each route. document.ts joins the parts of all services into
 // one OpenAPI document. Bodies are zod schemas. One that has an `id` (`.meta({ id })`) becomes a component of that name; a request or an
 // answer must have one, because generators name their types after it.
-import type { z } from 'zod'
+import { z } from 'zod'
 
 export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+/** A method, and a path with `{name}` for each parameter. */
+export type Route = `${Uppercase<HttpMethod>} /${string}`
+
+/** The parameters in the path of a route. */
+export type PathParams<R extends string> = R extends `${string}{${infer Name}}${infer Rest}`
+  ? { [Member in Name]: string } & PathParams<Rest>
+  : unknown
 
 export interface ApiParameter {
   name: string
@@ -87,3 +95,23 @@ export interface ApiPart {
   operations: readonly ApiOperation[]
   webhooks?: readonly ApiWebhook[]
 }
+
+export function splitRoute(route: Route): { method: HttpMethod; path: string } {
+  const [method = '', path = ''] = route.split(' ')
+  return { method: method.toLowerCase() as HttpMethod, path }
+}
+
+/** As Koa's router writes it. */
+export const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
+
+/** The parameters of a query, from the schema that it is parsed with. Each member says its `description`, and, where it is parsed from a text
+ *  into something else, the schema that it is `documentedAs`. */
+export const queryParameters = ({ shape }: z.ZodObject): ApiParameter[] =>
+  Object.entries(shape as Record<string, z.ZodType>).map(([name, schema]) => {
+    const { description = '', documentedAs } = schema.meta() ?? {}
+    return { name, in: 'query', description, schema: documentedAs instanceof z.ZodType ? documentedAs : unwrap(schema) }
+  })
+
+/** The schema of a value that is there. */
+export const unwrap = (schema: z.ZodType): z.ZodType =>
+  schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? unwrap(schema.unwrap() as z.ZodType) : schema

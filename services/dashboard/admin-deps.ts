@@ -1,5 +1,4 @@
-// What the routes of the admin API are made from. Every file of routes exports one AddRoutes, which service.ts lists.
-import type { Router } from '@koa/router'
+// What the handlers of the admin API work with.
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
@@ -16,7 +15,7 @@ import type { WithAudit } from './with-audit.ts'
 
 export interface AdminDeps {
   store: CountersignStore
-  broker: Pick<Broker, 'publish' | 'depth' | 'dead'>
+  broker: Pick<Broker, 'publish' | 'request' | 'depth' | 'dead'>
   keyring: Keyring
   clock: Clock
   log: Logger
@@ -33,8 +32,8 @@ export interface AdminDeps {
   withAudit: WithAudit
   /** For a PUT that replaces many documents: two such PUTs must not mix. */
   changeExclusively: ExclusiveChange
+  /** Of a call to a vendor. */
+  vendorTimeoutMs: number
   /** Work that goes on after the answer. Jobs run one after the other; those that have not begun when the process stops are dropped. */
   runInBackground: BackgroundQueue['run']
 }
-
-export type AddRoutes = (router: Router, admin: AdminDeps) => void

@@ -1,14 +1,50 @@
-// GET /audit?company_id=: the audit log, newest first. A user sees the records of the user's own company.
+// The audit log. A user sees the records of the user's own company.
 import { z } from 'zod'
 import { isoTime } from '../../infra/iso-time.ts'
 import type { AuditDoc } from '../domain/audit.ts'
+import { enumOf, jsonObject, timeSchema } from '../domain/openapi/shared-schemas.ts'
 import { mayAccessCompany, principalOf } from './access.ts'
-import type { AddRoutes } from './admin-deps.ts'
-import type { AuditRecordAnswer, AuditState } from './audit.schemas.ts'
+import { page } from './answers.ts'
+import { operation } from './operation.ts'
+import { pageOf } from './page-schema.ts'
 import { pageFields } from './pages.ts'
-import { notFound, readQuery } from './request-input.ts'
+import { notFound } from './request-input.ts'
 
-const query = z.strictObject({ ...pageFields, company_id: z.string().optional() })
+const outcome = enumOf<AuditDoc['outcome']>({ begun: true, done: true, undone: true }).meta({
+  id: 'AuditOutcome',
+  description: '`begun`: it was interrupted, and may have happened.',
+})
+
+const state = z.union([jsonObject, z.array(jsonObject)]).nullable()
+
+const auditRecord = z
+  .object({
+    id: z.string().meta({ description: 'Identifies the record.' }),
+    at: timeSchema('When it began.'),
+    who: z.string().meta({ description: 'The operator or user.' }),
+    company_id: z.string().nullable().meta({ description: 'The company it was about.' }),
+    action: z.string().meta({ description: 'What was done, such as `key.create`.' }),
+    target: z.string().meta({ description: 'What it was done to.' }),
+    before: state.meta({ description: 'The state before. Secrets are fingerprints.' }),
+    after: state.meta({ description: 'The state after. Secrets are fingerprints.' }),
+    outcome,
+  })
+  .meta({ id: 'AuditRecord', description: 'A change through the admin API.' })
+
+type AuditState = z.output<typeof state>
+type AuditRecordAnswer = z.output<typeof auditRecord>
+
+const example: AuditRecordAnswer = {
+  id: 'aud_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  at: '2030-01-01T12:00:00.000Z',
+  who: 'ann',
+  company_id: 'cmp_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  action: 'company.create',
+  target: 'cmp_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  before: null,
+  after: { name: 'Acme' },
+  outcome: 'done',
+}
 
 /** withAudit stores the members that a change says, so `before` and `after` are objects or lists of them. */
 const auditRecordView = ({
@@ -33,15 +69,24 @@ const auditRecordView = ({
   outcome,
 })
 
-export const addAuditRoutes: AddRoutes = (router, { store, readPage }) => {
-  router.get('/audit', async ctx => {
-    const { company_id = principalOf(ctx).company_id, ...pageOptions } = readQuery(ctx, query)
-    if (company_id !== null && !mayAccessCompany(ctx, company_id)) throw notFound('company')
-    const filter = company_id === null ? {} : { company_id }
-    ctx.body = await readPage(
-      ctx,
-      { docs: store.docs('audit'), filter, newestFirst: true, show: auditRecordView },
-      pageOptions,
-    )
-  })
-}
+export const auditOperations = [
+  operation({
+    id: 'listAuditRecords',
+    route: 'GET /audit',
+    role: 'viewer',
+    summary: 'Read the audit log',
+    description: 'Every change through this API, newest first.',
+    query: z.strictObject({
+      ...pageFields,
+      company_id: z.string().optional().meta({ description: 'Only changes of this company.' }),
+    }),
+    answers: [page(pageOf('AuditPage', auditRecord), 'A page of records.', example)],
+    handle: async ({ ctx, query }, { store, readPage }) => {
+      const { company_id = principalOf(ctx).company_id, ...pageOptions } = query
+      if (company_id !== null && !mayAccessCompany(ctx, company_id)) throw notFound('company')
+      const filter = company_id === null ? {} : { company_id }
+      const docs = store.docs('audit')
+      return readPage(ctx, { docs, filter, newestFirst: true, show: auditRecordView }, pageOptions)
+    },
+  }),
+]

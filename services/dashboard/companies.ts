@@ -1,20 +1,38 @@
-// GET|POST /companies, GET|PATCH /companies/{id}
+// Companies: tenants, each with apps and a balance.
 import { z } from 'zod'
 import { httpException } from '../../infra/http/problem.ts'
 import { newId } from '../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../infra/iso-time.ts'
 import { openAccount } from '../domain/money/batches.ts'
+import { timeSchema } from '../domain/openapi/shared-schemas.ts'
 import type { Company } from '../domain/tenancy/documents.ts'
 import { shownName } from '../domain/tenancy/value-schemas.ts'
 import { principalOf } from './access.ts'
-import type { AddRoutes } from './admin-deps.ts'
+import { ok, page } from './answers.ts'
 import { changeClosing, closed } from './closing.ts'
-import type { CompanyAnswer } from './companies.schemas.ts'
+import { operation } from './operation.ts'
+import { pageOf } from './page-schema.ts'
 import { pageQuery } from './pages.ts'
-import { getOr404, readQuery } from './request-input.ts'
+import { getOr404 } from './request-input.ts'
 
-export const createBody = z.strictObject({ name: shownName() })
-export const patchBody = z.strictObject({ name: shownName().optional(), closed })
+const company = z
+  .object({
+    id: z.string().meta({ description: 'Identifies the company.' }),
+    name: z.string().meta({ description: 'The name of the company.' }),
+    balance: z.int().meta({ description: 'In micro-units of your currency.' }),
+    created_at: timeSchema('When it was created.'),
+    closed_at: timeSchema('When it was closed: its keys are refused since. Null while it is open.').nullable(),
+  })
+  .meta({ id: 'Company', description: 'A tenant. Its apps share its balance.' })
+type CompanyAnswer = z.output<typeof company>
+
+const example: CompanyAnswer = {
+  id: 'cmp_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  name: 'Acme',
+  balance: 5_000_000,
+  created_at: '2030-01-01T12:00:00.000Z',
+  closed_at: null,
+}
 
 const companyView = ({ _id, name, balance, created_at, closed_at = null }: Company): CompanyAnswer => ({
   id: _id,
@@ -26,62 +44,94 @@ const companyView = ({ _id, name, balance, created_at, closed_at = null }: Compa
 
 const auditFields = ({ name, closed_at = null }: Company) => ({ name, closed_at: isoTimeOrNull(closed_at) })
 
-export const addCompanyRoutes: AddRoutes = (router, { store, clock, readBody, readPage, withAudit }) => {
-  const docs = store.docs('companies')
-
-  router.get('/companies', async ctx => {
-    const { company_id } = principalOf(ctx)
-    if (company_id === null) ctx.body = await readPage(ctx, { docs, filter: {}, show: companyView })
-    else {
-      readQuery(ctx, pageQuery)
-      ctx.body = { items: [companyView(await getOr404(ctx, docs, company_id, 'company'))], next_cursor: null }
-    }
-  })
-
-  router.post('/companies', async ctx => {
-    const { name } = await readBody(ctx, createBody)
-    ctx.body = await withAudit(ctx, () => {
-      const now = clock.now()
-      const _id = newId('cmp', now)
-      const company: Company = { _id, name, ...openAccount(_id, 0, now), created_at: now, rev: 0 }
-      return {
-        action: 'company.create',
-        target: company._id,
-        company_id: company._id,
-        before: null,
-        after: { name },
-        perform: async () => ((await docs.insert([company]))[0] === 'inserted' ? companyView(company) : null),
-      }
-    })
-    ctx.status = 201
-  })
-
-  router.get('/companies/:id', async ctx => {
-    ctx.body = companyView(await getOr404(ctx, docs, ctx.params.id, 'company'))
-  })
-
-  router.patch('/companies/:id', async ctx => {
-    await getOr404(ctx, docs, ctx.params.id, 'company')
-    const { name, closed } = await readBody(ctx, patchBody)
-    // A company that its operator closed must not be able to reopen itself.
-    if (closed !== undefined && principalOf(ctx).role !== 'operator')
-      throw httpException(403, 'Only an operator closes and reopens a company.')
-    ctx.body = await withAudit(ctx, async () => {
-      const stored = await getOr404(ctx, docs, ctx.params.id, 'company')
-      const change = { name: name ?? stored.name, ...changeClosing(stored, closed, principalOf(ctx), clock.now()) }
-      const company = { ...stored, ...change }
-      if (stored.name === company.name && (stored.closed_at ?? null) === company.closed_at)
-        return { unchanged: companyView(stored) }
-      const { _id, rev } = stored
-      return {
-        action: 'company.change',
-        target: _id,
-        company_id: _id,
-        before: auditFields(stored),
-        after: auditFields(company),
-        perform: async () =>
-          (await docs.change([{ _id, rev, update: { $set: change } }]))[0] === 'won' ? companyView(company) : null,
-      }
-    })
-  })
-}
+export const companyOperations = [
+  operation({
+    id: 'listCompanies',
+    route: 'GET /companies',
+    role: 'viewer',
+    summary: 'List companies',
+    description: 'The companies that the caller may see, by id.',
+    query: pageQuery,
+    answers: [page(pageOf('CompanyPage', company), 'A page of companies.', example)],
+    handle: async ({ ctx, query }, { store, readPage }) => {
+      const docs = store.docs('companies')
+      const { company_id } = principalOf(ctx)
+      if (company_id === null) return readPage(ctx, { docs, filter: {}, show: companyView }, query)
+      return { items: [companyView(await getOr404(ctx, docs, company_id, 'company'))], next_cursor: null }
+    },
+  }),
+  operation({
+    id: 'createCompany',
+    route: 'POST /companies',
+    role: 'operator',
+    summary: 'Create a company',
+    description: 'A company has a balance and apps.',
+    body: {
+      schema: z.strictObject({ name: shownName() }).meta({ id: 'CreateCompanyRequest', description: 'A new company.' }),
+      example: { name: 'Acme' },
+    },
+    answers: [ok(company, 'The new company.', { ...example, balance: 0 }, 201)],
+    handle: ({ ctx, body: { name } }, { store, clock, withAudit }) =>
+      withAudit(ctx, () => {
+        const now = clock.now()
+        const _id = newId('cmp', now)
+        const company: Company = { _id, name, ...openAccount(_id, 0, now), created_at: now, rev: 0 }
+        return {
+          action: 'company.create',
+          target: _id,
+          company_id: _id,
+          before: null,
+          after: { name },
+          perform: async () =>
+            (await store.docs('companies').insert([company]))[0] === 'inserted' ? companyView(company) : null,
+        }
+      }),
+  }),
+  operation({
+    id: 'getCompany',
+    route: 'GET /companies/{id}',
+    role: 'viewer',
+    summary: 'Look a company up',
+    description: 'The company with its balance.',
+    answers: [ok(company, 'The company.', example)],
+    handle: async ({ company }) => companyView(company),
+  }),
+  operation({
+    id: 'changeCompany',
+    route: 'PATCH /companies/{id}',
+    role: 'owner',
+    summary: 'Rename or close a company',
+    description:
+      "A closed company's keys are refused. Its data is kept until retention. `closed: false` opens it again. Closing and opening need an operator.",
+    body: {
+      schema: z
+        .strictObject({ name: shownName().optional(), closed })
+        .meta({ id: 'ChangeCompanyRequest', description: 'Changes a company.' }),
+      example: { name: 'Acme Ltd' },
+    },
+    answers: [ok(company, 'The company.', { ...example, name: 'Acme Ltd' })],
+    handle: async ({ ctx, params, body: { name, closed } }, { store, clock, withAudit }) => {
+      const docs = store.docs('companies')
+      // A company that its operator closed must not be able to reopen itself.
+      if (closed !== undefined && principalOf(ctx).role !== 'operator')
+        throw httpException(403, 'Only an operator closes and reopens a company.')
+      return withAudit(ctx, async () => {
+        const stored = await getOr404(ctx, docs, params.id, 'company')
+        const change = { name: name ?? stored.name, ...changeClosing(stored, closed, principalOf(ctx), clock.now()) }
+        const company = { ...stored, ...change }
+        if (stored.name === company.name && (stored.closed_at ?? null) === company.closed_at)
+          return { unchanged: companyView(stored) }
+        const { _id, rev } = stored
+        return {
+          action: 'company.change',
+          target: _id,
+          company_id: _id,
+          before: auditFields(stored),
+          after: auditFields(company),
+          perform: async () =>
+            (await docs.change([{ _id, rev, update: { $set: change } }]))[0] === 'won' ? companyView(company) : null,
+        }
+      })
+    },
+  }),
+]

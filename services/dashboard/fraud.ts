@@ -1,30 +1,80 @@
-// GET /apps/{id}/fraud: the decisions of the fraud guard, newest first. GET /apps/{id}/fraud/prefixes: the share of messages that were
-// verified, recently and usually, by country and range of numbers and for all numbers and email addresses of devices.
-
+// The decisions of the fraud guard, newest first, and the share of messages that were verified, recently and usually, by country and range
+// of numbers and for all numbers and email addresses of devices.
 import { isoTime } from '../../infra/iso-time.ts'
 import { DAY_MS } from '../../infra/time.ts'
 import { settledCounts, usualConversion } from '../../machines/fraud.tally.ts'
 import type { KeyKind, Mode } from '../../machines/otp.ts'
 import type { DecisionDoc, TallyDoc } from '../domain/fraud/documents.ts'
-import type { AddRoutes } from './admin-deps.ts'
-import type { DecisionAnswer, PrefixTallyAnswer } from './fraud.schemas.ts'
-import { getOr404 } from './request-input.ts'
+import { page } from './answers.ts'
+import { type DecisionAnswer, decisionPage, type PrefixTallyAnswer, prefixPage } from './fraud.schemas.ts'
+import { operation } from './operation.ts'
+import { pageQuery } from './pages.ts'
 
-export const addFraudRoutes: AddRoutes = (router, { store, clock, readPage }) => {
-  const apps = store.docs('apps')
-  const [decisions, tallies] = [store.docs('fraud_decisions'), store.docs('fraud_tallies')]
-
-  router.get('/apps/:id/fraud', async ctx => {
-    const { _id: app_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
-    ctx.body = await readPage(ctx, { docs: decisions, filter: { app_id }, newestFirst: true, show: decisionView })
-  })
-
-  router.get('/apps/:id/fraud/prefixes', async ctx => {
-    const { _id: app_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
-    const show = (tally: TallyDoc) => tallyView(tally, clock.now())
-    ctx.body = await readPage(ctx, { docs: tallies, filter: { app_id }, show })
-  })
+const decisionExample: DecisionAnswer = {
+  id: 'fdc_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  at: '2030-01-01T12:00:00.000Z',
+  mode: 'live',
+  otp_id: 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  masked_recipient: '+44****56',
+  country: 'GB',
+  enforced: true,
+  outcome: 'refused',
+  channel: null,
+  verdict: 'refuse',
+  score: 100,
+  reasons: [
+    {
+      signal: 'neighbours',
+      scope: 'hundred',
+      subject: '+447700900',
+      points: 100,
+      sent: 12,
+      verified: 0,
+      usual: 0.8,
+      detail: '12 numbers that differ in their last two digits, none of them verified.',
+      pace: null,
+    },
+  ],
+  unrecorded: 0,
 }
+
+const tallyExample: PrefixTallyAnswer = {
+  prefix: '+447700',
+  mode: 'live',
+  started_by: 'server',
+  last_hour: { sent: 120, verified: 96 },
+  usual_share: 0.81,
+  days: [{ day: '2030-01-01', sent: 2_000, verified: 1_620 }],
+}
+
+export const fraudOperations = [
+  operation({
+    id: 'listFraudDecisions',
+    route: 'GET /apps/{id}/fraud',
+    role: 'viewer',
+    summary: 'List the decisions of the fraud guard',
+    description: 'Newest first.',
+    query: pageQuery,
+    answers: [page(decisionPage, 'A page of decisions.', decisionExample)],
+    handle: ({ ctx, app, query }, { store, readPage }) => {
+      const docs = store.docs('fraud_decisions')
+      return readPage(ctx, { docs, filter: { app_id: app._id }, newestFirst: true, show: decisionView }, query)
+    },
+  }),
+  operation({
+    id: 'listPrefixTallies',
+    route: 'GET /apps/{id}/fraud/prefixes',
+    role: 'viewer',
+    summary: 'List conversion by range of numbers',
+    description: 'The share of messages that were verified, recently and usually.',
+    query: pageQuery,
+    answers: [page(prefixPage, 'A page of countries and ranges.', tallyExample)],
+    handle: ({ ctx, app, query }, { store, clock, readPage }) => {
+      const show = (tally: TallyDoc) => tallyView(tally, clock.now())
+      return readPage(ctx, { docs: store.docs('fraud_tallies'), filter: { app_id: app._id }, show }, query)
+    },
+  }),
+]
 
 function decisionView(decision: DecisionDoc): DecisionAnswer {
   const { _id: id, at, mode, otp_id, masked: masked_recipient, country } = decision

@@ -9,3 +9,5 @@ export const pageOf = <Item extends z.ZodType>(id: string, item: Item) =>
   z
     .object({ items: z.array(item).meta({ description: 'The items of this page.' }), next_cursor: nextCursor })
     .meta({ id, description: 'A page of a list.' })
+
+export type Page<Item extends z.ZodType> = ReturnType<typeof pageOf<Item>>

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Clock } from '../../infra/clock.ts'
 import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
 import type { Doc, Docs, Filter, Sort } from '../../infra/store/docs.ts'
-import { readQuery, validationProblem } from './request-input.ts'
+import { validationProblem } from './request-input.ts'
 
 const MAX_PAGE_SIZE = 100
 const DEFAULT_PAGE_SIZE = 50
@@ -15,11 +15,23 @@ const limit = z
   .transform(Number)
   .refine(number => number <= MAX_PAGE_SIZE, `must be a whole number from 1 to ${MAX_PAGE_SIZE}`)
   .default(DEFAULT_PAGE_SIZE)
+  .meta({
+    description: `How many items a page has at most; ${DEFAULT_PAGE_SIZE} without it.`,
+    documentedAs: z.int().min(1).max(MAX_PAGE_SIZE),
+  })
 
 /** The query of every list, beside its own filters. */
-export const pageFields = { limit, cursor: z.string().optional() }
+export const pageFields = {
+  limit,
+  cursor: z
+    .string()
+    .optional()
+    .meta({ description: 'The `next_cursor` of the page before, of the same list with the same filters.' }),
+}
 
 export const pageQuery = z.strictObject(pageFields)
+
+export type PageOptions = z.output<typeof pageQuery>
 
 export interface Listing<T extends Doc, Shown> {
   docs: Pick<Docs<T>, 'find'>
@@ -37,7 +49,7 @@ export interface ListRequest {
 export type ReadPage = <T extends Doc, Shown>(
   ctx: ListRequest,
   listing: Listing<T, Shown>,
-  pageOptions?: { limit: number; cursor?: string | undefined },
+  pageOptions: PageOptions,
 ) => Promise<{ items: Shown[]; next_cursor: string | null }>
 
 export interface FilteredListing<T extends Doc, Shown> {
@@ -52,7 +64,7 @@ export interface FilteredListing<T extends Doc, Shown> {
 export type ReadFilteredPage = <T extends Doc, Shown>(
   ctx: ListRequest,
   listing: FilteredListing<T, Shown>,
-  pageOptions: { limit: number; cursor?: string | undefined },
+  pageOptions: PageOptions,
 ) => Promise<{ items: Shown[]; next_cursor: string | null }>
 
 /** For one page of a list whose filter no index serves. It ends at the first of the two that it reaches. */
@@ -100,12 +112,12 @@ export interface PageSource<T, Shown> {
 export type ReadPageOf = <T, Shown>(
   ctx: ListRequest,
   source: PageSource<T, Shown>,
-  pageOptions?: { limit: number; cursor?: string | undefined },
+  pageOptions: PageOptions,
 ) => Promise<{ items: Shown[]; next_cursor: string | null }>
 
 export const createReadPageOf =
   (keyring: Pick<Keyring, 'seal' | 'unseal'>): ReadPageOf =>
-  async (ctx, { read, positionOf, show }, pageOptions = readQuery(ctx, pageQuery)) => {
+  async (ctx, { read, positionOf, show }, pageOptions) => {
     const context = cursorContext(ctx)
     const after = pageOptions.cursor === undefined ? undefined : unsealCursor(keyring, pageOptions.cursor, context)
     // One more than the page, to know whether there is a next page.

@@ -1,69 +1,116 @@
-// GET|PUT /prices, POST /prices/try. A PUT replaces all prices. Within five seconds they apply to all new messages, so a caller can ask
-// first how many companies they would cut off.
-import type { Context } from 'koa'
+// What messages cost. A PUT replaces all prices. Within five seconds they apply to all new messages, so a caller can ask first how many
+// companies they would cut off.
 import { z } from 'zod'
 import { replaceAll } from '../../infra/store/ensure.ts'
 import { type Price, priceId } from '../domain/money/documents.ts'
 import { priceSchema } from '../domain/tenancy/price-schema.ts'
-import type { AddRoutes } from './admin-deps.ts'
+import { channel } from '../domain/tenancy/value-schemas.ts'
+import { conflict, ok, page } from './answers.ts'
 import { countCutOff } from './cut-off.ts'
-import type { PriceAnswer, PricesTrialAnswer } from './prices.schemas.ts'
-import { createReadBody, validationProblem } from './request-input.ts'
+import { operation } from './operation.ts'
+import { pageOf } from './page-schema.ts'
+import { pageQuery } from './pages.ts'
+import { validationProblem } from './request-input.ts'
+
+const price = z
+  .object({
+    channel: channel.meta({ description: 'The channel of the message.' }),
+    country: z
+      .string()
+      .meta({ description: 'ISO 3166-1 alpha-2, or `*` for every country without a price of its own.' }),
+    micros: z.int().min(0).meta({ description: 'In micro-units.' }),
+  })
+  .meta({ id: 'Price', description: 'What a message costs.' })
+type PriceAnswer = z.output<typeof price>
+
+const pricePage = pageOf('PricePage', price)
+
+const pricesTrial = z
+  .object({
+    companies: z.int().min(0).meta({ description: 'Companies that are not closed and have a live key.' }),
+    cut_off: z.int().min(0).meta({
+      description: 'Those of them whose balance pays for some message now and would not pay for it at the new prices.',
+    }),
+  })
+  .meta({ id: 'PricesTrial', description: 'What new prices would do.' })
+
+const example: PriceAnswer = { channel: 'sms', country: 'GB', micros: 40_000 }
 
 const MAX_PRICES = 2_000
-export const pricesBody = z.strictObject({ prices: z.array(priceSchema).max(MAX_PRICES) })
+
+const body = {
+  schema: z
+    .strictObject({ prices: z.array(priceSchema).max(MAX_PRICES) })
+    .meta({ id: 'PutPricesRequest', description: 'All prices.' }),
+  example: { prices: [example] },
+  /** Enough for every country on every channel. */
+  maxBytes: 256 * 1024,
+}
 
 const priceView = ({ channel, country, micros }: Price): PriceAnswer => ({ channel, country, micros })
 
-/** Enough for every country on every channel. */
-const MAX_BODY_BYTES = 256 * 1024
+export const priceOperations = [
+  operation({
+    id: 'listPrices',
+    route: 'GET /prices',
+    role: 'viewer',
+    summary: 'List prices',
+    description: 'What a message costs, by channel and country.',
+    query: pageQuery,
+    answers: [page(pricePage, 'A page of prices.', example)],
+    handle: ({ ctx, query }, { store, readPage }) =>
+      readPage(ctx, { docs: store.docs('prices'), filter: {}, show: priceView }, query),
+  }),
+  operation({
+    id: 'replacePrices',
+    route: 'PUT /prices',
+    role: 'operator',
+    summary: 'Replace all prices',
+    description: 'They apply to new messages within five seconds. An empty list makes everything free.',
+    body,
+    answers: [page(pricePage, 'All prices as they are now.', example)],
+    refusals: [conflict('Another PUT of all prices takes more than 10 s.')],
+    handle: async ({ ctx, body: { prices } }, { store, withAudit, changeExclusively }) => {
+      const docs = store.docs('prices')
+      const wanted = documentsOf(prices)
+      return changeExclusively('prices', renewLease =>
+        withAudit(ctx, async () => ({
+          action: 'prices.replace',
+          target: 'prices',
+          company_id: null,
+          before: (await docs.find({}, ALL)).map(priceView),
+          after: wanted.map(priceView),
+          perform: async () => {
+            await renewLease()
+            await replaceAll(docs, wanted, (stored, { micros }) =>
+              stored.micros === micros ? null : { $set: { micros } },
+            )
+            return { items: wanted.map(priceView), next_cursor: null }
+          },
+        })),
+      )
+    },
+  }),
+  operation({
+    id: 'tryPrices',
+    route: 'POST /prices/try',
+    role: 'operator',
+    summary: 'Count the companies that new prices would cut off',
+    description:
+      'Saves nothing. A company is cut off if its balance pays for some message now and would not pay for it at these prices: such live sends would be answered with 402.',
+    body,
+    answers: [ok(pricesTrial, 'What they would do.', { companies: 12, cut_off: 3 })],
+    handle: async ({ body: { prices } }, { store }) =>
+      countCutOff(store, await store.docs('prices').find({}, ALL), documentsOf(prices)),
+  }),
+]
 
-export const addPriceRoutes: AddRoutes = (router, { store, readPage, withAudit, changeExclusively }) => {
-  const readBody = createReadBody(MAX_BODY_BYTES)
-  const docs = store.docs('prices')
-  const readPrices = () => docs.find({}, { sort: { _id: 1 }, limit: MAX_PRICES })
-  const readWanted = async (ctx: Context): Promise<Price[]> => {
-    const wanted = (await readBody(ctx, pricesBody)).prices.map(price => ({
-      _id: priceId(price.channel, price.country),
-      ...price,
-    }))
-    refuseRepeated(wanted)
-    return wanted
-  }
+const ALL = { sort: { _id: 1 }, limit: MAX_PRICES } as const
 
-  router.get('/prices', async ctx => {
-    ctx.body = await readPage(ctx, { docs, filter: {}, show: priceView })
-  })
-
-  router.put('/prices', async ctx => {
-    const wanted = await readWanted(ctx)
-    ctx.body = await changeExclusively('prices', renewLease =>
-      withAudit(ctx, async () => ({
-        action: 'prices.replace',
-        target: 'prices',
-        company_id: null,
-        before: (await readPrices()).map(priceView),
-        after: wanted.map(priceView),
-        perform: async () => {
-          await renewLease()
-          await replaceAll(docs, wanted, (stored, { micros }) =>
-            stored.micros === micros ? null : { $set: { micros } },
-          )
-          return { items: wanted.map(priceView), next_cursor: null }
-        },
-      })),
-    )
-  })
-
-  router.post('/prices/try', async ctx => {
-    const wanted = await readWanted(ctx)
-    const answer: PricesTrialAnswer = await countCutOff(store, await readPrices(), wanted)
-    ctx.body = answer
-  })
-}
-
-function refuseRepeated(wanted: readonly Price[]): void {
+function documentsOf(prices: readonly PriceAnswer[]): Price[] {
+  const wanted = prices.map(price => ({ _id: priceId(price.channel, price.country), ...price }))
   const repeated = wanted.findIndex(({ _id }, at) => wanted.findIndex(other => other._id === _id) < at)
   if (repeated >= 0)
     throw validationProblem([{ path: `prices.${repeated}`, message: 'names a channel and country a second time' }])
+  return wanted
 }

@@ -13,6 +13,8 @@ export const recipientQuery = z
   .string()
   .min(1)
   .transform(text => text.replaceAll(' ', '+'))
+  .optional()
+  .meta({ description: 'A phone number (`%2B` for the plus) or an email address.' })
 
 /** The recipient to erase. A number without its plus may lack its country code too, and would be another person's: it stays as it is. */
 export const recipientToErase = (text: string): string =>

@@ -1,39 +1,40 @@
-// GET /refusals?app_id=&recipient=&type=&since=: sends and resends that were refused in the last days, newest first.
-// GET /refusals/summary?app_id=&mode=&since=: how many of them there are of each type.
+// Sends and resends that were refused in the last days: a list, newest first, and how many there are of each type.
 import { z } from 'zod'
 import { firstIdAt } from '../../infra/ids.ts'
 import { isoTime } from '../../infra/iso-time.ts'
 import type { Filter } from '../../infra/store/docs.ts'
-import { MODES } from '../../machines/otp.ts'
 import { ERROR_TYPES } from '../domain/errors.ts'
+import { keyMode } from '../domain/openapi/shared-schemas.ts'
 import type { RefusalDoc, RefusalType } from '../domain/refusals/documents.ts'
 import { lookupForm } from '../domain/verifications/valid-recipient.ts'
 import { type AdminRequest, mayAccessCompany, principalOf } from './access.ts'
-import type { AddRoutes } from './admin-deps.ts'
+import type { AdminDeps } from './admin-deps.ts'
+import { ok, page, refusal } from './answers.ts'
 import { recipientFilters, visibleAppIds } from './many-apps.ts'
 import { readNewestFirst } from './newest-first.ts'
+import { operation } from './operation.ts'
 import { pageFields } from './pages.ts'
 import { recipientQuery } from './recipients.ts'
 import { MAX_COUNTED_REFUSALS, summarizeRefusals } from './refusal-summary.ts'
-import type { RefusalRecordAnswer } from './refusals.schemas.ts'
-import { getOr404, readQuery } from './request-input.ts'
+import { type RefusalRecordAnswer, refusalPage, refusalSummary } from './refusals.schemas.ts'
+import { getOr404 } from './request-input.ts'
 import { timeQuery } from './time-query.ts'
 
 const TYPES: RefusalType[] = [...ERROR_TYPES, 'HTTPException']
 
-const query = z.strictObject({
-  ...pageFields,
-  app_id: z.string().optional(),
-  recipient: recipientQuery.optional(),
-  type: z.enum(TYPES, 'must be a type of error, such as RateLimitExceededError').optional(),
-  since: timeQuery.optional(),
-})
+const app_id = z.string().optional().meta({ description: 'Only those of this app.' })
+const since = timeQuery('Only those of this time or later.')
 
-const summaryQuery = z.strictObject({
-  app_id: z.string().optional(),
-  mode: z.enum(MODES, { error: 'must be live or test' }).optional(),
-  since: timeQuery.optional(),
-})
+const example: RefusalRecordAnswer = {
+  at: '2030-01-01T12:00:00.000Z',
+  request_id: '5f0c6a3e-6f0e-4d0a-9a43-2f1f6a1f7c55',
+  app_id: 'app_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  key_id: 'key_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  type: 'RateLimitExceededError',
+  scope: 'recipient',
+  country: 'GB',
+  masked_recipient: '+44****56',
+}
 
 const refusalView = ({
   at,
@@ -55,45 +56,87 @@ const refusalView = ({
   masked_recipient: masked,
 })
 
-export const addRefusalRoutes: AddRoutes = (router, { store, keyring, readFilteredPage }) => {
-  const docs = store.docs('refusals')
+export const refusalOperations = [
+  operation({
+    id: 'listRefusals',
+    route: 'GET /refusals',
+    role: 'viewer',
+    summary: 'List refused sends',
+    description:
+      'Sends and resends that were refused, newest first. They are kept for 7 days; of a flood only some are recorded.',
+    query: z.strictObject({
+      ...pageFields,
+      app_id,
+      recipient: recipientQuery,
+      type: z
+        .enum(TYPES, 'must be a type of error, such as RateLimitExceededError')
+        .optional()
+        .meta({ description: 'Only refusals with this error type.', documentedAs: z.string() }),
+      since,
+    }),
+    answers: [page(refusalPage, 'A page of refusals.', example)],
+    refusals: [refusal.notFound],
+    handle: async ({ ctx, query: { limit, cursor, ...search } }, admin) => {
+      const docs = admin.store.docs('refusals')
+      const filters = await filtersOf(ctx, admin, search)
+      const from = search.since === undefined ? undefined : firstIdAt('rfs', search.since)
+      const listing = {
+        newestFirst: (before: string | undefined, wanted: number) =>
+          readNewestFirst({ docs, filters, range: { from, before }, wanted }),
+        matches: ({ company_id, type }: RefusalDoc) =>
+          mayAccessCompany(ctx, company_id) && (search.type === undefined || search.type === type),
+        selective: search.type !== undefined,
+        show: refusalView,
+      }
+      return admin.readFilteredPage(ctx, listing, { limit, cursor })
+    },
+  }),
+  operation({
+    id: 'summarizeRefusals',
+    route: 'GET /refusals/summary',
+    role: 'viewer',
+    summary: 'Count refused sends by type',
+    description: 'How many recorded refusals there are of each type. Of very many only the newest 5 000 are counted.',
+    query: z.strictObject({
+      app_id,
+      mode: keyMode.optional().meta({ description: 'Only this mode; both without it.' }),
+      since,
+    }),
+    answers: [
+      ok(refusalSummary, 'The counts.', {
+        types: [
+          { type: 'RateLimitExceededError', count: 12 },
+          { type: 'GeoBlockedError', count: 3 },
+        ],
+        counted: 15,
+        complete: true,
+        oldest_at: '2030-01-01T12:00:00.000Z',
+      }),
+    ],
+    refusals: [refusal.notFound],
+    handle: async ({ ctx, query: { mode, since, app_id } }, admin) => {
+      const filters = await filtersOf(ctx, admin, { app_id })
+      const range = { from: since === undefined ? undefined : firstIdAt('rfs', since) }
+      const docs = admin.store.docs('refusals')
+      const newestFirst = readNewestFirst({ docs, filters, range, wanted: MAX_COUNTED_REFUSALS })
+      return summarizeRefusals(newestFirst, doc => mode === undefined || doc.mode === mode)
+    },
+  }),
+]
 
-  /** 404 for an app that the caller may not see. */
-  async function filtersOf(
-    request: AdminRequest,
-    { app_id, recipient }: { app_id?: string | undefined; recipient?: string | undefined },
-  ): Promise<Filter<RefusalDoc>[]> {
-    if (app_id !== undefined) await getOr404(request, store.docs('apps'), app_id, 'app')
-    if (recipient !== undefined) {
-      const appIds = app_id === undefined ? visibleAppIds(store, request) : [app_id]
-      return recipientFilters({ docs, keyring, appIds, recipient: lookupForm(recipient) })
-    }
-    if (app_id !== undefined) return [{ app_id }]
-    const { company_id } = principalOf(request)
-    return [company_id === null ? {} : { company_id }]
+/** 404 for an app that the caller may not see. */
+async function filtersOf(
+  request: AdminRequest,
+  { store, keyring }: Pick<AdminDeps, 'store' | 'keyring'>,
+  { app_id, recipient }: { app_id?: string | undefined; recipient?: string | undefined },
+): Promise<Filter<RefusalDoc>[]> {
+  if (app_id !== undefined) await getOr404(request, store.docs('apps'), app_id, 'app')
+  if (recipient !== undefined) {
+    const appIds = app_id === undefined ? visibleAppIds(store, request) : [app_id]
+    const docs = store.docs('refusals')
+    return recipientFilters({ docs, keyring, appIds, recipient: lookupForm(recipient) })
   }
-
-  router.get('/refusals', async ctx => {
-    const { limit, cursor, ...search } = readQuery(ctx, query)
-    const filters = await filtersOf(ctx, search)
-    const from = search.since === undefined ? undefined : firstIdAt('rfs', search.since)
-    const listing = {
-      newestFirst: (before: string | undefined, wanted: number) =>
-        readNewestFirst({ docs, filters, range: { from, before }, wanted }),
-      matches: ({ company_id, type }: RefusalDoc) =>
-        mayAccessCompany(ctx, company_id) && (search.type === undefined || search.type === type),
-      selective: search.type !== undefined,
-      show: refusalView,
-    }
-    ctx.body = await readFilteredPage(ctx, listing, { limit, cursor })
-  })
-
-  router.get('/refusals/summary', async ctx => {
-    const { mode, since, ...search } = readQuery(ctx, summaryQuery)
-    const filters = await filtersOf(ctx, search)
-    const range = { from: since === undefined ? undefined : firstIdAt('rfs', since) }
-    const newestFirst = readNewestFirst({ docs, filters, range, wanted: MAX_COUNTED_REFUSALS })
-    const isMode = (doc: RefusalDoc) => mode === undefined || doc.mode === mode
-    ctx.body = await summarizeRefusals(newestFirst, isMode)
-  })
+  if (app_id !== undefined) return [{ app_id }]
+  const { company_id } = principalOf(request)
+  return [company_id === null ? {} : { company_id }]
 }

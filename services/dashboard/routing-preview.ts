@@ -1,5 +1,5 @@
-// POST /apps/{id}/route {recipient}: the channel that a send would use now, and the obstacles of the others. It calls the same functions as
-// a send, but sends nothing. Limits, funds and the client's address are not checked.
+// The channel that a send would use now, and the obstacles of the others. It calls the same functions as a send, but sends nothing. Limits,
+// funds and the client's address are not checked.
 import { z } from 'zod'
 import { CHANNELS, type Channel, type Obstacle } from '../../machines/channels.ts'
 import type { ErrorType } from '../../machines/errors.ts'
@@ -9,29 +9,47 @@ import { keyKind, keyMode } from '../domain/openapi/shared-schemas.ts'
 import { findProviders } from '../domain/tenancy/documents.ts'
 import { resolveSettings } from '../domain/tenancy/settings.ts'
 import { acceptRecipient } from '../domain/verifications/checked-recipient.ts'
-import type { AddRoutes } from './admin-deps.ts'
-import { getOr404 } from './request-input.ts'
-import type { RoutePreviewAnswer } from './routing-preview.schemas.ts'
+import { ok } from './answers.ts'
+import { operation } from './operation.ts'
+import { type RoutePreviewAnswer, routePreview } from './routing-preview.schemas.ts'
 
-/** `mode` and `kind` are those of the key that would send. */
-export const previewBody = z.strictObject({
-  recipient: z.string(),
-  mode: keyMode.default('live'),
-  kind: keyKind.default('server'),
-})
-type PreviewInput = z.output<typeof previewBody>
-
-export const addRoutingPreviewRoutes: AddRoutes = (router, { store, readBody }) => {
-  router.post('/apps/:id/route', async ctx => {
-    const { _id: app_id, settings } = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
-    const input = await readBody(ctx, previewBody)
-    const providedChannels = (await findProviders(store, app_id)).map(({ channel }) => channel)
-    ctx.body = explainRouting(input, resolveSettings(settings), input.mode === 'test' ? CHANNELS : providedChannels)
+const previewBody = z
+  .strictObject({ recipient: z.string(), mode: keyMode.default('live'), kind: keyKind.default('server') })
+  .meta({
+    id: 'RoutePreviewRequest',
+    description: 'A recipient, and the mode and kind of the key that would send.',
   })
-}
+
+export const routingPreviewOperations = [
+  operation({
+    id: 'explainRoute',
+    route: 'POST /apps/{id}/route',
+    role: 'viewer',
+    summary: 'Explain the route of a send',
+    description:
+      'The channel that a send would use now, and the obstacle of each other channel. It sends nothing; limits, money and the client address are not checked.',
+    body: { schema: previewBody, example: { recipient: '+14155552671' } },
+    answers: [
+      ok(routePreview, 'The route.', {
+        channel: 'sms',
+        refusal: null,
+        why: 'It is the first usable channel in the default order.',
+        recipient_type: 'phone',
+        country: 'US',
+        order: ['sms'],
+        whatsapp_mode: 'template',
+        channels: [{ channel: 'sms', place: 1, usable: true, obstacle: null, reason: null }],
+      }),
+    ],
+    handle: async ({ app, body }, { store }) => {
+      const providedChannels = (await findProviders(store, app._id)).map(({ channel }) => channel)
+      return explainRouting(body, resolveSettings(app.settings), body.mode === 'test' ? CHANNELS : providedChannels)
+    },
+  }),
+]
 
 function explainRouting(
-  { recipient: text, mode, kind }: PreviewInput,
+  { recipient: text, mode, kind }: z.output<typeof previewBody>,
   settings: AppSettings,
   providedChannels: readonly Channel[],
 ): RoutePreviewAnswer {

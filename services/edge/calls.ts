@@ -28,6 +28,8 @@ export interface CallDeps {
   clock: Pick<Clock, 'now'>
 }
 
+export type Calls = ReturnType<typeof createCalls>
+
 export function createCalls({ keyring, findCaller, clock }: CallDeps) {
   /** A backend declares the address of its user. A device could lie, so its connection's address is used. */
   const readClientIp = (body: Body<typeof sendRequest>, by: Identity, ctx: Context): string | null => {

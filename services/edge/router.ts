@@ -17,6 +17,7 @@ import { describeRequest } from '../../infra/http/request-log.ts'
 import { traceOf } from '../../infra/http/request-trace.ts'
 import { isId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
+import { routerPath } from '../../infra/openapi/operation.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { Trace } from '../../infra/trace.ts'
 import type { Identity, OtpAnswer, OtpCall } from '../../machines/calls.ts'
@@ -33,9 +34,9 @@ import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
 import { createEarlyRefusal } from './early-refusal.ts'
 import { REPLAYED_HEADER } from './idempotency.ts'
 import type { KeyUsage } from './key-usage.ts'
+import { OPERATIONS } from './operations.ts'
 import { createPublishableKeyRules } from './publishable-keys.ts'
 import { createRecordRefusal } from './record-refusal.ts'
-import { cancelRequest, exchangeRequest, resendRequest, sendBody, verifyRequest } from './schemas.requests.ts'
 import { createReadStatus } from './status.ts'
 import { parseBody } from './validation.ts'
 
@@ -63,16 +64,11 @@ interface Command extends Required<Pick<CommandHooks, 'onRefused'>> {
   handle: Middleware
 }
 
-const API = '/api/v1'
-
 const NOT_STORED = { 'Cache-Control': 'no-store' }
 
 /** How long a caller waits. The actor drops a call that has waited longer; on RabbitMQ it may take up to twice this time until a call is
  *  dropped (see `Broker.serve`). */
 const CALL_TIMEOUT_MS = 5_000
-
-const ANY_KEY: readonly KeyKind[] = ['server', 'publishable']
-const SERVER_KEY: readonly KeyKind[] = ['server']
 
 export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly: RefuseEarly } {
   const { broker, clock, http, keyring, refusals, tenancy, usage } = deps
@@ -145,28 +141,27 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
     onRefused: createRecordRefusal(refusals, call),
   })
 
-  const router = new Router({ prefix: API, sensitive: true })
-  const post = (path: string, { handle, onRefused }: Command): void => {
-    router.post(path, handle).all(path, refuseOtherMethods('POST'))
-    early.addRoute(API + path, { headers: NOT_STORED, onRefused })
+  const router = new Router({ sensitive: true })
+  for (const { path, keys, command } of OPERATIONS) {
+    if (command === null) continue
+    const hooks = command.sends === undefined ? {} : createMessageHooks(command.sends)
+    const { handle, onRefused } = createCommand(keys, command.schema, command.call(call), hooks)
+    // Pages use publishable keys. A server key must not be in a page.
+    const isForPages = keys.includes('publishable')
+    if (isForPages) router.options(path, createPreflight('POST')).post(path, allowCrossOrigin, handle)
+    else router.post(path, handle)
+    router.all(path, refuseOtherMethods(isForPages ? 'OPTIONS, POST' : 'POST'))
+    early.addRoute(path, { headers: isForPages ? { ...NOT_STORED, Vary: 'Origin' } : NOT_STORED, onRefused })
   }
-  const postFromPages = (path: string, { handle, onRefused }: Command): void => {
-    router
-      .options(path, createPreflight('POST'))
-      .post(path, allowCrossOrigin, handle)
-      .all(path, refuseOtherMethods('OPTIONS, POST'))
-    early.addRoute(API + path, { headers: { ...NOT_STORED, Vary: 'Origin' }, onRefused })
+  // After the commands: `/otp/:otp_id` would take `send` for an id.
+  for (const { path, keys, command } of OPERATIONS) {
+    if (command !== null) continue
+    router.options(routerPath(path), createPreflight('GET')).get(routerPath(path), allowCrossOrigin, async ctx => {
+      const by = await authenticate(ctx, keys)
+      await checkOrigin(ctx, by)
+      ctx.body = await admission.read(by, () => readStatus(ctx.params.otp_id ?? '', by, traceOf(ctx)))
+    })
   }
-  postFromPages('/otp/send', createCommand(ANY_KEY, sendBody, call.send, createMessageHooks('send')))
-  postFromPages('/otp/resend', createCommand(ANY_KEY, resendRequest, call.resend, createMessageHooks('resend')))
-  postFromPages('/otp/verify', createCommand(ANY_KEY, verifyRequest, call.verify))
-  post('/otp/cancel', createCommand(SERVER_KEY, cancelRequest, call.cancel))
-  post('/verifications/exchange', createCommand(SERVER_KEY, exchangeRequest, call.exchange))
-  router.options('/otp/:otp_id', createPreflight('GET')).get('/otp/:otp_id', allowCrossOrigin, async ctx => {
-    const by = await authenticate(ctx, ANY_KEY)
-    await checkOrigin(ctx, by)
-    ctx.body = await admission.read(by, () => readStatus(ctx.params.otp_id ?? '', by, traceOf(ctx)))
-  })
   return { router, refuseEarly: early.refuse }
 }
 
@@ -181,7 +176,6 @@ function requireConnectedCaller(ctx: Context): void {
   if (!ctx.writable) throw problem('ServiceUnavailableError', { detail: 'The caller hung up. Nothing was executed.' })
 }
 
-/** Answers before the route `/otp/:otp_id` can take `send` for an id. */
 const refuseOtherMethods =
   (allowed: string): Middleware =>
   () => {

@@ -14,7 +14,7 @@ import { createRefusalLog } from '../domain/refusals/refusal-log.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import { createReferenceRouter } from './docs/router.ts'
 import { createKeyUsage } from './key-usage.ts'
-import { CLIENT_API } from './openapi/operations.ts'
+import { CLIENT_API } from './operations.ts'
 import { createApiRouter } from './router.ts'
 
 export interface EdgeDeps {

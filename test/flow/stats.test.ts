@@ -120,7 +120,7 @@ describeFlow('statistics', flow => {
     const refusals = {
       'bucket=week': ['bucket', 'must be hour or day'],
       'by=key': ['by', 'must be channel, country or provider'],
-      'mode=both': ['mode', 'must be live or test'],
+      'mode=both': ['mode', 'must be one of live, test'],
       'since=yesterday': ['since', 'must be a time, such as "2030-01-31T12:00:00Z"'],
       [`until=${ago(2)}&since=${ago(1)}`]: ['until', 'must be later than since'],
       [`since=${ago(32)}`]: ['since', 'asks for 769 hours, and at most 744 are shown at a time'],

@@ -19,9 +19,9 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'a publishable key, which anyone can read, cancels verifications',
-    file: 'services/edge/router.ts',
-    original: "post('/otp/cancel', createCommand(SERVER_KEY,",
-    planted: "post('/otp/cancel', createCommand(ANY_KEY,",
+    file: 'services/edge/operations.ts',
+    original: "const SERVER_KEY: readonly KeyKind[] = ['server']",
+    planted: "const SERVER_KEY: readonly KeyKind[] = ['server', 'publishable']",
     tests: ['test/services/edge/api-keys.test.ts'],
   },
   {
@@ -86,9 +86,9 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   // The admin API.
   {
     fault: 'a viewer erases the data of a person',
-    file: 'services/dashboard/access.ts',
-    original: "'POST /apps/:id/erase': 'developer'",
-    planted: "'POST /apps/:id/erase': 'viewer'",
+    file: 'services/dashboard/privacy/routes.ts',
+    original: "role: 'developer'",
+    planted: "role: 'viewer'",
     tests: ['test/services/dashboard/route-roles.test.ts'],
   },
   {

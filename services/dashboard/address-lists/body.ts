@@ -62,19 +62,21 @@ const list = z
     description: 'A list, and one source of its ranges. Without a source it stays as it is.',
   })
 
-export const addressListsBody = z.strictObject({
-  lists: z
-    .array(list)
-    .max(MAX_LISTS)
-    .superRefine((lists, ctx) => {
-      const seen = new Set<string>()
-      for (const [at, one] of lists.entries()) {
-        const id = listId(one.class, one.name)
-        if (seen.has(id))
-          ctx.addIssue({ code: 'custom', path: [at, 'name'], message: 'is the name of another of them' })
-        seen.add(id)
-      }
-    }),
-})
+export const addressListsBody = z
+  .strictObject({
+    lists: z
+      .array(list)
+      .max(MAX_LISTS)
+      .superRefine((lists, ctx) => {
+        const seen = new Set<string>()
+        for (const [at, one] of lists.entries()) {
+          const id = listId(one.class, one.name)
+          if (seen.has(id))
+            ctx.addIssue({ code: 'custom', path: [at, 'name'], message: 'is the name of another of them' })
+          seen.add(id)
+        }
+      }),
+  })
+  .meta({ id: 'PutAddressListsRequest', description: 'All lists.' })
 
 export type ListInput = z.output<typeof list>

@@ -1,4 +1,4 @@
-// GET|POST /companies/{id}/apps, GET|PATCH /apps/{id}
+// Apps and their settings.
 import { z } from 'zod'
 import { newId } from '../../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
@@ -11,15 +11,30 @@ import { underPath } from '../../domain/tenancy/problems.ts'
 import { guessProblem, resolveSettings, type SettingsInput } from '../../domain/tenancy/settings.ts'
 import { shownName } from '../../domain/tenancy/value-schemas.ts'
 import { principalOf } from '../access.ts'
-import type { AddRoutes } from '../admin-deps.ts'
+import { ok, page } from '../answers.ts'
 import { changeClosing, closed } from '../closing.ts'
+import { operation } from '../operation.ts'
+import { pageQuery } from '../pages.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
-import type { AppAnswer } from './schemas.ts'
+import { type AppAnswer, app, appPage } from './schemas.ts'
+import { settingsPatch } from './settings-schemas.ts'
 import { patchSettings } from './settings-patch.ts'
 
 const settings = z.record(z.string(), z.unknown()).optional()
-export const createBody = z.strictObject({ name: shownName(), settings })
-export const patchBody = z.strictObject({ name: shownName().optional(), settings, closed })
+const createBody = z.strictObject({ name: shownName(), settings })
+const changeBody = z.strictObject({ name: shownName().optional(), settings, closed })
+/** The service checks settings with the rules of all of them together; readers want to know the members. */
+const documentedSettings = { settings: settingsPatch.optional() }
+
+const example: AppAnswer = {
+  id: 'app_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  company_id: 'cmp_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  name: 'Shop',
+  settings: resolveSettings({ routing: { default: ['sms'] } }),
+  warnings: [],
+  created_at: '2030-01-01T12:00:00.000Z',
+  closed_at: null,
+}
 
 function appView({ _id, company_id, name, settings, created_at, closed_at = null }: App): AppAnswer {
   const resolved = resolveSettings(settings)
@@ -52,69 +67,100 @@ const auditFields = ({ name, settings, closed_at = null }: App) => ({
   closed_at: isoTimeOrNull(closed_at),
 })
 
-export const addAppRoutes: AddRoutes = (router, { store, clock, readBody, readPage, withAudit }) => {
-  const docs = store.docs('apps')
-
-  router.get('/companies/:id/apps', async ctx => {
-    const { _id: company_id } = await getOr404(ctx, store.docs('companies'), ctx.params.id, 'company')
-    ctx.body = await readPage(ctx, { docs, filter: { company_id }, show: appView })
-  })
-
-  router.post('/companies/:id/apps', async ctx => {
-    const { _id: company_id } = await getOr404(ctx, store.docs('companies'), ctx.params.id, 'company')
-    const { name, settings } = await readBody(ctx, createBody)
-    ctx.body = await withAudit(ctx, () => {
-      const now = clock.now()
-      const app: App = {
-        _id: newId('app', now),
-        company_id,
-        name,
-        settings: applySettingsPatch({}, settings),
-        created_at: now,
-        rev: 0,
-      }
-      return {
-        action: 'app.create',
-        target: app._id,
-        company_id,
-        before: null,
-        after: auditFields(app),
-        perform: async () => ((await docs.insert([app]))[0] === 'inserted' ? appView(app) : null),
-      }
-    })
-    ctx.status = 201
-  })
-
-  router.get('/apps/:id', async ctx => {
-    ctx.body = appView(await getOr404(ctx, docs, ctx.params.id, 'app'))
-  })
-
-  router.patch('/apps/:id', async ctx => {
-    await getOr404(ctx, docs, ctx.params.id, 'app')
-    const { name, settings, closed } = await readBody(ctx, patchBody)
-    ctx.body = await withAudit(ctx, async () => {
-      const stored = await getOr404(ctx, docs, ctx.params.id, 'app')
-      const change = {
-        name: name ?? stored.name,
-        settings: applySettingsPatch(stored.settings, settings),
-        ...changeClosing(stored, closed, principalOf(ctx), clock.now()),
-      }
-      const app = { ...stored, ...change }
-      const isMarkedAlike = (stored.closed_by_operator ?? false) === app.closed_by_operator
-      if (isMarkedAlike && sameJson(auditFields(stored), auditFields(app))) return { unchanged: appView(stored) }
-      const { _id, rev, company_id } = stored
-      return {
-        action: 'app.change',
-        target: _id,
-        company_id,
-        before: auditFields(stored),
-        after: auditFields(app),
-        perform: async () =>
-          (await docs.change([{ _id, rev, update: { $set: change } }]))[0] === 'won' ? appView(app) : null,
-      }
-    })
-  })
-}
+export const appOperations = [
+  operation({
+    id: 'listApps',
+    route: 'GET /companies/{id}/apps',
+    role: 'viewer',
+    summary: "List a company's apps",
+    description: 'Each with its complete settings.',
+    query: pageQuery,
+    answers: [page(appPage, 'A page of apps.', example)],
+    handle: ({ ctx, company, query }, { store, readPage }) =>
+      readPage(ctx, { docs: store.docs('apps'), filter: { company_id: company._id }, show: appView }, query),
+  }),
+  operation({
+    id: 'createApp',
+    route: 'POST /companies/{id}/apps',
+    role: 'developer',
+    summary: 'Create an app',
+    description: 'Its name is in the messages: "123456 is your Shop verification code."',
+    body: {
+      schema: createBody,
+      documentedAs: createBody.extend(documentedSettings).meta({ id: 'CreateAppRequest', description: 'A new app.' }),
+      example: { name: 'Shop', settings: { routing: { default: ['sms'] } } },
+    },
+    answers: [ok(app, 'The new app.', example, 201)],
+    handle: ({ ctx, company: { _id: company_id }, body: { name, settings } }, { store, clock, withAudit }) =>
+      withAudit(ctx, () => {
+        const now = clock.now()
+        const app: App = {
+          _id: newId('app', now),
+          company_id,
+          name,
+          settings: applySettingsPatch({}, settings),
+          created_at: now,
+          rev: 0,
+        }
+        return {
+          action: 'app.create',
+          target: app._id,
+          company_id,
+          before: null,
+          after: auditFields(app),
+          perform: async () => ((await store.docs('apps').insert([app]))[0] === 'inserted' ? appView(app) : null),
+        }
+      }),
+  }),
+  operation({
+    id: 'getApp',
+    route: 'GET /apps/{id}',
+    role: 'viewer',
+    summary: 'Look an app up',
+    description: 'The app with its complete settings.',
+    answers: [ok(app, 'The app.', example)],
+    handle: async ({ app }) => appView(app),
+  }),
+  operation({
+    id: 'changeApp',
+    route: 'PATCH /apps/{id}',
+    role: 'developer',
+    summary: 'Change an app',
+    description:
+      "Settings are merged: objects member by member, lists and values are replaced, null resets to the default. A closed app's keys are refused; its data is kept until retention.",
+    body: {
+      schema: changeBody,
+      documentedAs: changeBody
+        .extend(documentedSettings)
+        .meta({ id: 'ChangeAppRequest', description: 'Changes an app.' }),
+      example: { settings: { code: { length: 8 } } },
+    },
+    answers: [ok(app, 'The app.', example)],
+    handle: ({ ctx, params, body: { name, settings, closed } }, { store, clock, withAudit }) =>
+      withAudit(ctx, async () => {
+        const docs = store.docs('apps')
+        const stored = await getOr404(ctx, docs, params.id, 'app')
+        const change = {
+          name: name ?? stored.name,
+          settings: applySettingsPatch(stored.settings, settings),
+          ...changeClosing(stored, closed, principalOf(ctx), clock.now()),
+        }
+        const app = { ...stored, ...change }
+        const isMarkedAlike = (stored.closed_by_operator ?? false) === app.closed_by_operator
+        if (isMarkedAlike && sameJson(auditFields(stored), auditFields(app))) return { unchanged: appView(stored) }
+        const { _id, rev, company_id } = stored
+        return {
+          action: 'app.change',
+          target: _id,
+          company_id,
+          before: auditFields(stored),
+          after: auditFields(app),
+          perform: async () =>
+            (await docs.change([{ _id, rev, update: { $set: change } }]))[0] === 'won' ? appView(app) : null,
+        }
+      }),
+  }),
+]
 
 function applySettingsPatch(stored: SettingsInput, patch: JsonObject | undefined): SettingsInput {
   if (patch === undefined) return stored

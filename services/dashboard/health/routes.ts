@@ -1,17 +1,18 @@
-// GET /apps/{id}/health: what keeps the messages and events of an app from leaving now. In: queues, breakers, the webhook endpoint and the
-// newest verifications. Out: causes that concern this app. Users of a company may read it, so it has no figures of a queue, which carries
-// the messages of all companies.
+// What keeps the messages and events of an app from leaving now. In: queues, breakers, the webhook endpoint and the newest verifications.
+// Out: causes that concern this app. Users of a company may read it, so it has no figures of a queue, which carries the messages of all
+// companies.
 import { createCache } from '../../../infra/cache.ts'
 import { isoTimeOrNull } from '../../../infra/iso-time.ts'
 import { CHANNELS, type Channel } from '../../../machines/channels.ts'
 import { endpointLife } from '../../../machines/endpoint.step.ts'
 import { findBreakers } from '../../domain/breakers/documents.ts'
 import { findProviders } from '../../domain/tenancy/documents.ts'
-import type { AddRoutes } from '../admin-deps.ts'
+import type { AdminDeps } from '../admin-deps.ts'
+import { ok } from '../answers.ts'
+import { operation } from '../operation.ts'
 import { breakerView } from '../providers/breaker-view.ts'
 import { createReadDepth } from '../queues/depth.ts'
-import { getOr404 } from '../request-input.ts'
-import type { AppHealthAnswer, HealthCause } from './schemas.ts'
+import { appHealth, type HealthCause } from './schemas.ts'
 
 /** Every open Overview asks, and each look at a queue opens a channel to RabbitMQ. */
 const DEPTH_TTL_MS = 2_000
@@ -20,7 +21,7 @@ const NEWEST_VERIFICATIONS = 200
 
 type WaitedFor = 'otp.calls' | 'webhook.deliver' | `channel.${Channel}`
 
-export const addHealthRoutes: AddRoutes = (router, { store, broker, clock }) => {
+function createReadCauses({ store, broker, clock }: Pick<AdminDeps, 'store' | 'broker' | 'clock'>) {
   const readDepth = createReadDepth({ broker, clock })
   const depths = createCache(queue => readDepth(queue as WaitedFor), { ttlMs: DEPTH_TTL_MS, maxSize: 10, clock })
   const depthOf = (queue: WaitedFor) => depths.get(queue)
@@ -72,8 +73,7 @@ export const addHealthRoutes: AddRoutes = (router, { store, broker, clock }) => 
     return (await isStopped('webhook.deliver')) ? [{ ...NOTHING, cause: 'webhooks_stopped' }] : []
   }
 
-  router.get('/apps/:id/health', async ctx => {
-    const { _id: app_id } = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
+  return async (app_id: string): Promise<HealthCause[]> => {
     const [{ consumers }, ...others] = await Promise.all([
       depthOf('otp.calls'),
       stoppedChannels(app_id),
@@ -82,12 +82,37 @@ export const addHealthRoutes: AddRoutes = (router, { store, broker, clock }) => 
     ])
     // A call that no process takes is forgotten soon, so none need wait.
     const calls: HealthCause[] = consumers === 0 ? [{ ...NOTHING, cause: 'verifications_stopped' }] : []
-    const answer: AppHealthAnswer = { causes: [...calls, ...others.flat()] }
-    ctx.body = answer
-  })
+    return [...calls, ...others.flat()]
+  }
 }
 
 const NOTHING = { channel: null, provider: null, reason: null, since: null }
+
+export const healthOperations = [
+  operation({
+    id: 'getAppHealth',
+    route: 'GET /apps/{id}/health',
+    role: 'viewer',
+    summary: 'Ask why messages do not leave',
+    description: 'What keeps the messages and events of the app from leaving now.',
+    answers: [
+      ok(appHealth, 'The causes.', {
+        causes: [
+          { ...NOTHING, cause: 'channel_stopped', channel: 'sms' },
+          {
+            cause: 'provider_open',
+            channel: 'sms',
+            provider: 'main-sms',
+            reason: null,
+            since: '2030-01-01T12:00:00.000Z',
+          },
+        ],
+      }),
+    ],
+    keep: createReadCauses,
+    handle: async ({ app }, _, readCauses) => ({ causes: await readCauses(app._id) }),
+  }),
+]
 
 async function filterAsync<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<T[]> {
   const passed = await Promise.all(items.map(test))

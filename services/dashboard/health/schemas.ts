@@ -34,4 +34,3 @@ export const appHealth = z
   .meta({ id: 'AppHealth', description: "Whether an app's messages and events leave." })
 
 export type HealthCause = z.output<typeof cause>
-export type AppHealthAnswer = z.output<typeof appHealth>

@@ -1,24 +1,27 @@
-// GET /apps/{id}/providers, GET|PUT|DELETE /apps/{id}/providers/{name}. Secrets are never shown, only their fingerprints. A PUT keeps the
-// secrets that it omits, as long as the provider's address stays the same. Without a config it keeps the stored one as it is.
+// The providers of an app. Secrets are never shown, only their fingerprints. A PUT keeps the secrets that it omits, as long as the
+// provider's address stays the same. Without a config it keeps the stored one as it is.
 import { z } from 'zod'
 import { type TargetInspector, targetProblem } from '../../../infra/outbound/target-inspector.ts'
 import { sameJson } from '../../../infra/store/ensure.ts'
 import { findBreakers } from '../../domain/breakers/documents.ts'
+import { jsonObject } from '../../domain/openapi/shared-schemas.ts'
 import { findProviders, type Provider, providerContext, providerId } from '../../domain/tenancy/documents.ts'
 import type { Fingerprinter } from '../../domain/tenancy/fingerprint.ts'
 import { check, type InputProblem, underPath } from '../../domain/tenancy/problems.ts'
 import { addressIn } from '../../domain/tenancy/provider-destinations.ts'
 import { channelProblems, MAX_PROVIDERS_PER_APP, providerName, soleChannel } from '../../domain/tenancy/providers.ts'
 import { channel } from '../../domain/tenancy/value-schemas.ts'
-import type { AddRoutes } from '../admin-deps.ts'
+import type { AdminDeps } from '../admin-deps.ts'
+import { noContent, ok, page } from '../answers.ts'
+import { operation } from '../operation.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
 import { applyConfigChange, type StoredConfig } from './changes.ts'
-import { providerType } from './schemas.ts'
+import { type ProviderAnswer, provider, providerPage, providerType } from './schemas.ts'
 import { providerAuditFields, providerView, unsealConfig, withoutConfig } from './view.ts'
 
 const MAX_POSITION = 10_000
 
-export const providerBody = z.strictObject({
+const providerBody = z.strictObject({
   type: providerType,
   channel: channel.optional(),
   /** Providers are tried in the order of positions, then of names. A new provider without a position is the last. */
@@ -27,91 +30,140 @@ export const providerBody = z.strictObject({
 })
 type ProviderInput = z.output<typeof providerBody>
 
-export const addProviderRoutes: AddRoutes = (router, { store, keyring, clock, inspect, readBody, withAudit }) => {
-  const [docs, apps] = [store.docs('providers'), store.docs('apps')]
+const example: ProviderAnswer = {
+  name: 'main-sms',
+  channel: 'sms',
+  type: 'twilio',
+  position: 0,
+  config: { account_sid: 'AC0123456789abcdef0123456789abcdef', auth_token: 'hmac:pnN2nQ-x', from: '+15005550006' },
+  breaker: { state: 'closed', since: '2030-01-31T12:00:00.000Z', processes: 2 },
+}
+const { name: _, breaker: __, ...given } = example
 
-  const breakersOf = (app_id: string) => findBreakers(store, app_id, clock.now())
+export const providerOperations = [
+  operation({
+    id: 'listProviders',
+    route: 'GET /apps/{id}/providers',
+    role: 'viewer',
+    summary: "List an app's providers",
+    description: 'All of them in one page, in the order they are tried, each with the state of its circuit breaker.',
+    answers: [page(providerPage, 'The providers.', example)],
+    handle: async ({ app }, { store, keyring, clock }) => {
+      const [providers, breakers] = await Promise.all([
+        findProviders(store, app._id),
+        findBreakers(store, app._id, clock.now()),
+      ])
+      return { items: providers.map(one => providerView(keyring, one, breakers)), next_cursor: null }
+    },
+  }),
+  operation({
+    id: 'getProvider',
+    route: 'GET /apps/{id}/providers/{name}',
+    role: 'viewer',
+    summary: 'Look a provider up',
+    description: 'Its secrets are shown as fingerprints.',
+    answers: [ok(provider, 'The provider.', example)],
+    handle: async ({ ctx, app, params: { name } }, { store, keyring, clock }) => {
+      const found = await getOr404(ctx, store.docs('providers'), providerId(app._id, name), 'provider')
+      return providerView(keyring, found, await findBreakers(store, app._id, clock.now()))
+    },
+  }),
+  operation({
+    id: 'putProvider',
+    route: 'PUT /apps/{id}/providers/{name}',
+    role: 'developer',
+    summary: 'Create or change a provider',
+    description:
+      'The config is replaced, except for its secrets: those that are omitted are kept, unless the destination changes. When `config` is omitted and the provider exists with the same type, the stored config is kept as it is. A name has 1 to 63 of a–z, 0–9, `-` and `_`.',
+    body: {
+      schema: providerBody,
+      documentedAs: providerBody
+        .extend({
+          config: jsonObject.optional().meta({
+            description:
+              'docs/providers.md lists the members for each type. Secrets that are omitted, or given as their fingerprints, are kept. Without a config, a provider of the same type keeps its own as it is.',
+          }),
+        })
+        .meta({ id: 'PutProviderRequest', description: 'A provider.' }),
+      example: given,
+    },
+    answers: [ok(provider, 'It was changed.', example), ok(provider, 'It was created.', example, 201)],
+    handle: async ({ ctx, app, params: { name }, body: input }, admin) => {
+      const { store, keyring, clock, inspect, withAudit } = admin
+      const { _id: app_id, company_id } = app
+      const docs = store.docs('providers')
+      const checkedName = check(providerName, name)
+      if (!checkedName.ok) throw validationProblem(underPath('name', checkedName.problems))
+      await checkChannelAndAddress(inspect, input)
+      const answer = await withAudit(ctx, async () => {
+        const _id = providerId(app_id, name)
+        const stored = (await docs.get([_id])).get(_id)
+        const others = stored ? [] : await findProviders(store, app_id)
+        if (others.length >= MAX_PROVIDERS_PER_APP)
+          throw validationProblem([
+            { path: '', message: `cannot be saved: an app has at most ${MAX_PROVIDERS_PER_APP} providers` },
+          ])
+        const sameType = stored?.type === input.type ? stored : undefined
+        const kept = input.config === undefined ? sameType?.config : undefined
+        const before = sameType ? unsealConfig(keyring, sameType) : null
+        const config = kept === undefined ? configOf(keyring, input, before) : before?.raw
+        const next: Provider = {
+          _id,
+          app_id,
+          name,
+          type: input.type,
+          channel: channelOf(input),
+          rev: stored ? stored.rev + 1 : 0,
+          position: input.position ?? stored?.position ?? (others.at(-1)?.position ?? -1) + 1,
+          config: kept ?? keyring.seal(JSON.stringify(config), providerContext(_id)),
+        }
+        const sameConfig = kept !== undefined || (before !== null && sameJson(before.raw, config))
+        if (stored && sameConfig && sameJson(withoutConfig(stored), withoutConfig(next)))
+          return { unchanged: { created: false, provider: stored } }
+        return {
+          action: stored ? 'provider.change' : 'provider.create',
+          target: _id,
+          company_id,
+          before: stored ? providerAuditFields(keyring, stored) : null,
+          after: providerAuditFields(keyring, next),
+          perform: async () =>
+            (await writeProvider(admin, stored, next)) ? { created: !stored, provider: next } : null,
+        }
+      })
+      if (answer.created) ctx.status = 201
+      return providerView(keyring, answer.provider, await findBreakers(store, app_id, clock.now()))
+    },
+  }),
+  operation({
+    id: 'deleteProvider',
+    route: 'DELETE /apps/{id}/providers/{name}',
+    role: 'developer',
+    summary: 'Delete a provider',
+    description: 'Messages take the next provider of the channel.',
+    answers: [noContent('The provider is deleted.')],
+    handle: async ({ ctx, app: { _id: app_id, company_id }, params: { name } }, { store, keyring, withAudit }) => {
+      const docs = store.docs('providers')
+      await withAudit(ctx, async () => {
+        const stored = await getOr404(ctx, docs, providerId(app_id, name), 'provider')
+        return {
+          action: 'provider.delete',
+          target: stored._id,
+          company_id,
+          before: providerAuditFields(keyring, stored),
+          after: null,
+          perform: async () => ((await docs.remove({ _id: stored._id, rev: stored.rev }, 1)) === 1 ? stored : null),
+        }
+      })
+    },
+  }),
+]
 
-  router.get('/apps/:id/providers', async ctx => {
-    const { _id: app_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
-    const [providers, breakers] = await Promise.all([findProviders(store, app_id), breakersOf(app_id)])
-    const items = providers.map(provider => providerView(keyring, provider, breakers))
-    ctx.body = { items, next_cursor: null }
-  })
-
-  router.get('/apps/:id/providers/:name', async ctx => {
-    const { _id: app_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
-    const provider = await getOr404(ctx, docs, providerId(app_id, ctx.params.name ?? ''), 'provider')
-    ctx.body = providerView(keyring, provider, await breakersOf(app_id))
-  })
-
-  router.put('/apps/:id/providers/:name', async ctx => {
-    const { _id: app_id, company_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
-    const { name = '' } = ctx.params
-    const checkedName = check(providerName, name)
-    if (!checkedName.ok) throw validationProblem(underPath('name', checkedName.problems))
-    const input = await readBody(ctx, providerBody)
-    await checkChannelAndAddress(inspect, input)
-    const answer = await withAudit(ctx, async () => {
-      const _id = providerId(app_id, name)
-      const stored = (await docs.get([_id])).get(_id)
-      const others = stored ? [] : await findProviders(store, app_id)
-      if (others.length >= MAX_PROVIDERS_PER_APP)
-        throw validationProblem([
-          { path: '', message: `cannot be saved: an app has at most ${MAX_PROVIDERS_PER_APP} providers` },
-        ])
-      const sameType = stored?.type === input.type ? stored : undefined
-      const kept = input.config === undefined ? sameType?.config : undefined
-      const before = sameType ? unsealConfig(keyring, sameType) : null
-      const config = kept === undefined ? configOf(keyring, input, before) : before?.raw
-      const next: Provider = {
-        _id,
-        app_id,
-        name,
-        type: input.type,
-        channel: channelOf(input),
-        rev: stored ? stored.rev + 1 : 0,
-        position: input.position ?? stored?.position ?? (others.at(-1)?.position ?? -1) + 1,
-        config: kept ?? keyring.seal(JSON.stringify(config), providerContext(_id)),
-      }
-      const sameConfig = kept !== undefined || (before !== null && sameJson(before.raw, config))
-      if (stored && sameConfig && sameJson(withoutConfig(stored), withoutConfig(next)))
-        return { unchanged: { created: false, provider: stored } }
-      return {
-        action: stored ? 'provider.change' : 'provider.create',
-        target: _id,
-        company_id,
-        before: stored ? providerAuditFields(keyring, stored) : null,
-        after: providerAuditFields(keyring, next),
-        perform: async () => ((await writeProvider(stored, next)) ? { created: !stored, provider: next } : null),
-      }
-    })
-    ctx.status = answer.created ? 201 : 200
-    ctx.body = providerView(keyring, answer.provider, await breakersOf(app_id))
-  })
-
-  router.delete('/apps/:id/providers/:name', async ctx => {
-    const { _id: app_id, company_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
-    await withAudit(ctx, async () => {
-      const stored = await getOr404(ctx, docs, providerId(app_id, ctx.params.name ?? ''), 'provider')
-      return {
-        action: 'provider.delete',
-        target: stored._id,
-        company_id,
-        before: providerAuditFields(keyring, stored),
-        after: null,
-        perform: async () => ((await docs.remove({ _id: stored._id, rev: stored.rev }, 1)) === 1 ? stored : null),
-      }
-    })
-    ctx.status = 204
-  })
-
-  async function writeProvider(stored: Provider | undefined, next: Provider): Promise<boolean> {
-    if (!stored) return (await docs.insert([next]))[0] === 'inserted'
-    const { channel, type, position, config } = next
-    const update = { $set: { channel, type, position, config } }
-    return (await docs.change([{ _id: next._id, rev: stored.rev, update }]))[0] === 'won'
-  }
+async function writeProvider({ store }: AdminDeps, stored: Provider | undefined, next: Provider): Promise<boolean> {
+  const docs = store.docs('providers')
+  if (!stored) return (await docs.insert([next]))[0] === 'inserted'
+  const { channel, type, position, config } = next
+  const update = { $set: { channel, type, position, config } }
+  return (await docs.change([{ _id: next._id, rev: stored.rev, update }]))[0] === 'won'
 }
 
 async function checkChannelAndAddress(

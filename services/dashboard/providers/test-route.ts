@@ -1,4 +1,4 @@
-// POST /apps/{id}/providers/{name}/test {recipient}: one real message with a made-up code through this provider alone, and what the vendor
+// The test of a provider: one real message with a made-up code through this provider alone, and what the vendor
 // said to it. Only a process of the channel may call vendors, so the test is a call to one of them over the broker.
 import { randomUUID } from 'node:crypto'
 import type { Context } from 'koa'
@@ -8,7 +8,9 @@ import { httpException, Problem } from '../../../infra/http/problem.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { Channel } from '../../../machines/channels.ts'
+import type { CountersignStore } from '../../domain/collections.ts'
 import { problem } from '../../domain/errors.ts'
+import { errorRefusal } from '../../domain/openapi/refusals.ts'
 import { type App, isClosed, type Provider, providerId } from '../../domain/tenancy/documents.ts'
 import {
   channelCallQueue,
@@ -17,115 +19,136 @@ import {
   testRecipientContext,
 } from '../../domain/tenancy/provider-test.ts'
 import { maskRecipient, type ParsedRecipient, parseRecipient } from '../../domain/verifications/valid-recipient.ts'
-import type { AddRoutes } from '../admin-deps.ts'
+import type { AdminDeps } from '../admin-deps.ts'
+import { conflict, ok } from '../answers.ts'
+import { operation } from '../operation.ts'
 import { getOr404, notFound, validationProblem } from '../request-input.ts'
 import { NotMade } from '../with-audit.ts'
-import type { ProviderTestResult } from './schemas.ts'
+import { type ProviderTestResult, providerTest } from './schemas.ts'
 import { type ChargedTest, createChargeTest, type TestCharge } from './test-charge.ts'
 import { createTestLimit } from './test-limit.ts'
 import { unsealConfig } from './view.ts'
 
-export const providerTestBody = z.strictObject({
-  recipient: z
-    .string()
-    .min(1)
-    .max(320)
-    .meta({ description: 'An E.164 phone number, or for the channel `email` an address.' }),
-})
+const providerTestBody = z
+  .strictObject({
+    recipient: z
+      .string()
+      .min(1)
+      .max(320)
+      .meta({ description: 'An E.164 phone number, or for the channel `email` an address.' }),
+  })
+  .meta({ id: 'ProviderTestRequest', description: 'To whom the test message goes.' })
 
-export interface ProviderTestDeps {
-  broker: Pick<Broker, 'request' | 'depth'>
-  /** Of a call to a vendor. */
-  timeoutMs: number
+const refusedTest: ProviderTestResult = {
+  outcome: 'refused',
+  http_status: 401,
+  vendor_code: '20003',
+  vendor_text: 'Authenticate',
+  ms: 312,
 }
 
 /** For the way to the channel's process and back, and for what the process reads before its call. */
 const BEYOND_VENDOR_MS = 2_000
 
-export const createProviderTestRoutes =
-  ({ broker, timeoutMs }: ProviderTestDeps): AddRoutes =>
-  (router, { store, keyring, clock, accounts, readBody, withAudit }) => {
-    const beginTest = createTestLimit(clock)
-    const chargeTest = createChargeTest({ store, accounts, clock })
+function createPerformTest({ store, broker, keyring, clock, accounts, vendorTimeoutMs }: AdminDeps) {
+  const chargeTest = createChargeTest({ store, accounts, clock })
 
-    /** The keys of what is closed send nothing, so its tests send nothing either. */
-    async function requireOpen(app: App): Promise<void> {
-      if (isClosed(app)) throw httpException(409, 'The app is closed. Nothing was sent.')
-      const companies = await store.docs('companies').get([app.company_id])
-      if (isClosed(companies.get(app.company_id))) throw httpException(409, 'The company is closed. Nothing was sent.')
+  async function callChannel(
+    ctx: Context,
+    { app_id, name, channel }: Provider,
+    recipient: string,
+  ): Promise<ProviderTestAnswer> {
+    const queue = channelCallQueue(channel)
+    const body: ProviderTestCall = {
+      type: 'provider.test',
+      app_id,
+      provider: name,
+      sealed_recipient: keyring.seal(recipient, testRecipientContext(app_id, name)),
     }
-
-    /** Without a consumer the answer is known before the time is over. */
-    async function requireConsumer(channel: Channel): Promise<void> {
-      const depth = await broker.depth(channelCallQueue(channel)).catch(error => {
-        throw error instanceof Unavailable ? unavailable('The broker is unavailable. Nothing was sent.') : error
-      })
-      if (depth.consumers === 0)
-        throw unavailable(`No process of the channel ${channel} answers: ${checkRole(channel)} Nothing was sent.`)
+    try {
+      const message = { id: randomUUID(), body, trace: traceOf(ctx) }
+      return (await broker.request(queue, message, vendorTimeoutMs + BEYOND_VENDOR_MS)) as ProviderTestAnswer
+    } catch (error) {
+      if (error instanceof CallTimeout) throw unavailable(`${channelIsLate(channel)} ${MAY_BE_SENT}`)
+      if (error instanceof Unavailable) throw unavailable(`The broker is unavailable. ${MAY_BE_SENT}`)
+      throw error
     }
+  }
 
-    async function callChannel(
-      ctx: Context,
-      { app_id, name, channel }: Provider,
-      recipient: string,
-    ): Promise<ProviderTestAnswer> {
-      const queue = channelCallQueue(channel)
-      const body: ProviderTestCall = {
-        type: 'provider.test',
-        app_id,
-        provider: name,
-        sealed_recipient: keyring.seal(recipient, testRecipientContext(app_id, name)),
-      }
-      try {
-        const message = { id: randomUUID(), body, trace: traceOf(ctx) }
-        return (await broker.request(queue, message, timeoutMs + BEYOND_VENDOR_MS)) as ProviderTestAnswer
-      } catch (error) {
-        if (error instanceof CallTimeout) throw unavailable(`${channelIsLate(channel)} ${MAY_BE_SENT}`)
-        if (error instanceof Unavailable) throw unavailable(`The broker is unavailable. ${MAY_BE_SENT}`)
-        throw error
-      }
+  async function charge(test: ChargedTest): Promise<TestCharge> {
+    try {
+      return await chargeTest(test)
+    } catch (refusal) {
+      throw refusal instanceof Problem ? new NotMade(refusal) : refusal
     }
+  }
 
-    async function charge(test: ChargedTest): Promise<TestCharge> {
-      try {
-        return await chargeTest(test)
-      } catch (refusal) {
-        throw refusal instanceof Problem ? new NotMade(refusal) : refusal
-      }
-    }
+  /** A test whose outcome is not known stays charged, because the message may have been sent. */
+  return async (
+    ctx: Context,
+    app: App,
+    provider: Provider,
+    recipient: ParsedRecipient,
+  ): Promise<ProviderTestResult> => {
+    const call = () => callChannel(ctx, provider, recipient.value)
+    // A sandbox sends nothing.
+    if (provider.type === 'sandbox') return resultOf(await call())
+    const charged = await charge({ app, channel: provider.channel, provider: provider.name, recipient })
+    const answer = await call()
+    if (answer.kind !== 'called') await charged.undo()
+    else if (answer.outcome !== 'accepted') await charged.refund()
+    return resultOf(answer)
+  }
+}
 
-    /** A test whose outcome is not known stays charged, because the message may have been sent. */
-    async function performTest(
-      ctx: Context,
-      app: App,
-      provider: Provider,
-      recipient: ParsedRecipient,
-    ): Promise<ProviderTestResult> {
-      const call = () => callChannel(ctx, provider, recipient.value)
-      // A sandbox sends nothing.
-      if (provider.type === 'sandbox') return resultOf(await call())
-      const charged = await charge({ app, channel: provider.channel, provider: provider.name, recipient })
-      const answer = await call()
-      if (answer.kind !== 'called') await charged.undo()
-      else if (answer.outcome !== 'accepted') await charged.refund()
-      return resultOf(answer)
-    }
-
-    router.post('/apps/:id/providers/:name/test', async ctx => {
-      const app = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
+export const providerTestOperations = [
+  operation({
+    id: 'testProvider',
+    route: 'POST /apps/{id}/providers/{name}/test',
+    role: 'developer',
+    summary: 'Test a provider with a real call',
+    description:
+      "Sends one real message with a made-up code through this provider alone, and answers what the vendor said. There is no verification. It costs what a message to this recipient costs, is refunded when the vendor does not accept it, and obeys the countries and spend caps of the app. It does not count for the circuit breaker, and is not stopped by it. A sandbox accepts everything, sends nothing and costs nothing. At most ten per minute and app, twenty per day (UTC) and company, three in ten minutes to one recipient, and two of a company at once. 503: no process of the channel runs, or it is busy and did not answer within the provider's timeout.",
+    body: { schema: providerTestBody, example: { recipient: '+14155552671' } },
+    answers: [
+      {
+        ...ok(providerTest, 'What the vendor said.', refusedTest),
+        examples: {
+          refused: refusedTest,
+          accepted: { outcome: 'accepted', http_status: 201, vendor_code: null, vendor_text: null, ms: 204 },
+        },
+      },
+    ],
+    refusals: [
+      errorRefusal(
+        'RateLimitExceededError',
+        'The app, the company or the recipient has had its tests of this time, or two tests of the company are under way; `spend_cap`: the spend cap of the country is reached.',
+        {
+          scope: 'provider_test',
+          retry_after: 42,
+        },
+      ),
+      errorRefusal('GeoBlockedError', 'The app does not send to the country of the recipient.'),
+      errorRefusal('InsufficientFundsError', 'The balance does not pay for the message.'),
+      conflict(
+        'The app or its company is closed, or the config cannot be unsealed because its data key is no longer configured.',
+      ),
+    ],
+    keep: deps => ({ beginTest: createTestLimit(deps.clock), performTest: createPerformTest(deps) }),
+    handle: async ({ ctx, app, params, body }, deps, { beginTest, performTest }) => {
+      const { store, keyring, broker, withAudit } = deps
       const { _id: app_id, company_id } = app
-      const id = providerId(app_id, ctx.params.name ?? '')
+      const id = providerId(app_id, params.name)
       const provider = await getOr404(ctx, store.docs('providers'), id, 'provider')
-      const { recipient: text } = await readBody(ctx, providerTestBody)
-      const recipient = requireReachable(text, provider.channel)
-      await requireOpen(app)
+      const recipient = requireReachable(body.recipient, provider.channel)
+      await requireOpen(store, app)
       if (unsealConfig(keyring, provider) === null)
         throw httpException(409, 'Its config cannot be read: the data key that sealed it is no longer configured.')
-      await requireConsumer(provider.channel)
+      await requireConsumer(broker, provider.channel)
       const masked = { recipient: maskRecipient(recipient) }
       const endTest = beginTest({ app_id, company_id, recipient: recipient.value })
       try {
-        ctx.body = await withAudit(ctx, () => ({
+        return await withAudit(ctx, () => ({
           action: 'provider.test',
           target: id,
           company_id,
@@ -137,8 +160,25 @@ export const createProviderTestRoutes =
       } finally {
         endTest()
       }
-    })
-  }
+    },
+  }),
+]
+
+/** The keys of what is closed send nothing, so its tests send nothing either. */
+async function requireOpen(store: CountersignStore, app: App): Promise<void> {
+  if (isClosed(app)) throw httpException(409, 'The app is closed. Nothing was sent.')
+  const companies = await store.docs('companies').get([app.company_id])
+  if (isClosed(companies.get(app.company_id))) throw httpException(409, 'The company is closed. Nothing was sent.')
+}
+
+/** Without a consumer the answer is known before the time is over. */
+async function requireConsumer(broker: Pick<Broker, 'depth'>, channel: Channel): Promise<void> {
+  const depth = await broker.depth(channelCallQueue(channel)).catch(error => {
+    throw error instanceof Unavailable ? unavailable('The broker is unavailable. Nothing was sent.') : error
+  })
+  if (depth.consumers === 0)
+    throw unavailable(`No process of the channel ${channel} answers: ${checkRole(channel)} Nothing was sent.`)
+}
 
 function requireReachable(text: string, channel: Channel): ParsedRecipient {
   const parsed = parseRecipient(text.trim())

@@ -1,78 +1,149 @@
-// GET /queues, GET /queues/{queue}/dead, GET /queues/{queue}/dead/{id}, POST /queues/{queue}/dead/requeue|drop {ids | all: true}: the
-// broker's queues, and the messages that died in them. For operators only: a queue carries the messages of all companies.
-import type { DeadLetters } from '../../../infra/broker/broker.ts'
+// The broker's queues, and the messages that died in them. For operators only: a queue carries the messages of all companies.
+import type { Broker, DeadLetters } from '../../../infra/broker/broker.ts'
 import { isQueue, isWorkQueue, QUEUES, type Queue } from '../../../infra/broker/topology.ts'
-import type { AdminRouteRequest } from '../access.ts'
-import type { AddRoutes } from '../admin-deps.ts'
+import { ok, page } from '../answers.ts'
+import { operation } from '../operation.ts'
+import { pageQuery } from '../pages.ts'
 import { notFound, validationProblem } from '../request-input.ts'
 import { createReadDepth } from './depth.ts'
-import { type DeadChoice, deadChoice, type QueueAnswer } from './schemas.ts'
+import {
+  type DeadChoice,
+  type DeadLetterAnswer,
+  deadChoice,
+  deadLetter,
+  deadPage,
+  dropped,
+  type QueueAnswer,
+  queues,
+  requeued,
+} from './schemas.ts'
 import { deadLetterView, MAX_BODY_BYTES } from './view.ts'
 
-export const addQueueRoutes: AddRoutes = (router, { broker, clock, readBody, readPageOf, withAudit }) => {
-  const readDepth = createReadDepth({ broker, clock })
-
-  async function queueView(queue: Queue): Promise<QueueAnswer> {
-    const { brokerName: broker_name, ready, oldestMs: oldest_ms, consumers, dead } = await readDepth(queue)
-    return { queue, broker_name, ready, oldest_ms, consumers, dead }
-  }
-
-  function requireQueue({ params: { queue = '' } }: AdminRouteRequest): Queue {
-    if (!isQueue(queue)) throw notFound('queue')
-    return queue
-  }
-
-  const lettersOf = (queue: Queue): DeadLetters => (isWorkQueue(queue) ? broker.dead(queue) : NO_LETTERS)
-
-  router.get('/queues', async ctx => {
-    ctx.body = await Promise.all(QUEUES.map(queueView))
-  })
-
-  router.get('/queues/:queue/dead', async ctx => {
-    const letters = lettersOf(requireQueue(ctx))
-    ctx.body = await readPageOf(ctx, {
-      read: (after, limit) => letters.list(limit, after),
-      positionOf: ({ position }) => position,
-      show: letter => deadLetterView(letter, MAX_BODY_BYTES.inList),
-    })
-  })
-
-  router.get('/queues/:queue/dead/:id', async ctx => {
-    const letter = await lettersOf(requireQueue(ctx)).get(ctx.params.id ?? '')
-    if (!letter) throw notFound('dead letter')
-    ctx.body = deadLetterView(letter, MAX_BODY_BYTES.alone)
-  })
-
-  router.post('/queues/:queue/dead/requeue', async ctx => {
-    const queue = requireQueue(ctx)
-    const chosen = readChoice(await readBody(ctx, deadChoice))
-    const requeued = await withAudit<number>(ctx, () => ({
-      action: 'dead_letters.requeue',
-      target: queue,
-      company_id: null,
-      before: null,
-      after: recordOf(chosen),
-      perform: () => lettersOf(queue).requeue(chosen),
-      recordResult: count => ({ ...recordOf(chosen), requeued: count }),
-    }))
-    ctx.body = { requeued }
-  })
-
-  router.post('/queues/:queue/dead/drop', async ctx => {
-    const queue = requireQueue(ctx)
-    const chosen = readChoice(await readBody(ctx, deadChoice))
-    const dropped = await withAudit<number>(ctx, () => ({
-      action: 'dead_letters.drop',
-      target: queue,
-      company_id: null,
-      before: null,
-      after: recordOf(chosen),
-      perform: () => lettersOf(queue).drop(chosen),
-      recordResult: count => ({ ...recordOf(chosen), dropped: count }),
-    }))
-    ctx.body = { dropped }
-  })
+const queueExample: QueueAnswer = {
+  queue: 'otp.reports',
+  broker_name: 'countersign.v1.otp.reports',
+  ready: 0,
+  oldest_ms: null,
+  consumers: 2,
+  dead: 1,
 }
+
+const letterExample: DeadLetterAnswer = {
+  id: '5f0c6a3e-6f0e-4d0a-9a43-2f1f6a1f7c55',
+  at: '2030-01-01T12:00:00.000Z',
+  reason: 'the message cannot be read',
+  attempts: 1,
+  body: { type: 'delivery.reported' },
+}
+
+const body = { schema: deadChoice, example: { ids: [letterExample.id] } }
+
+export const queueOperations = [
+  operation({
+    id: 'listQueues',
+    route: 'GET /queues',
+    role: 'operator',
+    summary: 'List the queues',
+    description: 'How many messages wait in each, for how long, and how many are dead.',
+    answers: [ok(queues, 'The queues.', [queueExample])],
+    keep: createReadDepth,
+    handle: (_, __, readDepth) =>
+      Promise.all(
+        QUEUES.map(async queue => {
+          const { brokerName: broker_name, ready, oldestMs: oldest_ms, consumers, dead } = await readDepth(queue)
+          return { queue, broker_name, ready, oldest_ms, consumers, dead }
+        }),
+      ),
+  }),
+  operation({
+    id: 'listDeadLetters',
+    route: 'GET /queues/{queue}/dead',
+    role: 'operator',
+    summary: 'List dead letters',
+    description: 'The messages of a queue that could not be handled. Sealed parts stay sealed.',
+    query: pageQuery,
+    answers: [page(deadPage, 'A page of dead letters.', letterExample)],
+    handle: async ({ ctx, params, query }, { broker, readPageOf }) => {
+      const letters = lettersOf(broker, requireQueue(params))
+      return readPageOf(
+        ctx,
+        {
+          read: (after, limit) => letters.list(limit, after),
+          positionOf: ({ position }) => position,
+          show: letter => deadLetterView(letter, MAX_BODY_BYTES.inList),
+        },
+        query,
+      )
+    },
+  }),
+  operation({
+    id: 'getDeadLetter',
+    route: 'GET /queues/{queue}/dead/{id}',
+    role: 'operator',
+    summary: 'Look a dead letter up',
+    description: 'Sealed parts stay sealed.',
+    answers: [ok(deadLetter, 'The message.', letterExample)],
+    handle: async ({ params }, { broker }) => {
+      const letter = await lettersOf(broker, requireQueue(params)).get(params.id)
+      if (!letter) throw notFound('dead letter')
+      return deadLetterView(letter, MAX_BODY_BYTES.alone)
+    },
+  }),
+  operation({
+    id: 'requeueDeadLetters',
+    route: 'POST /queues/{queue}/dead/requeue',
+    role: 'operator',
+    summary: 'Try dead letters again',
+    description: 'They go back to their queue.',
+    body,
+    answers: [ok(requeued, 'How many they are.', { requeued: 1 })],
+    handle: async ({ ctx, params, body }, { broker, withAudit }) => {
+      const queue = requireQueue(params)
+      const chosen = readChoice(body)
+      const requeued = await withAudit<number>(ctx, () => ({
+        action: 'dead_letters.requeue',
+        target: queue,
+        company_id: null,
+        before: null,
+        after: recordOf(chosen),
+        perform: () => lettersOf(broker, queue).requeue(chosen),
+        recordResult: count => ({ ...recordOf(chosen), requeued: count }),
+      }))
+      return { requeued }
+    },
+  }),
+  operation({
+    id: 'dropDeadLetters',
+    route: 'POST /queues/{queue}/dead/drop',
+    role: 'operator',
+    summary: 'Drop dead letters',
+    description: 'They are gone for good.',
+    body,
+    answers: [ok(dropped, 'How many they are.', { dropped: 1 })],
+    handle: async ({ ctx, params, body }, { broker, withAudit }) => {
+      const queue = requireQueue(params)
+      const chosen = readChoice(body)
+      const dropped = await withAudit<number>(ctx, () => ({
+        action: 'dead_letters.drop',
+        target: queue,
+        company_id: null,
+        before: null,
+        after: recordOf(chosen),
+        perform: () => lettersOf(broker, queue).drop(chosen),
+        recordResult: count => ({ ...recordOf(chosen), dropped: count }),
+      }))
+      return { dropped }
+    },
+  }),
+]
+
+function requireQueue({ queue }: { queue: string }): Queue {
+  if (!isQueue(queue)) throw notFound('queue')
+  return queue
+}
+
+const lettersOf = (broker: Pick<Broker, 'dead'>, queue: Queue): DeadLetters =>
+  isWorkQueue(queue) ? broker.dead(queue) : NO_LETTERS
 
 function readChoice({ ids, all }: DeadChoice): readonly string[] | 'all' {
   if ((ids === undefined) === (all === undefined))

@@ -1,4 +1,4 @@
-// GET /sandbox/messages: what the sandbox has received. POST /sandbox/inbound: simulates a WhatsApp message from a user.
+// The sandbox: what it has received in place of vendors, and messages that a user would send.
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { traceOf } from '../../../infra/http/request-trace.ts'
@@ -8,65 +8,88 @@ import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import { referenceIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { referencesIn } from '../../domain/verifications/whatsapp-references.ts'
 import { mayAccessCompany, principalOf } from '../access.ts'
-import type { AddRoutes } from '../admin-deps.ts'
+import { ok } from '../answers.ts'
+import { operation } from '../operation.ts'
 import { recipientQuery } from '../recipients.ts'
-import { readQuery, validationProblem } from '../request-input.ts'
-import { type InboxMessage, readInbox } from './inbox.ts'
-import type { SandboxMessageAnswer } from './schemas.ts'
+import { validationProblem } from '../request-input.ts'
+import { readInbox } from './inbox.ts'
+import { accepted, sandboxMessages } from './schemas.ts'
 
 const MAX_MESSAGES = 100
 
-const inboxQuery = z.strictObject({ recipient: recipientQuery.optional() })
-
-export const inboundBody = z.strictObject({
-  app_id: z.string(),
-  /** With or without the plus: a WhatsApp id is a number without it. */
-  from: z.string().regex(/^\+?[1-9]\d{6,14}$/, 'must be a phone number, such as "+447911123456"'),
-  text: z.string(),
-})
-
-const messageView = ({ at, ...rest }: InboxMessage): SandboxMessageAnswer => ({ ...rest, at: isoTime(at) })
-
-export const addSandboxRoutes: AddRoutes = (
-  router,
-  { store, broker, keyring, clock, tenancy, readBody, withAudit },
-) => {
-  router.get('/sandbox/messages', async ctx => {
-    const { recipient } = readQuery(ctx, inboxQuery)
-    const { company_id } = principalOf(ctx)
-    const inboxFilter = {
-      limit: MAX_MESSAGES,
-      ...(recipient === undefined ? {} : { recipient }),
-      ...(company_id === null ? {} : { company_id }),
-    }
-    const messages = await readInbox({ store, keyring, tenancy }, inboxFilter)
-    ctx.body = messages.map(messageView)
-  })
-
-  router.post('/sandbox/inbound', async ctx => {
-    const { app_id, from, text } = await readBody(ctx, inboundBody)
-    const app = (await store.docs('apps').get([app_id])).get(app_id)
-    if (!app || !mayAccessCompany(ctx, app.company_id))
-      throw validationProblem([{ path: 'app_id', message: 'is not the id of an app' }])
-    const report: OtpReport = {
-      type: 'message.received',
-      app_id,
-      // A simulated message must not approve a live verification, even if its text holds a live reference.
-      mode: 'test',
-      sealed_from: keyring.seal(from, inFlight.from),
-      references: referencesIn(text).flatMap(reference => referenceIndexes(keyring, reference)),
-      at: clock.now(),
-    }
-    ctx.body = await withAudit(ctx, () => ({
-      action: 'sandbox.play_message',
-      target: app_id,
-      company_id: app.company_id,
-      before: null,
-      after: null,
-      perform: async () => {
-        await broker.publish('otp.reports', { id: `sandbox:${randomUUID()}`, body: report, trace: traceOf(ctx) })
-        return { accepted: true }
-      },
-    }))
-  })
-}
+export const sandboxOperations = [
+  operation({
+    id: 'listSandboxMessages',
+    route: 'GET /sandbox/messages',
+    role: 'viewer',
+    summary: 'Read the sandbox inbox',
+    description: `The latest ${MAX_MESSAGES} messages of test keys, newest first.`,
+    query: z.strictObject({ recipient: recipientQuery }),
+    answers: [
+      ok(sandboxMessages, 'The messages.', [
+        {
+          otp_id: 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c',
+          delivery_id: 'dlv_01k2m8x4ea5c9r2mbt7kfw0xzd',
+          channel: 'sms',
+          recipient: '+447911123456',
+          text: '123456 is your Shop verification code.',
+          code: '123456',
+          at: '2030-01-01T12:00:00.000Z',
+        },
+      ]),
+    ],
+    handle: async ({ ctx, query: { recipient } }, admin) => {
+      const { company_id } = principalOf(ctx)
+      const messages = await readInbox(admin, {
+        limit: MAX_MESSAGES,
+        ...(recipient === undefined ? {} : { recipient }),
+        ...(company_id === null ? {} : { company_id }),
+      })
+      return messages.map(({ at, ...message }) => ({ ...message, at: isoTime(at) }))
+    },
+  }),
+  operation({
+    id: 'playSandboxMessage',
+    route: 'POST /sandbox/inbound',
+    role: 'developer',
+    summary: 'Play a WhatsApp message',
+    description: 'Simulates a message from a user, so that link modes can be finished in test mode.',
+    body: {
+      schema: z
+        .strictObject({
+          app_id: z.string(),
+          /** With or without the plus: a WhatsApp id is a number without it. */
+          from: z.string().regex(/^\+?[1-9]\d{6,14}$/, 'must be a phone number, such as "+447911123456"'),
+          text: z.string(),
+        })
+        .meta({ id: 'SandboxInboundRequest', description: "A user's WhatsApp message." }),
+      example: { app_id: 'app_01k2m8x4e9s7v3hqz5tnw6yb0c', from: '+447911123456', text: 'K7Q2M9XD4RBT3WHN' },
+    },
+    answers: [ok(accepted, 'It was taken.', { accepted: true })],
+    handle: async ({ ctx, body: { app_id, from, text } }, { store, broker, keyring, clock, withAudit }) => {
+      const app = (await store.docs('apps').get([app_id])).get(app_id)
+      if (!app || !mayAccessCompany(ctx, app.company_id))
+        throw validationProblem([{ path: 'app_id', message: 'is not the id of an app' }])
+      const report: OtpReport = {
+        type: 'message.received',
+        app_id,
+        // A simulated message must not approve a live verification, even if its text holds a live reference.
+        mode: 'test',
+        sealed_from: keyring.seal(from, inFlight.from),
+        references: referencesIn(text).flatMap(reference => referenceIndexes(keyring, reference)),
+        at: clock.now(),
+      }
+      return withAudit(ctx, () => ({
+        action: 'sandbox.play_message',
+        target: app_id,
+        company_id: app.company_id,
+        before: null,
+        after: null,
+        perform: async () => {
+          await broker.publish('otp.reports', { id: `sandbox:${randomUUID()}`, body: report, trace: traceOf(ctx) })
+          return { accepted: true }
+        },
+      }))
+    },
+  }),
+]

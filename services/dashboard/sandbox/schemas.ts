@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { timeSchema } from '../../domain/openapi/shared-schemas.ts'
 import { channel } from '../../domain/tenancy/value-schemas.ts'
 
-export const sandboxMessage = z
+const sandboxMessage = z
   .object({
     otp_id: z.string().meta({ description: 'The verification.' }),
     delivery_id: z.string().meta({ description: 'The message.' }),
@@ -22,5 +22,3 @@ export const sandboxMessages = z
 export const accepted = z
   .object({ accepted: z.boolean().meta({ description: 'Always true.' }) })
   .meta({ id: 'Accepted', description: 'It was taken, and goes on after the answer.' })
-
-export type SandboxMessageAnswer = z.output<typeof sandboxMessage>

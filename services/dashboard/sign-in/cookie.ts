@@ -3,8 +3,8 @@
 // hinder them even after a link from elsewhere.
 import { randomBytes } from 'node:crypto'
 import type { Context } from 'koa'
+import { ADMIN_PATH } from '../access.ts'
 
-export const ADMIN_PATH = '/admin/v1'
 const SESSION_COOKIE = 'countersign_session'
 /** Ties a sign-in by code to the browser that has asked for the code. */
 const FLOW_COOKIE = 'countersign_sign_in'

@@ -1,5 +1,5 @@
 // Lets a caller in and out: begins, moves and ends sessions, and tells callers who they are. In: a request, and who has signed in. Out: a session
-// in a cookie, and the caller's own data as the answer.
+// in a cookie, and the caller's own data.
 import type { Context } from 'koa'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import { isInvitation, type UserDoc, userContext } from '../../domain/users/documents.ts'
@@ -13,9 +13,9 @@ import { csrfTokenOf, type Person, type SessionOwner, type Sessions, userPrincip
 
 export interface Entry {
   /** Begins a session. The session that the browser had before ends. `expires_at`: by default, after the usual time. */
-  begin(ctx: Context, person: Person, expires_at?: number): Promise<void>
+  begin(ctx: Context, person: Person, expires_at?: number): Promise<MeAnswer>
   /** Ends the caller's session, and begins one for another user of the same person, which ends when the former would have ended. */
-  move(ctx: Context, caller: Principal, user: UserDoc): Promise<void>
+  move(ctx: Context, caller: Principal, user: UserDoc): Promise<MeAnswer>
   /** Ends a session of the caller of this request. */
   end(ctx: Context, sessionId: string): Promise<void>
   viewOf(caller: Principal): Promise<MeAnswer>
@@ -63,7 +63,7 @@ export function createEntry({ store, keyring, clock, withAudit, sessions, people
     }
   }
 
-  async function begin(ctx: Context, person: Person, until?: number): Promise<void> {
+  async function begin(ctx: Context, person: Person, until?: number): Promise<MeAnswer> {
     const { session, token } = sessions.create(person, describeBrowser(ctx.get('user-agent')), until)
     const { _id: id, browser, created_at, expires_at } = session
     const owner = 'user' in person ? userPrincipal(keyring, person.user) : operatorPrincipal(person.operator.name)
@@ -85,7 +85,7 @@ export function createEntry({ store, keyring, clock, withAudit, sessions, people
     if ('user' in person && !isInvitation(person.user))
       await users.modify({ _id: person.user._id }, { $set: { last_sign_in_at: created_at } })
     ctx.append('Set-Cookie', cookies.session.give(token, expires_at - clock.now()))
-    ctx.body = await viewOf(caller)
+    return viewOf(caller)
   }
 
   async function endFormer(ctx: Context): Promise<void> {
@@ -116,7 +116,7 @@ export function createEntry({ store, keyring, clock, withAudit, sessions, people
       // In the name of the former user, so that its company has the end in its log.
       ctx.state.principal = caller
       if (caller.session) await end(ctx, caller.session.id)
-      await begin(ctx, { user }, caller.session?.expires_at)
+      return begin(ctx, { user }, caller.session?.expires_at)
     },
     end,
     viewOf,

@@ -1,51 +1,72 @@
-// POST /invitations/{id}/accept|decline, POST /me/company {company_id}: a person who is signed in answers invitations and chooses a company. An
-// invitation grants nothing before it is accepted: then the invited user becomes a member, and the session goes there.
+// A person who is signed in answers invitations and chooses a company. An invitation grants nothing before it is accepted: then the invited
+// user becomes a member, and the session goes there.
 import { z } from 'zod'
 import { httpException } from '../../../infra/http/problem.ts'
+import { documentRefusal } from '../../domain/openapi/refusals.ts'
 import { isClosed } from '../../domain/tenancy/documents.ts'
 import { isInvitation, type UserDoc } from '../../domain/users/documents.ts'
 import type { Grants } from '../../domain/users/grants.ts'
 import { landingOf } from '../../domain/users/people.ts'
-import { type AdminRouteRequest, principalOf } from '../access.ts'
-import type { AddRoutes } from '../admin-deps.ts'
-import { emptyBody, notFound } from '../request-input.ts'
+import { principalOf } from '../access.ts'
+import type { AdminDeps } from '../admin-deps.ts'
+import { conflict, ok } from '../answers.ts'
+import { operationWith } from '../operation.ts'
+import { notFound } from '../request-input.ts'
 import { auditFieldsOf } from '../user-audit-fields.ts'
-import type { Cookies } from './cookie.ts'
 import { createEntry, type EntryDeps } from './entry.ts'
-import type { CurrentSessionAnswer } from './schemas.ts'
+import { currentSession, me, meExample } from './schemas.ts'
 import { userPrincipal } from './sessions.ts'
 
-export interface InvitationDeps extends Pick<EntryDeps, 'sessions' | 'people'> {
+export interface InvitationDeps extends AdminDeps, EntryDeps {
   grants: Pick<Grants, 'stamp'>
-  cookies: Cookies
 }
 
-export const chooseCompanyBody = z.strictObject({ company_id: z.string().min(1).max(100) })
+const operation = operationWith<InvitationDeps>()
 
-export const createInvitationRoutes =
-  ({ sessions, people, grants, cookies }: InvitationDeps): AddRoutes =>
-  (router, admin) => {
-    const { store, keyring, readBody, withAudit } = admin
-    const [users, companies] = [store.docs('users'), store.docs('companies')]
-    const { move, viewOf, usersOf, end } = createEntry({ ...admin, sessions, people, cookies })
-
-    /** Only the person's own: an invitation of another is not found. */
-    async function findInvitation(ctx: AdminRouteRequest, all: Promise<UserDoc[]>): Promise<UserDoc> {
-      const found = (await all).find(user => user._id === ctx.params.id && isInvitation(user))
-      if (found === undefined) throw notFound('invitation')
-      return found
-    }
-
-    router.post('/invitations/:id/accept', async ctx => {
-      await readBody(ctx, emptyBody)
+export const invitationOperations = [
+  operation({
+    id: 'chooseCompany',
+    route: 'POST /me/company',
+    role: 'viewer',
+    summary: 'Choose a company',
+    description:
+      'One of `memberships`. The session ends, and one in that company begins, with a new cookie and a new CSRF token. It ends when the former would have ended.',
+    body: {
+      schema: z
+        .strictObject({ company_id: z.string().min(1).max(100) })
+        .meta({ id: 'ChooseCompanyRequest', description: 'The company to enter.' }),
+      example: { company_id: 'cmp_01k2m8x4e9s7v3hqz5tnw6yb0c' },
+    },
+    answers: [ok(me, 'The caller, in the company.', meExample)],
+    refusals: [documentRefusal('The caller is not a user of this company.', httpException(404))],
+    handle: async ({ ctx, body: { company_id } }, deps) => {
+      const { move, usersOf, viewOf } = createEntry(deps)
       const caller = principalOf(ctx)
-      const invited = await findInvitation(ctx, usersOf(caller))
+      const chosen = (await usersOf(caller)).find(user => user.company_id === company_id && !isInvitation(user))
+      if (chosen === undefined) throw notFound('company')
+      return chosen._id === caller.user_id ? viewOf(caller) : move(ctx, caller, chosen)
+    },
+  }),
+  operation({
+    id: 'acceptInvitation',
+    route: 'POST /invitations/{id}/accept',
+    role: 'invited',
+    summary: 'Accept an invitation',
+    description:
+      'One of `invitations`. The caller becomes a user of the company, and the session goes there as if it was chosen.',
+    answers: [ok(me, 'The caller, in the company.', meExample)],
+    refusals: [conflict('The company is closed.')],
+    handle: async ({ ctx, params }, deps) => {
+      const { store, keyring, grants, withAudit } = deps
+      const { move, usersOf } = createEntry(deps)
+      const caller = principalOf(ctx)
+      const invited = findInvitation(await usersOf(caller), params.id)
       // The company's log names the person as the user whom it has invited, not as a user of another company.
       ctx.state.principal = { ...userPrincipal(keyring, invited), session: caller.session }
       const member = await withAudit(ctx, async () => {
-        const { purge_at, invited_until, ...stored } = await findInvitation(ctx, usersOf(caller))
+        const { purge_at, invited_until, ...stored } = findInvitation(await usersOf(caller), params.id)
         const { _id, rev, company_id } = stored
-        if (isClosed((await companies.get([company_id])).get(company_id)))
+        if (isClosed((await store.docs('companies').get([company_id])).get(company_id)))
           throw httpException(409, 'The company is closed. Nobody joins it until it is open again.')
         const user = grants.stamp('users', stored)
         return {
@@ -56,21 +77,29 @@ export const createInvitationRoutes =
           after: auditFieldsOf(keyring, user),
           perform: async () => {
             const update = { $set: { mac: user.mac }, $unset: { invited_until: true, purge_at: true } } as const
-            return (await users.change([{ _id, rev, update }]))[0] === 'won' ? user : null
+            return (await store.docs('users').change([{ _id, rev, update }]))[0] === 'won' ? user : null
           },
         }
       })
-      await move(ctx, caller, member)
-    })
-
-    router.post('/invitations/:id/decline', async ctx => {
-      await readBody(ctx, emptyBody)
+      return move(ctx, caller, member)
+    },
+  }),
+  operation({
+    id: 'declineInvitation',
+    route: 'POST /invitations/{id}/decline',
+    role: 'invited',
+    summary: 'Decline an invitation',
+    description: 'It is removed. A person without a membership or another invitation is signed out: then `me` is null.',
+    answers: [ok(currentSession, 'The caller, or null.', { me: meExample })],
+    handle: async ({ ctx, params }, deps) => {
+      const { store, keyring, sessions, cookies, withAudit } = deps
+      const { move, viewOf, usersOf, end } = createEntry(deps)
       const caller = principalOf(ctx)
       const all = await usersOf(caller)
-      const invited = await findInvitation(ctx, Promise.resolve(all))
+      const invited = findInvitation(all, params.id)
       ctx.state.principal = { ...userPrincipal(keyring, invited), session: caller.session }
       await withAudit(ctx, async () => {
-        const stored = await findInvitation(ctx, usersOf(caller))
+        const stored = findInvitation(await usersOf(caller), params.id)
         const { _id, rev, company_id } = stored
         return {
           action: 'invitation.decline',
@@ -78,31 +107,30 @@ export const createInvitationRoutes =
           company_id,
           before: auditFieldsOf(keyring, stored),
           after: null,
-          perform: async () => ((await users.remove({ _id, rev }, 1)) === 1 ? stored : null),
+          perform: async () => ((await store.docs('users').remove({ _id, rev }, 1)) === 1 ? stored : null),
         }
       })
       ctx.state.principal = caller
-      const next = landingOf(all.filter(({ _id }) => _id !== invited._id))
-      if (caller.user_id !== invited._id) ctx.body = { me: await viewOf(caller) } satisfies CurrentSessionAnswer
-      else if (next) {
-        await move(ctx, caller, next)
-        ctx.body = { me: await viewOf(principalOf(ctx)) } satisfies CurrentSessionAnswer
-      } else {
+      const leave = async () => {
+        if (caller.user_id !== invited._id) return viewOf(caller)
+        const next = landingOf(all.filter(({ _id }) => _id !== invited._id))
+        if (next) return move(ctx, caller, next)
         // Nothing is left that the person could use here.
         if (caller.session) await end(ctx, caller.session.id)
         ctx.set('Set-Cookie', cookies.session.end())
-        ctx.body = { me: null } satisfies CurrentSessionAnswer
+        return null
       }
+      const me = await leave()
       // The person may be signed in to the invitation in other browsers.
       await sessions.endAllOf({ user_ids: [invited._id] })
-    })
+      return { me }
+    },
+  }),
+]
 
-    router.post('/me/company', async ctx => {
-      const { company_id } = await readBody(ctx, chooseCompanyBody)
-      const caller = principalOf(ctx)
-      const chosen = (await usersOf(caller)).find(user => user.company_id === company_id && !isInvitation(user))
-      if (chosen === undefined) throw notFound('company')
-      if (chosen._id === caller.user_id) ctx.body = await viewOf(caller)
-      else await move(ctx, caller, chosen)
-    })
-  }
+/** Only the person's own: an invitation of another is not found. */
+function findInvitation(all: readonly UserDoc[], id: string): UserDoc {
+  const found = all.find(user => user._id === id && isInvitation(user))
+  if (found === undefined) throw notFound('invitation')
+  return found
+}

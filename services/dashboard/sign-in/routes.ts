@@ -1,40 +1,50 @@
-// POST /sign-in {token} | {ticket} | {email} | {email, code}, POST /sign-out, GET /session, GET /me, GET|DELETE /sessions, DELETE /sessions/{id}.
+// Signing in and out, and the sessions of the caller.
 //
 // Signing in tells a stranger nothing about users. The answer to {email} is the same for every address and is given before the address is
 // looked up; every refusal of {email, code} in a browser that has asked for a code has the same words and takes the same time.
 import type { Context } from 'koa'
 import { z } from 'zod'
 import type { AdminToken } from '../../../infra/config/secrets.ts'
-import { createAttemptThrottle } from '../../../infra/http/attempt-throttle.ts'
-import { clientAddressOf, type FindCaller } from '../../../infra/http/caller-address.ts'
+import { type AttemptThrottle, createAttemptThrottle } from '../../../infra/http/attempt-throttle.ts'
+import { type Caller, clientAddressOf, type FindCaller } from '../../../infra/http/caller-address.ts'
 import type { IdentifyOperator } from '../../../infra/http/operators.ts'
 import { httpException, rateLimited } from '../../../infra/http/problem.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import { isoTime } from '../../../infra/iso-time.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
+import { documentRefusal } from '../../domain/openapi/refusals.ts'
 import type { SessionDoc, UserDoc } from '../../domain/users/documents.ts'
-import { landingOf, type People } from '../../domain/users/people.ts'
+import { landingOf } from '../../domain/users/people.ts'
 import type { SignInTickets } from '../../domain/users/sign-in-tickets.ts'
 import { enteredCode } from '../../domain/verifications/entered-code.ts'
 import { type Principal, principalOf } from '../access.ts'
-import type { AddRoutes } from '../admin-deps.ts'
+import type { AdminDeps } from '../admin-deps.ts'
+import { conflict, noContent, ok, page } from '../answers.ts'
 import { emailAddress } from '../email-address.ts'
-import { emptyBody, notFound } from '../request-input.ts'
+import { operationWith } from '../operation.ts'
+import { pageQuery } from '../pages.ts'
+import { notFound } from '../request-input.ts'
 import type { AfterAnswer } from './after-answer.ts'
 import { type Browsers, KNOWN_BROWSER_MS, SIGN_IN_FLOW_MS } from './browsers.ts'
 import type { SignInCodes } from './codes.ts'
 import { type Cookies, newCookieToken } from './cookie.ts'
-import { companyOrNull, createEntry } from './entry.ts'
+import { companyOrNull, createEntry, type EntryDeps } from './entry.ts'
 import type { SameOrigin } from './same-origin.ts'
-import type { CurrentSessionAnswer, SessionAnswer } from './schemas.ts'
-import { type Sessions, sessionsOf } from './sessions.ts'
+import {
+  currentSession,
+  type MeAnswer,
+  me,
+  meExample,
+  type SessionAnswer,
+  sessionPage,
+  signInResult,
+} from './schemas.ts'
+import { sessionsOf } from './sessions.ts'
 
-export interface SignInDeps {
+export interface SignInDeps extends AdminDeps, EntryDeps {
   codes: SignInCodes
   browsers: Pick<Browsers, 'remember'>
   tickets: Pick<SignInTickets, 'use'>
-  sessions: Sessions
-  people: Pick<People, 'sameAs'>
   sameOrigin: Pick<SameOrigin, 'checkOriginIfAny'>
   identifyOperator: IdentifyOperator
   operators: readonly AdminToken[]
@@ -44,12 +54,19 @@ export interface SignInDeps {
   runAfterAnswer: AfterAnswer['run']
 }
 
+const operation = operationWith<SignInDeps>()
+
 const signInBody = z
   .strictObject({
-    token: z.string().min(1).max(1_000).optional(),
-    ticket: z.string().min(1).max(1_000).optional(),
-    email: emailAddress.optional(),
-    code: enteredCode().max(100).optional(),
+    token: z.string().min(1).max(1_000).optional().meta({ description: "An operator's token." }),
+    ticket: z
+      .string()
+      .min(1)
+      .max(1_000)
+      .optional()
+      .meta({ description: 'Of the link that a start in development prints.' }),
+    email: emailAddress.optional().meta({ description: 'The address of a user.' }),
+    code: enteredCode().max(100).optional().meta({ description: 'The code that came to the address.' }),
   })
   .refine(
     ({ token, ticket, email, code }) =>
@@ -57,11 +74,14 @@ const signInBody = z
       (code === undefined || email !== undefined),
     { message: 'must be {token}, {ticket}, {email} or {email, code}' },
   )
+  .meta({ id: 'SignInRequest', description: '`token`; or `ticket`; or `email`, and then `email` with `code`.' })
 
 /** Of requests with a ticket or an address, from one network. */
 const MAX_REQUESTS = 60
 /** Longer than a check takes, so that the time of a refusal does not tell whether there was a code to compare with. */
 const REFUSAL_MS = 250
+
+const SENT_BY = { live: 'email', test: 'sandbox' } as const
 
 const CODE_SENT = {
   live: "If the address is a user's, a code was sent to it by email. It is good in this browser only.",
@@ -74,128 +94,189 @@ const ASKED_ELSEWHERE =
 const TICKET_REFUSED =
   "The link is wrong, has expired or was used before. Sign in with the operator's token; in development, a restart prints a new link."
 
-export const createSignInRoutes =
-  (deps: SignInDeps): AddRoutes =>
-  (router, admin) => {
-    const { store, clock, log, readBody, readPage, withAudit } = admin
-    const { codes, browsers, tickets, sessions, sameOrigin, identifyOperator, operators, findCaller, cookies } = deps
-    const { begin, end, viewOf, ownerOf } = createEntry({ ...admin, sessions, people: deps.people, cookies })
-    const throttle = createAttemptThrottle({ maxFailures: MAX_REQUESTS, windowMs: MINUTE_MS, clock })
+const sessionExample: SessionAnswer = {
+  id: 'ses_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  at: '2030-01-01T12:00:00.000Z',
+  last_seen_at: '2030-01-01T12:30:00.000Z',
+  expires_at: '2030-01-02T00:00:00.000Z',
+  browser: 'Firefox on Linux',
+  current: true,
+}
 
-    function countRequest(ctx: Context): void {
-      const caller = findCaller(ctx)
-      const waitMs = throttle.waitMs(caller)
-      if (waitMs > 0)
-        throw rateLimited({ scope: 'sign_in', detail: 'Too many sign-ins were tried from this address.', waitMs })
-      throttle.countFailure(caller)
-    }
-
-    async function signInWithTicket(ctx: Context, ticket: string): Promise<void> {
-      const operator = await tickets.use(ticket)
-      if (operator) return begin(ctx, { operator })
-      const caller_address = findCaller(ctx).nearestKnown
-      log.warn({ request_id: ctx.state.requestId, caller_address }, 'sign_in.ticket_refused')
-      throw httpException(401, TICKET_REFUSED)
-    }
-
-    async function signInWithCode(ctx: Context, email: string, code: string): Promise<void> {
-      const askedAt = clock.now()
-      const mode = await codes.mode()
-      const flowToken = cookies.flow.tokenIn(ctx)
-      if (flowToken === null) throw httpException(401, ASKED_ELSEWHERE)
-      const users = await codes.check(email, code, { mode, trace: traceOf(ctx), flowToken })
-      const [first, user] = [users[0], landingOf(users)]
-      if (first && user) {
-        await begin(ctx, { user })
-        return knowBrowser(ctx, first)
-      }
-      const caller_address = findCaller(ctx).nearestKnown
-      log.warn({ request_id: ctx.state.requestId, caller_address }, 'sign_in.code_refused')
-      await new Promise<void>(resolve => void clock.after(askedAt + REFUSAL_MS - clock.now(), resolve))
-      throw httpException(401, 'The code is wrong, has expired or was used before. Ask for a new one.')
-    }
-
-    /** From now on the browser has sign-in mails of its own for this person, who is known by the first of the users. */
-    async function knowBrowser(ctx: Context, { _id }: UserDoc): Promise<void> {
-      const token = cookies.device.tokenIn(ctx) ?? newCookieToken()
-      await browsers.remember(token, _id)
-      ctx.append('Set-Cookie', [cookies.device.give(token, KNOWN_BROWSER_MS), cookies.flow.end()])
-    }
-
-    router.post('/sign-in', async ctx => {
+export const signInOperations = [
+  operation({
+    id: 'signIn',
+    route: 'POST /sign-in',
+    role: 'anyone',
+    summary: 'Sign in',
+    description:
+      "With an operator's token or a ticket, which is good once, for an hour; or with an address and the code that came to it: first `email` alone, then `email` and `code` from the same browser, with the cookie that it got. The session is in a cookie.",
+    body: { schema: signInBody, example: { email: 'ada@example.com', code: '12345678' } },
+    answers: [ok(signInResult, 'Signed in, or the next step.', meExample)],
+    refusals: [
+      documentRefusal(
+        'The token, the ticket or the code is wrong, has expired or was used before; or another browser asked for the code.',
+        httpException(401),
+      ),
+      documentRefusal("The Origin is another page's.", httpException(403)),
+      conflict('This deployment cannot send codes for signing in.'),
+    ],
+    keep: ({ clock }) => createAttemptThrottle({ maxFailures: MAX_REQUESTS, windowMs: MINUTE_MS, clock }),
+    handle: async ({ ctx, body: { token, ticket, email = '', code } }, deps, throttle) => {
+      const { codes, sameOrigin, identifyOperator, operators, findCaller, cookies, runAfterAnswer } = deps
       sameOrigin.checkOriginIfAny(ctx)
-      const { token, ticket, email = '', code } = await readBody(ctx, signInBody)
       if (token !== undefined) {
         const name = identifyOperator(ctx, { token })
         const operator = operators.find(one => one.name === name)
         if (!operator) throw new Error(`the operator ${name} has no token`)
-        return begin(ctx, { operator })
+        return createEntry(deps).begin(ctx, { operator })
       }
-      countRequest(ctx)
-      if (ticket !== undefined) return signInWithTicket(ctx, ticket)
-      if (code !== undefined) return signInWithCode(ctx, email, code)
+      countRequest(throttle, findCaller(ctx))
+      if (ticket !== undefined) return signInWithTicket(deps, ctx, ticket)
+      if (code !== undefined) return signInWithCode(deps, ctx, email, code)
       const mode = await codes.mode()
       const clientAddress = clientAddressOf(findCaller(ctx))
       const trace = traceOf(ctx)
       const flowToken = cookies.flow.tokenIn(ctx) ?? newCookieToken()
       const deviceToken = cookies.device.tokenIn(ctx)
-      deps.runAfterAnswer(ctx.res, () => codes.send(email, { mode, clientAddress, trace, flowToken, deviceToken }))
+      runAfterAnswer(ctx.res, () => codes.send(email, { mode, clientAddress, trace, flowToken, deviceToken }))
       ctx.set('Set-Cookie', cookies.flow.give(flowToken, SIGN_IN_FLOW_MS))
-      ctx.body = { next: 'code', sent_by: mode === 'live' ? 'email' : 'sandbox', detail: CODE_SENT[mode] }
-    })
-
-    router.post('/sign-out', async ctx => {
-      await readBody(ctx, emptyBody)
-      const { session } = principalOf(ctx)
-      if (session) await end(ctx, session.id)
-      ctx.set('Set-Cookie', cookies.session.end())
-      ctx.status = 204
-    })
-
+      return { next: 'code' as const, sent_by: SENT_BY[mode], detail: CODE_SENT[mode] }
+    },
+  }),
+  operation({
+    id: 'getCurrentSession',
     // A page asks this first: without a session GET /me refuses, and browsers log a refusal as an error.
-    router.get('/session', async ctx => {
-      const token = cookies.session.tokenIn(ctx)
-      const caller = token === null ? null : await sessions.find(token)
-      ctx.body = { me: caller === null ? null : await viewOf(caller) } satisfies CurrentSessionAnswer
-    })
-
-    router.get('/me', async ctx => {
-      ctx.body = await viewOf(principalOf(ctx))
-    })
-
-    router.get('/sessions', async ctx => {
+    route: 'GET /session',
+    role: 'anyone',
+    summary: 'Look up the session of the browser',
+    description: 'By the session cookie alone. Without a valid one `me` is null, where `GET /me` is 401.',
+    answers: [ok(currentSession, 'The caller, or null.', { me: meExample })],
+    handle: async ({ ctx }, deps) => {
+      const token = deps.cookies.session.tokenIn(ctx)
+      const caller = token === null ? null : await deps.sessions.find(token)
+      return { me: caller === null ? null : await createEntry(deps).viewOf(caller) }
+    },
+  }),
+  operation({
+    id: 'signOut',
+    route: 'POST /sign-out',
+    role: 'invited',
+    summary: 'Sign out',
+    description: 'Ends the session of this call.',
+    answers: [noContent('Signed out.')],
+    handle: async ({ ctx }, deps) => {
+      const { session } = principalOf(ctx)
+      if (session) await createEntry(deps).end(ctx, session.id)
+      ctx.set('Set-Cookie', deps.cookies.session.end())
+    },
+  }),
+  operation({
+    id: 'getMe',
+    route: 'GET /me',
+    role: 'invited',
+    summary: 'Look the caller up',
+    description:
+      'Who is calling, in which company and with which role, what else the person may choose or accept, and the CSRF token of the session.',
+    answers: [ok(me, 'The caller.', meExample)],
+    handle: ({ ctx }, deps) => createEntry(deps).viewOf(principalOf(ctx)),
+  }),
+  operation({
+    id: 'listSessions',
+    route: 'GET /sessions',
+    role: 'invited',
+    summary: "List the caller's sessions",
+    description: 'Newest first.',
+    query: pageQuery,
+    answers: [page(sessionPage, 'A page of sessions.', sessionExample)],
+    handle: async ({ ctx, query }, deps) => {
       const caller = principalOf(ctx)
-      ctx.body = await readPage(ctx, {
-        docs: store.docs('sessions'),
-        filter: sessionsOf(await ownerOf(caller)),
+      const listing = {
+        docs: deps.store.docs('sessions'),
+        filter: sessionsOf(await createEntry(deps).ownerOf(caller)),
         newestFirst: true,
-        show: session => sessionView(session, caller),
-      })
-    })
-
-    router.delete('/sessions', async ctx => {
+        show: (session: SessionDoc) => sessionView(session, caller),
+      }
+      return deps.readPage(ctx, listing, query)
+    },
+  }),
+  operation({
+    id: 'endSessions',
+    route: 'DELETE /sessions',
+    role: 'invited',
+    summary: "End all of the caller's sessions",
+    description: 'The one of this call too.',
+    answers: [noContent('They are ended.')],
+    handle: async ({ ctx }, deps) => {
       const caller = principalOf(ctx)
-      await withAudit(ctx, () => ({
+      await deps.withAudit(ctx, () => ({
         action: 'session.end_all',
         target: caller.user_id ?? caller.name,
         company_id: companyOrNull(caller.company_id),
         before: null,
         after: null,
-        perform: async () => sessions.endAllOf(await ownerOf(caller)),
+        perform: async () => deps.sessions.endAllOf(await createEntry(deps).ownerOf(caller)),
       }))
-      ctx.set('Set-Cookie', cookies.session.end())
-      ctx.status = 204
-    })
-
-    router.delete('/sessions/:id', async ctx => {
+      ctx.set('Set-Cookie', deps.cookies.session.end())
+    },
+  }),
+  operation({
+    id: 'endSession',
+    route: 'DELETE /sessions/{id}',
+    role: 'invited',
+    summary: "End one of the caller's sessions",
+    description: 'It is refused from then on.',
+    answers: [noContent('It is ended.')],
+    handle: async ({ ctx, params: { id } }, deps) => {
       const caller = principalOf(ctx)
-      const { id = '' } = ctx.params
-      if ((await sessions.own(await ownerOf(caller), id)) === null) throw notFound('session')
+      const { ownerOf, end } = createEntry(deps)
+      if ((await deps.sessions.own(await ownerOf(caller), id)) === null) throw notFound('session')
       await end(ctx, id)
-      if (caller.session?.id === id) ctx.set('Set-Cookie', cookies.session.end())
-      ctx.status = 204
-    })
+      if (caller.session?.id === id) ctx.set('Set-Cookie', deps.cookies.session.end())
+    },
+  }),
+]
+
+function countRequest(throttle: AttemptThrottle, caller: Caller): void {
+  const waitMs = throttle.waitMs(caller)
+  if (waitMs > 0)
+    throw rateLimited({ scope: 'sign_in', detail: 'Too many sign-ins were tried from this address.', waitMs })
+  throttle.countFailure(caller)
+}
+
+async function signInWithTicket(deps: SignInDeps, ctx: Context, ticket: string): Promise<MeAnswer> {
+  const operator = await deps.tickets.use(ticket)
+  if (operator) return createEntry(deps).begin(ctx, { operator })
+  const caller_address = deps.findCaller(ctx).nearestKnown
+  deps.log.warn({ request_id: ctx.state.requestId, caller_address }, 'sign_in.ticket_refused')
+  throw httpException(401, TICKET_REFUSED)
+}
+
+async function signInWithCode(deps: SignInDeps, ctx: Context, email: string, code: string): Promise<MeAnswer> {
+  const { codes, clock, cookies, log, findCaller } = deps
+  const askedAt = clock.now()
+  const mode = await codes.mode()
+  const flowToken = cookies.flow.tokenIn(ctx)
+  if (flowToken === null) throw httpException(401, ASKED_ELSEWHERE)
+  const users = await codes.check(email, code, { mode, trace: traceOf(ctx), flowToken })
+  const [first, user] = [users[0], landingOf(users)]
+  if (first && user) {
+    const entered = await createEntry(deps).begin(ctx, { user })
+    await knowBrowser(deps, ctx, first)
+    return entered
   }
+  const caller_address = findCaller(ctx).nearestKnown
+  log.warn({ request_id: ctx.state.requestId, caller_address }, 'sign_in.code_refused')
+  await new Promise<void>(resolve => void clock.after(askedAt + REFUSAL_MS - clock.now(), resolve))
+  throw httpException(401, 'The code is wrong, has expired or was used before. Ask for a new one.')
+}
+
+/** From now on the browser has sign-in mails of its own for this person, who is known by the first of the users. */
+async function knowBrowser({ cookies, browsers }: SignInDeps, ctx: Context, { _id }: UserDoc): Promise<void> {
+  const token = cookies.device.tokenIn(ctx) ?? newCookieToken()
+  await browsers.remember(token, _id)
+  ctx.append('Set-Cookie', [cookies.device.give(token, KNOWN_BROWSER_MS), cookies.flow.end()])
+}
 
 const sessionView = (
   { _id, browser, created_at, seen_at, expires_at }: SessionDoc,

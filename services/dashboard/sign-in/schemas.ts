@@ -80,5 +80,16 @@ export const session = z
 export const sessionPage = pageOf('SessionPage', session)
 
 export type MeAnswer = z.output<typeof me>
-export type CurrentSessionAnswer = z.output<typeof currentSession>
 export type SessionAnswer = z.output<typeof session>
+
+export const meExample: MeAnswer = {
+  id: 'usr_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  name: 'Ada',
+  email: 'ada@example.com',
+  role: 'developer',
+  company_id: 'cmp_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  memberships: [{ company_id: 'cmp_01k2m8x4e9s7v3hqz5tnw6yb0c', company_name: 'Acme', role: 'developer' }],
+  invitations: [{ id: 'usr_01k2m8x4e9s7v3hqz5tnw6yb0d', company_name: 'Globex', role: 'viewer' }],
+  session_id: 'ses_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  csrf_token: 'pXv4tq8Jw1uYd6sLk3nHb7cFe5aGi2oPx',
+}

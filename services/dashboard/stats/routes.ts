@@ -1,22 +1,33 @@
-// GET /apps/{id}/stats: how many verifications were started, approved and so on, by hour or day, and by channel, country or provider.
+// Statistics: how many verifications were started, approved and so on, by hour or day, and by channel, country or provider.
 import { z } from 'zod'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { DAY_MS, HOUR_MS } from '../../../infra/time.ts'
 import { MODES, type Mode } from '../../../machines/otp.ts'
+import { keyMode } from '../../domain/openapi/shared-schemas.ts'
 import { STATS_DAY_RETENTION_MS, STATS_HOUR_RETENTION_MS } from '../../domain/retention.ts'
 import { DIMENSIONS, dayOf, hourOf } from '../../domain/stats/contribution.ts'
 import { dayId, hourId, PROGRESS_ID, type StatsDoc, type StatsStore } from '../../domain/stats/documents.ts'
-import type { AddRoutes } from '../admin-deps.ts'
-import { getOr404, readQuery, validationProblem } from '../request-input.ts'
+import { page } from '../answers.ts'
+import { operation } from '../operation.ts'
+import { validationProblem } from '../request-input.ts'
 import { timeQuery } from '../time-query.ts'
 import { statsRows } from './rows.ts'
+import { statsPage } from './schemas.ts'
 
 const query = z.strictObject({
-  since: timeQuery.optional(),
-  until: timeQuery.optional(),
-  bucket: z.enum(['hour', 'day'], { error: 'must be hour or day' }).default('hour'),
-  by: z.enum(DIMENSIONS, { error: 'must be channel, country or provider' }).optional(),
-  mode: z.enum(MODES, { error: 'must be live or test' }).optional(),
+  since: timeQuery('From this time on; the last 24 hours or 30 days without it.'),
+  until: timeQuery('Before this time; now without it.'),
+  bucket: z
+    .enum(['hour', 'day'], { error: 'must be hour or day' })
+    .meta({ id: 'StatsBucket', description: 'How long a row is.' })
+    .default('hour')
+    .meta({ description: 'The length of a row; `hour` without it.' }),
+  by: z
+    .enum(DIMENSIONS, { error: 'must be channel, country or provider' })
+    .meta({ id: 'StatsDimension', description: 'How rows are split.' })
+    .optional()
+    .meta({ description: 'Splits each row.' }),
+  mode: keyMode.optional().meta({ description: 'Only this mode; both without it.' }),
 })
 
 interface BucketKind {
@@ -48,18 +59,42 @@ interface Range {
   to: number
 }
 
-export const addStatsRoutes: AddRoutes = (router, { store, clock }) => {
-  router.get('/apps/:id/stats', async ctx => {
-    const { _id: app_id } = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
-    const { bucket, by, mode, ...times } = readQuery(ctx, query)
-    const kind = BUCKETS[bucket]
-    const max = by === 'country' ? kind.maxByCountry : kind.max
-    const range = rangeOf(kind, `${bucket}s${by === 'country' ? ' by country' : ''}`, max, times, clock.now())
-    const modes = mode === undefined ? MODES : [mode]
-    const docs = (await Promise.all(modes.map(one => load(store, bucket, app_id, one, range)))).flat()
-    ctx.body = { items: statsRows(docs, { by, bucket: kind, ...range }), next_cursor: null }
-  })
-}
+export const statsOperations = [
+  operation({
+    id: 'getStats',
+    route: 'GET /apps/{id}/stats',
+    role: 'viewer',
+    summary: 'Count what happened',
+    description: 'By hour or day, and by channel, country or provider. All rows are in one page.',
+    query,
+    answers: [
+      page(statsPage, 'The rows.', {
+        bucket: '2030-01-01T12:00:00.000Z',
+        channel: 'sms',
+        started: 120,
+        sent: 131,
+        queued: 2,
+        without_receipt: 9,
+        delivered: 118,
+        messages_failed: 5,
+        approved: 97,
+        failed: 4,
+        expired: 19,
+        refused: 2,
+        conversion: 0.81,
+        seconds_to_approve_p50: 23,
+      }),
+    ],
+    handle: async ({ app, query: { bucket, by, mode, ...times } }, { store, clock }) => {
+      const kind = BUCKETS[bucket]
+      const max = by === 'country' ? kind.maxByCountry : kind.max
+      const range = rangeOf(kind, `${bucket}s${by === 'country' ? ' by country' : ''}`, max, times, clock.now())
+      const modes = mode === undefined ? MODES : [mode]
+      const docs = (await Promise.all(modes.map(one => load(store, bucket, app._id, one, range)))).flat()
+      return { items: statsRows(docs, { by, bucket: kind, ...range }), next_cursor: null }
+    },
+  }),
+]
 
 function rangeOf(
   kind: BucketKind,

@@ -23,5 +23,4 @@ export const unstampedUsers = z
   .object({ items: z.array(user) })
   .meta({ id: 'UnstampedUsers', description: 'Users that were without a stamp.' })
 
-export type UnstampedAnswer = z.output<typeof unstampedUsers>
 export type UserAnswer = z.output<typeof user>

@@ -1,5 +1,5 @@
-// GET /verifications and GET /apps/{id}/verifications with filters, GET /verifications/{otp_id}. A verification as an operator sees it: its
-// state and its timeline. The recipient is masked: an operator who searches for a recipient knows it already.
+// Verifications as an operator sees them: lists with filters, and each with its state and its timeline. The recipient is masked: an operator who searches for a recipient knows it already.
+import type { Context } from 'koa'
 import { z } from 'zod'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
@@ -11,40 +11,129 @@ import { statusView } from '../../../machines/otp.view.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
-import type { AddRoutes } from '../admin-deps.ts'
-import { pageFields } from '../pages.ts'
-import { getOr404, readQuery } from '../request-input.ts'
+import type { AdminDeps } from '../admin-deps.ts'
+import { ok, page, refusal } from '../answers.ts'
+import { operation } from '../operation.ts'
+import { type PageOptions, pageFields } from '../pages.ts'
 import { refuseEmptyRange } from '../time-query.ts'
-import type { VerificationAnswer } from './schemas.ts'
-import { createSearch, searchFields } from './search.ts'
+import { type VerificationAnswer, verificationHistory, verificationPage } from './schemas.ts'
+import { createSearch, type Search, searchFields } from './search.ts'
 import { createTimeline } from './timeline.ts'
 
 const query = z.strictObject({ ...pageFields, ...searchFields }).check(refuseEmptyRange)
 const queryOfAllApps = z
-  .strictObject({ ...pageFields, ...searchFields, app_id: z.string().optional() })
+  .strictObject({
+    ...pageFields,
+    app_id: z.string().optional().meta({ description: 'Only those of this app.' }),
+    ...searchFields,
+  })
   .check(refuseEmptyRange)
 
-export const addVerificationRoutes: AddRoutes = (router, { store, keyring, clock, readFilteredPage }) => {
-  const docs = store.docs('otps')
+const example: VerificationAnswer = {
+  otp_id: 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  status: 'pending',
+  channel: 'sms',
+  masked_recipient: '+44****56',
+  completion: 'code',
+  created_at: '2030-01-01T12:00:00.000Z',
+  expires_at: '2030-01-01T12:10:00.000Z',
+  verified_at: null,
+  attempts_left: 5,
+  resend_at: '2030-01-01T12:00:30.000Z',
+  deliveries: [
+    {
+      delivery_id: 'dlv_01k2m8x4ea5c9r2mbt7kfw0xzd',
+      channel: 'sms',
+      generation: 1,
+      status: 'failed',
+      created_at: '2030-01-01T12:00:00.000Z',
+      updated_at: '2030-01-01T12:00:02.310Z',
+      micros: 40_000,
+      provider: 'main-sms',
+      reason: 'recipient_unreachable',
+    },
+  ],
+  action_url: null,
+  company_id: 'cmp_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  app_id: 'app_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  mode: 'live',
+  started_by: { key_id: 'key_01k2m8x4e9s7v3hqz5tnw6yb0c', kind: 'server' },
+  country: 'GB',
+  locale: 'en',
+  order: ['sms'],
+  sends: 1,
+  generation: 1,
+  wrong_codes: 0,
+  approved_by: null,
+  exchange: null,
+}
+
+export const verificationOperations = [
+  operation({
+    id: 'searchVerifications',
+    route: 'GET /verifications',
+    role: 'viewer',
+    summary: 'Search verifications',
+    description: 'Over all apps that the caller may see, both modes, newest first. The recipient is masked.',
+    query: queryOfAllApps,
+    answers: [page(verificationPage, 'A page of verifications.', example)],
+    refusals: [refusal.notFound],
+    handle: ({ ctx, query }, admin) => readSearch(ctx, query, admin),
+  }),
+  operation({
+    id: 'listVerifications',
+    route: 'GET /apps/{id}/verifications',
+    role: 'viewer',
+    summary: "List an app's verifications",
+    description: 'Both modes, newest first. The recipient is masked.',
+    query,
+    answers: [page(verificationPage, 'A page of verifications.', example)],
+    handle: ({ ctx, app, query }, admin) => readSearch(ctx, { ...query, app_id: app._id }, admin),
+  }),
+  operation({
+    id: 'getVerificationHistory',
+    route: 'GET /verifications/{otp_id}',
+    role: 'viewer',
+    summary: "Look a verification's history up",
+    description:
+      'All that happened, in order: messages, provider calls with what the vendor said, events and their attempts.',
+    answers: [
+      ok(verificationHistory, 'The verification with its timeline.', {
+        ...example,
+        timeline: [
+          { at: '2030-01-01T12:00:00.000Z', happened: 'otp.started', by: example.started_by },
+          {
+            at: '2030-01-01T12:00:00.420Z',
+            happened: 'provider.called',
+            delivery_id: 'dlv_01k2m8x4ea5c9r2mbt7kfw0xzd',
+            provider: 'main-sms',
+            round: 1,
+            call: 1,
+            result: 'refused',
+            reference: null,
+            http_status: 400,
+            vendor_code: '21614',
+            vendor_text: 'The number is not a mobile number',
+            ms: 231,
+          },
+        ],
+      }),
+    ],
+    handle: async ({ verification: doc }, { store, keyring, clock }) => {
+      const now = clock.now()
+      return { ...operatorView(keyring, doc, now), timeline: await loadTimeline(store, doc, now) }
+    },
+  }),
+]
+
+async function readSearch(
+  ctx: Context,
+  { limit, cursor, ...search }: Search & PageOptions,
+  { store, keyring, clock, readFilteredPage }: AdminDeps,
+) {
+  const listing = await createSearch({ store, keyring, clock })(ctx, search)
   const show = (doc: OtpDoc) => operatorView(keyring, doc, clock.now())
-  const createListing = createSearch({ store, keyring, clock })
-
-  router.get('/verifications', async ctx => {
-    const { limit, cursor, ...search } = readQuery(ctx, queryOfAllApps)
-    ctx.body = await readFilteredPage(ctx, { ...(await createListing(ctx, search)), show }, { limit, cursor })
-  })
-
-  router.get('/verifications/:otp_id', async ctx => {
-    const doc = await getOr404(ctx, docs, ctx.params.otp_id, 'verification')
-    ctx.body = { ...show(doc), timeline: await loadTimeline(store, doc, clock.now()) }
-  })
-
-  router.get('/apps/:id/verifications', async ctx => {
-    const { _id: app_id } = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
-    const { limit, cursor, ...search } = readQuery(ctx, query)
-    const listing = await createListing(ctx, { ...search, app_id })
-    ctx.body = await readFilteredPage(ctx, { ...listing, show }, { limit, cursor })
-  })
+  return readFilteredPage(ctx, { ...listing, show }, { limit, cursor })
 }
 
 const MAX_TIMELINE_DOCS = 1_000

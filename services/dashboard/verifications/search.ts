@@ -7,9 +7,9 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { firstIdAt } from '../../../infra/ids.ts'
 import type { Filter } from '../../../infra/store/docs.ts'
 import { statusAt } from '../../../machines/otp.code-life.ts'
-import type { OtpStatus } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
+import { otpStatus } from '../../domain/openapi/shared-schemas.ts'
 import { channel, country } from '../../domain/tenancy/value-schemas.ts'
 import { MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../domain/verifications/claim-holds.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
@@ -23,23 +23,14 @@ import { recipientQuery } from '../recipients.ts'
 import { getOr404 } from '../request-input.ts'
 import { timeQuery } from '../time-query.ts'
 
-/** A status that is missing here is a type error. */
-const STATUSES = Object.keys({
-  pending: true,
-  approved: true,
-  failed: true,
-  expired: true,
-  canceled: true,
-} satisfies Record<OtpStatus, true>) as OtpStatus[]
-
 export const searchFields = {
-  recipient: recipientQuery.optional(),
-  otp_id: z.string().optional(),
-  status: z.enum(STATUSES, `must be one of ${STATUSES.join(', ')}`).optional(),
-  channel: channel.optional(),
-  country: country.optional(),
-  since: timeQuery.optional(),
-  until: timeQuery.optional(),
+  recipient: recipientQuery,
+  otp_id: z.string().optional().meta({ description: 'Only this verification.' }),
+  status: otpStatus.optional().meta({ description: 'Only verifications in this state now.' }),
+  channel: channel.optional().meta({ description: 'Only verifications on this channel.' }),
+  country: country.optional().meta({ description: 'Only numbers of this country, an ISO 3166-1 alpha-2 code.' }),
+  since: timeQuery('Only those created at this time or later.'),
+  until: timeQuery('Only those created before this time.'),
 }
 
 export type Search = Partial<z.output<z.ZodObject<typeof searchFields>>> & { app_id?: string | undefined }

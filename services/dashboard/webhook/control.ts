@@ -5,7 +5,7 @@ import type { Clock } from '../../../infra/clock.ts'
 import { newId } from '../../../infra/ids.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { batchDocs } from '../../../infra/store/batched-docs.ts'
-import type { StepEndpoint } from '../../../machines/endpoint.step.ts'
+import { type StepEndpoint, stepEndpoint } from '../../../machines/endpoint.step.ts'
 import type { EndpointEvent } from '../../../machines/endpoint.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { MIN_EVENT_RETENTION_MS } from '../../domain/retention.ts'
@@ -25,8 +25,7 @@ export interface WebhookControlDeps {
   broker: Pick<Broker, 'publish'>
   clock: Clock
   log: Logger
-  /** `stepEndpoint` of machines/endpoint.step.ts. */
-  step: StepEndpoint
+  step?: StepEndpoint
 }
 
 export interface WebhookControl {
@@ -49,7 +48,13 @@ const MAX_TRIES_AFTER_LOST_RACE = 20
  *  their attempts because it takes it for active. */
 const LATE_EVENTS_MS = 10_000
 
-export function createWebhookControl({ store, broker, clock, log, step }: WebhookControlDeps): WebhookControl {
+export function createWebhookControl({
+  store,
+  broker,
+  clock,
+  log,
+  step = stepEndpoint,
+}: WebhookControlDeps): WebhookControl {
   const [webhooks, events] = [store.docs('webhooks'), batchDocs(store.docs('events'))]
   const remind = createRemind({ broker, log })
   const endpointOf = async (app_id: string) => (await webhooks.get([app_id])).get(app_id) ?? null

@@ -1,24 +1,28 @@
-// GET /apps/{id}/events, GET /events/{id}, POST /events/{id}/replay, POST /apps/{id}/events/replay {since, until}: the webhook events of an
-// app with their attempts, newest first, and sending them again.
-import type { Router } from '@koa/router'
+// The webhook events of an app with their attempts, newest first, and sending them again.
 import { z } from 'zod'
 import { httpException } from '../../../infra/http/problem.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
+import type { CountersignStore } from '../../domain/collections.ts'
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
 import { eventId, parseEventId } from '../../domain/webhooks/event-ids.ts'
-import type { AdminRouteRequest } from '../access.ts'
-import type { AdminDeps } from '../admin-deps.ts'
+import type { AdminRequest } from '../access.ts'
+import { conflict, ok, page } from '../answers.ts'
+import { operation } from '../operation.ts'
 import { pageFields } from '../pages.ts'
-import { emptyBody, getOr404, notFound, readQuery, validationProblem } from '../request-input.ts'
-import type { WebhookControl } from './control.ts'
+import { getOr404, notFound, validationProblem } from '../request-input.ts'
+import { createWebhookControl } from './control.ts'
 import { MAX_ID_TIME } from './event-replay.ts'
-import type { EventAnswer } from './schemas.ts'
+import { type EventAnswer, event, eventPage, replayed } from './schemas.ts'
 
 const query = z.strictObject({
   ...pageFields,
-  otp_id: z.string().optional(),
-  /** The two states that need an operator's attention. Only these have an index: nearly all events are in the other states. */
-  status: z.enum(['failed', 'held']).optional(),
+  otp_id: z.string().optional().meta({ description: 'Only the events of this verification.' }),
+  /** Only these two have an index: nearly all events are in the other states. */
+  status: z
+    .enum(['failed', 'held'])
+    .meta({ id: 'EventStatusFilter', description: "The two states that need an operator's attention." })
+    .optional()
+    .meta({ description: 'Only events in this state.' }),
 })
 
 const TIME_MESSAGE = 'must be a time, such as "2030-01-31T12:00:00Z"'
@@ -30,7 +34,31 @@ const timeSchema = z.union(
   ],
   { error: ({ input }) => (input === undefined ? 'is required' : TIME_MESSAGE) },
 )
-export const replayBody = z.strictObject({ since: timeSchema, until: timeSchema.optional() })
+const replayBody = z
+  .strictObject({ since: timeSchema, until: timeSchema.optional() })
+  .meta({ id: 'ReplayEventsRequest', description: 'From `since` (inclusive) to `until` (now).' })
+
+const eventExample: EventAnswer = {
+  id: 'evt_01hf7yat00w51rkfpywnvhmjvq',
+  type: 'otp.approved',
+  mode: 'live',
+  payload: { otp_id: 'otp_01hf7y9jy02c5j477k4p3pnres', status: 'approved' },
+  created_at: '2030-01-01T12:00:00.000Z',
+  status: 'delivered',
+  round: 1,
+  next_attempt_at: null,
+  attempts: [
+    {
+      at: '2030-01-01T12:00:00.100Z',
+      round: 1,
+      attempt: 1,
+      ms: 48,
+      status: 200,
+      error: null,
+      response: 'ok',
+    },
+  ],
+}
 
 const eventView = (event: EventDoc): EventAnswer => {
   const { type, mode, payload, created_at, status, round, attempts, next_attempt_at = null } = event
@@ -47,68 +75,96 @@ const eventView = (event: EventDoc): EventAnswer => {
   }
 }
 
-export function addEventRoutes(router: Router, admin: AdminDeps, control: WebhookControl): void {
-  const { store, clock, readPage, readBody, withAudit } = admin
-  const [docs, apps, endpoints] = [store.docs('events'), store.docs('apps'), store.docs('webhooks')]
+const NO_ENDPOINT = 'The app has no webhook endpoint.'
 
-  async function requireEndpoint(app_id: string): Promise<void> {
-    if (!(await endpoints.get([app_id])).has(app_id)) throw httpException(409, 'The app has no webhook endpoint.')
-  }
-
-  router.get('/apps/:id/events', async ctx => {
-    const { _id: app_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
-    const { otp_id, status, ...pageOptions } = readQuery(ctx, query)
-    const filter = {
-      app_id,
-      ...(otp_id === undefined ? {} : { 'payload.otp_id': otp_id }),
-      ...(status === undefined ? {} : { status }),
-    }
-    ctx.body = await readPage(ctx, { docs, filter, newestFirst: true, show: eventView }, pageOptions)
-  })
-
-  async function findEvent(ctx: AdminRouteRequest): Promise<EventDoc> {
-    const { _id, mode } = parseEventId(ctx.params.id ?? '')
-    const event = await getOr404(ctx, docs, _id, 'event')
-    if (event.mode !== mode) throw notFound('event')
-    return event
-  }
-
-  router.get('/events/:id', async ctx => {
-    ctx.body = eventView(await findEvent(ctx))
-  })
-
-  router.post('/events/:id/replay', async ctx => {
-    await findEvent(ctx)
-    await readBody(ctx, emptyBody)
-    await withAudit(ctx, async () => {
-      const event = await findEvent(ctx)
-      const { _id, app_id, company_id } = event
-      await requireEndpoint(app_id)
-      return {
-        action: 'event.replay',
-        target: eventId(event),
+export const eventOperations = [
+  operation({
+    id: 'listEvents',
+    route: 'GET /apps/{id}/events',
+    role: 'viewer',
+    summary: "List an app's events",
+    description: 'Newest first, with every attempt.',
+    query,
+    answers: [page(eventPage, 'A page of events.', eventExample)],
+    handle: ({ ctx, app, query: { otp_id, status, ...pageOptions } }, { store, readPage }) => {
+      const filter = {
+        app_id: app._id,
+        ...(otp_id === undefined ? {} : { 'payload.otp_id': otp_id }),
+        ...(status === undefined ? {} : { status }),
+      }
+      return readPage(ctx, { docs: store.docs('events'), filter, newestFirst: true, show: eventView }, pageOptions)
+    },
+  }),
+  operation({
+    id: 'getEvent',
+    route: 'GET /events/{id}',
+    role: 'viewer',
+    summary: 'Look an event up',
+    description: 'With every attempt: ask again until a test event has one.',
+    answers: [ok(event, 'The event.', eventExample)],
+    handle: async ({ ctx, params }, { store }) => eventView(await findEvent(ctx, store, params.id)),
+  }),
+  operation({
+    id: 'replayEvent',
+    route: 'POST /events/{id}/replay',
+    role: 'developer',
+    summary: 'Send an event again',
+    description: 'With the same id and bytes, in a new round of attempts.',
+    answers: [ok(event, 'The event.', { ...eventExample, status: 'pending', round: 2 })],
+    refusals: [conflict(NO_ENDPOINT)],
+    keep: createWebhookControl,
+    handle: async ({ ctx, params }, { store, withAudit }, control) => {
+      await withAudit(ctx, async () => {
+        const found = await findEvent(ctx, store, params.id)
+        const { _id, app_id, company_id } = found
+        await requireEndpoint(store, app_id)
+        return {
+          action: 'event.replay',
+          target: eventId(found),
+          company_id,
+          before: null,
+          after: null,
+          perform: async () => ((await control.replay(_id)) ? _id : null),
+        }
+      })
+      return eventView(await findEvent(ctx, store, params.id))
+    },
+  }),
+  operation({
+    id: 'replayEvents',
+    route: 'POST /apps/{id}/events/replay',
+    role: 'developer',
+    summary: 'Send the events of a time again',
+    description: 'Every event from `since` (inclusive) to `until` (exclusive, now without it), oldest first.',
+    body: { schema: replayBody, example: { since: '2030-01-01T12:00:00Z' } },
+    answers: [ok(replayed, 'How many they are.', { replayed: 17 })],
+    refusals: [conflict(NO_ENDPOINT)],
+    keep: createWebhookControl,
+    handle: async ({ ctx, app, body }, { store, clock, withAudit }, control) => {
+      const { since, until = clock.now() } = body
+      const { _id: app_id, company_id } = app
+      if (since >= until) throw validationProblem([{ path: 'until', message: 'must be later than since' }])
+      await requireEndpoint(store, app_id)
+      const replayed = await withAudit(ctx, () => ({
+        action: 'events.replay',
+        target: app_id,
         company_id,
         before: null,
-        after: null,
-        perform: async () => ((await control.replay(_id)) ? _id : null),
-      }
-    })
-    ctx.body = eventView(await findEvent(ctx))
-  })
+        after: { since: isoTime(since), until: isoTime(until) },
+        perform: () => control.replayRange(app_id, { since, until }),
+      }))
+      return { replayed }
+    },
+  }),
+]
 
-  router.post('/apps/:id/events/replay', async ctx => {
-    const { _id: app_id, company_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
-    const { since, until = clock.now() } = await readBody(ctx, replayBody)
-    if (since >= until) throw validationProblem([{ path: 'until', message: 'must be later than since' }])
-    await requireEndpoint(app_id)
-    const replayed = await withAudit(ctx, () => ({
-      action: 'events.replay',
-      target: app_id,
-      company_id,
-      before: null,
-      after: { since: isoTime(since), until: isoTime(until) },
-      perform: () => control.replayRange(app_id, { since, until }),
-    }))
-    ctx.body = { replayed }
-  })
+async function requireEndpoint(store: CountersignStore, app_id: string): Promise<void> {
+  if (!(await store.docs('webhooks').get([app_id])).has(app_id)) throw httpException(409, NO_ENDPOINT)
+}
+
+async function findEvent(request: AdminRequest, store: CountersignStore, id: string): Promise<EventDoc> {
+  const { _id, mode } = parseEventId(id)
+  const found = await getOr404(request, store.docs('events'), _id, 'event')
+  if (found.mode !== mode) throw notFound('event')
+  return found
 }

@@ -123,3 +123,22 @@ export const replayed = z
 
 export type EndpointAnswer = z.output<typeof endpoint>
 export type EventAnswer = z.output<typeof event>
+
+export const endpointExample: EndpointAnswer = {
+  app_id: 'app_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  url: 'https://shop.example/hooks/countersign',
+  status: 'active',
+  failures: 0,
+  failing_since: null,
+  last_success_at: '2030-01-01T12:00:00.000Z',
+  paused: null,
+  secrets: [
+    {
+      id: 'k1',
+      state: 'current',
+      fingerprint: 'hmac:pnN2nQ-x',
+      created_at: '2030-01-01T12:00:00.000Z',
+      expires_at: null,
+    },
+  ],
+}

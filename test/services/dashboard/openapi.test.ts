@@ -1,7 +1,7 @@
 // Every route of the admin API is in the OpenAPI document, and the document has no other.
 import { expect } from 'chai'
+import { ADMIN_API } from '../../../services/dashboard/admin-api.ts'
 import { settingsPatch } from '../../../services/dashboard/apps/settings-schemas.ts'
-import { ADMIN_API } from '../../../services/dashboard/openapi/admin-api.ts'
 import { resolveSettings } from '../../../services/domain/tenancy/settings.ts'
 import { closeAdmins, startAdmin } from '../../support/admin-api.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'

@@ -4,10 +4,12 @@ import { expect } from 'chai'
 import { createHttpShell } from '../../../infra/http/shell.ts'
 import { newId } from '../../../infra/ids.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
+import { ADMIN_PATH } from '../../../services/dashboard/access.ts'
 import type { AdminDeps } from '../../../services/dashboard/admin-deps.ts'
+import { mountOperations } from '../../../services/dashboard/operation.ts'
 import { createReadFilteredPage } from '../../../services/dashboard/pages.ts'
 import { summarizeRefusals } from '../../../services/dashboard/refusal-summary.ts'
-import { addRefusalRoutes } from '../../../services/dashboard/refusals.ts'
+import { refusalOperations } from '../../../services/dashboard/refusals.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { RefusalDoc } from '../../../services/domain/refusals/documents.ts'
 import { refusedRecipient } from '../../../services/domain/refusals/refused-recipient.ts'
@@ -78,18 +80,12 @@ eachStore('refusals for an operator', fresh => {
     await served?.close()
     const keyring = testKeyring(...keys)
     const router = new Router()
-    router.use((ctx, next) => {
-      ctx.state.principal = { name: 'ada', role: 'viewer', company_id }
-      return next()
-    })
     const { log } = createCapturedLog()
-    addRefusalRoutes(router, {
-      store,
-      keyring,
-      readFilteredPage: createReadFilteredPage({ keyring, clock }),
-    } as AdminDeps)
+    const deps = { store, keyring, readFilteredPage: createReadFilteredPage({ keyring, clock }) } as AdminDeps
+    const principal = { name: 'ada', role: 'viewer', company_id, user_id: null, operator: null, session: null } as const
+    mountOperations(router, refusalOperations, deps, () => principal)
     served = await serveApp(createHttpShell({ log, metrics: createMetrics(), clock }, [router]))
-    return ask(`${served.url}${path}?${query}`, {})
+    return ask(`${served.url}${ADMIN_PATH}${path}?${query}`, {})
   }
   const times = async (...args: Parameters<typeof get>): Promise<number[]> =>
     (await get(...args)).body.items.map(({ at }: { at: string }) => Date.parse(at))
@@ -130,7 +126,9 @@ eachStore('refusals for an operator', fresh => {
     expect((await summary('')).body.counted).to.equal(2)
     expect((await summary('', 'cmp_1')).body.counted).to.equal(1)
     expect((await summary('app_id=app_3', 'cmp_1')).status).to.equal(404)
-    expect((await summary('mode=both')).body.errors).to.deep.equal([{ path: 'mode', message: 'must be live or test' }])
+    expect((await summary('mode=both')).body.errors).to.deep.equal([
+      { path: 'mode', message: 'must be one of live, test' },
+    ])
   })
 
   it('are counted up to a number, and the summary says that there are more', async () => {

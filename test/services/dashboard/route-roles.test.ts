@@ -2,7 +2,10 @@
 // in EXAMPLES, and one in ROLE_OF unless it needs the usual role.
 import { expect } from 'chai'
 import type { DeadLetter, DeadLetters, Depth } from '../../../infra/broker/broker.ts'
-import { ROLES, ROUTE_ROLES, type Role } from '../../../services/dashboard/access.ts'
+import { ADMIN_PATH, ROLES, type Role } from '../../../services/dashboard/access.ts'
+import { OPERATIONS } from '../../../services/dashboard/admin-api.ts'
+import { noContent } from '../../../services/dashboard/answers.ts'
+import { operation } from '../../../services/dashboard/operation.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { ProviderTestAnswer } from '../../../services/domain/tenancy/provider-test.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin, TOKENS } from '../../support/admin-api.ts'
@@ -48,71 +51,71 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'POST /sign-out': { elsewhere: NO_COMPANY },
   'GET /me': { elsewhere: NO_COMPANY },
   'POST /me/company': ({ company }) => ({ body: { company_id: company } }),
-  'POST /invitations/:id/accept': {},
-  'POST /invitations/:id/decline': {},
+  'POST /invitations/{id}/accept': {},
+  'POST /invitations/{id}/decline': {},
   'GET /sessions': { elsewhere: NO_COMPANY },
   'DELETE /sessions': { elsewhere: NO_COMPANY },
-  'DELETE /sessions/:id': {},
+  'DELETE /sessions/{id}': {},
   'GET /companies': { elsewhere: OWN_LIST },
   'POST /companies': { body: { name: 'Other' } },
-  'GET /companies/:id': {},
-  'PATCH /companies/:id': { body: { name: 'Renamed' } },
-  'POST /companies/:id/credit': { body: { micros: 5 } },
-  'GET /companies/:id/ledger': {},
-  'GET /companies/:id/reconciliation': {},
-  'GET /companies/:id/users': {},
-  'POST /companies/:id/users': { body: { email: 'new@shop.example', role: 'viewer' } },
+  'GET /companies/{id}': {},
+  'PATCH /companies/{id}': { body: { name: 'Renamed' } },
+  'POST /companies/{id}/credit': { body: { micros: 5 } },
+  'GET /companies/{id}/ledger': {},
+  'GET /companies/{id}/reconciliation': {},
+  'GET /companies/{id}/users': {},
+  'POST /companies/{id}/users': { body: { email: 'new@shop.example', role: 'viewer' } },
   'GET /users/unstamped': {},
   'POST /users/stamp': ({ user }) => ({ body: { ids: [user] } }),
-  'PATCH /users/:id': { body: { role: 'developer' } },
-  'DELETE /users/:id': {},
-  'GET /companies/:id/apps': {},
-  'POST /companies/:id/apps': { body: { name: 'Second' } },
-  'GET /apps/:id': {},
-  'PATCH /apps/:id': { body: { name: 'Renamed' } },
-  'GET /apps/:id/keys': {},
-  'POST /apps/:id/keys': { body: { kind: 'server', mode: 'test' } },
-  'PATCH /keys/:id': { body: { name: 'backend' } },
-  'DELETE /keys/:id': {},
-  'GET /apps/:id/providers': {},
-  'GET /apps/:id/providers/:name': {},
-  'PUT /apps/:id/providers/:name': { body: { ...SMTP, position: 3 } },
-  'DELETE /apps/:id/providers/:name': {},
-  'POST /apps/:id/providers/:name/test': { body: { recipient: 'ann@shop.example' } },
-  'GET /apps/:id/webhook': {},
-  'PUT /apps/:id/webhook': { body: { url: 'https://other.example/hook' } },
-  'POST /apps/:id/webhook/rotate': {},
-  'POST /apps/:id/webhook/promote': {},
-  'POST /apps/:id/webhook/enable': {},
-  'POST /apps/:id/webhook/test': {},
-  'GET /apps/:id/events': {},
-  'GET /events/:id': {},
-  'POST /events/:id/replay': {},
-  'POST /apps/:id/events/replay': { body: { since: '2029-01-01T00:00:00Z' } },
+  'PATCH /users/{id}': { body: { role: 'developer' } },
+  'DELETE /users/{id}': {},
+  'GET /companies/{id}/apps': {},
+  'POST /companies/{id}/apps': { body: { name: 'Second' } },
+  'GET /apps/{id}': {},
+  'PATCH /apps/{id}': { body: { name: 'Renamed' } },
+  'GET /apps/{id}/keys': {},
+  'POST /apps/{id}/keys': { body: { kind: 'server', mode: 'test' } },
+  'PATCH /keys/{id}': { body: { name: 'backend' } },
+  'DELETE /keys/{id}': {},
+  'GET /apps/{id}/providers': {},
+  'GET /apps/{id}/providers/{name}': {},
+  'PUT /apps/{id}/providers/{name}': { body: { ...SMTP, position: 3 } },
+  'DELETE /apps/{id}/providers/{name}': {},
+  'POST /apps/{id}/providers/{name}/test': { body: { recipient: 'ann@shop.example' } },
+  'GET /apps/{id}/webhook': {},
+  'PUT /apps/{id}/webhook': { body: { url: 'https://other.example/hook' } },
+  'POST /apps/{id}/webhook/rotate': {},
+  'POST /apps/{id}/webhook/promote': {},
+  'POST /apps/{id}/webhook/enable': {},
+  'POST /apps/{id}/webhook/test': {},
+  'GET /apps/{id}/events': {},
+  'GET /events/{id}': {},
+  'POST /events/{id}/replay': {},
+  'POST /apps/{id}/events/replay': { body: { since: '2029-01-01T00:00:00Z' } },
   'GET /verifications': { elsewhere: OWN_LIST },
-  'GET /verifications/:otp_id': {},
-  'GET /apps/:id/verifications': {},
+  'GET /verifications/{otp_id}': {},
+  'GET /apps/{id}/verifications': {},
   'GET /refusals': { elsewhere: OWN_LIST },
   'GET /refusals/summary': ({ app }) => ({ query: `?app_id=${app}` }),
-  'GET /apps/:id/stats': {},
-  'GET /apps/:id/health': {},
-  'GET /apps/:id/fraud': {},
-  'GET /apps/:id/fraud/prefixes': {},
-  'POST /apps/:id/route': { body: { recipient: '+14155550123' } },
+  'GET /apps/{id}/stats': {},
+  'GET /apps/{id}/health': {},
+  'GET /apps/{id}/fraud': {},
+  'GET /apps/{id}/fraud/prefixes': {},
+  'POST /apps/{id}/route': { body: { recipient: '+14155550123' } },
   'GET /prices': { elsewhere: NO_COMPANY },
   'PUT /prices': { body: { prices: [] } },
   'POST /prices/try': { body: { prices: [] } },
   'GET /ip-lists': {},
   'PUT /ip-lists': { body: ip_lists },
   'GET /queues': {},
-  'GET /queues/:queue/dead': {},
-  'GET /queues/:queue/dead/:id': {},
-  'POST /queues/:queue/dead/requeue': { body: { all: true } },
-  'POST /queues/:queue/dead/drop': { body: { ids: ['letter'] } },
+  'GET /queues/{queue}/dead': {},
+  'GET /queues/{queue}/dead/{id}': {},
+  'POST /queues/{queue}/dead/requeue': { body: { all: true } },
+  'POST /queues/{queue}/dead/drop': { body: { ids: ['letter'] } },
   'GET /sandbox/messages': { elsewhere: OWN_LIST },
   'POST /sandbox/inbound': ({ app }) => ({ body: { app_id: app, from: '+14155550123', text: 'hello' } }),
   'GET /privacy': {},
-  'POST /apps/:id/erase': { body: { recipient: '+14155550123' } },
+  'POST /apps/{id}/erase': { body: { recipient: '+14155550123' } },
   'GET /audit': ({ company }) => ({ query: `?company_id=${company}` }),
 }
 
@@ -123,34 +126,39 @@ const ROLE_OF: Record<string, Role | 'anyone'> = {
   'POST /sign-out': 'invited',
   'GET /me': 'invited',
   'POST /me/company': 'viewer',
-  'POST /invitations/:id/accept': 'invited',
-  'POST /invitations/:id/decline': 'invited',
+  'POST /invitations/{id}/accept': 'invited',
+  'POST /invitations/{id}/decline': 'invited',
   'GET /sessions': 'invited',
   'DELETE /sessions': 'invited',
-  'DELETE /sessions/:id': 'invited',
-  'POST /apps/:id/route': 'viewer',
-  'PATCH /companies/:id': 'owner',
-  'GET /companies/:id/reconciliation': 'owner',
-  'POST /companies/:id/users': 'owner',
-  'PATCH /users/:id': 'owner',
-  'DELETE /users/:id': 'owner',
+  'DELETE /sessions/{id}': 'invited',
+  'POST /apps/{id}/route': 'viewer',
+  'PATCH /companies/{id}': 'owner',
+  'GET /companies/{id}/reconciliation': 'owner',
+  'POST /companies/{id}/users': 'owner',
+  'PATCH /users/{id}': 'owner',
+  'DELETE /users/{id}': 'owner',
   'GET /users/unstamped': 'operator',
   'POST /users/stamp': 'operator',
   'POST /companies': 'operator',
-  'POST /companies/:id/credit': 'operator',
+  'POST /companies/{id}/credit': 'operator',
   'PUT /prices': 'operator',
   'POST /prices/try': 'operator',
   'GET /ip-lists': 'operator',
   'PUT /ip-lists': 'operator',
   'GET /privacy': 'operator',
   'GET /queues': 'operator',
-  'GET /queues/:queue/dead': 'operator',
-  'GET /queues/:queue/dead/:id': 'operator',
-  'POST /queues/:queue/dead/requeue': 'operator',
-  'POST /queues/:queue/dead/drop': 'operator',
+  'GET /queues/{queue}/dead': 'operator',
+  'GET /queues/{queue}/dead/{id}': 'operator',
+  'POST /queues/{queue}/dead/requeue': 'operator',
+  'POST /queues/{queue}/dead/drop': 'operator',
 }
 const expectedRole = (route: string): Role | 'anyone' =>
   ROLE_OF[route] ?? (route.startsWith('GET ') ? 'viewer' : 'developer')
+
+/** As the operations declare them. */
+const DECLARED = OPERATIONS.map(
+  ({ method, path, role }) => [`${method.toUpperCase()} ${path.slice(ADMIN_PATH.length)}`, role] as const,
+)
 
 const keyring = testKeyring()
 
@@ -217,11 +225,11 @@ function requestOf(route: string, world: World, me: Browser['me'] = { id: 'usr_n
     invitations: me.id,
   }
   const path = pattern
-    .replace(/^\/([^/]+)\/:id/, (_, what: string) => `/${what}/${ids[what]}`)
-    .replace(':name', 'mail')
-    .replace(':otp_id', world.otp_id)
-    .replace(':queue', 'otp.reports')
-    .replace(':id', LETTER.id)
+    .replace(/^\/([^/]+)\/\{id\}/, (_, what: string) => `/${what}/${ids[what]}`)
+    .replace('{name}', 'mail')
+    .replace('{otp_id}', world.otp_id)
+    .replace('{queue}', 'otp.reports')
+    .replace('{id}', LETTER.id)
   return { method, path: path + query, body, elsewhere }
 }
 
@@ -244,12 +252,18 @@ onEmbeddedStore('a route of the admin API', fresh => {
 
   it('has an example here, and needs the role that is expected here', () => {
     const expected = Object.keys(EXAMPLES).map(route => [route, expectedRole(route)])
-    expect(ROUTE_ROLES).to.deep.equal(Object.fromEntries(expected))
+    expect(Object.fromEntries(DECLARED)).to.deep.equal(Object.fromEntries(expected))
+  })
+
+  it('cannot be declared without a role', () => {
+    const declared = { id: 'open', route: 'GET /open', summary: 'Open', description: 'For all.' } as const
+    // @ts-expect-error: `role` is missing.
+    operation({ ...declared, answers: [noContent('Done.')], handle: async () => {} })
   })
 
   it('refuses a caller without a session, and changes nothing', async () => {
     const before = await snapshot(world.admin.store)
-    for (const [route, role] of Object.entries(ROUTE_ROLES)) {
+    for (const [route, role] of DECLARED) {
       if (role === 'anyone') continue
       const { method, path, body } = requestOf(route, world)
       const answer = await world.admin.ask(method, path, body, { token: null })
@@ -263,7 +277,7 @@ onEmbeddedStore('a route of the admin API', fresh => {
     const browsers = new Map<Role, Browser>()
     for (const role of ROLES) browsers.set(role, await browserOf(world, role))
     const before = await snapshot(world.admin.store)
-    for (const [route, lowest] of Object.entries(ROUTE_ROLES)) {
+    for (const [route, lowest] of DECLARED) {
       if (lowest === 'anyone') continue
       for (const role of ROLES.slice(0, ROLES.indexOf(lowest))) {
         const { method, path, body } = requestOf(route, world)
@@ -280,7 +294,7 @@ onEmbeddedStore('a route of the admin API', fresh => {
     const stranger = await browserOf({ admin, company }, 'owner')
     const invited = (await browserOf(world, 'invited')).me
     const before = await snapshot(admin.store)
-    for (const [route, lowest] of Object.entries(ROUTE_ROLES)) {
+    for (const [route, lowest] of DECLARED) {
       const { method, path, body, elsewhere } = requestOf(route, world, invited)
       if (lowest === 'anyone' || lowest === 'operator' || elsewhere === NO_COMPANY) continue
       const answer = await stranger.ask(method, path, body)
@@ -306,7 +320,7 @@ onEmbeddedStore('a route of the admin API', fresh => {
     expect((await owner.ask('PATCH', path, { closed: false })).status).to.equal(403)
   })
 
-  for (const [route, lowest] of Object.entries(ROUTE_ROLES))
+  for (const [route, lowest] of DECLARED)
     it(`lets the lowest role call it: ${route} as ${lowest}`, async () => {
       const browser = await browserOf(world, lowest === 'anyone' ? 'viewer' : lowest)
       const { method, path, body } = requestOf(route, world, browser.me)

@@ -1,7 +1,7 @@
 // The client API in the OpenAPI document, and the document as the edge serves it. test/docs/openapi.test.ts has what holds for all of it.
 import { expect } from 'chai'
 import { type Operation, resolveResponse } from '../../../infra/openapi/document.ts'
-import { CLIENT_API } from '../../../services/edge/openapi/operations.ts'
+import { CLIENT_API } from '../../../services/edge/operations.ts'
 import { createFileDocument } from '../../openapi/document.ts'
 import { KEYS, OTP_ID, startTestEdge, type TestEdge } from '../../support/edge.ts'
 

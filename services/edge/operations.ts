@@ -1,40 +1,89 @@
-// The client API, /api/v1: which keys may call each operation, its request, its answer and its refusals. One entry per route.
+// The client API, /api/v1. An operation is declared once: its route, which keys may call it, what it takes, answers and refuses, and the
+// call that it makes to the OTP actor. The declaration is the route (router.ts) and its entry in the OpenAPI document.
+import type { Context } from 'koa'
 import type { z } from 'zod'
-import type {
-  ApiAnswer,
-  ApiLink,
-  ApiOperation,
-  ApiParameter,
-  ApiPart,
-  ApiRefusal,
-} from '../../../infra/openapi/operation.ts'
-import * as answers from '../schemas.answers.ts'
-import * as requests from '../schemas.requests.ts'
-import { answerExamples, requestExamples } from './examples.ts'
-import { CHALLENGE_SOLUTION_PARAMETER, OTP_ID_PARAMETER, sendAnswerHeaders, sendParameters } from './parameters.ts'
-import { refusal } from './refusals.ts'
-import { WEBHOOKS } from './webhooks.ts'
+import {
+  type ApiAnswer,
+  type ApiLink,
+  type ApiOperation,
+  type ApiParameter,
+  type ApiPart,
+  type Route,
+  splitRoute,
+} from '../../infra/openapi/operation.ts'
+import type { Identity, OtpCall } from '../../machines/calls.ts'
+import type { KeyKind } from '../../machines/otp.ts'
+import type { NewRefusal } from '../domain/refusals/refusal-log.ts'
+import type { Calls } from './calls.ts'
+import { answerExamples, requestExamples } from './openapi/examples.ts'
+import {
+  CHALLENGE_SOLUTION_PARAMETER,
+  OTP_ID_PARAMETER,
+  sendAnswerHeaders,
+  sendParameters,
+} from './openapi/parameters.ts'
+import { refusal } from './openapi/refusals.ts'
+import { WEBHOOKS } from './openapi/webhooks.ts'
+import * as answers from './schemas.answers.ts'
+import * as requests from './schemas.requests.ts'
 
-interface ClientOperation {
-  id: string
-  /** Its path follows /api/v1. */
-  route: readonly ['get' | 'post', string]
-  summary: string
-  description: string
-  keys: readonly ('server' | 'publishable')[]
-  request: { schema: z.ZodType; example: unknown } | null
-  parameters?: readonly ApiParameter[]
-  answer: Omit<ApiAnswer, 'status'> & { schema: z.ZodType }
-  refusals: readonly ApiRefusal[]
-  links?: Record<string, ApiLink>
+/** What an operation asks of the OTP actor. */
+interface Command<Body extends z.ZodObject> {
+  schema: Body
+  /** Where not every member of `schema` is for readers. */
+  documentedAs?: z.ZodType
+  example: unknown
+  call: (calls: Calls) => (body: z.output<Body>, by: Identity, ctx: Context) => OtpCall
+  /** For a call that sends a message, which costs money: its name in the record of refusals. */
+  sends?: NewRefusal['call']
 }
 
-const ANY_KEY = ['server', 'publishable'] as const
-const SERVER_KEY = ['server'] as const
+export interface ClientOperation extends ApiOperation {
+  keys: readonly KeyKind[]
+  /** Null for a read that the edge answers by itself. */
+  command: Command<z.ZodObject> | null
+}
 
-const { unauthorized, failed, unavailable, brokenJson, tooLarge, notJson, invalid, notFound, origin } = refusal
-const COMMON_REFUSALS = [unauthorized, failed, unavailable]
-const BODY_REFUSALS = [...COMMON_REFUSALS, brokenJson, tooLarge, notJson, invalid]
+interface Declaration<Body extends z.ZodObject>
+  extends Pick<ApiOperation, 'id' | 'summary' | 'description' | 'links' | 'refusals'> {
+  /** Its path follows /api/v1. */
+  route: Route
+  keys: readonly KeyKind[]
+  command?: Command<Body>
+  parameters?: readonly ApiParameter[]
+  answer: Omit<ApiAnswer, 'status'>
+}
+
+function operation<Body extends z.ZodObject>(declared: Declaration<Body>): ClientOperation {
+  const { route, command, parameters = [], answer, refusals, ...rest } = declared
+  const { method, path } = splitRoute(route)
+  return {
+    ...rest,
+    // The cast is safe: the router calls it with what the same schema has parsed.
+    command: (command ?? null) as ClientOperation['command'],
+    method,
+    path: `/api/v1${path}`,
+    security: declared.keys.map(kind => [kind]),
+    parameters,
+    request: command
+      ? { schema: command.documentedAs ?? command.schema, example: command.example, required: true }
+      : null,
+    answers: [{ ...answer, status: 200 }],
+    refusals: [
+      refusal.unauthorized,
+      refusal.failed,
+      refusal.unavailable,
+      ...(command ? [refusal.brokenJson, refusal.tooLarge, refusal.notJson, refusal.invalid] : []),
+      ...refusals,
+      ...(command?.sends ? [refusal.sendDisabled] : []),
+      ...(declared.keys.includes('publishable') ? [refusal.origin] : []),
+      ...(command?.sends ? [refusal.challenge] : []),
+    ],
+  }
+}
+
+const ANY_KEY: readonly KeyKind[] = ['server', 'publishable']
+const SERVER_KEY: readonly KeyKind[] = ['server']
 
 const otp_id = '$response.body#/otp_id'
 const NEXT_LINKS: Record<string, ApiLink> = {
@@ -51,15 +100,21 @@ const EXCHANGE_LINK: Record<string, ApiLink> = {
   },
 }
 
-const OPERATIONS: readonly ClientOperation[] = [
-  {
+export const OPERATIONS: readonly ClientOperation[] = [
+  operation({
     id: 'send',
-    route: ['post', '/otp/send'],
+    route: 'POST /otp/send',
     summary: 'Start a verification',
     description:
       'Generates a code and delivers it over the channel that routing chooses for the recipient. In the two WhatsApp link modes nothing is sent yet: have the user open `action_url`. The code is never returned.',
     keys: ANY_KEY,
-    request: { schema: requests.sendRequest, example: requestExamples.send },
+    command: {
+      schema: requests.sendBody,
+      documentedAs: requests.sendRequest,
+      example: requestExamples.send,
+      call: calls => calls.send,
+      sends: 'send',
+    },
     parameters: sendParameters,
     answer: {
       schema: answers.verification,
@@ -68,7 +123,6 @@ const OPERATIONS: readonly ClientOperation[] = [
       headers: sendAnswerHeaders,
     },
     refusals: [
-      ...BODY_REFUSALS,
       refusal.idempotencyKey,
       refusal.recipient,
       refusal.geo,
@@ -76,20 +130,22 @@ const OPERATIONS: readonly ClientOperation[] = [
       refusal.reputation,
       refusal.sendLimit,
       refusal.funds,
-      refusal.sendDisabled,
-      origin,
-      refusal.challenge,
     ],
     links: NEXT_LINKS,
-  },
-  {
+  }),
+  operation({
     id: 'resend',
-    route: ['post', '/otp/resend'],
+    route: 'POST /otp/resend',
     summary: 'Send it again',
     description:
       'After a cooldown, re-issues the same code on the next enabled channel; once the order is exhausted, on the last usable one. With `channel`, a fresh code goes out on exactly that channel and the earlier one no longer counts.',
     keys: ANY_KEY,
-    request: { schema: requests.resendRequest, example: requestExamples.resend },
+    command: {
+      schema: requests.resendRequest,
+      example: requestExamples.resend,
+      call: calls => calls.resend,
+      sends: 'resend',
+    },
     parameters: [CHALLENGE_SOLUTION_PARAMETER],
     answer: {
       schema: answers.verification,
@@ -97,97 +153,67 @@ const OPERATIONS: readonly ClientOperation[] = [
       examples: answerExamples.resend,
     },
     refusals: [
-      ...BODY_REFUSALS,
-      notFound,
+      refusal.notFound,
       refusal.resend,
       refusal.cooldown,
       refusal.geo,
       refusal.messageLimit,
       refusal.reputation,
       refusal.funds,
-      refusal.sendDisabled,
-      origin,
-      refusal.challenge,
     ],
-  },
-  {
+  }),
+  operation({
     id: 'verify',
-    route: ['post', '/otp/verify'],
+    route: 'POST /otp/verify',
     summary: 'Check a code',
     description:
       'A wrong code is not an error: `matched` is false and `attempts_left` counts down; the last one fails the verification. A publishable key gets a `verification_token` for a right code, which your backend exchanges: what a device says is no proof. The key that verified may repeat the call for 60 s, while the code is valid and its token is not exchanged, because the answer may have been lost; after that the right code is refused too. Accept an `otp_id` once.',
     keys: ANY_KEY,
-    request: { schema: requests.verifyRequest, example: requestExamples.verify },
+    command: { schema: requests.verifyRequest, example: requestExamples.verify, call: calls => calls.verify },
     answer: { schema: answers.verified, description: 'Whether the code was right.', examples: answerExamples.verify },
-    refusals: [
-      ...BODY_REFUSALS,
-      notFound,
-      refusal.notPending,
-      refusal.verifyNotAllowed,
-      refusal.expired,
-      refusal.verifyLimit,
-      origin,
-    ],
+    refusals: [refusal.notFound, refusal.notPending, refusal.verifyNotAllowed, refusal.expired, refusal.verifyLimit],
     links: EXCHANGE_LINK,
-  },
-  {
+  }),
+  operation({
     id: 'status',
-    route: ['get', '/otp/{otp_id}'],
+    route: 'GET /otp/{otp_id}',
     summary: 'Look a verification up',
     description: 'How far a verification got. Server keys also see its deliveries.',
     keys: ANY_KEY,
-    request: null,
     parameters: [OTP_ID_PARAMETER],
     answer: {
       schema: answers.verificationDetails,
       description: 'The verification as it is now.',
       examples: answerExamples.status,
     },
-    refusals: [...COMMON_REFUSALS, notFound, origin],
-  },
-  {
+    refusals: [refusal.notFound],
+  }),
+  operation({
     id: 'cancel',
-    route: ['post', '/otp/cancel'],
+    route: 'POST /otp/cancel',
     summary: 'Cancel a verification',
     description: 'Its code and link are dead from then on. Canceling twice gives the same answer.',
     keys: SERVER_KEY,
-    request: { schema: requests.cancelRequest, example: requestExamples.cancel },
+    command: { schema: requests.cancelRequest, example: requestExamples.cancel, call: calls => calls.cancel },
     answer: {
       schema: answers.verification,
       description: 'The verification, canceled.',
       examples: answerExamples.cancel,
     },
-    refusals: [...BODY_REFUSALS, notFound, refusal.notPending, refusal.expired],
-  },
-  {
+    refusals: [refusal.notFound, refusal.notPending, refusal.expired],
+  }),
+  operation({
     id: 'exchange',
-    route: ['post', '/verifications/exchange'],
+    route: 'POST /verifications/exchange',
     summary: 'Exchange a verification token',
     description:
       'Exchanges a token produced on a device for the recipient it proves. This is the only trustworthy proof that a user controls a number. Repeating the call with the same API key gives the same answer for as long as the token lives: accept an `otp_id` once.',
     keys: SERVER_KEY,
-    request: { schema: requests.exchangeRequest, example: requestExamples.exchange },
+    command: { schema: requests.exchangeRequest, example: requestExamples.exchange, call: calls => calls.exchange },
     answer: { schema: answers.exchanged, description: 'Who was verified.', examples: answerExamples.exchange },
-    refusals: [...BODY_REFUSALS, refusal.noSuchToken],
-  },
+    refusals: [refusal.noSuchToken],
+  }),
 ]
-
-const clientOperation = ({
-  route: [method, path],
-  keys,
-  request,
-  parameters = [],
-  answer,
-  ...rest
-}: ClientOperation): ApiOperation => ({
-  ...rest,
-  method,
-  path: `/api/v1${path}`,
-  security: keys.map(kind => [kind]),
-  parameters,
-  request: request && { ...request, required: true },
-  answers: [{ ...answer, status: 200 }],
-})
 
 export const CLIENT_API: ApiPart = {
   tag: {
@@ -199,6 +225,6 @@ export const CLIENT_API: ApiPart = {
     server: { type: 'http', scheme: 'bearer', description: 'A server key (`sk_…`). Never leaves your backend.' },
     publishable: { type: 'http', scheme: 'bearer', description: 'A publishable key (`pk_…`), for apps and web pages.' },
   },
-  operations: OPERATIONS.map(clientOperation),
+  operations: OPERATIONS,
   webhooks: WEBHOOKS,
 }

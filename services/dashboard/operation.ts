@@ -1,0 +1,220 @@
+// An operation of the admin API is declared once: its route, who may call it, what it takes, answers and refuses, and its handler. The
+// declaration is the route with its guard, and its entry in the OpenAPI document.
+import type { Router } from '@koa/router'
+import type { Context, Middleware } from 'koa'
+import { z } from 'zod'
+import {
+  type ApiOperation,
+  type ApiParameter,
+  type ApiRefusal,
+  type HttpMethod,
+  type PathParams,
+  queryParameters,
+  type Route,
+  routerPath,
+  splitRoute,
+  unwrap,
+} from '../../infra/openapi/operation.ts'
+import type { CountersignStore } from '../domain/collections.ts'
+import { commonRefusal } from '../domain/openapi/refusals.ts'
+import type { ApiKey, App, Company } from '../domain/tenancy/documents.ts'
+import type { UserDoc } from '../domain/users/documents.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
+import { ADMIN_PATH, createGuard, type IdentifyPrincipal, type Role } from './access.ts'
+import type { AdminDeps } from './admin-deps.ts'
+import { type Answer, refusal } from './answers.ts'
+import { createReadBody, emptyBody, getOr404, readQuery } from './request-input.ts'
+
+/** `anyone`: without a session. */
+type LowestRole = Role | 'anyone'
+
+export interface AdminOperation<Deps> extends ApiOperation {
+  role: LowestRole
+  createHandler: (deps: Deps) => Middleware
+}
+
+type Answered<Schema> = Schema extends z.ZodType ? Promise<z.output<Schema>> : Promise<void>
+
+/** What a path begins with is found before the query and the body are read: 404 for what the caller may not see. */
+interface Owners {
+  companies: { company: Company }
+  apps: { app: App }
+  keys: { key: ApiKey }
+  users: { user: UserDoc }
+  verifications: { verification: OtpDoc }
+}
+
+type OwnerIn<R extends string> = R extends `${string} /${infer Segment extends keyof Owners}/{${string}`
+  ? Owners[Segment]
+  : unknown
+
+type Call<R extends string, Query extends z.ZodType, Body extends z.ZodType> = OwnerIn<R> & {
+  ctx: Context
+  params: PathParams<R>
+  query: z.output<Query>
+  body: z.output<Body>
+}
+
+interface Declaration<
+  Deps,
+  R extends Route,
+  Query extends z.ZodObject,
+  Body extends z.ZodType,
+  Schema extends z.ZodType | null,
+  Kept,
+> extends Pick<ApiOperation, 'id' | 'summary' | 'description'> {
+  /** Its path follows /admin/v1. */
+  route: R
+  role: LowestRole
+  query?: Query
+  headers?: readonly ApiParameter[]
+  /** `documentedAs`: where the schema that checks it says less than a reader wants. `maxBytes`: in place of the usual limit. */
+  body?: { schema: Body; example: unknown; documentedAs?: z.ZodType; maxBytes?: number }
+  /** The status of the first is answered, unless the handler sets another. */
+  answers: readonly Answer<Schema>[]
+  /** Those that not every route has. */
+  refusals?: readonly ApiRefusal[]
+  /** What is made once and used by every call. */
+  keep?: (deps: Deps) => Kept
+  handle: (call: Call<R, Query, Body>, deps: Deps, kept: Kept) => Answered<Schema>
+}
+
+/** For operations whose handlers need more than all have. */
+export const operationWith =
+  <Deps extends AdminDeps>() =>
+  <
+    const R extends Route,
+    Schema extends z.ZodType | null,
+    Query extends z.ZodObject = z.ZodObject,
+    Body extends z.ZodType = z.ZodUndefined,
+    Kept = undefined,
+  >(
+    declared: Declaration<Deps, R, Query, Body, Schema, Kept>,
+  ): AdminOperation<Deps> => {
+    const { route, role, query, body, answers, keep, handle } = declared
+    const { method, path } = splitRoute(route)
+    const hasBody = body !== undefined || method === 'post'
+    const findOwner = createFindOwner(path)
+    return {
+      ...describeOperation(declared, method, path),
+      role,
+      createHandler(deps) {
+        const readBody = body?.maxBytes === undefined ? deps.readBody : createReadBody(body.maxBytes)
+        const kept = keep?.(deps) as Kept
+        return async ctx => {
+          const owner = await findOwner(ctx, deps.store)
+          const given = {
+            query: query && readQuery(ctx, query),
+            body: hasBody ? await readBody(ctx, body?.schema ?? emptyBody) : undefined,
+          }
+          ctx.status = answers[0]?.status ?? 200
+          // The cast is safe: each member is what its schema in the declaration says.
+          const call = { ctx, params: ctx.params, ...given, ...owner } as Call<R, Query, Body>
+          const answer = await handle(call, deps, kept)
+          if (answer !== undefined) ctx.body = answer
+        }
+      },
+    }
+  }
+
+export const operation = operationWith<AdminDeps>()
+
+/** The guard is in the route itself: `router.use` matches paths by rules of its own, which let `/ADMIN/v1/companies` pass unguarded. */
+export function mountOperations<Deps>(
+  router: Router,
+  operations: readonly AdminOperation<Deps>[],
+  deps: Deps,
+  identify: IdentifyPrincipal,
+): void {
+  for (const { method, path, role, createHandler } of operations) {
+    const guards = role === 'anyone' ? [] : [createGuard(role, identify)]
+    router[method](routerPath(path), forbidCaching, ...guards, createHandler(deps))
+  }
+}
+
+/** Answers hold keys and personal data, which no cache may keep. */
+const forbidCaching: Middleware = (ctx, next) => {
+  ctx.set('Cache-Control', 'no-store')
+  return next()
+}
+
+const OWNERS = {
+  companies: { docs: 'companies', name: 'company' },
+  apps: { docs: 'apps', name: 'app' },
+  keys: { docs: 'keys', name: 'key' },
+  users: { docs: 'users', name: 'user' },
+  verifications: { docs: 'otps', name: 'verification' },
+} as const satisfies Record<keyof Owners, { docs: string; name: string }>
+
+function createFindOwner(path: string): (ctx: Context, store: CountersignStore) => Promise<object> {
+  const [, segment = '', parameter = ''] = /^\/(\w+)\/\{(\w+)\}/.exec(path) ?? []
+  if (!Object.hasOwn(OWNERS, segment)) return async () => ({})
+  const { docs, name } = OWNERS[segment as keyof Owners]
+  return async (ctx, store) => ({
+    [name]: await getOr404(ctx, store.docs(docs) as Parameters<typeof getOr404>[1], ctx.params[parameter], name),
+  })
+}
+
+function describeOperation(
+  declared: Omit<Declaration<never, Route, z.ZodObject, z.ZodType, z.ZodType | null, never>, 'keep' | 'handle'>,
+  method: HttpMethod,
+  path: string,
+): ApiOperation {
+  const { id, role, summary, description, query, headers = [], body, answers, refusals = [] } = declared
+  const open = role === 'anyone'
+  const parameters = [...(query ? queryParameters(query) : []), ...headers]
+  return {
+    id,
+    method,
+    path: `${ADMIN_PATH}${path}`,
+    summary,
+    description: open ? description : `${description} Lowest role: \`${role}\`.`,
+    security: open ? [] : [['operator'], method === 'get' ? ['session'] : ['session', 'csrf']],
+    parameters: [...pathParameters(path), ...parameters],
+    request: body
+      ? {
+          schema: body.documentedAs ?? unwrap(body.schema),
+          example: body.example,
+          required: !body.schema.safeParse(undefined).success,
+        }
+      : null,
+    answers,
+    refusals: [
+      ...(open ? [] : [refusal.unauthorized, refusal.forbidden]),
+      ...(path.includes('{') ? [refusal.notFound] : []),
+      ...(body ? [commonRefusal.brokenJson, commonRefusal.tooLarge, commonRefusal.notJson] : []),
+      ...(!body && parameters.length === 0 && method === 'get' ? [] : [refusal.invalid]),
+      refusal.throttled,
+      commonRefusal.failed,
+      refusal.unavailable,
+      ...(mayMeetClosedCompany(method, path, role) ? [refusal.companyClosed] : []),
+      ...refusals,
+    ],
+  }
+}
+
+/** Users of a closed company change nothing, except that they erase people. */
+const mayMeetClosedCompany = (method: HttpMethod, path: string, role: LowestRole): boolean =>
+  method !== 'get' && (role === 'developer' || role === 'owner') && !path.endsWith('/erase')
+
+/** What stands in a path, by the segment before it. */
+const PATH_PARAMETERS: Record<string, { description: string; example: string }> = {
+  companies: { description: 'The company.', example: 'cmp_01k2m8x4e9s7v3hqz5tnw6yb0c' },
+  apps: { description: 'The app.', example: 'app_01k2m8x4e9s7v3hqz5tnw6yb0c' },
+  keys: { description: 'The API key, by its id.', example: 'key_01k2m8x4e9s7v3hqz5tnw6yb0c' },
+  providers: { description: 'The name of the provider.', example: 'main-sms' },
+  events: { description: 'The event, by its id.', example: 'evt_01k2m8x4e9s7v3hqz5tnw6yb0c' },
+  verifications: { description: 'The verification.', example: 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c' },
+  users: { description: 'The user.', example: 'usr_01k2m8x4e9s7v3hqz5tnw6yb0c' },
+  sessions: { description: 'The session.', example: 'ses_01k2m8x4e9s7v3hqz5tnw6yb0c' },
+  queues: { description: 'The queue.', example: 'otp.reports' },
+  dead: { description: 'The dead letter, by its id.', example: '5f0c6a3e-6f0e-4d0a-9a43-2f1f6a1f7c55' },
+}
+
+const pathParameters = (path: string): ApiParameter[] =>
+  [...path.matchAll(/([\w-]+)\/\{(\w+)\}/g)].map(([, segment = '', name = '']) => ({
+    name,
+    in: 'path',
+    schema: z.string(),
+    ...(PATH_PARAMETERS[segment] ?? { description: `The ${name}.`, example: name }),
+  }))
