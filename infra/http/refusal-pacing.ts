@@ -28,7 +28,7 @@ export interface RefusalPacingDeps {
 
 /** A refusal takes 0.1 to 0.2 ms, so those that have their turn take a fifth of the event loop at most. */
 const TURN_MS = 1
-/** Turns that nobody used are saved up to so much time, so that few refusals are answered at once. */
+/** Turns that no refusal used are saved up to so much time, so that few refusals are answered at once. */
 const MAX_SAVED_MS = 50
 export const MAX_DELAY_MS = 2_000
 /** Refusals that would wait longer are answered between this share of the longest time and all of it. Otherwise those that came together

@@ -208,7 +208,9 @@ onEachEngineSet('webhook events', engines => {
       return event
     })
     await flow.advance(2_000)
-    expect((await waitForStatus(shop, retried, 'held')).next_attempt_at, 'it waits no longer for a retry').to.equal(null)
+    expect((await waitForStatus(shop, retried, 'held')).next_attempt_at, 'it waits no longer for a retry').to.equal(
+      null,
+    )
     expect(shop.arrived, 'a paused endpoint is not called').to.deep.equal([])
 
     shop.answers(status(200))

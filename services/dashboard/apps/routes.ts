@@ -17,8 +17,8 @@ import { operation } from '../operation.ts'
 import { pageQuery } from '../pages.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
 import { type AppAnswer, app, appPage } from './schemas.ts'
-import { settingsPatch } from './settings-schemas.ts'
 import { patchSettings } from './settings-patch.ts'
+import { settingsPatch } from './settings-schemas.ts'
 
 const settings = z.record(z.string(), z.unknown()).optional()
 const createBody = z.strictObject({ name: shownName(), settings })
