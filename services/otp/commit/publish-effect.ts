@@ -1,5 +1,5 @@
 // Publishes an effect of a verification. In: an effect that is saved. Out: a message in its queue. An event of an app without an endpoint
-// is stored here as `unsent` instead, because no other actor has to do anything for it: 0 messages instead of 1, and no consumer's work.
+// is stored here as `unsent` instead, because no other actor has to do anything for it: this saves a message and its handling.
 import type { Broker } from '../../../infra/broker/broker.ts'
 import { type Cache, createCache } from '../../../infra/cache.ts'
 import type { Clock } from '../../../infra/clock.ts'
