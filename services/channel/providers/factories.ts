@@ -1,6 +1,5 @@
-// The list of provider types. In: an app's config. Out: a provider. A new provider is a file beside this one and a line in the list. Begin
-// with its config: docs/adding-a-provider.md lists the steps.
-import type { ProviderType } from '../../domain/tenancy/providers.ts'
+// The adapters of the provider types. In: an app's config. Out: a provider. docs/adding-a-provider.md lists the steps to a new one.
+import type { ProviderType } from '../../domain/tenancy/provider-types/list.ts'
 import type { TenantProvider } from '../../domain/tenancy/tenancy.ts'
 import type { Provider, ProviderDeps } from '../provider.ts'
 import { createHttpProvider } from './http.ts'
