@@ -2641,7 +2641,7 @@ export interface components {
          * @description The kind of vendor. docs/providers.md lists what the config of each holds.
          * @enum {string}
          */
-        ProviderType: "twilio" | "vonage" | "whatsapp_cloud" | "telegram_gateway" | "smtp" | "http" | "sandbox";
+        ProviderType: "twilio" | "vonage" | "telnyx" | "infobip" | "whatsapp_cloud" | "telegram_gateway" | "ses" | "postmark" | "smtp" | "http" | "sandbox";
         /**
          * @description When a publishable key must solve a challenge: `risk` where a live send looks risky, `always` in test mode too.
          * @enum {string}

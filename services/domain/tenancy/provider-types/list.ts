@@ -3,14 +3,30 @@
 import { CHANNELS, type Channel } from '../../../../machines/channels.ts'
 import type { ConfigField, ConfigOf, ProviderDeclaration } from './declaration.ts'
 import { http } from './http.ts'
+import { infobip } from './infobip.ts'
+import { postmark } from './postmark.ts'
 import { sandbox } from './sandbox.ts'
+import { ses } from './ses.ts'
 import { smtp } from './smtp.ts'
 import { telegram_gateway } from './telegram_gateway.ts'
+import { telnyx } from './telnyx.ts'
 import { twilio } from './twilio.ts'
 import { vonage } from './vonage.ts'
 import { whatsapp_cloud } from './whatsapp_cloud.ts'
 
-const DECLARATIONS = { twilio, vonage, whatsapp_cloud, telegram_gateway, smtp, http, sandbox }
+const DECLARATIONS = {
+  twilio,
+  vonage,
+  telnyx,
+  infobip,
+  whatsapp_cloud,
+  telegram_gateway,
+  ses,
+  postmark,
+  smtp,
+  http,
+  sandbox,
+}
 
 export type ProviderType = keyof typeof DECLARATIONS
 
