@@ -1,7 +1,7 @@
 // Builds a provider. In: an app's setup of it, with the config unsealed. Out: the provider, or null when this process has no factory for
 // its type.
 import type { Logger } from '../../infra/log/log.ts'
-import type { ProviderType } from '../domain/tenancy/providers.ts'
+import type { ProviderType } from '../domain/tenancy/provider-types/list.ts'
 import type { TenantProvider } from '../domain/tenancy/tenancy.ts'
 import type { Provider, ProviderDeps } from './provider.ts'
 import type { ProviderFactory } from './providers/factories.ts'

@@ -81,6 +81,9 @@ export interface Provider {
    *  parsed. Returns an empty list for a signed callback that does not concern us. Leave the method out when the vendor does not call
    *  back, or when the config has no secret to check the signature with: no receipt is waited for then. */
   parseCallback?(callback: Callback, now: number): readonly CallbackItem[]
+  /** Gets what the check of a callback's signature needs, such as a certificate, before `parseCallback`. The callback may be anyone's. The
+   *  router responds 503 when it throws, so that the vendor calls again. */
+  prepareCallback?(callback: Callback, now: number): Promise<void>
   /** Meta's GET handshake: returns the text to respond with, or null to refuse. */
   answerHandshake?(query: URLSearchParams): string | null
   /** Replies to a user in the chat (WhatsApp's link modes), under the same rules as `send`. The vendor sends `delivery_id` back with

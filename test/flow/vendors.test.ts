@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { startTelnyx } from '../services/channel/providers/documented-vendors/telnyx.ts'
 import { freshNumber } from '../support/flow.ts'
 import { codeIn, describeLiveFlow, type LiveFlow, PUBLIC_URL } from '../support/live-flow.ts'
 import { startHttpGateway } from '../support/vendors/http-gateway.ts'
@@ -70,6 +71,20 @@ const VENDORS: Record<string, { channel: string; open(live: LiveFlow, callbackUr
 describeLiveFlow('live messages', live => {
   const opened: { close(): Promise<void> }[] = []
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
+
+  it('by Telnyx arrive with a code that verifies', async () => {
+    const vendor = await startTelnyx(live.vendorOptions)
+    opened.push(vendor)
+    vendor.always({ receipts: ['delivered'] })
+    const config = { api_key: 'KEY', from: '+13125550001', public_key: vendor.public_key, base_url: vendor.url }
+    const provider = { name: 'vendor', channel: 'sms', type: 'telnyx', config }
+    const { server } = await live.createApp([provider], { routing: { default: ['sms'] } })
+    const { otp_id } = (await server.send(freshNumber())).body as { otp_id: string }
+    await live.waitForDeliveries(server, otp_id, 'sms delivered')
+    expect(vendor.calls.map(({ status }) => status)).to.deep.equal([200])
+    const { body } = await server.verify(otp_id, codeIn(vendor.requests.at(-1)?.body.toString()))
+    expect(body).to.include({ matched: true })
+  })
 
   for (const [name, { channel, open }] of Object.entries(VENDORS))
     describe(`by ${name}`, () => {

@@ -188,8 +188,8 @@ export const MENDED: readonly Mutant[] = [
   {
     fault: 'a Vonage key that cannot sign is accepted when it is set',
     file: 'services/domain/tenancy/provider-configs.ts',
-    original: "private_key: pem.refine(isRsaPrivateKey, 'must be",
-    planted: "private_key: pem.refine(key => isRsaPrivateKey(key) || key, 'must be",
+    original: "schema.refine(isRsaPrivateKey, 'must be",
+    planted: "schema.refine(key => isRsaPrivateKey(key) || key, 'must be",
     tests: ['test/services/domain/tenancy', 'test/flow/vendors.test.ts'],
   },
   {

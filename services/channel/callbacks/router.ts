@@ -23,7 +23,8 @@ import { MINUTE_MS } from '../../../infra/time.ts'
 import { requestOf, type Trace } from '../../../infra/trace.ts'
 import { problem } from '../../domain/errors.ts'
 import { secretsIn } from '../../domain/tenancy/provider-secrets.ts'
-import { PROVIDER_NAME, type ProviderType } from '../../domain/tenancy/providers.ts'
+import type { ProviderType } from '../../domain/tenancy/provider-types/list.ts'
+import { PROVIDER_NAME } from '../../domain/tenancy/providers.ts'
 import { TENANT_CACHE, type Tenancy } from '../../domain/tenancy/tenancy.ts'
 import type { BuildProvider } from '../build-provider.ts'
 import { BadCallback, BadSignature, type Callback, type CallbackItem, type Provider } from '../provider.ts'
@@ -65,6 +66,9 @@ const MAX_CONCURRENT_CALLBACKS = 256
 const MAX_WRONG_SIGNATURES = 30
 const TOO_MANY_WRONG = 'Too many callbacks with a wrong signature came from this address.'
 
+/** What the check of a signature needs could not be had. */
+const PREPARATION_RETRY_MS = 10_000
+
 const subjectOf = ({ app_id = '', name = '' }: Record<string, string | undefined>): string =>
   APP_ID.test(app_id) && PROVIDER_NAME.test(name) ? `${app_id}/${name}` : 'none'
 
@@ -104,7 +108,7 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
     // Only Meta sends such a request. A failed handshake is 403 whether or not the app exists, so that it does not tell which apps exist.
     if (callback?.method === 'GET' && callback.url.searchParams.has('hub.mode'))
       return respondToHandshake(ctx, known, callback)
-    const items = known && callback && parse(known, callback, trace)
+    const items = known && callback && (await parse(known, callback, trace))
     if (!known || !items) {
       refuseThrottled()
       throttle.countFailure(findCaller(ctx), subject)
@@ -116,11 +120,15 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
   }
 
   /** Null when the signature is wrong, or when the provider has no callbacks. */
-  function parse(
+  async function parse(
     { app_id, name, type, provider }: KnownProvider,
     callback: Callback,
     trace: Trace,
-  ): readonly CallbackItem[] | null {
+  ): Promise<readonly CallbackItem[] | null> {
+    await provider.prepareCallback?.(callback, clock.now()).catch((error: unknown) => {
+      log.warn({ ...requestOf({ trace }), app_id, provider: name, err: error }, 'callback.refused')
+      throw retryLater(PREPARATION_RETRY_MS)
+    })
     try {
       return provider.parseCallback?.(callback, clock.now()) ?? null
     } catch (error) {

@@ -5,6 +5,7 @@
 const TEXT_MEMBERS = [
   'title',
   'message',
+  'Message',
   'detail',
   'details',
   'description',

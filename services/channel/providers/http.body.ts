@@ -1,16 +1,12 @@
 // Fills a message into the JSON body of an HTTP gateway. In: the configured body, with placeholders in its strings. Out: the body with
 // values in their place. One pass only: a value that looks like a placeholder stays as it is. The result is serialized afterwards, so a
 // value cannot break out of its string.
-type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
+import type { Json } from '../../domain/tenancy/provider-types/declaration.ts'
+import { PLACEHOLDERS } from '../../domain/tenancy/provider-types/http.ts'
 
-export interface BodyValues {
-  recipient: string
-  text: string
-  code: string
-  delivery_id: string
-}
+export type BodyValues = Record<keyof typeof PLACEHOLDERS, string>
 
-const PLACEHOLDER = /\{\{(recipient|text|code|delivery_id)\}\}/g
+const PLACEHOLDER = new RegExp(`\\{\\{(${Object.keys(PLACEHOLDERS).join('|')})\\}\\}`, 'g')
 
 export function fillBody(body: Json, values: BodyValues): Json {
   if (typeof body === 'string') return body.replace(PLACEHOLDER, (_, name: keyof BodyValues) => values[name])

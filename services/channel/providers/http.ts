@@ -5,7 +5,7 @@ import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
 import type { Channel } from '../../../machines/channels.ts'
-import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
+import type { ProviderConfigs } from '../../domain/tenancy/provider-types/list.ts'
 import {
   BadSignature,
   type Callback,
@@ -15,7 +15,7 @@ import {
   type RenderedMessage,
 } from '../provider.ts'
 import { type BodyValues, fillBody } from './http.body.ts'
-import { isRecent, parseCallbackBody } from './signed-callbacks.ts'
+import { isRecent, parseCallbackBody, receiptItems } from './signed-callbacks.ts'
 import { callVendor, faultFromStatus, isSuccess } from './vendor-http.ts'
 
 export function createHttpProvider(
@@ -43,8 +43,7 @@ export function createHttpProvider(
       if (!isSigned(callback, secret, now)) throw new BadSignature()
       const receipt = parseCallbackBody(RECEIPT, callback.body)
       const { delivery_id, status } = receipt
-      const item = { kind: 'receipt', delivery_id, reference: null, status } as const
-      return [status === 'failed' ? { ...item, failure: failureOf(receipt, channel) } : item]
+      return receiptItems({ delivery_id, reference: null }, status, () => failureOf(receipt, channel))
     },
   }
 }

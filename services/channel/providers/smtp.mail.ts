@@ -4,7 +4,7 @@ import type { Buffer } from 'node:buffer'
 import { createPrivateKey } from 'node:crypto'
 import { domainToASCII } from 'node:url'
 import { createTransport } from 'nodemailer'
-import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
+import type { ProviderConfigs } from '../../domain/tenancy/provider-types/list.ts'
 import { ProviderFault, type RenderedMessage } from '../provider.ts'
 
 type Config = ProviderConfigs['smtp']

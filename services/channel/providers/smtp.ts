@@ -4,7 +4,7 @@
 // it. The address that is connected to decides whether it is, because a name may resolve to another one tomorrow.
 import { isIP } from 'node:net'
 import { isPrivateNetwork } from '../../../infra/outbound/address-check.ts'
-import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
+import type { ProviderConfigs } from '../../domain/tenancy/provider-types/list.ts'
 import type { Provider, ProviderDeps } from '../provider.ts'
 import { mailFault } from './smtp.faults.ts'
 import { createCompose } from './smtp.mail.ts'

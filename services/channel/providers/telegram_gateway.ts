@@ -1,5 +1,5 @@
 // Codes by the Telegram Gateway. In: a message, of which only the code is sent: Telegram writes the text. Out: the id of the verification
-// request. https://core.telegram.org/gateway/api
+// request.
 //
 // `checkSendAbility` is not called first. Telegram charges for it as soon as it confirms, and refunds only messages that were sent and not
 // delivered within their `ttl`. Sending at once refuses an unreachable number as well, free of charge.
@@ -8,7 +8,8 @@ import { createHash, createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
 import type { ReportedStatus } from '../../../machines/otp.ts'
-import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
+import type { ProviderConfigs } from '../../domain/tenancy/provider-types/list.ts'
+import { telegram_gateway } from '../../domain/tenancy/provider-types/telegram_gateway.ts'
 import {
   BadSignature,
   type Callback,
@@ -16,15 +17,15 @@ import {
   type Provider,
   type ProviderDeps,
   ProviderFault,
-  type ReceiptFailure,
   RecipientFault,
   UnknownOutcome,
 } from '../provider.ts'
-import { isRecent, parseCallbackBody } from './signed-callbacks.ts'
+import { failureBy, isRecent, parseCallbackBody, receiptItems } from './signed-callbacks.ts'
 import {
-  callVendor,
   faultFromStatus,
+  isListed,
   isSuccess,
+  postJson,
   retryAfterMs,
   successWithoutId,
   type VendorResponse,
@@ -37,23 +38,19 @@ export function createTelegramProvider(
 ): Provider {
   const { token, base_url } = config
   const url = `${base_url}/sendVerificationMessage`
-  const headers = {
-    authorization: `Bearer ${token}`,
-    'content-type': 'application/json',
-    accept: 'application/json',
-  }
+  const headers = { authorization: `Bearer ${token}` }
   const receiptsUrl = callbackUrl !== null && isValidCallbackUrl(callbackUrl) ? callbackUrl : null
 
   const provider: Provider = {
     async send({ recipient, code, job }, signal) {
-      const body = JSON.stringify({
+      const body = {
         phone_number: recipient,
         code,
         ttl: ttlOf(job, clock.now()),
         payload: job.delivery.delivery_id,
         ...(receiptsUrl === null ? {} : { callback_url: receiptsUrl }),
-      })
-      const answer = await callVendor(outbound, { method: 'POST', url, headers, body, signal })
+      }
+      const answer = await postJson(outbound, { url, headers, body, signal })
       return { reference: acceptedReference(answer, clock.now()), httpStatus: answer.status }
     },
   }
@@ -64,10 +61,9 @@ export function createTelegramProvider(
       if (!isSigned(callback, token, now)) throw new BadSignature()
       const { request_id, payload, delivery_status } = parseCallbackBody(REQUEST_STATUS, callback.body)
       const name = delivery_status?.status ?? ''
-      const status = STATUSES.get(name)
-      if (status === undefined) return []
-      const receipt = { kind: 'receipt', delivery_id: payload || null, reference: request_id, status } as const
-      return [status === 'failed' ? { ...receipt, failure: failureOf(name) } : receipt]
+      return receiptItems({ delivery_id: payload || null, reference: request_id }, STATUSES.get(name), () =>
+        failureBy(telegram_gateway.errors, name, null),
+      )
     },
   }
 }
@@ -102,11 +98,10 @@ const withoutNumbers = (name: string): string => name.replaceAll(/\d+/g, 'n')
 
 const isErrorBody = (json: unknown): boolean => z.object({ ok: z.literal(false) }).safeParse(json).success
 
-/** Telegram's documentation lists no errors; these names are known from client libraries. Any other error is the provider's fault:
- *  a bad token, an empty balance, a wrong parameter. */
+/** Any other error is the provider's fault: a bad token, an empty balance, a wrong parameter. */
 function faultFromError(error: string, response: VendorResponse): Error | null {
   const answer = vendorAnswer(response, withoutNumbers(error))
-  if (RECIPIENT_ERRORS.has(error)) return new RecipientFault(`it answered ${error}`, { answer })
+  if (isListed(telegram_gateway.errors.recipient, error)) return new RecipientFault(`it answered ${error}`, { answer })
   // An earlier request of ours has sent the message.
   if (error === 'MESSAGE_ALREADY_SENT') return new UnknownOutcome(`it answered ${error}`, { answer })
   const [, seconds] = /^FLOOD_WAIT(?:_(\d{1,9}))?$/.exec(error) ?? []
@@ -114,12 +109,6 @@ function faultFromError(error: string, response: VendorResponse): Error | null {
     ? null
     : new ProviderFault('it answered FLOOD_WAIT', { answer, retryAfterMs: retryAfterMs(seconds, 0) })
 }
-
-const RECIPIENT_ERRORS: ReadonlySet<string> = new Set([
-  'PHONE_NUMBER_INVALID',
-  'PHONE_NUMBER_NOT_FOUND', // no Telegram user has it
-  'PHONE_NUMBER_NOT_AVAILABLE', // its user cannot receive codes
-])
 
 const REQUEST_STATUS = z.object({
   request_id: z.string().min(1).max(200),
@@ -134,13 +123,6 @@ const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
   ['expired', 'failed'],
   ['revoked', 'failed'],
 ])
-
-/** `expired`: Telegram withdrew the message, because it did not reach the user within its `ttl`. `revoked`: the account took it back. */
-const failureOf = (status: string): ReceiptFailure => ({
-  reason: status === 'revoked' ? 'superseded' : 'recipient_unreachable',
-  vendorCode: status,
-  vendorText: null,
-})
 
 const TIMESTAMP = /^\d{1,12}$/
 

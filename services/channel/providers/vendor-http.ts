@@ -1,6 +1,8 @@
 // Calls a vendor over HTTP. In: a request. Out: the answer of any status with its JSON, or an error that says whether the message may have
 // been sent. The messages of errors never quote a vendor's text, because it often repeats the recipient; the text goes beside them, and is
 // scrubbed before it is stored.
+
+import type { z } from 'zod'
 import {
   ForbiddenTarget,
   Lost,
@@ -9,7 +11,15 @@ import {
   type OutboundRequest,
   type OutboundResponse,
 } from '../../../infra/outbound/outbound.ts'
-import { DestinationFault, ProviderFault, UnknownOutcome, type VendorAnswer } from '../provider.ts'
+import type { ErrorCodes, VendorErrors } from '../../domain/tenancy/provider-types/declaration.ts'
+import {
+  type Accepted,
+  DestinationFault,
+  ProviderFault,
+  RecipientFault,
+  UnknownOutcome,
+  type VendorAnswer,
+} from '../provider.ts'
 import { errorTextIn } from './error-text.ts'
 
 export interface VendorResponse extends OutboundResponse {
@@ -32,6 +42,22 @@ export async function callVendor(
   }
 }
 
+export interface JsonCall {
+  url: string
+  headers: Readonly<Record<string, string>>
+  body: unknown
+  signal: AbortSignal
+}
+
+export const postJson = (outbound: Pick<Outbound, 'request'>, { url, headers, body, signal }: JsonCall) =>
+  callVendor(outbound, {
+    method: 'POST',
+    url,
+    headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify(body),
+    signal,
+  })
+
 export const isSuccess = ({ status }: Pick<VendorResponse, 'status'>): boolean => status >= 200 && status < 300
 
 /** What a vendor said with an answer that is not a success. `code` is the vendor's own error code. */
@@ -40,6 +66,29 @@ export const vendorAnswer = (answer: VendorResponse, code?: string | number): Ve
   vendorCode: code === undefined ? null : String(code),
   vendorText: textOf(answer),
 })
+
+export interface AnswerReading {
+  /** Finds the vendor's id of the message in a success. */
+  id: z.ZodType<string>
+  /** The vendor's own error code. It is logged, so it must not be text that may hold a recipient. */
+  code: string | undefined
+  errors: VendorErrors
+}
+
+/** What an answer to a message says: the vendor accepted it, or the fault that its error code or its status names. */
+export function readAnswer(answer: VendorResponse, now: number, { id, code, errors }: AnswerReading): Accepted {
+  if (isSuccess(answer) && code === undefined) {
+    const accepted = id.safeParse(answer.json)
+    if (accepted.success) return { reference: accepted.data, httpStatus: answer.status }
+    throw successWithoutId(answer)
+  }
+  if (answer.status < 500 && isListed(errors.recipient, code))
+    throw new RecipientFault(answerSummary(answer, code), { answer: vendorAnswer(answer, code) })
+  throw faultFromStatus(answer, now, code, isListed(errors.destination, code) ? 'destination' : 'provider')
+}
+
+export const isListed = (codes: ErrorCodes | undefined, code: string | undefined): boolean =>
+  codes !== undefined && code !== undefined && Object.hasOwn(codes, code)
 
 /** The fault of an answer that is not 2xx. `code` is the vendor's own error code, which is logged. `about` is `destination` when the
  *  vendor's documentation says that the error depends on the recipient's country, route or list. */
@@ -59,7 +108,7 @@ export function faultFromStatus(
 }
 
 /** For the log: an answer in a few words, without its text. */
-export const answerSummary = ({ status }: Pick<VendorResponse, 'status'>, code?: string | number): string =>
+const answerSummary = ({ status }: Pick<VendorResponse, 'status'>, code?: string | number): string =>
   code === undefined ? `it answered ${status}` : `it answered ${status}, ${code}`
 
 /** A success that does not say which message it is about may come from anything between us and the vendor. */

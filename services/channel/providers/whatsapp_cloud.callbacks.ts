@@ -1,14 +1,13 @@
 // Parses Meta's callbacks. In: a signed notification about all phone numbers of a Meta app. Out: the receipts and users' messages of one
 // phone number. A notification is a batch, and Meta adds new kinds of items without warning: an item that cannot be parsed is skipped.
-// https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
 import type { ReportedStatus } from '../../../machines/otp.ts'
-import { BadSignature, type Callback, type CallbackItem, type ReceiptFailure } from '../provider.ts'
+import { whatsapp_cloud } from '../../domain/tenancy/provider-types/whatsapp_cloud.ts'
+import { BadSignature, type Callback, type CallbackItem } from '../provider.ts'
 import { errorTextIn } from './error-text.ts'
-import { parseCallbackBody } from './signed-callbacks.ts'
-import { RECIPIENT_ERRORS } from './whatsapp_cloud.errors.ts'
+import { failureBy, parseCallbackBody, receiptItems } from './signed-callbacks.ts'
 
 /** Meta signs no time, so a replay cannot be detected. It repeats receipts and messages, which changes nothing. */
 export function createParseCallback(
@@ -63,20 +62,13 @@ const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
 
 function receiptOf(item: unknown): CallbackItem[] {
   const { data } = STATUS.safeParse(item)
-  const status = STATUSES.get(data?.status ?? '')
-  if (!data || !status) return []
-  const delivery_id = data.biz_opaque_callback_data ?? null
-  const receipt = { kind: 'receipt', delivery_id, reference: data.id, status } as const
-  return [status === 'failed' ? { ...receipt, failure: failureOf(data.errors[0]) } : receipt]
-}
-
-function failureOf(error: unknown): ReceiptFailure {
-  const code = ERROR.safeParse(error).data?.code
-  return {
-    reason: code !== undefined && RECIPIENT_ERRORS.has(code) ? 'recipient_unreachable' : 'provider_failed',
-    vendorCode: code === undefined ? null : String(code),
-    vendorText: errorTextIn(error),
-  }
+  if (!data) return []
+  const [error] = data.errors
+  return receiptItems(
+    { delivery_id: data.biz_opaque_callback_data ?? null, reference: data.id },
+    STATUSES.get(data.status),
+    () => failureBy(whatsapp_cloud.errors, ERROR.safeParse(error).data?.code.toString() ?? null, errorTextIn(error)),
+  )
 }
 
 const withTitle = z.object({ title: z.string() })

@@ -1,30 +1,17 @@
 // WhatsApp by Meta's Cloud API. In: a message, of which only the code is sent: an approved authentication template has the text, and takes
 // the code twice, for the text and for the copy button. Out: the wamid of the message. Replies to users are plain text.
-// https://developers.facebook.com/documentation/business-messaging/whatsapp/templates/authentication-templates/copy-code-button-authentication-templates
 import { z } from 'zod'
-import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
-import {
-  type Accepted,
-  type Provider,
-  type ProviderDeps,
-  ProviderFault,
-  RecipientFault,
-  type RenderedMessage,
-} from '../provider.ts'
-import {
-  answerSummary,
-  callVendor,
-  faultFromStatus,
-  isSuccess,
-  successWithoutId,
-  type VendorResponse,
-  vendorAnswer,
-} from './vendor-http.ts'
+import type { ProviderConfigs } from '../../domain/tenancy/provider-types/list.ts'
+import { whatsapp_cloud } from '../../domain/tenancy/provider-types/whatsapp_cloud.ts'
+import { type Accepted, type Provider, type ProviderDeps, ProviderFault, type RenderedMessage } from '../provider.ts'
+import { faultFromStatus, postJson, readAnswer, type VendorResponse } from './vendor-http.ts'
 import { createAnswerHandshake, createParseCallback } from './whatsapp_cloud.callbacks.ts'
-import { DESTINATION_ERRORS, NO_SUCH_TRANSLATION, RECIPIENT_ERRORS } from './whatsapp_cloud.errors.ts'
 import { metaLanguages } from './whatsapp_cloud.languages.ts'
 
 type Config = ProviderConfigs['whatsapp_cloud']
+
+/** A template has no translation into the language that was asked for. */
+const NO_SUCH_TRANSLATION = '132001'
 
 /** How long a missing translation is not tried again. */
 const MISSING_TRANSLATION_MS = 600_000
@@ -35,16 +22,12 @@ export function createWhatsappProvider(
 ): Provider {
   const { phone_number_id, access_token, app_secret, verify_token, template, template_language } = config
   const url = `${config.base_url}/${config.api_version}/${encodeURIComponent(phone_number_id)}/messages`
-  const headers = {
-    authorization: `Bearer ${access_token}`,
-    'content-type': 'application/json',
-    accept: 'application/json',
-  }
+  const headers = { authorization: `Bearer ${access_token}` }
   const missingUntil = new Map<string, number>()
 
   const post = (to: string, message: object, signal: AbortSignal): Promise<VendorResponse> => {
-    const payload = { messaging_product: 'whatsapp', recipient_type: 'individual', to: withPlus(to), ...message }
-    return callVendor(outbound, { method: 'POST', url, headers, body: JSON.stringify(payload), signal })
+    const body = { messaging_product: 'whatsapp', recipient_type: 'individual', to: withPlus(to), ...message }
+    return postJson(outbound, { url, headers, body, signal })
   }
 
   /** The translations to try, best first. */
@@ -102,30 +85,13 @@ const callbackData = (delivery_id: string | undefined): object =>
   delivery_id === undefined ? {} : { biz_opaque_callback_data: delivery_id }
 
 /** Meta documents a list. The first message is the one that its receipts are known by; receipts.ts ignores failures of the others. */
-const ACCEPTED = z.object({ messages: z.tuple([z.object({ id: z.string().min(1).max(1_000) })], z.unknown()) })
+const ID = z
+  .object({ messages: z.tuple([z.object({ id: z.string().min(1).max(1_000) })], z.unknown()) })
+  .transform(({ messages: [{ id }] }) => id)
 /** Meta's error codes have at most six digits. A longer number may be a recipient's and must not be logged. */
 const ERROR_BODY = z.object({ error: z.object({ code: z.int().min(0).max(999_999) }) })
 
-const codeOf = ({ json }: VendorResponse): number | undefined => ERROR_BODY.safeParse(json).data?.error.code
+const codeOf = ({ json }: VendorResponse): string | undefined => ERROR_BODY.safeParse(json).data?.error.code.toString()
 
-const accepted = (answer: VendorResponse, now: number): Accepted => ({
-  reference: acceptedReference(answer, now),
-  httpStatus: answer.status,
-})
-
-function acceptedReference(answer: VendorResponse, now: number): string {
-  const code = codeOf(answer)
-  if (isSuccess(answer) && code === undefined) {
-    const parsed = ACCEPTED.safeParse(answer.json)
-    if (parsed.success) return parsed.data.messages[0].id
-    throw successWithoutId(answer)
-  }
-  if (code !== undefined && answer.status < 500 && RECIPIENT_ERRORS.has(code))
-    throw new RecipientFault(answerSummary(answer, code), { answer: vendorAnswer(answer, code) })
-  throw faultFromStatus(
-    answer,
-    now,
-    code,
-    code !== undefined && DESTINATION_ERRORS.has(code) ? 'destination' : 'provider',
-  )
-}
+const accepted = (answer: VendorResponse, now: number): Accepted =>
+  readAnswer(answer, now, { id: ID, code: codeOf(answer), errors: whatsapp_cloud.errors })

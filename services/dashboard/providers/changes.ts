@@ -6,8 +6,9 @@ import { isJsonObject, type JsonObject } from '../../../infra/json-object.ts'
 import { FINGERPRINT_PATTERN, type Fingerprinter } from '../../domain/tenancy/fingerprint.ts'
 import type { CheckResult, InputProblem } from '../../domain/tenancy/problems.ts'
 import { destinationOf } from '../../domain/tenancy/provider-destinations.ts'
-import { maskConfig, receiptSecretProblems, SECRET_MEMBERS } from '../../domain/tenancy/provider-secrets.ts'
-import { type ProviderConfigs, type ProviderType, parseProviderConfig } from '../../domain/tenancy/providers.ts'
+import { maskConfig, secretMembersOf, shortSecretProblems } from '../../domain/tenancy/provider-secrets.ts'
+import type { ProviderConfigs, ProviderType } from '../../domain/tenancy/provider-types/list.ts'
+import { parseProviderConfig } from '../../domain/tenancy/providers.ts'
 
 export interface StoredConfig<T extends ProviderType = ProviderType> {
   raw: unknown
@@ -27,7 +28,7 @@ export function applyConfigChange<T extends ProviderType>(
   if (problems.length > 0) return { ok: false, problems }
   const checked = parseProviderConfig(type, config)
   if (!checked.ok) return checked
-  const shortSecrets = receiptSecretProblems(type, config, stored?.raw)
+  const shortSecrets = shortSecretProblems(type, config, stored?.raw)
   if (shortSecrets.length > 0) return { ok: false, problems: shortSecrets }
   if (stored === null || kept.length === 0) return { ok: true, value: config }
   const sameDestination = isDeepStrictEqual(destinationOf(type, checked.value), destinationOf(type, stored.resolved))
@@ -50,7 +51,7 @@ function restoreSecrets(
 ): unknown {
   const restored = withoutFingerprints(input, stored, maskConfig(keyring, type, stored), [], keep)
   if (!isJsonObject(restored) || !isJsonObject(stored)) return restored
-  return SECRET_MEMBERS[type].reduce((config, secret) => withSecret(config, stored, secret.split('.'), keep), restored)
+  return secretMembersOf(type).reduce((config, secret) => withSecret(config, stored, secret.split('.'), keep), restored)
 }
 
 /** Replaces a masked value by the stored one. */

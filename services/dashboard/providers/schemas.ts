@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { BREAKER_STATES } from '../../domain/breakers/documents.ts'
 import { jsonObject, timeSchema } from '../../domain/openapi/shared-schemas.ts'
 import { TEST_OUTCOMES } from '../../domain/tenancy/provider-test.ts'
-import { PROVIDER_TYPES } from '../../domain/tenancy/providers.ts'
+import { PROVIDER_TYPES } from '../../domain/tenancy/provider-types/list.ts'
 import { channel } from '../../domain/tenancy/value-schemas.ts'
 import { pageOf } from '../page-schema.ts'
 

@@ -7,7 +7,8 @@ import { CONFIRM_MOST_ADDRESSES, findUnconfirmedIn } from '../address-lists/most
 import { addressesOf } from '../address-lists/reserved.ts'
 import { kindAndModeOf, secretPartOf } from '../tenancy/api-keys.ts'
 import { type InputProblem, underPath } from '../tenancy/problems.ts'
-import { channelProblems, PROVIDER_TYPES, parseProviderConfig } from '../tenancy/providers.ts'
+import { PROVIDER_TYPES } from '../tenancy/provider-types/list.ts'
+import { channelProblems, parseProviderConfig } from '../tenancy/providers.ts'
 
 interface ObjectAtPath {
   path: string

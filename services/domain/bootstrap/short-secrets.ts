@@ -5,7 +5,7 @@ import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { CountersignStore } from '../collections.ts'
 import { providerContext, providerId } from '../tenancy/documents.ts'
 import { type InputProblem, underPath } from '../tenancy/problems.ts'
-import { receiptSecretProblems } from '../tenancy/provider-secrets.ts'
+import { shortSecretProblems } from '../tenancy/provider-secrets.ts'
 import type { Bootstrap } from './complete-file.ts'
 
 export interface ShortSecretDeps {
@@ -27,6 +27,6 @@ export async function findShortSecrets(file: Bootstrap, { store, keyring }: Shor
   return listed.flatMap(({ id, path, type, config }) => {
     const sealed = stored.get(id)?.config
     const opened = sealed === undefined ? null : unsealOrNull(keyring, sealed, providerContext(id))
-    return underPath(path, receiptSecretProblems(type, config, opened === null ? null : JSON.parse(opened)))
+    return underPath(path, shortSecretProblems(type, config, opened === null ? null : JSON.parse(opened)))
   })
 }

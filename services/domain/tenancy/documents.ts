@@ -6,7 +6,7 @@ import type { Channel } from '../../../machines/channels.ts'
 import type { KeyKind, Mode } from '../../../machines/otp.ts'
 import type { Account } from '../money/documents.ts'
 import type { WEBHOOK_COLLECTIONS } from '../webhooks/documents.ts'
-import type { ProviderType } from './providers.ts'
+import type { ProviderType } from './provider-types/list.ts'
 import type { SettingsInput } from './settings.ts'
 
 /** What can be closed: the keys of a closed app, and of every app of a closed company, are refused. The users of a closed company change

@@ -3,19 +3,11 @@
 import { isJsonObject } from '../../../infra/json-object.ts'
 import { type Fingerprinter, fingerprint } from './fingerprint.ts'
 import type { InputProblem } from './problems.ts'
-import { MIN_RECEIPT_SECRET_LENGTH } from './provider-configs.ts'
-import type { ProviderType } from './providers.ts'
+import { declarationOf, fieldsOf, type ProviderType } from './provider-types/list.ts'
 
-/** Members that are secret. `headers.*` means every header. */
-export const SECRET_MEMBERS: Record<ProviderType, readonly string[]> = {
-  twilio: ['auth_token'],
-  vonage: ['private_key', 'signature_secret'],
-  http: ['headers.*', 'secret'],
-  whatsapp_cloud: ['access_token', 'app_secret', 'verify_token'],
-  telegram_gateway: ['token'],
-  smtp: ['pass', 'dkim.private_key'],
-  sandbox: [],
-}
+/** The paths of secret members. `headers.*` means every header. */
+export const secretMembersOf = (type: ProviderType): string[] =>
+  fieldsOf(type).flatMap(({ path, kind, secret }) => (secret ? [kind === 'headers' ? `${path}.*` : path] : []))
 
 export const maskConfig = (keyring: Fingerprinter, type: ProviderType, config: unknown): unknown =>
   replaceSecrets(type, config, secret => fingerprint(keyring, secret))
@@ -33,15 +25,13 @@ export function secretsIn(type: ProviderType, config: unknown): string[] {
 type Replace = (secret: string) => string
 
 function replaceSecrets(type: ProviderType, config: unknown, replace: Replace): unknown {
-  const isSecret = (path: string[]): boolean =>
-    SECRET_MEMBERS[type].includes(path.join('.')) ||
-    SECRET_MEMBERS[type].includes([...path.slice(0, -1), '*'].join('.'))
+  const { config: fields } = declarationOf(type)
   return mapStrings(config, [], (value, path) => {
-    if (isSecret(path)) return replace(value)
-    if (type !== 'http') return value
-    if (path[0] === 'url') return replaceQuery(value, replace)
+    const field = fields[path.join('.')] ?? fields[path[0] ?? '']
+    if (field?.secret) return replace(value)
+    if (field?.kind === 'url') return replaceQuery(value, replace)
     // Some gateways take their API key in the body, so any text beside a placeholder is masked.
-    return path[0] === 'body' && /\w/.test(value.replaceAll(/\{\{\w+\}\}/g, '')) ? replace(value) : value
+    return field?.kind === 'json' && /\w/.test(value.replaceAll(/\{\{\w+\}\}/g, '')) ? replace(value) : value
   })
 }
 
@@ -59,13 +49,11 @@ function replaceQuery(address: string, replace: Replace): string {
   return at < 0 ? address : `${address.slice(0, at)}?${replace(address.slice(at + 1))}`
 }
 
-/** The secret of the type `http` signs receipts, and strangers can try signatures. One that is stored stays, however short it is. */
-export function receiptSecretProblems(type: ProviderType, config: unknown, stored: unknown): InputProblem[] {
-  const secret = receiptSecretOf(type, config)
-  if (secret === null || secret.length >= MIN_RECEIPT_SECRET_LENGTH || secret === receiptSecretOf(type, stored))
-    return []
-  return [{ path: 'secret', message: `must have at least ${MIN_RECEIPT_SECRET_LENGTH} characters` }]
-}
-
-const receiptSecretOf = (type: ProviderType, config: unknown): string | null =>
-  type === 'http' && isJsonObject(config) && typeof config.secret === 'string' ? config.secret : null
+/** Secrets that are too short for one that is set anew. One that is stored stays. */
+export const shortSecretProblems = (type: ProviderType, config: unknown, stored: unknown): InputProblem[] =>
+  fieldsOf(type).flatMap(({ path, minNew = 0 }) => {
+    const secret = isJsonObject(config) ? config[path] : undefined
+    if (typeof secret !== 'string' || secret.length >= minNew) return []
+    const isStored = isJsonObject(stored) && secret === stored[path]
+    return isStored ? [] : [{ path, message: `must have at least ${minNew} characters` }]
+  })

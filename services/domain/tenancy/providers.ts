@@ -1,19 +1,19 @@
-// The provider types: which channels each type serves, and how its config is parsed and completed.
+// What an app's provider may be: its name, the channel it serves, and how its config is parsed and completed.
 import { z } from 'zod'
-import { CHANNELS, type Channel } from '../../../machines/channels.ts'
+import type { Channel } from '../../../machines/channels.ts'
 import { resolveDefaults } from './parse-stored.ts'
 import { type CheckResult, check, type InputProblem } from './problems.ts'
-import { CONFIG_SCHEMAS, WRITABLE_CONFIG_SCHEMAS } from './provider-configs.ts'
-
-export type ProviderType = keyof typeof CONFIG_SCHEMAS
-
-/** The config of each type, with defaults. */
-export type ProviderConfigs = { [T in ProviderType]: z.output<(typeof CONFIG_SCHEMAS)[T]> }
+import { configSchema } from './provider-configs.ts'
+import {
+  channelsOf,
+  declarationOf,
+  PROVIDER_TYPES,
+  type ProviderConfigs,
+  type ProviderType,
+} from './provider-types/list.ts'
 
 /** A union that `type` discriminates. */
 export type TypedProviderConfig = { [T in ProviderType]: { type: T; config: ProviderConfigs[T] } }[ProviderType]
-
-export const PROVIDER_TYPES = Object.keys(CONFIG_SCHEMAS) as ProviderType[]
 
 export const MAX_PROVIDERS_PER_APP = 100
 
@@ -22,18 +22,6 @@ export const PROVIDER_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
 export const providerName = z
   .string()
   .regex(PROVIDER_NAME, 'must be 1 to 63 of a–z, 0–9, "-" and "_", the first a letter or digit')
-
-const CHANNELS_BY_TYPE: Record<ProviderType, readonly Channel[]> = {
-  twilio: ['sms'],
-  vonage: ['sms'],
-  http: CHANNELS,
-  whatsapp_cloud: ['whatsapp'],
-  telegram_gateway: ['telegram'],
-  smtp: ['email'],
-  sandbox: CHANNELS,
-}
-
-export const channelsOf = (type: ProviderType): readonly Channel[] => CHANNELS_BY_TYPE[type]
 
 /** The channel of a type that serves only one: operators need not name it. */
 export const soleChannel = (type: ProviderType): Channel | undefined =>
@@ -48,10 +36,15 @@ export function channelProblems(path: string, type: ProviderType, channel: unkno
   return [{ path, message: `must be ${served.join(' or ')}: "${type}" serves no other` }]
 }
 
+const schemas = (isSet: boolean): Record<string, z.ZodType> =>
+  Object.fromEntries(PROVIDER_TYPES.map(type => [type, configSchema(declarationOf(type), isSet)]))
+const SET_SCHEMAS = schemas(true)
+const STORED_SCHEMAS = schemas(false)
+
 /** For a config that is being set. */
 export const parseProviderConfig = <T extends ProviderType>(type: T, input: unknown): CheckResult<ProviderConfigs[T]> =>
   // TypeScript does not see that the schema of a type yields the config of that type.
-  check(WRITABLE_CONFIG_SCHEMAS[type], input) as CheckResult<ProviderConfigs[T]>
+  check(SET_SCHEMAS[type] ?? z.never(), input) as CheckResult<ProviderConfigs[T]>
 
 export const resolveProvider = (type: ProviderType, stored: unknown): TypedProviderConfig =>
-  ({ type, config: resolveDefaults(CONFIG_SCHEMAS[type], stored) }) as TypedProviderConfig
+  ({ type, config: resolveDefaults(STORED_SCHEMAS[type] ?? z.never(), stored) }) as TypedProviderConfig

@@ -1,7 +1,7 @@
 // Random input for webhooks and providers: it is accepted, or refused with the paths of its problems. It never causes a 500.
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { PROVIDER_TYPES } from '../../../services/domain/tenancy/providers.ts'
+import { PROVIDER_TYPES } from '../../../services/domain/tenancy/provider-types/list.ts'
 import { type Answer, closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'

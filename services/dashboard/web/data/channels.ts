@@ -12,6 +12,8 @@ export const CHANNEL_NAMES: Readonly<Record<Channel, string>> = {
 
 export const ALL_CHANNELS = Object.keys(CHANNEL_NAMES) as Channel[]
 
+export const CHANNEL_OPTIONS = ALL_CHANNELS.map(value => ({ value, label: CHANNEL_NAMES[value] }))
+
 /** Also for a name that is not a channel of today, such as one in old statistics. */
 export const channelName = (channel: string): string => (CHANNEL_NAMES as Record<string, string>)[channel] ?? channel
 

@@ -1,4 +1,5 @@
 // What the command palette offers. In: what was typed, the screens, the apps and the companies. Out: entries, the best first.
+import { PROVIDER_TYPES } from '../../../domain/tenancy/provider-types/list.ts'
 import { verificationPath } from '../../screens.ts'
 
 export interface PaletteEntry {
@@ -18,7 +19,7 @@ const KEYWORDS: Readonly<Record<string, string>> = {
   '/verifications': 'search refusals timeline codes history',
   '/api-keys': 'webhook endpoint signing secret events replay re-enable',
   '/routing': 'channels order countries whatsapp mode code length language origins fallback explain',
-  '/providers': 'vendors twilio vonage smtp gateway test breakers',
+  '/providers': `vendors gateway test breakers ${PROVIDER_TYPES.join(' ')}`,
   '/limits': 'rate limits countries blocked spend caps ip address lists guard',
   '/money': 'balance credit ledger prices reconciliation',
   '/team': 'users invite people roles sessions apps company',

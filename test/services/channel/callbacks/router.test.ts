@@ -34,6 +34,9 @@ const REFERENCE = '23456789ABCDEFGH'
 /** A vendor whose signature is its secret, and whose callbacks are lists of callback items. */
 const vendor = (secret: string, received: Callback[]): Provider => ({
   send: async () => ({ reference: null }),
+  async prepareCallback({ body }) {
+    if (Buffer.from(body).toString() === 'no certificate') throw new Error('it cannot be fetched')
+  },
   parseCallback(callback) {
     received.push(callback)
     if (callback.headers.signature !== secret) throw new BadSignature()
@@ -188,6 +191,12 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
     expect(await call('app_other/vendor', receipt(), "a stranger's")).to.include({ status: 429 })
     expect(await call('app_other/vendor', receipt(), 'secret of vendor')).to.deep.equal({ status: 200 })
     expect(statuses()).to.deep.equal(['delivered'])
+  })
+
+  it('are answered with 503 while what their check needs cannot be had, so that the vendor calls again', async () => {
+    const refused = await call('app_shop/main', 'no certificate')
+    expect(refused).to.include({ status: 503, type: 'ServiceUnavailableError' })
+    expect(received).to.deep.equal([])
   })
 
   it('report that the provider failed where the receipt gives no reason', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { OutboundRequest } from '../../../../infra/outbound/outbound.ts'
 import { type Provider, type ProviderDeps, ProviderFault } from '../../../../services/channel/provider.ts'
 import { createHttpProvider } from '../../../../services/channel/providers/http.ts'
-import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
+import type { ProviderConfigs } from '../../../../services/domain/tenancy/provider-types/list.ts'
 import { itNamesVendorFaults } from '../../../support/vendors/fault-cases.ts'
 import { type HttpGateway, startHttpGateway } from '../../../support/vendors/http-gateway.ts'
 import {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { ProviderFault, RecipientFault, UnknownOutcome } from '../../../../services/channel/provider.ts'
 import { openSession, SmtpFailure } from '../../../../services/channel/providers/smtp.session.ts'
 import { createSmtpProvider } from '../../../../services/channel/providers/smtp.ts'
-import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
+import type { ProviderConfigs } from '../../../../services/domain/tenancy/provider-types/list.ts'
 import { eventually } from '../../../support/eventually.ts'
 import {
   CODE,

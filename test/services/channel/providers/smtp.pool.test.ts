@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type Provider, ProviderFault } from '../../../../services/channel/provider.ts'
 import { createSmtpProvider } from '../../../../services/channel/providers/smtp.ts'
-import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
+import type { ProviderConfigs } from '../../../../services/domain/tenancy/provider-types/list.ts'
 import { eventually } from '../../../support/eventually.ts'
 import {
   renderedMessage,

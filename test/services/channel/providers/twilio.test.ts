@@ -7,7 +7,7 @@ import {
   RecipientFault,
 } from '../../../../services/channel/provider.ts'
 import { createTwilioProvider } from '../../../../services/channel/providers/twilio.ts'
-import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
+import type { ProviderConfigs } from '../../../../services/domain/tenancy/provider-types/list.ts'
 import { itNamesVendorFaults } from '../../../support/vendors/fault-cases.ts'
 import {
   CALLBACK_URL,

@@ -7,7 +7,7 @@ import {
   UnknownOutcome,
 } from '../../../../services/channel/provider.ts'
 import { createWhatsappProvider } from '../../../../services/channel/providers/whatsapp_cloud.ts'
-import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
+import type { ProviderConfigs } from '../../../../services/domain/tenancy/provider-types/list.ts'
 import { itNamesVendorFaults } from '../../../support/vendors/fault-cases.ts'
 import { type Meta, metaError, startMeta } from '../../../support/vendors/meta.ts'
 import {

@@ -9,8 +9,8 @@ import {
   isMoved,
   type Members,
 } from '../../../../services/dashboard/web/screens/providers/config-form.ts'
-import type { ProviderType } from '../../../../services/dashboard/web/screens/providers/provider-types.ts'
 import { maskConfig } from '../../../../services/domain/tenancy/provider-secrets.ts'
+import type { ProviderType } from '../../../../services/domain/tenancy/provider-types/list.ts'
 import { resolveProvider } from '../../../../services/domain/tenancy/providers.ts'
 import { rsaPrivateKey } from '../../../support/rsa-key.ts'
 import { testKeyring } from '../../../support/tenancy.ts'

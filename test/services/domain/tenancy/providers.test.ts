@@ -1,29 +1,21 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect } from 'chai'
 import { fingerprint } from '../../../../services/domain/tenancy/fingerprint.ts'
-import { maskConfig, SECRET_MEMBERS } from '../../../../services/domain/tenancy/provider-secrets.ts'
+import { maskConfig, secretMembersOf } from '../../../../services/domain/tenancy/provider-secrets.ts'
 import {
   channelsOf,
-  PROVIDER_NAME,
+  declarationOf,
+  fieldsOf,
   PROVIDER_TYPES,
   type ProviderType,
-  parseProviderConfig,
-  resolveProvider,
-} from '../../../../services/domain/tenancy/providers.ts'
-import { rsaPrivateKey } from '../../../support/rsa-key.ts'
+} from '../../../../services/domain/tenancy/provider-types/list.ts'
+import { PROVIDER_NAME, parseProviderConfig, resolveProvider } from '../../../../services/domain/tenancy/providers.ts'
+import { COMPLETE_CONFIGS, leastConfig, type Members, markedConfig } from '../../../support/provider-configs.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
 const KEYRING = testKeyring()
 
-const LEAST: Record<ProviderType, Record<string, unknown>> = {
-  twilio: { account_sid: 'AC11111111111111111111111111111111', auth_token: 'tw-secret', from: '+15550001111' },
-  vonage: { application_id: 'a1', private_key: rsaPrivateKey(), from: 'Acme' },
-  http: { url: 'https://gateway.example/send' },
-  whatsapp_cloud: { phone_number_id: '1', access_token: 'wa-secret' },
-  telegram_gateway: { token: 'tg-secret' },
-  smtp: { host: 'mail.example.com', from: 'no-reply@example.com' },
-  sandbox: {},
-}
+const LEAST = Object.fromEntries(PROVIDER_TYPES.map(type => [type, leastConfig(type)])) as Record<ProviderType, Members>
 
 const faults = (type: ProviderType, config: unknown): string[] => {
   const parsed = parseProviderConfig(type, config)
@@ -44,6 +36,17 @@ describe('provider configs', () => {
           const { [name]: _left, ...rest } = LEAST[type]
           expect(faults(type, rest)).to.deep.equal([name])
         }
+      })
+
+      it('has a member for every field, and names only fields that it has', () => {
+        const paths = Object.entries(COMPLETE_CONFIGS[type]).flatMap(([name, value]) =>
+          name === 'dkim' ? Object.keys(value as Members).map(inner => `dkim.${inner}`) : [name],
+        )
+        const fields = fieldsOf(type)
+        expect(fields.map(({ path }) => path)).to.have.members(paths)
+        expect(parseProviderConfig(type, COMPLETE_CONFIGS[type])).to.deep.include({ ok: true })
+        const named = fields.flatMap(({ onlyWith, defaultWhen }) => [onlyWith ?? [], defaultWhen?.switch ?? []].flat())
+        expect(paths).to.include.members([...named, ...(declarationOf(type).oneOf ?? [])])
       })
 
       it('refuses unknown members, and a value that is not an object', () => {
@@ -175,45 +178,26 @@ describe('provider names', () => {
 
 describe('a masked config', () => {
   const SECRET = 'swordfish-'
-
-  /** Puts a recognisable secret at each secret path. */
-  const full: Record<ProviderType, unknown> = {
-    twilio: { ...LEAST.twilio, auth_token: `${SECRET}1` },
-    vonage: { ...LEAST.vonage, private_key: `${SECRET}1`, signature_secret: `${SECRET}2` },
-    http: {
-      url: `https://gateway.example/send?key=${SECRET}1`,
-      headers: { authorization: `Bearer ${SECRET}2` },
-      body: { to: '+{{recipient}}', auth: { keys: [`${SECRET}3`, `k=${SECRET}5&to={{recipient}}`] }, flash: false },
-      secret: `${SECRET}4`,
-    },
-    whatsapp_cloud: {
-      phone_number_id: '1',
-      access_token: `${SECRET}1`,
-      app_secret: `${SECRET}2`,
-      verify_token: `${SECRET}3`,
-    },
-    telegram_gateway: { token: `${SECRET}1` },
-    smtp: {
-      ...LEAST.smtp,
-      user: 'mailer',
-      pass: `${SECRET}1`,
-      dkim: { domain: 'a.b', selector: 's', private_key: `${SECRET}2` },
-    },
-    sandbox: {},
+  const http = {
+    url: `https://gateway.example/send?key=${SECRET}1`,
+    headers: { authorization: `Bearer ${SECRET}2` },
+    body: { to: '+{{recipient}}', auth: { keys: [`${SECRET}3`, `k=${SECRET}5&to={{recipient}}`] }, flash: false },
+    secret: `${SECRET}4`,
   }
 
   for (const type of PROVIDER_TYPES) {
     it(`has fingerprints in place of the secrets of ${type}`, () => {
-      const text = JSON.stringify(maskConfig(KEYRING, type, full[type]))
+      const config = type === 'http' ? http : markedConfig(type, SECRET)
+      const text = JSON.stringify(maskConfig(KEYRING, type, config))
       expect(text).to.not.include(SECRET)
-      const hidden = JSON.stringify(full[type]).split(SECRET).length - 1
+      const hidden = JSON.stringify(config).split(SECRET).length - 1
       expect(text.split('hmac:').length - 1).to.equal(hidden)
-      expect(hidden).to.be.at.least(SECRET_MEMBERS[type].length)
+      expect(hidden).to.be.at.least(secretMembersOf(type).length)
     })
   }
 
   it('shows other members as they are', () => {
-    expect(maskConfig(KEYRING, 'http', full.http)).to.deep.equal({
+    expect(maskConfig(KEYRING, 'http', http)).to.deep.equal({
       url: `https://gateway.example/send?${fingerprint(KEYRING, `key=${SECRET}1`)}`,
       headers: { authorization: fingerprint(KEYRING, `Bearer ${SECRET}2`) },
       body: {

@@ -14,7 +14,7 @@ const STEPS = [
   },
   {
     title: 'Add a provider',
-    text: 'An account with Twilio, Vonage, WhatsApp, Telegram, your mail server or any HTTP API, for sends to real people.',
+    text: 'An account with a vendor of SMS, WhatsApp, Telegram or email, your mail server or any HTTP API, for sends to real people.',
     link: 'Connect a vendor',
     href: '/providers',
   },

@@ -1,11 +1,12 @@
 // The address that the vendor calls with receipts, and what to do with it.
+
+import { declarationOf, type ProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { callbackAddress } from './provider-names.ts'
-import { PROVIDER_TYPES, type ProviderType } from './provider-types.ts'
 
 export function CallbackAddress({ type, appId, name }: { type: ProviderType; appId: string; name: string }) {
-  const { callback } = PROVIDER_TYPES[type]
-  if (callback === null || name === '') return null
+  const { callback } = declarationOf(type)
+  if (callback === undefined || name === '') return null
   return (
     <div class="providers-callback">
       <CodeBlock label="Callback address" text={callbackAddress(location.origin, appId, name)} />

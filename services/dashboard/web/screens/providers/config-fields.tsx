@@ -1,9 +1,11 @@
 // The fields of a provider's config. In: its type and what was typed so far. Out: a field for each member; those that are seldom needed are
 // shown on demand.
+
+import { PLACEHOLDERS } from '../../../../domain/tenancy/provider-types/http.ts'
+import { type FieldAtPath, fieldsOf, type ProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
 import { Select, Switch, TextArea, TextField } from '../../ui/field.tsx'
 import { type ConfigForm, defaultOf, isMoved, isRemovable } from './config-form.ts'
 import { HeadersField } from './headers-field.tsx'
-import { type ConfigField, PLACEHOLDERS, PROVIDER_TYPES, type ProviderType } from './provider-types.ts'
 import { SecretField } from './secret-field.tsx'
 
 export interface ConfigFieldsProps {
@@ -17,13 +19,13 @@ export interface ConfigFieldsProps {
 }
 
 export function ConfigFields(props: ConfigFieldsProps) {
-  const { fields } = PROVIDER_TYPES[props.type]
+  const fields = fieldsOf(props.type)
   const rare = fields.filter(field => field.rare)
   const isOpen = rare.some(
     ({ path, label }) => sentenceBeside(props, path, label) || props.before.texts[path] || props.before.stored[path],
   )
   const moved = isMoved(props.type, props.before, props.form)
-  const show = (field: ConfigField) => <OneField key={field.path} {...props} field={field} moved={moved} />
+  const show = (field: FieldAtPath) => <OneField key={field.path} {...props} field={field} moved={moved} />
   return (
     <>
       {fields.filter(field => !field.rare).map(show)}
@@ -44,7 +46,7 @@ function OneField({
   onChange,
   refusals,
   moved,
-}: ConfigFieldsProps & { field: ConfigField; moved: boolean }) {
+}: ConfigFieldsProps & { field: FieldAtPath; moved: boolean }) {
   const { path, label, kind } = field
   const error = sentenceBeside({ refusals, type }, path, label)
   const value = form.texts[path] ?? ''
@@ -122,7 +124,7 @@ function sentenceBeside(
 ): string | undefined {
   const words = refusals.get(`config.${path}`)
   if (words !== undefined) return `${label} ${words}`
-  if (PROVIDER_TYPES[type].fields.find(field => field.path === path)?.kind !== 'json') return undefined
+  if (fieldsOf(type).find(field => field.path === path)?.kind !== 'json') return undefined
   const [inside] = [...refusals].filter(([one]) => one.startsWith(`config.${path}.`))
   return inside && `${inside[0].slice(`config.${path}.`.length)} ${inside[1]}`
 }
@@ -131,10 +133,10 @@ function BodyHelp() {
   return (
     <>
       JSON. In its strings stand{' '}
-      {PLACEHOLDERS.map(({ name, meaning }, at) => (
+      {Object.entries(PLACEHOLDERS).map(([name, meaning], at, { length }) => (
         <span key={name}>
-          {at === 0 ? '' : at === PLACEHOLDERS.length - 1 ? ' and ' : ', '}
-          <code>{name}</code> ({meaning})
+          {at === 0 ? '' : at === length - 1 ? ' and ' : ', '}
+          <code>{`{{${name}}}`}</code> ({meaning})
         </span>
       ))}
       . Other texts are secret: they are shown as fingerprints, and kept while those stand there.

@@ -1,7 +1,7 @@
 // A provider's config as a form. In: the config as the API shows it, with fingerprints in place of secrets, or nothing for a new provider.
 // Out: what the fields hold; and back from there to the config that is sent. Defaults are not sent, so that a stored config holds what was
 // chosen and nothing else. A secret that is left empty is kept by the server.
-import { type ConfigField, PROVIDER_TYPES, type ProviderType } from './provider-types.ts'
+import { type FieldAtPath, fieldsOf, type ProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
 
 export type Members = Record<string, unknown>
 
@@ -31,7 +31,7 @@ export function formOf(type: ProviderType, config: Members | null): ConfigForm {
   const switches: Record<string, boolean> = {}
   const stored: Record<string, string> = {}
   let headers: HeaderRow[] = []
-  for (const field of PROVIDER_TYPES[type].fields) {
+  for (const field of fieldsOf(type)) {
     const value = valueAt(config, field.path)
     if (field.kind === 'headers') headers = headerRows(value)
     else if (field.kind === 'switch') switches[field.path] = value === true
@@ -52,7 +52,7 @@ export interface BuiltConfig {
 export function configOf(type: ProviderType, form: ConfigForm): BuiltConfig {
   const config: Members = {}
   const problems = new Map<string, string>()
-  for (const field of PROVIDER_TYPES[type].fields) {
+  for (const field of fieldsOf(type)) {
     const value = valueToSend(field, form, problem => problems.set(field.path, problem))
     if (value !== undefined) putAt(config, field.path, value)
   }
@@ -61,25 +61,25 @@ export function configOf(type: ProviderType, form: ConfigForm): BuiltConfig {
 
 /** Whether the config sends its secrets to another address than before: then the stored ones must be typed again. */
 export const isMoved = (type: ProviderType, before: ConfigForm, now: ConfigForm): boolean =>
-  PROVIDER_TYPES[type].fields.some(
+  fieldsOf(type).some(
     ({ path, kind, destination }) =>
       destination &&
       (kind === 'switch' ? before.switches[path] !== now.switches[path] : trimmed(before, path) !== trimmed(now, path)),
   )
 
 /** The default of a field, with its switches as they are; undefined where there is none. */
-export function defaultOf({ default: usual, defaultWhen }: ConfigField, switches: ConfigForm['switches']): unknown {
+export function defaultOf({ default: usual, defaultWhen }: FieldAtPath, switches: ConfigForm['switches']): unknown {
   return defaultWhen && switches[defaultWhen.switch] ? defaultWhen.default : usual
 }
 
 /** Whether a stored secret can be removed by itself. One that belongs to another field goes with that. */
-export const isRemovable = ({ secret, required, onlyWith, path }: ConfigField): boolean =>
+export const isRemovable = ({ secret, required, onlyWith, path }: FieldAtPath): boolean =>
   secret === true && !required && onlyWith === undefined && !path.includes('.')
 
 /** The field beside which a refusal of the server is said; undefined where there is none. In: a path in the config, which may lead into a
  *  header or into a body. */
-export const fieldOfRefusal = (type: ProviderType, path: string): ConfigField | undefined =>
-  PROVIDER_TYPES[type].fields.find(
+export const fieldOfRefusal = (type: ProviderType, path: string): FieldAtPath | undefined =>
+  fieldsOf(type).find(
     field =>
       path === field.path || ((field.kind === 'headers' || field.kind === 'json') && path.startsWith(`${field.path}.`)),
   )
@@ -92,7 +92,7 @@ function headerRows(value: unknown): HeaderRow[] {
 }
 
 /** A default is shown as a placeholder, except for JSON and choices, which are easier to change than to begin. */
-function textOf(field: ConfigField, value: unknown, config: Members | null): string {
+function textOf(field: FieldAtPath, value: unknown, config: Members | null): string {
   if (field.kind === 'json') return JSON.stringify(value ?? field.default, null, 2)
   if (field.kind === 'choice') return String(value ?? field.default)
   if (value === undefined || value === null) return ''
@@ -102,7 +102,7 @@ function textOf(field: ConfigField, value: unknown, config: Members | null): str
 }
 
 /** Undefined: nothing is sent. */
-function valueToSend(field: ConfigField, form: ConfigForm, refuse: (problem: string) => void): unknown {
+function valueToSend(field: FieldAtPath, form: ConfigForm, refuse: (problem: string) => void): unknown {
   const text = field.kind === 'lines' ? (form.texts[field.path] ?? '') : trimmed(form, field.path)
   if (field.kind === 'headers') return headersToSend(form, refuse)
   if (field.kind === 'switch') return form.switches[field.path] ? true : undefined
@@ -112,7 +112,7 @@ function valueToSend(field: ConfigField, form: ConfigForm, refuse: (problem: str
   return field.kind === 'number' && /^\d+$/.test(text) ? Number(text) : text
 }
 
-function secretToSend({ path, onlyWith }: ConfigField, text: string, form: ConfigForm): unknown {
+function secretToSend({ path, onlyWith }: FieldAtPath, text: string, form: ConfigForm): unknown {
   const isStored = form.stored[path] !== undefined
   if (onlyWith !== undefined && trimmed(form, onlyWith) === '' && text === '') return isStored ? null : undefined
   if (text !== '') return text

@@ -1,5 +1,12 @@
 // Adds a provider or changes one. In: the provider, or the channel for a new one. Out: the provider as it was saved.
 import { useEffect, useRef, useState } from 'preact/hooks'
+import {
+  channelsOf,
+  declarationOf,
+  PROVIDER_TYPES,
+  type ProviderType,
+} from '../../../../domain/tenancy/provider-types/list.ts'
+import { CHANNEL_OPTIONS, type Channel, channelName } from '../../data/channels.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { Dialog, SubmitActions } from '../../ui/dialog.tsx'
@@ -11,7 +18,6 @@ import { ConfigFields } from './config-fields.tsx'
 import { configOf, fieldOfRefusal, formOf } from './config-form.ts'
 import { type Provider, putProvider } from './provider-calls.ts'
 import { suggestName } from './provider-names.ts'
-import { CHANNELS, type Channel, channelLabel, PROVIDER_TYPES, type ProviderType, typesFor } from './provider-types.ts'
 
 export interface ProviderDialogProps {
   /** Null for a new one. */
@@ -27,15 +33,16 @@ export interface ProviderDialogProps {
 export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onClose }: ProviderDialogProps) {
   const app = useApp()
   const change = useChange()
-  const types = typesFor(wanted)
+  const types = PROVIDER_TYPES.filter(one => wanted === null || channelsOf(one).includes(wanted))
   const [type, setType] = useState<ProviderType>(provider?.type ?? types[0] ?? 'http')
   const [channel, setChannel] = useState<Channel>(provider?.channel ?? wanted ?? 'sms')
   const [name, setName] = useState(provider?.name ?? suggestName(type, taken))
   const [before, setBefore] = useState(() => formOf(type, provider?.config ?? null))
   const [form, setForm] = useState(before)
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map())
-  const info = PROVIDER_TYPES[type]
-  const servedChannel = info.channels.length === 1 ? (info.channels[0] ?? channel) : channel
+  const info = declarationOf(type)
+  const [served = channel, ...others] = channelsOf(type)
+  const servedChannel = others.length === 0 ? served : channel
 
   const chooseType = (chosen: ProviderType) => {
     const empty = formOf(chosen, null)
@@ -86,7 +93,7 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
           )}
           <div class="prose">
             <p>{info.about}</p>
-            {info.fields.length > 0 && (
+            {Object.keys(info.config).length > 0 && (
               <p class="soft">
                 {info.where}{' '}
                 {info.site && (
@@ -102,11 +109,11 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
               What is stored cannot be read: its data key is no longer configured. Fill in everything again.
             </Notice>
           )}
-          {provider === null && info.channels.length > 1 && (
+          {provider === null && others.length > 0 && (
             <Select<Channel>
               label="Channel"
               value={channel}
-              options={wanted === null ? CHANNELS : CHANNELS.filter(({ value }) => value === wanted)}
+              options={wanted === null ? CHANNEL_OPTIONS : CHANNEL_OPTIONS.filter(({ value }) => value === wanted)}
               onChange={chosen => setChannel(chosen)}
               error={sentenceOf('channel', 'Channel')}
             />
@@ -131,6 +138,6 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
 }
 
 const typeLabel = (type: ProviderType): string => {
-  const { label, channels } = PROVIDER_TYPES[type]
-  return `${label}, ${channels.length === 1 ? channelLabel(channels[0] ?? 'sms') : 'any channel'}`
+  const [channel = '', ...others] = channelsOf(type)
+  return `${declarationOf(type).label}, ${others.length === 0 ? channelName(channel) : 'any channel'}`
 }

@@ -1,4 +1,6 @@
 // One provider in the list of its channel: its state, what it sends as, and what can be done with it.
+
+import { declarationOf, fieldsOf } from '../../../../domain/tenancy/provider-types/list.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -7,7 +9,6 @@ import { CallbackAddress } from './callback-address.tsx'
 import { valueAt } from './config-form.ts'
 import type { Provider } from './provider-calls.ts'
 import type { Step } from './provider-order.ts'
-import { PROVIDER_TYPES } from './provider-types.ts'
 import { breakerWords } from './provider-words.ts'
 
 export interface ProviderItemProps {
@@ -68,7 +69,7 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
           )}
         </div>
         <p class="soft">
-          {PROVIDER_TYPES[type].label}
+          {declarationOf(type).label}
           {sender && (
             <>
               {' · '}
@@ -83,7 +84,7 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
             again.
           </Notice>
         )}
-        {config !== null && PROVIDER_TYPES[type].fields.length > 0 && (
+        {config !== null && fieldsOf(type).length > 0 && (
           <details class="providers-more">
             <summary>Settings</summary>
             <Settings provider={provider} />
@@ -109,7 +110,7 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
 function Settings({ provider: { type, config } }: { provider: Provider }) {
   return (
     <dl class="providers-values">
-      {PROVIDER_TYPES[type].fields.map(({ path, label, secret }) => {
+      {fieldsOf(type).map(({ path, label, secret }) => {
         const lines = linesOf(valueAt(config, path))
         if (lines.length === 0) return null
         return (

@@ -1,5 +1,5 @@
 // Names of providers. In: a type and the names that are taken. Out: a name that is free; and the address that the vendor calls.
-import type { ProviderType } from './provider-types.ts'
+import type { ProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
 
 export function suggestName(type: ProviderType, taken: readonly string[]): string {
   const base = type.replaceAll('_', '-')

@@ -1,6 +1,7 @@
 // What the screen says about a provider. In: the state of its breaker, or the answer to a test, as the API gives them. Out: words and a colour.
+
+import type { ProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
 import type { components } from '../../api/schema.ts'
-import type { ProviderType } from './provider-types.ts'
 
 type Breaker = components['schemas']['Breaker']
 type ProviderTest = components['schemas']['ProviderTest']

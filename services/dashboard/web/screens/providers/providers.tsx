@@ -1,6 +1,7 @@
 // The providers of an app, by channel in the order they are tried. In: the app. Out: providers added, tested, ordered, changed and deleted,
 // and the state of each one's circuit breaker, live.
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { CHANNEL_OPTIONS, type Channel, channelName } from '../../data/channels.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
@@ -18,7 +19,6 @@ import { deleteProvider, listProviders, type Provider, savePositions } from './p
 import { ProviderDialog } from './provider-dialog.tsx'
 import { moveButtonId, ProviderItem } from './provider-item.tsx'
 import { positionsAfterMove, type Step, withPositions } from './provider-order.ts'
-import { CHANNELS, type Channel, channelLabel } from './provider-types.ts'
 import './providers.css'
 import { TestDialog } from './test-dialog.tsx'
 
@@ -52,7 +52,7 @@ export default function Providers() {
   const providers = list.data ?? []
   const taken = providers.map(({ name }) => name)
   const ofChannel = (channel: Channel) => providers.filter(provider => provider.channel === channel)
-  const offered = CHANNELS.filter(({ value }) => !isConsole || value === 'email' || ofChannel(value).length > 0)
+  const offered = CHANNEL_OPTIONS.filter(({ value }) => !isConsole || value === 'email' || ofChannel(value).length > 0)
 
   // A button that moved with its row, or that is gone with it, has lost the focus: the first of these that can take it gets it.
   useEffect(() => {
@@ -89,7 +89,7 @@ export default function Providers() {
     setFocusOn([moveButtonId(name, step), moveButtonId(name, step === 'up' ? 'down' : 'up')])
     const inChannel = after.filter(provider => provider.channel === channel)
     const place = inChannel.findIndex(provider => provider.name === name) + 1
-    setAnnouncement(`${name} is now number ${place} of ${inChannel.length} for ${channelLabel(channel)}.`)
+    setAnnouncement(`${name} is now number ${place} of ${inChannel.length} for ${channelName(channel)}.`)
     await savePositions(app.id, before, positions)
     return after
   }
@@ -230,7 +230,7 @@ function ConsoleNotice({ hasEmail, loaded }: { hasEmail: boolean; loaded: boolea
 
 function whatDeletingDoes(ofChannel: readonly Provider[], { channel }: Provider, isConsole: boolean): string {
   if (ofChannel.length > 1) return 'Messages take the next provider of the channel.'
-  const label = channelLabel(channel)
+  const label = channelName(channel)
   return isConsole
     ? 'It is the only one: people can no longer sign in to this dashboard with a code by email.'
     : `It is the only provider for ${label}: live keys can no longer send by ${label}.`

@@ -1,7 +1,8 @@
 // A secret in the form of a provider: a new one is typed, a stored one is kept, replaced or removed, and never shown.
+
+import type { ConfigField } from '../../../../domain/tenancy/provider-types/declaration.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextArea, TextField } from '../../ui/field.tsx'
-import type { ConfigField } from './provider-types.ts'
 
 export interface SecretFieldProps {
   field: Pick<ConfigField, 'label' | 'hint' | 'kind'>

@@ -1,0 +1,105 @@
+// Email by Amazon SES, API v2. In: a message. Out: the id of the mail. Receipts are the events of a configuration set, through an SNS topic.
+// A tag holds the delivery id and comes back in every event. What a bounce says may name the user of a mailbox, so it is not kept.
+import { z } from 'zod'
+import type { ReportedStatus } from '../../../machines/otp.ts'
+import type { ProviderConfigs } from '../../domain/tenancy/provider-types/list.ts'
+import { ses } from '../../domain/tenancy/provider-types/ses.ts'
+import type { CallbackItem, Provider, ProviderDeps, RenderedMessage } from '../provider.ts'
+import { signedHeaders } from './ses.signature.ts'
+import { createTopic } from './ses.sns.ts'
+import { failureBy, receiptItems } from './signed-callbacks.ts'
+import { callVendor, readAnswer, type VendorResponse } from './vendor-http.ts'
+
+type Config = ProviderConfigs['ses']
+
+export function createSesProvider(
+  { config }: { config: Config },
+  { outbound, clock }: Pick<ProviderDeps, 'outbound' | 'clock'>,
+): Provider {
+  const { region, base_url, topic_arn } = config
+  const host = `https://email.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
+  const url = new URL(`${base_url ?? host}/v2/email/outbound-emails`)
+
+  const provider: Provider = {
+    async send(message, signal) {
+      const body = JSON.stringify(mailOf(message, config))
+      const call = { method: 'POST', url, contentType: 'application/json', body } as const
+      const headers = signedHeaders({ ...config, ...call, service: 'ses', now: clock.now() })
+      const answer = await callVendor(outbound, { method: 'POST', url: url.href, headers, body, signal })
+      return readAnswer(answer, clock.now(), { id: ID, code: codeOf(answer), errors: ses.errors })
+    },
+  }
+  if (topic_arn === null) return provider
+  const topic = createTopic(topic_arn, outbound)
+  return {
+    ...provider,
+    prepareCallback: ({ body }, now) => topic.prepare(body, now),
+    parseCallback({ body }, now) {
+      const message = topic.messageOf(body, now)
+      return message === null ? [] : receiptsIn(message)
+    },
+  }
+}
+
+const utf8 = (Data: string) => ({ Data, Charset: 'UTF-8' })
+
+const mailOf = ({ recipient, subject, text, html, job }: RenderedMessage, { from, configuration_set }: Config) => ({
+  FromEmailAddress: from,
+  Destination: { ToAddresses: [recipient] },
+  Content: {
+    Simple: {
+      Subject: utf8(subject ?? ''),
+      Body: { Text: utf8(text), ...(html === null ? {} : { Html: utf8(html) }) },
+      Headers: [{ Name: 'Auto-Submitted', Value: 'auto-generated' }],
+    },
+  },
+  EmailTags: [{ Name: 'delivery_id', Value: job.delivery.delivery_id }],
+  ...(configuration_set === null ? {} : { ConfigurationSetName: configuration_set }),
+})
+
+const ID = z.object({ MessageId: z.string().min(1).max(200) }).transform(({ MessageId }) => MessageId)
+
+/** `x-amzn-errortype: MessageRejected:http://…`. No error is the recipient's: SES refuses a mailbox with an event. */
+const codeOf = ({ headers }: VendorResponse): string | undefined =>
+  /^[A-Za-z]{1,60}/.exec(headers['x-amzn-errortype'] ?? '')?.[0]
+
+const EVENT = z.object({
+  eventType: z.string().optional(),
+  notificationType: z.string().optional(),
+  mail: z.object({
+    messageId: z.string().min(1).max(200),
+    tags: z
+      .object({ delivery_id: z.tuple([z.string().min(1).max(100)]) })
+      .optional()
+      .catch(undefined),
+  }),
+  bounce: z.object({ bounceType: z.string().max(50), bounceSubType: z.string().max(50) }).optional(),
+})
+
+const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
+  ['Send', 'sent'],
+  ['Delivery', 'delivered'],
+  ['Bounce', 'failed'],
+  ['Reject', 'failed'],
+])
+
+function receiptsIn(message: string): CallbackItem[] {
+  const { data } = EVENT.safeParse(jsonIn(message))
+  // SNS checks a new topic with a text.
+  if (!data) return []
+  const type = data.eventType ?? data.notificationType ?? ''
+  const { mail, bounce } = data
+  return receiptItems(
+    { delivery_id: mail.tags?.delivery_id[0] ?? null, reference: mail.messageId },
+    STATUSES.get(type),
+    () => failureBy(ses.errors, bounce ? `${bounce.bounceType}.${bounce.bounceSubType}` : type, null),
+  )
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

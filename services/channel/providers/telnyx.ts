@@ -1,0 +1,101 @@
+// SMS by Telnyx's Messaging API v2. In: a message. Out: the id of the message.
+// Telnyx signs the body of a callback and not its address. The body repeats the address that the message was sent with, so the delivery id
+// is read there.
+import { Buffer } from 'node:buffer'
+import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { z } from 'zod'
+import type { ReportedStatus } from '../../../machines/otp.ts'
+import type { ProviderConfigs } from '../../domain/tenancy/provider-types/list.ts'
+import { telnyx } from '../../domain/tenancy/provider-types/telnyx.ts'
+import { BadSignature, type Callback, type Provider, type ProviderDeps } from '../provider.ts'
+import { errorTextIn } from './error-text.ts'
+import { failureBy, isRecent, parseCallbackBody, receiptItems } from './signed-callbacks.ts'
+import { postJson, readAnswer } from './vendor-http.ts'
+
+export function createTelnyxProvider(
+  { config }: { config: ProviderConfigs['telnyx'] },
+  { outbound, clock, callbackUrl }: ProviderDeps,
+): Provider {
+  const { api_key, from, messaging_profile_id, public_key, base_url } = config
+  const headers = { authorization: `Bearer ${api_key}` }
+  // Without the key no receipt can be checked, so none is requested.
+  const receiptsUrl = public_key === null ? null : callbackUrl
+
+  const provider: Provider = {
+    async send({ recipient, text, job }, signal) {
+      const { delivery_id } = job.delivery
+      const body = {
+        to: recipient,
+        text,
+        ...(from === null ? {} : { from }),
+        ...(messaging_profile_id === null ? {} : { messaging_profile_id }),
+        ...(receiptsUrl === null ? {} : { webhook_url: `${receiptsUrl}?${new URLSearchParams({ delivery_id })}` }),
+      }
+      const answer = await postJson(outbound, { url: `${base_url}/v2/messages`, headers, body, signal })
+      return readAnswer(answer, clock.now(), { id: ID, code: codeIn(answer.json), errors: telnyx.errors })
+    },
+  }
+  if (public_key === null || receiptsUrl === null) return provider
+  const key = ed25519Key(public_key)
+  return {
+    ...provider,
+    parseCallback(callback, now) {
+      if (!isSigned(callback, key, now)) throw new BadSignature()
+      const { payload } = parseCallbackBody(EVENT, callback.body).data
+      const [error] = payload.errors
+      return receiptItems(
+        { delivery_id: deliveryIdIn(payload.webhook_url), reference: payload.id },
+        STATUSES.get(payload.to[0]?.status ?? ''),
+        () => failureBy(telnyx.errors, error?.code ?? null, errorTextIn(error)),
+      )
+    },
+  }
+}
+
+const id = z.string().min(1).max(100)
+const ID = z.object({ data: z.object({ id }) }).transform(({ data }) => data.id)
+
+/** The code is logged, so a longer one is not read: it may hold a recipient. */
+const code = z.string().regex(/^\d{1,6}$/)
+const ERROR_BODY = z.object({ errors: z.tuple([z.object({ code })], z.unknown()) })
+const codeIn = (json: unknown): string | undefined => ERROR_BODY.safeParse(json).data?.errors[0].code
+
+/** A user's own message has other statuses and is ignored. */
+const EVENT = z.object({
+  data: z.object({
+    payload: z.object({
+      id,
+      webhook_url: z.string().nullish(),
+      to: z.array(z.object({ status: z.string().optional() })).catch([]),
+      errors: z.array(z.looseObject({ code })).catch([]),
+    }),
+  }),
+})
+
+const deliveryIdIn = (url: string | null | undefined): string | null =>
+  url && URL.canParse(url) ? new URL(url).searchParams.get('delivery_id') : null
+
+const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
+  ['queued', 'sent'],
+  ['sending', 'sent'],
+  ['sent', 'sent'],
+  ['delivered', 'delivered'],
+  ['sending_failed', 'failed'],
+  ['delivery_failed', 'failed'],
+  ['expired', 'failed'],
+])
+
+const ed25519Key = (base64: string): KeyObject =>
+  createPublicKey({
+    key: { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(base64, 'base64').toString('base64url') },
+    format: 'jwk',
+  })
+
+const TIMESTAMP = /^\d{1,12}$/
+
+/** Ed25519 over the time in seconds, a bar and the body. */
+function isSigned({ headers, body }: Callback, key: KeyObject, now: number): boolean {
+  const { 'telnyx-signature-ed25519': signature = '', 'telnyx-timestamp': timestamp = '' } = headers
+  if (!TIMESTAMP.test(timestamp) || !isRecent(Number(timestamp) * 1000, now)) return false
+  return verify(null, Buffer.concat([Buffer.from(`${timestamp}|`), body]), key, Buffer.from(signature, 'base64'))
+}

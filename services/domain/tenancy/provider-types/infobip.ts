@@ -1,0 +1,61 @@
+import { declareProvider, WEBHOOK_PASSWORD } from './declaration.ts'
+
+export const infobip = declareProvider({
+  label: 'Infobip',
+  channels: ['sms'],
+  about: "Sends text messages through Infobip's SMS API.",
+  where:
+    'The base URL of your account and the API keys are on the first page of the Infobip Portal, under Developer Tools.',
+  site: { label: 'Infobip Portal', url: 'https://portal.infobip.com' },
+  documents: [
+    'https://www.infobip.com/docs/api/channels/sms',
+    'https://www.infobip.com/docs/api/platform/subscriptions-api',
+    'https://www.infobip.com/docs/essentials/api-essentials/response-status-and-error-codes',
+    'https://github.com/infobip/infobip-api-java-client',
+  ],
+  callback: {
+    entered: true,
+    words:
+      'Create a subscription of the channel SMS with the event DELIVERY under Developer Tools, Subscriptions Management, with this address and basic authentication: the user "countersign" and the webhook password.',
+  },
+  config: {
+    base_url: {
+      label: 'Base URL',
+      hint: 'Of your account, such as https://xxxxx.api.infobip.com. Another address needs the secrets again.',
+      kind: 'base_url',
+      required: true,
+      destination: true,
+    },
+    api_key: { label: 'API key', hint: 'With the scope sms:message:send.', secret: true, required: true },
+    from: { label: 'From', hint: 'A number of yours, or a sender name.', required: true },
+    webhook_password: WEBHOOK_PASSWORD,
+  },
+  errors: {
+    recipient: {
+      REJECTED_PREFIX_MISSING: 'not a valid number',
+      REJECTED_DESTINATION: 'not a valid number',
+      REJECTED_DND: 'the user receives no service messages', // using another provider would get round it
+    },
+    unreachable: {
+      EC_UNKNOWN_SUBSCRIBER: 'not a user of the network',
+      EC_ILLEGAL_SUBSCRIBER: 'barred',
+      EC_TELESERVICE_NOT_PROVISIONED: 'a subscription without text messages',
+      EC_ILLEGAL_EQUIPMENT: 'a barred handset',
+      EC_CALL_BARRED: 'barred',
+      EC_ABSENT_SUBSCRIBER: 'switched off or out of coverage',
+      EC_SUBSCRIBER_BUSY_FOR_MT_SMS: 'the handset is busy',
+      EC_SM_DF_MEMORYCAPACITYEXCEEDED: 'the memory of the handset is full',
+      EC_USER_OUT_OF_CREDIT: 'a prepaid account without credit',
+      EC_DEST_ADDRESS_UNABLE_TO_RECEIVE_SMS: 'a device that cannot receive it',
+      EC_INVALID_DESTINATION_ADDRESS: 'not a user of the network',
+      EC_CONTENT_BLOCKED: 'the user said STOP',
+      EC_DEACTIVATED_LIST: 'no longer active',
+    },
+    destination: {
+      REJECTED_NETWORK: 'a network that is not enabled',
+      REJECTED_DESTINATION_BLOCKLISTED: 'on a block list of the account or its operator',
+      REJECTED_DESTINATION_NOT_REGISTERED: 'not on the test list of the account',
+      REJECTED_FLOODING_FILTER: 'too many messages to this number',
+    },
+  },
+})

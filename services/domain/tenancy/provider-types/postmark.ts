@@ -1,0 +1,38 @@
+import { baseUrl, declareProvider, MAIL_SENDER, WEBHOOK_PASSWORD } from './declaration.ts'
+
+export const postmark = declareProvider({
+  label: 'Postmark',
+  channels: ['email'],
+  about: "Sends mail through Postmark's email API.",
+  where: 'Open your server in Postmark: the server API token is under API Tokens.',
+  site: { label: 'Postmark', url: 'https://account.postmarkapp.com' },
+  documents: [
+    'https://postmarkapp.com/developer/api/email-api',
+    'https://postmarkapp.com/developer/api/overview',
+    'https://postmarkapp.com/developer/webhooks/bounce-webhook',
+    'https://postmarkapp.com/developer/webhooks/delivery-webhook',
+  ],
+  callback: {
+    entered: true,
+    words:
+      'Enter it under Webhooks of the message stream, for Delivery and Bounce, with basic auth: the user "countersign" and the webhook password.',
+  },
+  config: {
+    server_token: { label: 'Server API token', secret: true, required: true },
+    from: MAIL_SENDER,
+    webhook_password: WEBHOOK_PASSWORD,
+    message_stream: { label: 'Message stream', default: 'outbound', rare: true },
+    base_url: baseUrl('https://api.postmarkapp.com'),
+  },
+  errors: {
+    recipient: { 406: 'an inactive address: a mail to it bounced, or was called spam' },
+    unreachable: {
+      HardBounce: 'the mailbox does not exist',
+      BadEmailAddress: 'not a valid address',
+      SoftBounce: 'the mailbox is full or closed',
+      DnsError: 'the domain takes no mail',
+      ManuallyDeactivated: 'an address that the account has deactivated',
+    },
+    destination: { 412: 'an account that is not approved yet sends to its own domain only' },
+  },
+})

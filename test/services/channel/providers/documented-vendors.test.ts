@@ -1,0 +1,140 @@
+// Vendors against what their documents say: requests, answers, callbacks and their signatures. One suite, a case for each vendor.
+import { expect } from 'chai'
+import {
+  BadCallback,
+  BadSignature,
+  type CallbackItem,
+  type Fault,
+  type Provider,
+  ProviderFault,
+  RecipientFault,
+} from '../../../../services/channel/provider.ts'
+import { itNamesVendorFaults } from '../../../support/vendors/fault-cases.ts'
+import {
+  callbackOf,
+  renderedMessage,
+  send,
+  type TestProviderDeps,
+  testProviderDeps,
+  thrownBy,
+} from '../../../support/vendors/provider-fixtures.ts'
+import { type ReceivedRequest, startVendor, type Vendor, type VendorCallback } from '../../../support/vendors/vendor.ts'
+import { INFOBIP } from './documented-vendors/infobip.ts'
+import { POSTMARK } from './documented-vendors/postmark.ts'
+import { SES } from './documented-vendors/ses.ts'
+import { TELNYX } from './documented-vendors/telnyx.ts'
+import type { VendorCase } from './documented-vendors/vendor-case.ts'
+
+/** What our router does with a callback. */
+async function receive(provider: Provider, given: VendorCallback, now: number): Promise<readonly CallbackItem[]> {
+  const callback = callbackOf(given)
+  await provider.prepareCallback?.(callback, now)
+  return provider.parseCallback?.(callback, now) ?? []
+}
+
+async function isRefused(receiving: Promise<unknown>): Promise<void> {
+  expect(await thrownBy(receiving)).to.be.instanceOf(BadSignature)
+}
+
+for (const vendorCase of [TELNYX, INFOBIP, SES, POSTMARK] satisfies VendorCase[]) {
+  const { name, create, request, accepted, refusals, receipts, secrets, withoutReceipts } = vendorCase
+  describe(name, () => {
+    let api: Vendor<ReceivedRequest>
+    let deps: TestProviderDeps
+    const [refusal] = refusals
+
+    before(async () => {
+      deps = testProviderDeps()
+      api = await startVendor<ReceivedRequest>({
+        handleRequest: message => ({ message, answer: accepted.answer }),
+        refused: () => refusal?.[0] ?? { status: 400 },
+        receipt: () => null,
+      })
+    })
+    after(async () => {
+      await deps.outbound.close()
+      await api.close()
+    })
+    const provider = (over = {}) => create(api.url, deps, over)
+
+    it('gets a message as it is documented, and its id is returned', async () => {
+      const answer = await send(provider(), renderedMessage(vendorCase.message))
+      expect(answer).to.deep.equal({ reference: accepted.reference, httpStatus: accepted.answer.status })
+      const { path = '', headers = {}, body = '' } = api.requests.at(-1) ?? {}
+      expect(path).to.equal(request.path)
+      for (const [header, value] of Object.entries(request.headers))
+        if (value instanceof RegExp) expect((headers as Record<string, string>)[header]).to.match(value)
+        else expect((headers as Record<string, string>)[header]).to.equal(value)
+      expect(JSON.parse(body.toString())).to.deep.equal(request.body)
+    })
+
+    for (const [answer, fault, message] of refusals)
+      it(`answers ${message} with the fault ${fault.name}`, async () => {
+        api.next({ fault: { kind: 'answers', answer } })
+        const thrown = (await thrownBy(send(provider()))) as Fault
+        expect(thrown.constructor).to.equal(fault)
+        expect(thrown).to.have.property('message', message)
+        expect(thrown.answer?.httpStatus).to.equal(answer.status)
+      })
+
+    itNamesVendorFaults({
+      vendor: () => api,
+      deps: () => deps,
+      refused: refusal?.[1] === RecipientFault ? RecipientFault : ProviderFault,
+      parsesSuccess: true,
+      createProvider: over => create(api.url, over),
+      secrets: () => [...secrets],
+    })
+
+    describe('its receipts', () => {
+      const now = () => deps.clock.now()
+      const first = () => receipts.sign(JSON.stringify(receipts.bodies[0]?.[1]), now())
+
+      for (const [what, body, items] of receipts.bodies)
+        it(`are understood: ${what}`, async () => {
+          const given = receipts.sign(JSON.stringify(body), now())
+          expect(await receive(provider(), given, now())).to.deep.equal(items)
+          expect(await receive(provider(), given, now()), 'again').to.deep.equal(items)
+        })
+
+      it('are not expected without a secret to check them with', () => {
+        expect(provider(withoutReceipts)).not.to.have.property('parseCallback')
+      })
+
+      it('are refused without their signature, or with that of another', async () => {
+        const { headers, ...rest } = first()
+        await isRefused(receive(provider(), { ...rest, headers: {}, body: '{}' }, now()))
+        for (const [header, value] of Object.entries(headers)) {
+          const { [header]: _, ...others } = headers
+          await isRefused(receive(provider(), { ...rest, headers: others }, now()))
+          await isRefused(receive(provider(), { ...rest, headers: { ...headers, [header]: `0${value}` } }, now()))
+        }
+      })
+
+      if (receipts.coversBody)
+        it('are refused when the body has changed', async () => {
+          const { body, ...rest } = first()
+          const changed = String(body).replace(/dlv_\w/, 'dlv_9')
+          expect(changed).to.not.equal(body)
+          await isRefused(receive(provider(), { ...rest, body: changed }, now()))
+          await isRefused(receive(provider(), { ...rest, body: '' }, now()))
+        })
+      else
+        it('are bad callbacks when they are not what is documented', async () => {
+          for (const body of ['', '[]', '{"a": 1}'])
+            expect(await thrownBy(receive(provider(), { ...first(), body }, now()))).to.be.instanceOf(BadCallback)
+        })
+
+      const { toleranceMs } = receipts
+      if (toleranceMs !== undefined)
+        it('are refused when they are too old or ahead', async () => {
+          const given = first()
+          const signedAt = Math.floor(now() / 1000) * 1000
+          for (const ms of [toleranceMs, -toleranceMs])
+            expect(await receive(provider(), given, signedAt + ms)).to.have.lengthOf(1)
+          for (const ms of [toleranceMs + 1, -toleranceMs - 1])
+            await isRefused(receive(provider(), given, signedAt + ms))
+        })
+    })
+  })
+}

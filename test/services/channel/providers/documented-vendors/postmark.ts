@@ -1,0 +1,118 @@
+// https://postmarkapp.com/developer/api/email-api, https://postmarkapp.com/developer/webhooks/bounce-webhook
+import { Buffer } from 'node:buffer'
+import { DestinationFault, ProviderFault, RecipientFault } from '../../../../../services/channel/provider.ts'
+import { createPostmarkProvider } from '../../../../../services/channel/providers/postmark.ts'
+import { CALLBACK_URL, DELIVERY_ID } from '../../../../support/vendors/provider-fixtures.ts'
+import type { VendorCase } from './vendor-case.ts'
+
+const MessageID = '0a129aee-e1cd-480d-b08d-4f48548ff48d'
+const error = (status: number, ErrorCode: number, Message: string) => ({ status, body: { ErrorCode, Message } })
+const event = (more: object) => ({
+  MessageID,
+  ServerID: 23,
+  MessageStream: 'outbound',
+  Tag: '',
+  Metadata: { delivery_id: DELIVERY_ID },
+  ...more,
+})
+const bounce = (Type: string, TypeCode: number) =>
+  event({
+    RecordType: 'Bounce',
+    ID: 42,
+    Type,
+    TypeCode,
+    Name: 'A bounce',
+    Description: 'The server was unable to deliver your message (ex: unknown user, mailbox not found).',
+    Details: 'Test bounce details for john',
+    Email: 'john@example.com',
+    From: 'sender@example.com',
+    BouncedAt: '2019-11-05T16:33:54.9070259Z',
+    Inactive: true,
+  })
+const receipt = { kind: 'receipt', delivery_id: DELIVERY_ID, reference: MessageID } as const
+const failed = (reason: 'recipient_unreachable' | 'provider_failed', vendorCode: string) => [
+  { ...receipt, status: 'failed' as const, failure: { reason, vendorCode, vendorText: null } },
+]
+const password = 'a password of receipts'
+
+export const POSTMARK: VendorCase = {
+  name: 'Postmark',
+  create: (base_url, deps, over) =>
+    createPostmarkProvider(
+      {
+        config: {
+          server_token: 'TOKEN-postmark',
+          from: 'Shop <sender@example.com>',
+          message_stream: 'outbound',
+          webhook_password: password,
+          base_url,
+          ...over,
+        },
+      },
+      deps,
+    ),
+  withoutReceipts: { webhook_password: null },
+  secrets: ['TOKEN-postmark', password],
+  message: { recipient: 'receiver@example.com', subject: 'Your code', html: '<b>739164</b>' },
+  request: {
+    path: '/email',
+    headers: { 'x-postmark-server-token': 'TOKEN-postmark', accept: 'application/json' },
+    body: {
+      From: 'Shop <sender@example.com>',
+      To: 'receiver@example.com',
+      Subject: 'Your code',
+      TextBody: 'Shop: your code is 739164.',
+      HtmlBody: '<b>739164</b>',
+      MessageStream: 'outbound',
+      Metadata: { delivery_id: DELIVERY_ID },
+      TrackOpens: false,
+      TrackLinks: 'None',
+    },
+  },
+  accepted: {
+    answer: {
+      status: 200,
+      body: {
+        To: 'receiver@example.com',
+        SubmittedAt: '2014-02-17T07:25:01.4178645-05:00',
+        MessageID,
+        ErrorCode: 0,
+        Message: 'OK',
+      },
+    },
+    reference: MessageID,
+  },
+  refusals: [
+    [error(422, 406, 'You tried to send to a recipient that is inactive.'), RecipientFault, 'it answered 422, 406'],
+    [error(422, 412, 'Your account is pending approval.'), DestinationFault, 'it answered 422, 412'],
+    [error(422, 300, "Invalid 'From' address."), ProviderFault, 'it answered 422, 300'],
+    [error(401, 10, 'The Server Token you provided was invalid.'), ProviderFault, 'it answered 401, 10'],
+    [error(500, 406, 'of the moment'), ProviderFault, 'it answered 500, 406'],
+  ],
+  receipts: {
+    sign: body => ({
+      method: 'POST',
+      url: CALLBACK_URL,
+      headers: { authorization: `Basic ${Buffer.from(`countersign:${password}`).toString('base64')}` },
+      body,
+    }),
+    coversBody: false,
+    bodies: [
+      [
+        'delivered',
+        event({
+          RecordType: 'Delivery',
+          Recipient: 'john@example.com',
+          DeliveredAt: '2019-11-05T16:33:54.9070259Z',
+          Details: 'Test delivery webhook details',
+        }),
+        [{ ...receipt, status: 'delivered' }],
+      ],
+      ['a mailbox that does not exist', bounce('HardBounce', 1), failed('recipient_unreachable', 'HardBounce')],
+      ['blocked by the receiver', bounce('Blocked', 100006), failed('provider_failed', 'Blocked')],
+      ['a delay', bounce('Transient', 2), []],
+      ['an auto-responder', bounce('AutoResponder', 64), []],
+      ['a complaint', event({ RecordType: 'SpamComplaint', Type: 'SpamComplaint', TypeCode: 100001 }), []],
+    ],
+  },
+}
