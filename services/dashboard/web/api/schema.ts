@@ -2389,18 +2389,18 @@ export interface components {
             recipient: components["schemas"]["LimitRule"][];
             /** @description Messages to one recipient. All messages to one number or address, resends included. */
             recipient_messages: components["schemas"]["LimitRule"][];
+            /** @description Wrong codes for one recipient. Over all verifications of a number or address. At the limit it is locked for the time of the rule; only first codes of verifications are still looked at, until as many of them were wrong. At least one rule is needed. */
+            recipient_verify: components["schemas"]["LimitRule"][];
             /** @description Sends from one client address. Resends count too. An IPv6 address counts for its /64; its /56 may have 4 times as many, its /48 16 times, its /40 64 times. */
             client_ip: components["schemas"]["LimitRule"][];
+            /** @description Share for suspicious addresses. What is left of the limit per client address for VPNs, proxies, Tor and datacenters. */
+            client_ip_reputation_factor: number;
+            /** @description Sends without a client address. Shared by the whole app, for sends that do not say which address the user has. Give `client_ip`, or raise this. */
+            app_without_client_ip: components["schemas"]["LimitRule"][];
             /** @description Sends of the whole app. By server keys, with a client address, and all their resends. */
             app: components["schemas"]["LimitRule"][];
             /** @description Sends by devices. By publishable keys, resends included. A flood by devices does not stop your servers. */
             app_publishable: components["schemas"]["LimitRule"][];
-            /** @description Sends without a client address. Shared by the whole app, for sends that do not say which address the user has. Give `client_ip`, or raise this. */
-            app_without_client_ip: components["schemas"]["LimitRule"][];
-            /** @description Share for suspicious addresses. What is left of the limit per client address for VPNs, proxies, Tor and datacenters. */
-            client_ip_reputation_factor: number;
-            /** @description Wrong codes for one recipient. Over all verifications of a number or address. At the limit it is locked for the time of the rule; only first codes of verifications are still looked at, until as many of them were wrong. At least one rule is needed. */
-            recipient_verify: components["schemas"]["LimitRule"][];
         };
         /** @description Settings to change. What is absent stays, null resets to the default. docs/settings.md describes each. */
         LimitsPatch: {
@@ -2408,18 +2408,18 @@ export interface components {
             recipient?: components["schemas"]["LimitRuleInput"][] | null;
             /** @description Messages to one recipient. All messages to one number or address, resends included. */
             recipient_messages?: components["schemas"]["LimitRuleInput"][] | null;
+            /** @description Wrong codes for one recipient. Over all verifications of a number or address. At the limit it is locked for the time of the rule; only first codes of verifications are still looked at, until as many of them were wrong. At least one rule is needed. */
+            recipient_verify?: components["schemas"]["LimitRuleInput"][] | null;
             /** @description Sends from one client address. Resends count too. An IPv6 address counts for its /64; its /56 may have 4 times as many, its /48 16 times, its /40 64 times. */
             client_ip?: components["schemas"]["LimitRuleInput"][] | null;
+            /** @description Share for suspicious addresses. What is left of the limit per client address for VPNs, proxies, Tor and datacenters. */
+            client_ip_reputation_factor?: number | null;
+            /** @description Sends without a client address. Shared by the whole app, for sends that do not say which address the user has. Give `client_ip`, or raise this. */
+            app_without_client_ip?: components["schemas"]["LimitRuleInput"][] | null;
             /** @description Sends of the whole app. By server keys, with a client address, and all their resends. */
             app?: components["schemas"]["LimitRuleInput"][] | null;
             /** @description Sends by devices. By publishable keys, resends included. A flood by devices does not stop your servers. */
             app_publishable?: components["schemas"]["LimitRuleInput"][] | null;
-            /** @description Sends without a client address. Shared by the whole app, for sends that do not say which address the user has. Give `client_ip`, or raise this. */
-            app_without_client_ip?: components["schemas"]["LimitRuleInput"][] | null;
-            /** @description Share for suspicious addresses. What is left of the limit per client address for VPNs, proxies, Tor and datacenters. */
-            client_ip_reputation_factor?: number | null;
-            /** @description Wrong codes for one recipient. Over all verifications of a number or address. At the limit it is locked for the time of the rule; only first codes of verifications are still looked at, until as many of them were wrong. At least one rule is needed. */
-            recipient_verify?: components["schemas"]["LimitRuleInput"][] | null;
         };
         /** @description Who is calling. */
         Me: {
