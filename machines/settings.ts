@@ -66,6 +66,7 @@ const code = z
   })
   .meta({ id: 'CodeSettingsInput', description: 'The code.' })
 
+/** In the order in which the Limits screen shows them. */
 const limits = z
   .strictObject({
     recipient: rules.default([atMost(5, 600), atMost(20, 86_400)]).meta({
@@ -78,10 +79,29 @@ const limits = z
       description: 'All messages to one number or address, resends included.',
       more: 'Verifications of server and of publishable keys are counted apart.',
     }),
+    recipient_verify: rules.default([atMost(20, 3_600)]).meta({
+      title: 'Wrong codes for one recipient',
+      description:
+        'Over all verifications of a number or address. At the limit it is locked for the time of the rule; only first codes of verifications are still looked at, until as many of them were wrong. At least one rule is needed.',
+      more: 'See [wrong codes](#wrong-codes).',
+      values: 'rules, at least one',
+    }),
     client_ip: rules.default([atMost(20, 600), atMost(100, 86_400)]).meta({
       title: 'Sends from one client address',
       description:
         'Resends count too. An IPv6 address counts for its /64; its /56 may have 4 times as many, its /48 16 times, its /40 64 times.',
+    }),
+    client_ip_reputation_factor: z.number().min(0).max(1).default(0.2).meta({
+      title: 'Share for suspicious addresses',
+      description: 'What is left of the limit per client address for VPNs, proxies, Tor and datacenters.',
+      more: 'The [address lists](address-lists.md) say which these are.',
+      unit: 'percent',
+    }),
+    app_without_client_ip: rules.default([atMost(60, 60)]).meta({
+      title: 'Sends without a client address',
+      description:
+        'Shared by the whole app, for sends that do not say which address the user has. Give `client_ip`, or raise this.',
+      more: 'Server and publishable keys are counted apart.',
     }),
     app: rules.default([atMost(6_000, 60)]).meta({
       title: 'Sends of the whole app',
@@ -91,25 +111,6 @@ const limits = z
       title: 'Sends by devices',
       description: 'By publishable keys, resends included. A flood by devices does not stop your servers.',
       more: 'They do not count in `limits.app`, with or without an address.',
-    }),
-    app_without_client_ip: rules.default([atMost(60, 60)]).meta({
-      title: 'Sends without a client address',
-      description:
-        'Shared by the whole app, for sends that do not say which address the user has. Give `client_ip`, or raise this.',
-      more: 'Server and publishable keys are counted apart.',
-    }),
-    client_ip_reputation_factor: z.number().min(0).max(1).default(0.2).meta({
-      title: 'Share for suspicious addresses',
-      description: 'What is left of the limit per client address for VPNs, proxies, Tor and datacenters.',
-      more: 'The [address lists](address-lists.md) say which these are.',
-      unit: 'percent',
-    }),
-    recipient_verify: rules.default([atMost(20, 3_600)]).meta({
-      title: 'Wrong codes for one recipient',
-      description:
-        'Over all verifications of a number or address. At the limit it is locked for the time of the rule; only first codes of verifications are still looked at, until as many of them were wrong. At least one rule is needed.',
-      more: 'See [wrong codes](#wrong-codes).',
-      values: 'rules, at least one',
     }),
   })
   .meta({ id: 'LimitSettingsInput', description: 'Every rule of a list must hold.' })

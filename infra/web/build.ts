@@ -56,7 +56,7 @@ function compress(folder: string): void {
 }
 
 /** Runs a compiled module. Out: what it exports. */
-export type RunModule = (file: string) => Promise<Record<string, unknown>>
+type RunModule = (file: string) => Promise<Record<string, unknown>>
 
 /** A module that ends in `.data.ts` runs in the build, and the pages get what it exports as JSON: words and bounds of the server without the
  *  packages that declare them. */
@@ -66,8 +66,8 @@ const dataModules = (run: RunModule): Plugin => ({
     if (!id.endsWith('.data.ts')) return null
     const exported = await run(join(PROJECT_ROOT, 'dist', relative(PROJECT_ROOT, id).replace(/\.ts$/, '.js')))
     return Object.entries(exported)
-      .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}`)
-      .join('\n')
+      .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`)
+      .join('')
   },
 })
 

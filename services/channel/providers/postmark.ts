@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { ProviderConfigs } from '../../domain/tenancy/provider-types/list.ts'
 import { postmark } from '../../domain/tenancy/provider-types/postmark.ts'
 import { BadSignature, type Provider, type ProviderDeps } from '../provider.ts'
+import { toAscii } from './ascii-address.ts'
 import { failureBy, hasWebhookPassword, parseCallbackBody, receiptItems } from './signed-callbacks.ts'
 import { isListed, postJson, readAnswer } from './vendor-http.ts'
 
@@ -18,7 +19,7 @@ export function createPostmarkProvider(
     async send({ recipient, subject, text, html, job }, signal) {
       const body = {
         From: from,
-        To: recipient,
+        To: toAscii(recipient),
         Subject: subject ?? '',
         TextBody: text,
         ...(html === null ? {} : { HtmlBody: html }),

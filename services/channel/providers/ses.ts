@@ -5,6 +5,7 @@ import type { ReportedStatus } from '../../../machines/otp.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/provider-types/list.ts'
 import { ses } from '../../domain/tenancy/provider-types/ses.ts'
 import type { CallbackItem, Provider, ProviderDeps, RenderedMessage } from '../provider.ts'
+import { toAscii } from './ascii-address.ts'
 import { signedHeaders } from './ses.signature.ts'
 import { createTopic } from './ses.sns.ts'
 import { failureBy, receiptItems } from './signed-callbacks.ts'
@@ -45,7 +46,7 @@ const utf8 = (Data: string) => ({ Data, Charset: 'UTF-8' })
 
 const mailOf = ({ recipient, subject, text, html, job }: RenderedMessage, { from, configuration_set }: Config) => ({
   FromEmailAddress: from,
-  Destination: { ToAddresses: [recipient] },
+  Destination: { ToAddresses: [toAscii(recipient)] },
   Content: {
     Simple: {
       Subject: utf8(subject ?? ''),

@@ -2,10 +2,10 @@
 // a key. nodemailer composes it, and keeps line breaks in names or subjects from becoming headers.
 import type { Buffer } from 'node:buffer'
 import { createPrivateKey } from 'node:crypto'
-import { domainToASCII } from 'node:url'
 import { createTransport } from 'nodemailer'
 import type { ProviderConfigs } from '../../domain/tenancy/provider-types/list.ts'
 import { ProviderFault, type RenderedMessage } from '../provider.ts'
+import { domainOf, toAscii } from './ascii-address.ts'
 
 type Config = ProviderConfigs['smtp']
 
@@ -59,14 +59,6 @@ export function createCompose({ from, dkim }: Pick<Config, 'from' | 'dkim'>): Co
 function senderOf(from: string): { name: string; address: string } {
   const [, name = '', address = from] = /^([^<>]*)<([^<>]+)>$/.exec(from) ?? []
   return { name: name.trim().replace(/^"(.*)"$/, '$1'), address: toAscii(address) }
-}
-
-const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1)
-
-/** Internationalized domains are sent in ASCII, because not every server accepts them otherwise. */
-function toAscii(address: string): string {
-  const domain = domainOf(address)
-  return address.slice(0, address.length - domain.length) + (domainToASCII(domain) || domain)
 }
 
 function isSigningKey(pem: string): boolean {

@@ -33,6 +33,10 @@ export const postmark = declareProvider({
       DnsError: 'the domain takes no mail',
       ManuallyDeactivated: 'an address that the account has deactivated',
     },
-    destination: { 412: 'an account that is not approved yet sends to its own domain only' },
+    // Strangers choose the address, and must not open the breaker with one that Postmark does not take.
+    destination: {
+      300: 'a request that Postmark does not take, such as an address of a form that it refuses',
+      412: 'an account that is not approved yet sends to its own domain only',
+    },
   },
 })

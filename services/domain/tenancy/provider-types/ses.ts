@@ -47,6 +47,10 @@ export const ses = declareProvider({
     base_url: BASE_URL,
   },
   errors: {
+    // Strangers choose the address, and must not open the breaker with one that SES does not take.
+    destination: {
+      BadRequestException: 'a request that SES does not take, such as an address of a form that it refuses',
+    },
     unreachable: {
       'Permanent.General': 'the mailbox does not exist',
       'Permanent.NoEmail': 'the mailbox does not exist',

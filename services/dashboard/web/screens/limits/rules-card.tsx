@@ -1,12 +1,13 @@
 // The limits of the app: for each what it counts, and its rules "at most so many in so long". All rules of a limit hold.
 import type { ComponentChildren } from 'preact'
 import { useId, useRef } from 'preact/hooks'
-import { RULE_SECONDS } from '../../../apps/settings.data.ts'
+import type { SettingPath } from '../../../../domain/tenancy/setting-list.ts'
+import { RULE_SECONDS, SETTING_FIELDS } from '../../../apps/settings.data.ts'
 import type { Schemas } from '../../api/client.ts'
 import { duration } from '../../data/duration.ts'
 import { wholeNumber } from '../../data/notation.ts'
 import { hintOf, labelOf, spanRefusal } from '../../data/setting-words.ts'
-import type { Drafted } from '../../data/settings-patch.ts'
+import { type Drafted, valueAt } from '../../data/settings-patch.ts'
 import type { SettingsDraft } from '../../data/use-settings-draft.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -15,17 +16,9 @@ import { SettingField } from '../../ui/setting-field.tsx'
 import { TypedField } from '../../ui/typed-field.tsx'
 
 type Rule = Drafted<Schemas['LimitRule']>
-type LimitName = Exclude<keyof Schemas['LimitSettings'], 'client_ip_reputation_factor'>
+type LimitPath = Exclude<Extract<SettingPath, `limits.${string}`>, 'limits.client_ip_reputation_factor'>
 
-const LIMITS: readonly LimitName[] = [
-  'recipient',
-  'recipient_messages',
-  'recipient_verify',
-  'client_ip',
-  'app_without_client_ip',
-  'app',
-  'app_publishable',
-]
+const LIMITS = Object.keys(SETTING_FIELDS).filter(path => SETTING_FIELDS[path as SettingPath].kind === 'rules')
 
 /** A new rule, to be edited. */
 const NEW_RULE: Rule = { max: 100, seconds: 86_400 }
@@ -37,9 +30,9 @@ export const RulesCard = ({ draft, may }: { draft: SettingsDraft; may: boolean }
   >
     <Editable may={may}>
       <div class="limits-rules">
-        {LIMITS.map(name => (
-          <LimitRules key={name} name={name} draft={draft}>
-            {name === 'client_ip' && <SettingField draft={draft} path="limits.client_ip_reputation_factor" />}
+        {LIMITS.map(path => (
+          <LimitRules key={path} path={path as LimitPath} draft={draft}>
+            {path === 'limits.client_ip' && <SettingField draft={draft} path="limits.client_ip_reputation_factor" />}
           </LimitRules>
         ))}
       </div>
@@ -48,17 +41,16 @@ export const RulesCard = ({ draft, may }: { draft: SettingsDraft; may: boolean }
 )
 
 interface LimitRulesProps {
-  name: LimitName
+  path: LimitPath
   draft: SettingsDraft
   children: ComponentChildren
 }
 
-function LimitRules({ name, draft, children }: LimitRulesProps) {
+function LimitRules({ path, draft, children }: LimitRulesProps) {
   const id = useId()
   const frame = useRef<HTMLFieldSetElement>(null)
-  const path = `limits.${name}` as const
   const error = draft.errorOf(path)
-  const rules = draft.settings.limits[name]
+  const rules = valueAt(draft.settings, path) as Rule[]
   const onChange = (changed: Rule[]): void => draft.set(path, changed)
   const replace = (at: number, rule: Rule): void => onChange(rules.map((old, nth) => (nth === at ? rule : old)))
   function remove(at: number): void {

@@ -53,13 +53,13 @@ export const POSTMARK: VendorCase = {
     ),
   withoutReceipts: { webhook_password: null },
   secrets: ['TOKEN-postmark', password],
-  message: { recipient: 'receiver@example.com', subject: 'Your code', html: '<b>739164</b>' },
+  message: { recipient: 'receiver@exämple.com', subject: 'Your code', html: '<b>739164</b>' },
   request: {
     path: '/email',
     headers: { 'x-postmark-server-token': 'TOKEN-postmark', accept: 'application/json' },
     body: {
       From: 'Shop <sender@example.com>',
-      To: 'receiver@example.com',
+      To: 'receiver@xn--exmple-cua.com',
       Subject: 'Your code',
       TextBody: 'Shop: your code is 739164.',
       HtmlBody: '<b>739164</b>',
@@ -85,7 +85,7 @@ export const POSTMARK: VendorCase = {
   refusals: [
     [error(422, 406, 'You tried to send to a recipient that is inactive.'), RecipientFault, 'it answered 422, 406'],
     [error(422, 412, 'Your account is pending approval.'), DestinationFault, 'it answered 422, 412'],
-    [error(422, 300, "Invalid 'From' address."), ProviderFault, 'it answered 422, 300'],
+    [error(422, 300, "Invalid 'To' address."), DestinationFault, 'it answered 422, 300'],
     [error(401, 10, 'The Server Token you provided was invalid.'), ProviderFault, 'it answered 401, 10'],
     [error(500, 406, 'of the moment'), ProviderFault, 'it answered 500, 406'],
   ],

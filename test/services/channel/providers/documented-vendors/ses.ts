@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { sign } from 'node:crypto'
 import type { Outbound } from '../../../../../infra/outbound/outbound.ts'
-import { ProviderFault } from '../../../../../services/channel/provider.ts'
+import { DestinationFault, ProviderFault } from '../../../../../services/channel/provider.ts'
 import { createSesProvider } from '../../../../../services/channel/providers/ses.ts'
 import { CALLBACK_URL, DELIVERY_ID } from '../../../../support/vendors/provider-fixtures.ts'
 import { SNS_CERTIFICATE, SNS_KEY } from '../../../../support/vendors/sns-certificate.ts'
@@ -104,7 +104,7 @@ export const SES: VendorCase = {
     ),
   withoutReceipts: { topic_arn: null },
   secrets: ['SECRET-of-aws'],
-  message: { recipient: 'recipient@example.com', subject: 'Your code', html: '<b>739164</b>' },
+  message: { recipient: 'recipient@exämple.com', subject: 'Your code', html: '<b>739164</b>' },
   request: {
     path: '/v2/email/outbound-emails',
     headers: {
@@ -115,7 +115,7 @@ export const SES: VendorCase = {
     },
     body: {
       FromEmailAddress: 'Sender Name <sender@example.com>',
-      Destination: { ToAddresses: ['recipient@example.com'] },
+      Destination: { ToAddresses: ['recipient@xn--exmple-cua.com'] },
       Content: {
         Simple: {
           Subject: { Data: 'Your code', Charset: 'UTF-8' },
@@ -136,6 +136,11 @@ export const SES: VendorCase = {
       error(400, 'MessageRejected', 'Email address is not verified.'),
       ProviderFault,
       'it answered 400, MessageRejected',
+    ],
+    [
+      error(400, 'BadRequestException', 'Local address contains control or whitespace'),
+      DestinationFault,
+      'it answered 400, BadRequestException',
     ],
     [
       error(403, 'SignatureDoesNotMatch', 'The request signature we calculated does not match.'),
