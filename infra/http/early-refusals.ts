@@ -22,8 +22,8 @@ export type RefuseEarly = (request: IncomingMessage) => EarlyRefusal | WaitingCa
 
 /** A call that is not refused now. The app answers it in one of the next turns of the event loop. */
 export interface WaitingCall {
-  /** Called when its turn has come. */
-  begin(): void
+  /** Called when its turn has come. A refusal if there is no room for it any more. */
+  begin(): EarlyRefusal | null
 }
 
 export interface EarlyRefusal {
@@ -96,9 +96,12 @@ export function withEarlyRefusals(app: App, deps: EarlyRefusalsDeps): App {
         else {
           noteArrival(request, clock.now())
           waitInTurn(() => {
-            decision.begin()
+            const refusal = decision.begin()
             // A caller that has hung up meanwhile costs nothing more.
-            if (!response.destroyed) handle(request, response)
+            if (response.destroyed) return false
+            if (refusal === null) handle(request, response)
+            else answerPaced(request, response, refusal)
+            return refusal === null
           })
         }
       }
@@ -112,9 +115,14 @@ export function withEarlyRefusals(app: App, deps: EarlyRefusalsDeps): App {
 /** Not all at once, because they hold the event loop. Many, because the calls of a turn are saved together, or travel to RabbitMQ in one
  *  message: with four, a send took a quarter more processor time. */
 export const CALLS_PER_TURN = 64
+/** Calls that are refused when their turn comes cost little. */
+const REFUSALS_PER_TURN = 128
 
-function createWaitingCalls(): (begin: () => void) => void {
-  const waiting = createFifo<() => void>()
+/** The result says whether the app has got the call. */
+type BeginCall = () => boolean
+
+function createWaitingCalls(): (call: BeginCall) => void {
+  const waiting = createFifo<BeginCall>()
   let scheduled = false
 
   function schedule(): void {
@@ -131,11 +139,16 @@ function createWaitingCalls(): (begin: () => void) => void {
   }
 
   function beginSome(): void {
-    for (let begun = 0; begun < CALLS_PER_TURN; begun += 1) waiting.shift()?.()
+    for (let [begun, refused] = [0, 0]; begun < CALLS_PER_TURN && refused < REFUSALS_PER_TURN; ) {
+      const begin = waiting.shift()
+      if (begin === undefined) return
+      if (begin()) begun += 1
+      else refused += 1
+    }
   }
 
-  return begin => {
-    waiting.push(begin)
+  return call => {
+    waiting.push(call)
     schedule()
   }
 }

@@ -21,6 +21,8 @@ export interface Admission {
   refusalFor(holder: Holder): Problem | null
   /** Counts a call of this holder that is not made yet, until the returned function is called. */
   reserve(holder: Holder): () => void
+  /** Throws the 503. */
+  check(holder: Holder): void
   /** Runs a call to the OTP actor in a place of its holder, if it is admitted, and learns from the time it takes. */
   call<T>(holder: Holder, work: () => Promise<T>): Promise<T>
   /** Runs work that does not wait for the OTP actor in a place of its holder. */
@@ -84,6 +86,8 @@ export function createAdmission({ clock, maxInFlight }: AdmissionDeps): Admissio
     return refusal('The answer would take too long.', Math.min(Math.ceil(waitMs / 1_000), MAX_RETRY_AFTER_SECONDS))
   }
 
+  const check = (holder: Holder): void => throwIfRefused(refusalFor(holder))
+
   async function holdPlace<T>(holder: Holder, work: () => Promise<T>): Promise<T> {
     places.add(holder)
     try {
@@ -106,8 +110,9 @@ export function createAdmission({ clock, maxInFlight }: AdmissionDeps): Admissio
         calls.remove(holder)
       }
     },
+    check,
     async call(holder, work) {
-      throwIfRefused(refusalFor(holder))
+      check(holder)
       const entry = { startedAt: clock.now() }
       if (inFlight.size === 0) lastAnswerAt = entry.startedAt
       inFlight.add(entry)

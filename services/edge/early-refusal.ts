@@ -4,7 +4,7 @@
 // another way.
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
-import type { RefuseEarly } from '../../infra/http/early-refusals.ts'
+import type { EarlyRefusal, RefuseEarly } from '../../infra/http/early-refusals.ts'
 import type { Problem } from '../../infra/http/problem.ts'
 import type { Identity } from '../../machines/calls.ts'
 import type { Admission } from './admission.ts'
@@ -54,14 +54,25 @@ export function createEarlyRefusal({ admission, clock }: EarlyRefusalDeps): Over
       const route = method === 'POST' ? routes.get(path) : undefined
       const by = route === undefined ? null : recentServer(authorization)
       if (route === undefined || by === null) return null
-      const failure = admission.refusalFor(by)
-      if (failure === null) return { begin: admission.reserve(by) }
+      const refusal = (): EarlyRefusal | null => {
+        const failure = admission.refusalFor(by)
+        if (failure === null) return null
+        return {
+          failure,
+          route: path,
+          headers: route.headers,
+          fields: { app_id: by.app_id, key_id: by.key_id },
+          record: requestId => route.onRefused(by, requestId, failure),
+        }
+      }
+      const refused = refusal()
+      if (refused !== null) return refused
+      const release = admission.reserve(by)
       return {
-        failure,
-        route: path,
-        headers: route.headers,
-        fields: { app_id: by.app_id, key_id: by.key_id },
-        record: requestId => route.onRefused(by, requestId, failure),
+        begin() {
+          release()
+          return refusal()
+        },
       }
     },
   }

@@ -96,8 +96,8 @@ export const MENDED: readonly Mutant[] = [
   {
     fault: 'refusals are answered as fast as possible, and feed a storm of retries',
     file: 'infra/http/refusal-pacing.ts',
-    original: 'const TURN_MS = 1\n',
-    planted: 'const TURN_MS = 0\n',
+    original: 'const SHARE = 0.1\n',
+    planted: 'const SHARE = 100\n',
     tests: ['test/infra/http/refusal-pacing.test.ts'],
   },
   {

@@ -22,7 +22,10 @@ import { eventually } from '../../support/eventually.ts'
 const DETAIL = 'Too many requests. Nothing was executed.'
 const failure = () => httpException(503, DETAIL, { 'Retry-After': '2' })
 
-const noteBegun = (list: string[]): void => void list.push('begun')
+const noteBegun = (list: string[]): null => {
+  list.push('begun')
+  return null
+}
 
 describe('early refusals', () => {
   let listener: Listener
@@ -30,6 +33,7 @@ describe('early refusals', () => {
   const deps = { log: captured.log, metrics, clock, pacing: createRefusalPacing({ clock }) }
   const recorded: string[] = []
   const begun: string[] = []
+  let room = true
   const refusalAt = (route: string): EarlyRefusal => ({
     failure: failure(),
     route,
@@ -38,7 +42,7 @@ describe('early refusals', () => {
     record: requestId => void recorded.push(requestId),
   })
   const refuse: RefuseEarly = ({ url }) => {
-    if (url === '/call') return { begin: () => noteBegun(begun) }
+    if (url === '/call') return { begin: () => (room ? noteBegun(begun) : refusalAt('/call')) }
     return url === '/early' ? refusalAt('/early') : null
   }
   before(async () => {
@@ -158,6 +162,15 @@ describe('early refusals', () => {
     await new Promise(resolve => setImmediate(resolve))
     expect(handled).to.deep.equal([arrivedAt])
     expect(begun, 'the places of both are given back').to.have.length(before + 2)
+  })
+
+  it('answer a call for which there is no room any more when its turn comes', async () => {
+    room = false
+    const { status, headers } = await post('/call', { 'X-Request-Id': 'order-19' })
+    room = true
+    expect(status).to.equal(503)
+    expect(headers).to.include({ 'retry-after': '2', 'x-request-id': 'order-19' })
+    expect(recorded.at(-1)).to.equal('order-19')
   })
 
   describe('that wait', () => {

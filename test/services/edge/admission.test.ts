@@ -22,8 +22,7 @@ describe('admission to an edge', () => {
       begin(count: number, company: string | Holder = 'cmp_a'): void {
         const holder = holderOf(company)
         for (let n = 0; n < count; n += 1) {
-          const refused = admission.refusalFor(holder)
-          if (refused !== null) throw refused
+          admission.check(holder)
           finished.push(admission.call(holder, () => new Promise<void>(resolve => answers.push(resolve))))
         }
       },
@@ -41,7 +40,15 @@ describe('admission to an edge', () => {
           await finished.shift()
         }
       },
-      refusal: (company: string | Holder = 'cmp_a'): Problem | null => admission.refusalFor(holderOf(company)),
+      refusal(company: string | Holder = 'cmp_a'): Problem | null {
+        try {
+          admission.check(holderOf(company))
+          return null
+        } catch (error) {
+          if (error instanceof Problem) return error
+          throw error
+        }
+      },
     }
     return queue
   }
