@@ -207,9 +207,9 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'the switch that lets publishable keys send in live mode does nothing',
-    file: 'services/dashboard/web/screens/routing/devices-card.tsx',
-    original: "set('publishable_send', allowed)",
-    planted: "set('publishable_send', !allowed)",
+    file: 'services/dashboard/web/ui/setting-field.tsx',
+    original: 'checked={value} onChange={set} />',
+    planted: 'checked={value} onChange={on => set(!on)} />',
     tests: ['test/browser/routing.test.ts'],
   },
   {

@@ -19,8 +19,8 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   {
     fault: 'a failed delivery refunds the price of the fallback instead of its own',
     file: 'machines/otp.actions.ts',
-    original: 'context.deliveries.find(one => one.delivery_id === delivery_id)?.micros ?? 0',
-    planted: 'context.deliveries.at(-1)?.micros ?? 0',
+    original: 'delivery_id, micros: failed.micros }',
+    planted: 'delivery_id, micros: context.deliveries.at(-1)?.micros ?? 0 }',
     tests: ['test/machines/fallback.test.ts'],
   },
   {

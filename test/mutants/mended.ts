@@ -145,8 +145,8 @@ export const MENDED: readonly Mutant[] = [
   {
     fault: 'events in retry stay pending while their endpoint is paused',
     file: 'services/webhook/backlogs.ts',
-    original: 'if (endpoint && isPaused(endpoint)) await holdEvents',
-    planted: "if (endpoint && isPaused(endpoint) && app_id === '') await holdEvents",
+    original: "else if (endpoint && isPaused(endpoint)) outcome = 'paused'",
+    planted: "else if (endpoint && isPaused(endpoint)) outcome = 'over'",
     tests: ['test/services/webhook/pausing.test.ts'],
   },
   {
