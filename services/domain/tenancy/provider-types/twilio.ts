@@ -20,11 +20,11 @@ export const twilio = declareProvider({
     auth_token: { label: 'Auth token', secret: true, required: true },
     from: {
       label: 'From',
-      hint: 'A number of yours such as +15005550006, or a sender name. Not needed with a messaging service.',
+      hint: 'One of your numbers, such as +15005550006, or a sender name. Not needed with a messaging service.',
     },
     messaging_service_sid: {
       label: 'Messaging service SID',
-      hint: '"MG" and 32 hex digits. Twilio then chooses among the senders of the service.',
+      hint: '"MG" and 32 hex digits. Twilio then chooses among the service's senders.',
       pattern: sid('MG'),
     },
     base_url: baseUrl('https://api.twilio.com'),
