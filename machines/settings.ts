@@ -70,7 +70,8 @@ const limits = z
   .strictObject({
     recipient: rules.default([atMost(5, 600), atMost(20, 86_400)]).meta({
       title: 'Sends to one recipient',
-      description: 'Verifications that are started for one number or address. Server and publishable keys are counted separately.',
+      description:
+        'Verifications that are started for one number or address. Server and publishable keys are counted separately.',
       more: 'Addresses of one mailbox are counted together: capitals, a `+tag` and, at Gmail, dots are ignored.',
     }),
     recipient_messages: rules.default([atMost(50, 86_400)]).meta({
@@ -308,7 +309,8 @@ export const declaredSettings = z
     }),
     retention_days: z.int().min(1).max(3_650).default(30).meta({
       title: 'Days that verifications are kept',
-      description: 'In test mode, 3 days at most. A shorter time also applies to verifications that are already stored.',
+      description:
+        'In test mode, 3 days at most. A shorter time also applies to verifications that are already stored.',
       more: 'Their attempts, messages and events are kept for the same time: [privacy](privacy.md).',
     }),
   })

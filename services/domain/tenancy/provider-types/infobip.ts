@@ -21,7 +21,7 @@ export const infobip = declareProvider({
   config: {
     base_url: {
       label: 'Base URL',
-      hint: 'Your account's, such as https://xxxxx.api.infobip.com. If you change it, enter the secrets again.',
+      hint: "Your account's, such as https://xxxxx.api.infobip.com. If you change it, enter the secrets again.",
       kind: 'base_url',
       required: true,
       destination: true,

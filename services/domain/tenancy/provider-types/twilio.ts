@@ -24,7 +24,7 @@ export const twilio = declareProvider({
     },
     messaging_service_sid: {
       label: 'Messaging service SID',
-      hint: '"MG" and 32 hex digits. Twilio then chooses among the service's senders.',
+      hint: '"MG" and 32 hex digits. Twilio then chooses among the senders of the service.',
       pattern: sid('MG'),
     },
     base_url: baseUrl('https://api.twilio.com'),
