@@ -151,7 +151,7 @@ const createInstruments = (registry: Registry) => {
     }),
     fraudDecisions: new Counter({
       name: 'countersign_fraud_decisions_total',
-      help: 'Text messages the fraud guard refused or moved to another channel; not enforced: that it would have.',
+      help: 'Messages that the fraud guard refused or moved to another channel, or, with enforced="false", would have.',
       labelNames: ['mode', 'outcome', 'enforced'],
       registers,
     }),

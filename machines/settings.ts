@@ -42,8 +42,8 @@ const seconds = (min: number, max: number) => z.int().min(min).max(max)
 
 export const limitRule = z
   .strictObject({
-    max: z.int().min(1).meta({ description: 'At most so many.' }),
-    seconds: seconds(1, 604_800).meta({ description: 'In any so many seconds.' }),
+    max: z.int().min(1).meta({ description: 'The most that is allowed.' }),
+    seconds: seconds(1, 604_800).meta({ description: 'The length of the window.' }),
   })
   .meta({ id: 'LimitRuleInput', description: 'At most `max` in any `seconds` seconds.' })
 
@@ -55,12 +55,12 @@ const code = z
   .strictObject({
     length: z.int().min(4).max(8).default(6).meta({
       title: 'Digits of a code',
-      description: 'Fewer digits need lower limits of guesses.',
+      description: 'Fewer digits need stricter limits on guesses.',
       more: 'See [wrong codes](#wrong-codes).',
     }),
     ttl_seconds: seconds(60, 3_600).default(600).meta({
       title: 'How long a code is valid',
-      description: 'It counts from the latest message. A verification lasts at most three times as long.',
+      description: 'Counted from the latest message. A verification lasts at most three times as long.',
       unit: 'duration',
     }),
   })
@@ -71,37 +71,38 @@ const limits = z
   .strictObject({
     recipient: rules.default([atMost(5, 600), atMost(20, 86_400)]).meta({
       title: 'Sends to one recipient',
-      description: 'Verifications that one number or address can begin. Server and publishable keys are counted apart.',
-      more: 'An email address counts for its mailbox: without capitals and `+tag`, at Gmail without dots.',
+      description:
+        'Verifications that are started for one number or address. Server and publishable keys are counted separately.',
+      more: 'Addresses of one mailbox are counted together: capitals, a `+tag` and, at Gmail, dots are ignored.',
     }),
     recipient_messages: rules.default([atMost(50, 86_400)]).meta({
       title: 'Messages to one recipient',
       description: 'All messages to one number or address, resends included.',
-      more: 'Verifications of server and of publishable keys are counted apart.',
+      more: 'Verifications of server and publishable keys are counted separately.',
     }),
     recipient_verify: rules.default([atMost(20, 3_600)]).meta({
       title: 'Wrong codes for one recipient',
       description:
-        'Over all verifications of a number or address. At the limit it is locked for the time of the rule; only first codes of verifications are still looked at, until as many of them were wrong. At least one rule is needed.',
+        'Over all verifications of a number or address. At the limit it is locked for the time of the rule: only the first code of a verification is still checked, until as many of those were wrong too. At least one rule is needed.',
       more: 'See [wrong codes](#wrong-codes).',
       values: 'rules, at least one',
     }),
     client_ip: rules.default([atMost(20, 600), atMost(100, 86_400)]).meta({
       title: 'Sends from one client address',
       description:
-        'Resends count too. An IPv6 address counts for its /64; its /56 may have 4 times as many, its /48 16 times, its /40 64 times.',
+        'Resends count too. IPv6 addresses are counted by /64; a /56 may have 4 times as many, a /48 16 times, a /40 64 times.',
     }),
     client_ip_reputation_factor: z.number().min(0).max(1).default(0.2).meta({
       title: 'Share for suspicious addresses',
-      description: 'What is left of the limit per client address for VPNs, proxies, Tor and datacenters.',
+      description: 'The part of the limit per client address that VPNs, proxies, Tor and datacenters get.',
       more: 'The [address lists](address-lists.md) say which these are.',
       unit: 'percent',
     }),
     app_without_client_ip: rules.default([atMost(60, 60)]).meta({
       title: 'Sends without a client address',
       description:
-        'Shared by the whole app, for sends that do not say which address the user has. Give `client_ip`, or raise this.',
-      more: 'Server and publishable keys are counted apart.',
+        "Shared by the whole app, for sends that do not give the user's address. Send `client_ip`, or raise this.",
+      more: 'Server and publishable keys are counted separately.',
     }),
     app: rules.default([atMost(6_000, 60)]).meta({
       title: 'Sends of the whole app',
@@ -110,7 +111,7 @@ const limits = z
     app_publishable: rules.default([atMost(60, 60), atMost(20_000, 86_400)]).meta({
       title: 'Sends by devices',
       description: 'By publishable keys, resends included. A flood by devices does not stop your servers.',
-      more: 'They do not count in `limits.app`, with or without an address.',
+      more: 'They do not count towards `limits.app`, with or without an address.',
     }),
   })
   .meta({ id: 'LimitSettingsInput', description: 'Every rule of a list must hold.' })
@@ -120,16 +121,16 @@ const routing = z
     default: channelOrder.default(['sms', 'whatsapp', 'telegram', 'email']).meta({
       title: 'Default order',
       description: 'The order in which channels are tried.',
-      more: 'A channel that is not in it is used only if the call names it. An empty order refuses every send, and stands in `warnings` of the app.',
+      more: "A channel that is not in it is used only if the call names it. An empty order refuses every send, and the app's `warnings` name it.",
       values: 'channels, each once',
     }),
     countries: z.record(country, channelOrder).default({}).meta({
-      title: 'Orders of countries',
-      description: 'By ISO 3166-1 alpha-2 code. Each stands in place of the default order.',
+      title: 'Orders by country',
+      description: 'By ISO 3166-1 alpha-2 code. Each replaces the default order.',
       values: '`{"GB": ["whatsapp", "sms"]}`',
     }),
   })
-  .meta({ id: 'RoutingSettingsInput', description: 'In which order channels are tried.' })
+  .meta({ id: 'RoutingSettingsInput', description: 'The order in which channels are tried.' })
 
 const enabled = z.boolean().default(true).meta({ title: 'Whether the channel may be used' })
 
@@ -142,14 +143,14 @@ const sms = z
     enabled,
     domain: domain.nullable().default(null).meta({
       title: 'Domain',
-      description: 'The text ends in `@domain #code`, which browsers fill in by themselves on your pages.',
+      description: 'The text ends with `@domain #code`, so that browsers can fill in the code on your pages.',
       values: 'a domain',
       example: 'example.com',
     }),
     android_hash: androidHash.nullable().default(null).meta({
       title: 'Android hash',
-      description: 'The 11 characters with which your Android app reads the message by itself (SMS Retriever).',
-      more: 'The text ends in them.',
+      description: 'The 11 characters that let your Android app read the message by itself (SMS Retriever).',
+      more: 'The text ends with them.',
       values: '11 base64 characters',
       example: 'FA+9qCX9VSu',
     }),
@@ -163,10 +164,10 @@ export const whatsAppMode = choice('WhatsAppMode', {
   },
   link_code: {
     label: 'Link, then the code',
-    hint: 'The user opens a link and sends the prepared message; the answer in the chat holds the code.',
+    hint: 'The user opens a link and sends the prepared message; the reply in the chat contains the code.',
   },
   link_inbound: {
-    label: 'Link alone',
+    label: 'Link only',
     hint: 'The user opens a link and sends the prepared message, which approves the verification. No code is typed. Publishable keys cannot use it.',
   },
 })
@@ -178,7 +179,7 @@ const whatsapp = z
     business_number: phoneNumber.nullable().default(null).meta({
       title: 'Business number',
       description: 'The number that the link opens. The link modes need it.',
-      more: 'A link mode without it is refused (422, or the start fails). Where an earlier release stored one, WhatsApp is not usable until the number is given, and other settings can be changed meanwhile.',
+      more: 'A link mode without it is refused (422, or the start fails). Where an earlier release stored one, WhatsApp cannot be used until the number is given; other settings can still be changed.',
       values: 'an E.164 number',
       example: '+15550001111',
     }),
@@ -210,7 +211,7 @@ const fraudGuardAction = choice('FraudGuardAction', {
   refuse: { label: 'Refuse the message', hint: 'The send is answered with 429 and the scope fraud_guard.' },
   free_channel: {
     label: 'Move it to a free channel',
-    hint: 'The first other channel of the order that has no price. Where there is none, the message is refused.',
+    hint: 'It takes the first other channel of the order that has no price. If there is none, it is refused.',
   },
 })
 
@@ -219,7 +220,7 @@ const fraudGuard = z
     // Without one, `publishable_send` decides.
     mode: fraudGuardMode.optional().meta({
       title: 'Fraud guard',
-      more: 'An app that has not set it, or has reset it with `null`, gets `on` while `publishable_send` is on, and is shown so. [What the guard does](fraud.md).',
+      more: 'An app that has not set it, or has reset it with `null`, gets `on` while `publishable_send` is on, and shows that value. [What the guard does](fraud.md).',
     }),
     action: fraudGuardAction.default('refuse').meta({ title: 'What happens to a suspicious message' }),
   })
@@ -238,7 +239,7 @@ export const declaredSettings = z
   .strictObject({
     locale: locale.default('en').meta({
       title: 'Default language',
-      description: 'For messages of a send without a language, or with one that has no text.',
+      description: 'For sends that name no language, or one that has no text.',
       values: 'a BCP 47 tag',
     }),
     code: code.prefault({}),
@@ -258,12 +259,12 @@ export const declaredSettings = z
     }),
     token_ttl_seconds: seconds(1, 3_600).default(600).meta({
       title: 'How long a device’s token is valid',
-      description: 'Your server must exchange it in this time.',
+      description: 'Your server must exchange it within this time.',
       unit: 'duration',
     }),
     idempotency_ttl_seconds: seconds(60, 604_800).default(86_400).meta({
-      title: 'How long an idempotency key counts',
-      description: 'In this time a repeated send with the same key sends nothing new.',
+      title: 'How long an idempotency key is remembered',
+      description: 'During this time a repeated send with the same key sends nothing new.',
       unit: 'duration',
     }),
     limits: limits.prefault({}),
@@ -277,8 +278,8 @@ export const declaredSettings = z
     allowed_countries: z.array(country).nullable().default(null).meta({
       title: 'Allowed countries',
       description: 'If given, only numbers of these countries are accepted, unless they are blocked too.',
-      more: 'Numbers of no country (satellites, international networks) are then refused. `[]` accepts none.',
-      values: 'such codes, or null',
+      more: 'Numbers that belong to no country (satellites, international networks) are then refused. `[]` accepts none.',
+      values: 'ISO 3166-1 alpha-2 codes, or null',
     }),
     spend_caps: z.record(countryOrAll, z.int().min(0)).default({}).meta({
       title: 'Spend caps',
@@ -299,7 +300,7 @@ export const declaredSettings = z
     // Without one, `publishable_send` decides.
     publishable_challenge: publishableChallenge.optional().meta({
       title: 'When a device must solve a challenge',
-      more: 'An app that has not set it, or has reset it with `null`, gets `risk` while `publishable_send` is on, and is shown so. [How challenges work](challenges.md).',
+      more: 'An app that has not set it, or has reset it with `null`, gets `risk` while `publishable_send` is on, and shows that value. [How challenges work](challenges.md).',
     }),
     allowed_origins: z.array(origin).default([]).meta({
       title: 'Allowed origins',
@@ -309,8 +310,9 @@ export const declaredSettings = z
     }),
     retention_days: z.int().min(1).max(3_650).default(30).meta({
       title: 'Days that verifications are kept',
-      description: 'Those of test mode are kept for 3 days at most. A shorter time also applies to what is there.',
-      more: 'Their attempts, messages and events are kept as long: [privacy](privacy.md).',
+      description:
+        'In test mode, 3 days at most. A shorter time also applies to verifications that are already stored.',
+      more: 'Their attempts, messages and events are kept for the same time: [privacy](privacy.md).',
     }),
   })
   .meta({ id: 'AppSettingsInput', description: 'The settings of an app, complete with their defaults.' })

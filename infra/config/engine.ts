@@ -31,7 +31,7 @@ export function readEngine(
     return embedded({ name: 'AMQP_URL', message: 'is missing: MONGODB_URL is set, and the two go together' })
   if (amqpUrl) return embedded({ name: 'MONGODB_URL', message: 'is missing: AMQP_URL is set, and the two go together' })
   if (production && !variables.ENGINE) {
-    const message = 'is missing: production needs it, or ENGINE=embedded to run on the embedded engines knowingly'
+    const message = 'is missing: production needs it; set ENGINE=embedded to run on the embedded engines on purpose'
     return embedded({ name: 'MONGODB_URL', message }, { name: 'AMQP_URL', message })
   }
   if (!everyRole) {

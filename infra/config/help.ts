@@ -41,7 +41,7 @@ export function helpText(): string {
   return [
     'Countersign: verification codes by SMS, WhatsApp, Telegram and email.',
     '',
-    'npm start -- [role …]      plays these roles; without a name, all of them',
+    'npm start -- [role …]      runs these roles; without a name, all of them',
     'npm start -- --help        prints this',
     '',
     'Roles',

@@ -28,7 +28,7 @@ export function readRoles(names: readonly string[]): { roles: readonly Role[]; p
     roles: names.length === 0 ? ROLES : roles,
     problems: [
       ...unknown.map(name => ({ name: 'roles', message: unknownWord(name) })),
-      ...repeated.map(role => ({ name: 'roles', message: `"${role}" is there twice` })),
+      ...repeated.map(role => ({ name: 'roles', message: `"${role}" is named twice` })),
     ],
   }
 }

@@ -154,6 +154,6 @@ function unsealCursor(keyring: Pick<Keyring, 'unseal'>, cursor: string, context:
     return keyring.unseal(cursor, context)
   } catch (error) {
     if (!(error instanceof Unsealable)) throw error
-    throw validationProblem([{ path: 'cursor', message: 'must be a next_cursor of this very list' }])
+    throw validationProblem([{ path: 'cursor', message: 'must be a next_cursor of the same list' }])
   }
 }

@@ -30,7 +30,7 @@ export const routePreview = z
       .meta({ description: 'The channel that a send would use now; null when it is refused.' }),
     refusal: problemType.nullable().meta({ description: 'The error that a send would get.' }),
     why: z.string().meta({ description: 'In words.' }),
-    recipient_type: recipientType.nullable().meta({ description: 'Null when it is no valid recipient.' }),
+    recipient_type: recipientType.nullable().meta({ description: 'Null when it is not a valid recipient.' }),
     country: z.string().nullable().meta({ description: 'The country of a phone number.' }),
     order: z.array(channel).meta({ description: 'The routing order of the country.' }),
     whatsapp_mode: whatsAppMode.nullable().meta({ description: 'The WhatsApp mode of the app.' }),

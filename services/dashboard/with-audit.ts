@@ -110,6 +110,6 @@ export const createWithAudit =
     }).catch(async error => {
       if (!(error instanceof TooManyRaces)) throw error
       await complete('undone')
-      throw problem('ServiceUnavailableError', { detail: 'It keeps being changed by others. Nothing was changed.' })
+      throw problem('ServiceUnavailableError', { detail: 'Other requests keep changing it. Nothing was changed.' })
     })
   }

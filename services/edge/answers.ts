@@ -39,7 +39,7 @@ const KEY_MISSING: Refusal = {
   kind: 'refused',
   error: 'ServiceUnavailableError',
   retry_after_ms: MISSING_KEY_RETRY_MS,
-  detail: 'A key that the answer needs is not configured now. Ask again.',
+  detail: 'A key that is needed for the answer is not configured. Try again later.',
 }
 
 function responseBody(keyring: Pick<Keyring, 'unseal'>, answer: OtpAnswer): Verification | Verified | Exchanged {

@@ -93,7 +93,7 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     await decisions.getByText('Refused', { exact: true }).first().waitFor()
 
     await guard.click()
-    await page.getByText('The fraud guard refuses nothing and goes on recording.').waitFor()
+    await page.getByText('The fraud guard refuses nothing and keeps recording.').waitFor()
     await page.getByRole('radio', { name: 'Move it to a free channel' }).click()
     await page.getByText('Suspicious messages move to a free channel.').waitFor()
     const { fraud_guard } = (await admin('GET', `/apps/${APP}`)).body.settings
@@ -137,7 +137,7 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     await sends.getByLabel('in', { exact: true }).fill('90')
     await page.getByLabel('Share for suspicious addresses').fill('12.5')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await sends.getByText('Must be a whole number from 1 on.').waitFor()
+    await sends.getByText('Must be a whole number, 1 or more.').waitFor()
     await sends.getByText('Must be from 1 second to 7 days, such as “10 minutes”.').waitFor()
     await sends.getByLabel('At most').fill('1')
     await sends.getByLabel('in', { exact: true }).fill('1h 30 min')

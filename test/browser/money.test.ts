@@ -166,7 +166,9 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     await charged.getByText('0.9595').waitFor()
     await page.getByRole('button', { name: 'Check the books' }).click()
     await page
-      .getByText('All agrees: 2 entries come to 0.9595, which is the balance, and 1 paid message has the right charge.')
+      .getByText(
+        'Everything adds up: 2 entries come to 0.9595, which is the balance, and 1 paid message has the right charge.',
+      )
       .waitFor()
     await charged.getByRole('link', { name: 'Verification' }).click()
     await page.getByRole('heading', { level: 1, name: 'Verification', exact: true }).waitFor()
@@ -269,7 +271,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     const owner = await open.user(countersign, 'cmp_acme', 'owner')
     await openMoney(owner.page)
     await owner.page.getByRole('button', { name: 'Check the books' }).click()
-    await owner.page.getByText('All agrees: nothing was ever charged or credited.').waitFor()
+    await owner.page.getByText('Everything adds up: nothing was ever charged or credited.').waitFor()
   })
 })
 
@@ -286,7 +288,7 @@ describeInBrowserOnce('the money of a company, as it looks', (open, start) => {
       await openMoney(page)
       await page.getByText('Invoice 17').first().waitFor()
       await page.getByRole('button', { name: 'Check the books' }).click()
-      await page.getByText('All agrees').waitFor()
+      await page.getByText('Everything adds up').waitFor()
       await expectAccessible(page)
       await page.getByRole('button', { name: 'Edit prices' }).click()
       await page.getByLabel('SMS, United Kingdom (GB)').fill('x')

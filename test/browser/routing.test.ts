@@ -133,7 +133,7 @@ describeInBrowserOnce('the routing screen, as it is used', (open, start) => {
     await page.getByLabel('Allowed origins').fill('https://shop.example\nhttps://*.example')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('Must be a whole number from 4 to 8.').waitFor()
-    await page.getByText('This is no phone number with its country code, such as +15550001111.').waitFor()
+    await page.getByText('This is not a phone number with its country code, such as +15550001111.').waitFor()
     await page.getByText('Has no wildcards: list every origin by itself').waitFor()
     expect((await admin('GET', `/apps/${APP}`)).body.settings.code).to.deep.equal({ length: 6, ttl_seconds: 600 })
     // The first refused field has the focus.

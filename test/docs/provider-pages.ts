@@ -34,7 +34,7 @@ const typesTable = (): string =>
 
 const channelWords = (type: ProviderType): string => {
   const [only = 'sms', ...others] = channelsOf(type)
-  return others.length > 0 ? 'any, named as `channel`' : CHANNEL_NAMES[only]
+  return others.length > 0 ? 'any, set by `channel`' : CHANNEL_NAMES[only]
 }
 
 function typeSection(type: ProviderType): string {
@@ -46,7 +46,7 @@ function typeSection(type: ProviderType): string {
       ? []
       : [`\`${type}\`. ${where}${site ? ` [${site.label}](${site.url})` : ''}`, membersTable(type)]),
     ...(fields.length === 0 ? [`\`${type}\`. ${where} It plays receipts itself.`] : []),
-    ...(callback ? [`The address of callbacks: ${callback.words}`] : []),
+    ...(callback ? [`Callback address: ${callback.words}`] : []),
     ...codesLine("Errors that are the recipient's fault", errors.recipient),
     ...codesLine('In receipts, the recipient could not be reached', errors.unreachable),
     ...codesLine('Withdrawn', errors.superseded),

@@ -72,7 +72,7 @@ export const addressListsBody = z
         for (const [at, one] of lists.entries()) {
           const id = listId(one.class, one.name)
           if (seen.has(id))
-            ctx.addIssue({ code: 'custom', path: [at, 'name'], message: 'is the name of another of them' })
+            ctx.addIssue({ code: 'custom', path: [at, 'name'], message: 'repeats the name of another list' })
           seen.add(id)
         }
       }),

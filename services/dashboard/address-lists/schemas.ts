@@ -46,7 +46,7 @@ export const addressList = z
     version: z.string().nullable().meta({ description: 'The current version; null before the first import.' }),
     ranges: z.int().meta({ description: 'Ranges in the current version.' }),
     ignored: z.int().meta({ description: 'Private and reserved ranges, which are left out.' }),
-    bad: z.int().meta({ description: 'Lines that are no range.' }),
+    bad: z.int().meta({ description: 'Lines that are not a range.' }),
     bad_lines: z.array(z.int()).meta({ description: 'The line numbers of the first of them.' }),
     refreshed_at: timeSchema('When it was imported or last found unchanged.').nullable(),
     status,

@@ -155,7 +155,7 @@ export const moneyOperations = [
 ]
 
 const amountProblem = () =>
-  validationProblem([{ path: 'micros', message: 'takes more than there is, or gives more than can be counted' }])
+  validationProblem([{ path: 'micros', message: 'would make the balance negative or too large' }])
 
 /** With a key, an operator can repeat a credit whose answer was lost. */
 function readIdempotencyKey(header: string): string | null {

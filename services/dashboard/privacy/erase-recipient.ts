@@ -103,7 +103,7 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
         ended: endedOtps.filter(({ canceled }) => canceled).length,
       })
     }
-    throw problem('ServiceUnavailableError', { detail: 'There is ever more of it. Ask again to erase the rest.' })
+    throw problem('ServiceUnavailableError', { detail: 'New data keeps arriving. Repeat the call to erase the rest.' })
   }
 
   const removeAll = async (remove: () => Promise<number>): Promise<number> => {

@@ -82,7 +82,7 @@ export function createChargeTest({ store, accounts, clock }: ChargeTestDeps): Ch
   return async test => {
     const { app, recipient } = test
     if (isGeoBlocked(resolveSettings(app.settings), targetOf(recipient)))
-      throw problem('GeoBlockedError', { detail: 'The app sends nothing to this country. Nothing was sent.' })
+      throw problem('GeoBlockedError', { detail: 'The app does not send to this country. Nothing was sent.' })
     const at = clock.now()
     await dailyTests.take(app.company_id, at)
     const giveBackTest = () => dailyTests.giveBack(app.company_id, at)

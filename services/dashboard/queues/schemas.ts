@@ -23,7 +23,7 @@ export const deadLetter = z
     reason: z.string().nullable().meta({ description: 'Why it could not be handled.' }),
     attempts: z.int().nullable().meta({ description: 'How often it was tried.' }),
     body: jsonObject.nullable().meta({
-      description: 'The message, with its sealed parts sealed. A body that is no object is in its member `value`.',
+      description: 'The message, with its sealed parts sealed. A body that is not an object is in its member `value`.',
     }),
   })
   .meta({ id: 'DeadLetter', description: 'A message that could not be handled.' })

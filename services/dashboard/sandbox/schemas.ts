@@ -21,4 +21,4 @@ export const sandboxMessages = z
 
 export const accepted = z
   .object({ accepted: z.boolean().meta({ description: 'Always true.' }) })
-  .meta({ id: 'Accepted', description: 'It was taken, and goes on after the answer.' })
+  .meta({ id: 'Accepted', description: 'Accepted; work continues after the answer.' })

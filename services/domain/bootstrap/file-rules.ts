@@ -44,7 +44,7 @@ function keyProblems({ path, value }: ObjectAtPath): InputProblem[] {
   return (['kind', 'mode'] as const).flatMap(name => {
     const written = value[name]
     if (written === undefined && kindAndMode[name] === undefined) {
-      return [{ path: `${path}.${name}`, message: 'is required, because no prefix of the key tells it' }]
+      return [{ path: `${path}.${name}`, message: 'is required, because the key has no prefix that says it' }]
     }
     if (written === undefined || kindAndMode[name] === undefined || written === kindAndMode[name]) return []
     return [{ path: `${path}.${name}`, message: `contradicts the key, whose prefix says "${kindAndMode[name]}"` }]

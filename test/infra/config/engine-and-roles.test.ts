@@ -115,7 +115,7 @@ describe('roles', () => {
   it('must be known and named once', () => {
     expect(configProblems(engineUrls, ['edge', 'channel:fax', 'edge'])).to.deep.equal([
       { name: 'roles', message: `"channel:fax" is none of ${ROLES.join(', ')}` },
-      { name: 'roles', message: '"edge" is there twice' },
+      { name: 'roles', message: '"edge" is named twice' },
     ])
   })
 })

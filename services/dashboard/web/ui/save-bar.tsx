@@ -120,7 +120,7 @@ function Refusal({ draft: { problem, elsewhere }, names }: Required<Pick<SaveBar
     <div class="save-bar-refusal" role="alert">
       <p>Nothing was saved.</p>
       {elsewhere.length === 0 ? (
-        <p>What is wrong is said beside the marked fields.</p>
+        <p>The marked fields say what is wrong.</p>
       ) : (
         <ul>
           {elsewhere.map(({ path, message }) => (

@@ -105,7 +105,7 @@ export type ConfigOf<D extends ProviderDeclaration> = {
 /** Of a vendor whose address has no default. */
 export const BASE_URL = {
   label: 'Base URL',
-  hint: 'Only for a proxy or a test server of your own. Another address needs the secrets again.',
+  hint: 'Only for your own proxy or test server. If you change it, enter the secrets again.',
   kind: 'base_url',
   destination: true,
   rare: true,
@@ -117,7 +117,7 @@ export const baseUrl = <const A extends string>(address: A) => ({ ...BASE_URL, d
 export const WEBHOOK_USER = 'countersign'
 export const WEBHOOK_PASSWORD = {
   label: 'Webhook password',
-  hint: `A text of your choice, which proves receipts: the vendor sends it with the user name "${WEBHOOK_USER}". Without it a message stays "sent".`,
+  hint: `Any text you choose. The vendor sends it with every receipt, with the user name "${WEBHOOK_USER}". Without it a message stays "sent".`,
   secret: true,
   receipts: true,
   minNew: 16,

@@ -3,15 +3,15 @@ import { declareProvider } from './declaration.ts'
 /** What may stand in the strings of a body, and what comes in its place. */
 export const PLACEHOLDERS = {
   recipient: 'the phone number or address',
-  text: 'the message in the language of the user',
+  text: "the message in the user's language",
   code: 'the code alone',
-  delivery_id: 'our id of the message, for receipts',
+  delivery_id: 'our id for the message, for receipts',
 } as const
 
 export const http = declareProvider({
   label: 'Your own gateway (HTTP)',
-  about: 'Calls any address that takes JSON over HTTP: a gateway of your own, or a vendor without a type here.',
-  where: "The address and the headers are those of your gateway, or in the vendor's API reference.",
+  about: 'Calls any address that accepts JSON over HTTP: your own gateway, or a vendor that has no type here.',
+  where: "The address and the headers are those of your gateway; a vendor's are in its API reference.",
   callback: {
     entered: true,
     words:
@@ -20,7 +20,7 @@ export const http = declareProvider({
   config: {
     url: {
       label: 'URL',
-      hint: 'Called once for each message. Another address needs the secrets again.',
+      hint: 'Called once for each message. If you change it, enter the secrets again.',
       kind: 'url',
       required: true,
       destination: true,

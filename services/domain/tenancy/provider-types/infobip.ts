@@ -16,18 +16,18 @@ export const infobip = declareProvider({
   callback: {
     entered: true,
     words:
-      'Create a subscription of the channel SMS with the event DELIVERY under Developer Tools, Subscriptions Management, with this address and basic authentication: the user "countersign" and the webhook password.',
+      'Under Developer Tools, Subscriptions Management, create a subscription for the channel SMS and the event DELIVERY, with this address and basic authentication: the user "countersign" and the webhook password.',
   },
   config: {
     base_url: {
       label: 'Base URL',
-      hint: 'Of your account, such as https://xxxxx.api.infobip.com. Another address needs the secrets again.',
+      hint: "Your account's, such as https://xxxxx.api.infobip.com. If you change it, enter the secrets again.",
       kind: 'base_url',
       required: true,
       destination: true,
     },
-    api_key: { label: 'API key', hint: 'With the scope sms:message:send.', secret: true, required: true },
-    from: { label: 'From', hint: 'A number of yours, or a sender name.', required: true },
+    api_key: { label: 'API key', hint: 'It needs the scope sms:message:send.', secret: true, required: true },
+    from: { label: 'From', hint: 'One of your numbers, or a sender name.', required: true },
     webhook_password: WEBHOOK_PASSWORD,
   },
   errors: {
@@ -44,7 +44,7 @@ export const infobip = declareProvider({
       EC_CALL_BARRED: 'barred',
       EC_ABSENT_SUBSCRIBER: 'switched off or out of coverage',
       EC_SUBSCRIBER_BUSY_FOR_MT_SMS: 'the handset is busy',
-      EC_SM_DF_MEMORYCAPACITYEXCEEDED: 'the memory of the handset is full',
+      EC_SM_DF_MEMORYCAPACITYEXCEEDED: "the handset's memory is full",
       EC_USER_OUT_OF_CREDIT: 'a prepaid account without credit',
       EC_DEST_ADDRESS_UNABLE_TO_RECEIVE_SMS: 'a device that cannot receive it',
       EC_INVALID_DESTINATION_ADDRESS: 'not a user of the network',
@@ -54,7 +54,7 @@ export const infobip = declareProvider({
     destination: {
       REJECTED_NETWORK: 'a network that is not enabled',
       REJECTED_DESTINATION_BLOCKLISTED: 'on a block list of the account or its operator',
-      REJECTED_DESTINATION_NOT_REGISTERED: 'not on the test list of the account',
+      REJECTED_DESTINATION_NOT_REGISTERED: "not on the account's test list",
       REJECTED_FLOODING_FILTER: 'too many messages to this number',
     },
   },

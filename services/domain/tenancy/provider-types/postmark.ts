@@ -15,7 +15,7 @@ export const postmark = declareProvider({
   callback: {
     entered: true,
     words:
-      'Enter it under Webhooks of the message stream, for Delivery and Bounce, with basic auth: the user "countersign" and the webhook password.',
+      'Enter it in the message stream, under Webhooks, for Delivery and Bounce, with basic auth: the user "countersign" and the webhook password.',
   },
   config: {
     server_token: { label: 'Server API token', secret: true, required: true },
@@ -25,18 +25,18 @@ export const postmark = declareProvider({
     base_url: baseUrl('https://api.postmarkapp.com'),
   },
   errors: {
-    recipient: { 406: 'an inactive address: a mail to it bounced, or was called spam' },
+    recipient: { 406: 'an inactive address: a mail to it bounced, or was reported as spam' },
     unreachable: {
       HardBounce: 'the mailbox does not exist',
       BadEmailAddress: 'not a valid address',
       SoftBounce: 'the mailbox is full or closed',
-      DnsError: 'the domain takes no mail',
+      DnsError: 'the domain accepts no mail',
       ManuallyDeactivated: 'an address that the account has deactivated',
     },
-    // Strangers choose the address, and must not open the breaker with one that Postmark does not take.
+    // Strangers choose the address, and must not open the breaker with one that Postmark refuses.
     destination: {
-      300: 'a request that Postmark does not take, such as an address of a form that it refuses',
-      412: 'an account that is not approved yet sends to its own domain only',
+      300: 'a request that Postmark refuses, such as an address in a form that it does not support',
+      412: 'an account that is not approved yet may send only to its own domain',
     },
   },
 })

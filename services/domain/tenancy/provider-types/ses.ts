@@ -5,7 +5,7 @@ export const ses = declareProvider({
   channels: ['email'],
   about: 'Sends mail through Amazon Simple Email Service (API v2).',
   where:
-    'Create an IAM user that may ses:SendEmail, with an access key. Identities and configuration sets are in the console of Amazon SES, in your region.',
+    'Create an IAM user with the permission ses:SendEmail and an access key. Identities and configuration sets are in the Amazon SES console, in your region.',
   site: { label: 'Amazon SES console', url: 'https://console.aws.amazon.com/ses' },
   documents: [
     'https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html',
@@ -16,7 +16,7 @@ export const ses = declareProvider({
   callback: {
     entered: true,
     words:
-      'Create an SNS topic, add it to the configuration set as the destination of the events Send, Delivery, Bounce and Reject, and subscribe this address to it (HTTPS, without raw message delivery). The subscription confirms itself.',
+      'Create an SNS topic, add it to the configuration set as the destination of the events Send, Delivery, Bounce and Reject, and subscribe this address to it (HTTPS, without raw message delivery). The subscription is confirmed automatically.',
   },
   config: {
     region: {
@@ -24,7 +24,7 @@ export const ses = declareProvider({
       hint: 'Such as eu-west-1.',
       required: true,
       destination: true,
-      pattern: { is: /^[a-z]{2,4}(-[a-z]{3,10}){1,2}-\d$/, words: 'must be a region of AWS, such as "eu-west-1"' },
+      pattern: { is: /^[a-z]{2,4}(-[a-z]{3,10}){1,2}-\d$/, words: 'must be an AWS region, such as "eu-west-1"' },
     },
     access_key_id: { label: 'Access key ID', required: true },
     secret_access_key: { label: 'Secret access key', secret: true, required: true },
@@ -37,7 +37,7 @@ export const ses = declareProvider({
     },
     topic_arn: {
       label: 'SNS topic ARN',
-      hint: 'Only events of this topic count. Without it a message stays "sent".',
+      hint: 'Only events of this topic are accepted. Without it a message stays "sent".',
       receipts: true,
       pattern: {
         is: /^arn:aws(-[a-z-]+)?:sns:[a-z]{2,4}(-[a-z]{3,10}){1,2}-\d:\d{12}:[\w-]{1,256}$/,

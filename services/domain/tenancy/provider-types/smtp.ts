@@ -8,7 +8,7 @@ export const smtp = declareProvider({
   config: {
     host: {
       label: 'Host',
-      hint: 'Such as smtp.example.com. Another host needs the password again.',
+      hint: 'Such as smtp.example.com. If you change it, enter the password again.',
       kind: 'host',
       required: true,
       destination: true,

@@ -22,7 +22,7 @@ export const telegram_gateway = declareProvider({
       PHONE_NUMBER_NOT_FOUND: 'no Telegram user has it',
       PHONE_NUMBER_NOT_AVAILABLE: 'its user cannot receive codes',
     },
-    unreachable: { expired: 'not delivered within its time' },
+    unreachable: { expired: 'not delivered in time' },
     superseded: { revoked: 'the account took it back' },
   },
 })

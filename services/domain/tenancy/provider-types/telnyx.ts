@@ -17,7 +17,7 @@ export const telnyx = declareProvider({
     api_key: { label: 'API key', secret: true, required: true },
     from: {
       label: 'From',
-      hint: 'A number of yours such as +13125550001, or a sender name, which needs the profile too. Without it, Telnyx chooses a number of the profile.',
+      hint: 'One of your numbers, such as +13125550001, or a sender name, which needs the profile too. Without it, Telnyx chooses a number from the profile.',
     },
     messaging_profile_id: { label: 'Messaging profile ID', hint: 'Not needed with a number that has a profile.' },
     public_key: {

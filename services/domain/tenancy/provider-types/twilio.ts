@@ -20,7 +20,7 @@ export const twilio = declareProvider({
     auth_token: { label: 'Auth token', secret: true, required: true },
     from: {
       label: 'From',
-      hint: 'A number of yours such as +15005550006, or a sender name. Not needed with a messaging service.',
+      hint: 'One of your numbers, such as +15005550006, or a sender name. Not needed with a messaging service.',
     },
     messaging_service_sid: {
       label: 'Messaging service SID',

@@ -5,7 +5,7 @@ export const vonage = declareProvider({
   channels: ['sms'],
   about: "Sends text messages through Vonage's Messages API.",
   where:
-    'Create an application with the capability Messages under Applications: it has the ID, and the button for a key pair gives you the private key. The signature secret is under API Settings.',
+    'Under Applications, create an application with the Messages capability: it shows the ID, and its button for a key pair gives you the private key. The signature secret is under API Settings.',
   site: { label: 'Vonage Dashboard', url: 'https://dashboard.vonage.com' },
   documents: [
     'https://developer.vonage.com/en/api/messages',
@@ -25,7 +25,7 @@ export const vonage = declareProvider({
     },
     from: {
       label: 'From',
-      hint: 'A number of yours, or a sender name of up to 11 letters and digits.',
+      hint: 'One of your numbers, or a sender name of up to 11 letters and digits.',
       required: true,
     },
     signature_secret: {

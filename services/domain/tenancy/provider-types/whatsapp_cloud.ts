@@ -33,13 +33,13 @@ export const whatsapp_cloud = declareProvider({
     },
     verify_token: {
       label: 'Verify token',
-      hint: 'A text of your choice. Meta repeats it when you enter the callback address.',
+      hint: 'Any text you choose. Meta repeats it when you enter the callback address.',
       secret: true,
       receipts: true,
     },
     template_language: {
       label: 'Template language',
-      hint: "Always this one, such as en_US. Without it, the verification's language.",
+      hint: "Such as en_US, for every message. Without it, the verification's language.",
       rare: true,
       max: 20,
     },
@@ -55,13 +55,13 @@ export const whatsapp_cloud = declareProvider({
   // payment (131042), template (132…), standing (368, 131031); or on Meta itself (1, 2, 131000, 131016).
   errors: {
     recipient: {
-      130472: 'the number is part of an experiment of Meta, for every business',
+      130472: "the number is part of one of Meta's experiments, for every business",
       131021: "the sender's own number",
       131026: 'not on WhatsApp, or not able to receive this message',
     },
     destination: {
       130497: 'a country that the account may not send to',
-      131030: 'not on the test list of the account',
+      131030: "not on the account's test list",
       131047: 'a user who has not written recently',
     },
   },

@@ -13,7 +13,7 @@ export const errorAnchor = (type: string): string => `error-${type}`
 const WHAT_TO_DO: Record<ErrorType | 'HTTPException', string> = {
   HTTPException: [
     'A refusal of HTTP itself: decide by `status`.',
-    '400: the body is no JSON.',
+    '400: the body is not JSON.',
     '401: check the key, its kind and its mode.',
     '403: the role is too low.',
     '404: there is nothing here, or it is not yours. Of an exchange: start another verification.',
@@ -21,7 +21,7 @@ const WHAT_TO_DO: Record<ErrorType | 'HTTPException', string> = {
     '413, 415: send less, and send `application/json`.',
     '500: a fault of ours. Report its `request_id`.',
   ].join('\n'),
-  ValidationError: 'Mend the members that `errors` names, by their `path`. The same request will be refused again.',
+  ValidationError: 'Correct the members that `errors` names, by their `path`. The same request will be refused again.',
   InvalidRecipientError:
     'Ask the user for another number or address. Numbers are E.164: a plus, the country, the number.',
   InvalidIdempotencyKeyError: 'Use an idempotency key of at most 128 characters.',

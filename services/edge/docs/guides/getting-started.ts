@@ -72,7 +72,7 @@ const readStep = (document: OpenApiDocument, base: Base): Html => {
 const verifyStep = (document: OpenApiDocument, base: Base): Html =>
   besides(
     html`${heading(3, 'start-verify', '3. Check it')}${paragraphs(
-      'Pass on what the user typed, without spaces: a space makes it another code. A wrong code is a state and not an error: `matched` is false and `attempts_left` counts down.',
+      'Pass on what the user typed. White space and hyphens do not matter. A wrong code is a state and not an error: `matched` is false and `attempts_left` counts down.',
       'Accept an `otp_id` once. A lost answer may be asked for again, so the same approval can reach you twice, by a repeated call or by a [webhook](#webhooks).',
     )}`,
     html`${requestSample('Check a code', call('/api/v1/otp/verify', bodyOf(document, '/api/v1/otp/verify')), base)}

@@ -26,13 +26,13 @@ describe('a reconciliation in words', () => {
 
   it('says that all agrees', () => {
     expect(reconciliationText(good)).to.equal(
-      'All agrees: 2 entries come to 4.96, which is the balance, and 1 paid message has the right charge.',
+      'Everything adds up: 2 entries come to 4.96, which is the balance, and 1 paid message has the right charge.',
     )
     expect(reconciliationText({ ...good, entries: 1, deliveries: 0 })).to.equal(
-      'All agrees: 1 entry comes to 4.96, which is the balance, and there is no paid message.',
+      'Everything adds up: 1 entry comes to 4.96, which is the balance, and there is no paid message.',
     )
     expect(reconciliationText({ balance: 0, entries: 0, sum: 0, deliveries: 0, problems: [] })).to.equal(
-      'All agrees: nothing was ever charged or credited.',
+      'Everything adds up: nothing was ever charged or credited.',
     )
   })
 

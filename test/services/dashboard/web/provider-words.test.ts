@@ -41,7 +41,7 @@ describe('the words about a test', () => {
     ])
     const advice = (test: object) => words(test, 'smtp').sentences.at(-1)
     expect(advice({ vendor_code: '535 5.7.8' })).to.include('credentials')
-    expect(advice({ vendor_code: '421' })).to.include('trouble of its own')
+    expect(advice({ vendor_code: '421' })).to.include('The vendor has problems')
     expect(advice({ vendor_code: '550 5.1.1' })).to.include('this recipient')
     expect(advice({ http_status: 404 })).to.include('URL')
     expect(advice({ http_status: 429 })).to.include('no more messages')

@@ -4,7 +4,7 @@ import { choicesOf, hintOf, labelOf, refusalOf } from '../../../../services/dash
 describe('the field of a setting, from its declaration', () => {
   it('has the bounds of a number before its hint', () => {
     expect(labelOf('code.length')).to.equal('Digits of a code')
-    expect(hintOf('code.length')).to.equal('4 to 8. Fewer digits need lower limits of guesses.')
+    expect(hintOf('code.length')).to.equal('4 to 8. Fewer digits need stricter limits on guesses.')
     expect(refusalOf('code.length'), 'the server says it').to.equal(undefined)
   })
 

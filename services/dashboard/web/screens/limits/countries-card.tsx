@@ -50,7 +50,7 @@ export function CountriesCard({ draft, may }: { draft: SettingsDraft; may: boole
                     )
                   }
                 />
-                {allowed.length === 0 && <p class="error">No country is listed yet, so no number is sent to.</p>}
+                {allowed.length === 0 && <p class="error">No country is listed yet, so every number is refused.</p>}
                 <CountryField
                   label="Allow a country"
                   action="Allow"

@@ -51,7 +51,7 @@ export function FraudGuard({ may }: { may: boolean }) {
               disabled={change.busy}
               onChange={on => {
                 if (on) setAsking(true)
-                else void apply({ mode: 'record' }, 'The fraud guard refuses nothing and goes on recording.')
+                else void apply({ mode: 'record' }, 'The fraud guard refuses nothing and keeps recording.')
               }}
             />
             <Switch

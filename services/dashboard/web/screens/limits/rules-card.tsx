@@ -26,7 +26,7 @@ const NEW_RULE: Rule = { max: 100, seconds: 86_400 }
 export const RulesCard = ({ draft, may }: { draft: SettingsDraft; may: boolean }) => (
   <Card
     title="Limits"
-    lead="A send beyond a limit is answered with 429, and says when to try again. All rules of a limit hold. Live and test are counted apart."
+    lead="A send beyond a limit is answered with 429, and says when to try again. All rules of a limit hold. Live and test are counted separately."
   >
     <Editable may={may}>
       <div class="limits-rules">
@@ -73,7 +73,7 @@ function LimitRules({ path, draft, children }: LimitRulesProps) {
             value={rule.max}
             onInput={max => replace(at, { ...rule, max })}
             error={draft.errorOf(`${path}.${at}.max`)}
-            refusal="Must be a whole number from 1 on."
+            refusal="Must be a whole number, 1 or more."
           />
           <TypedField
             label="in"

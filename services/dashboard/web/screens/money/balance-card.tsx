@@ -39,7 +39,7 @@ export function BalanceCard({ company, prices, onCredit }: BalanceCardProps) {
 
 function meaning(balance: number, isFree: boolean): string {
   if (isFree)
-    return 'Messages are free here: no price is set, so nothing is charged and no balance is needed. That is how a system of your own starts.'
+    return 'Messages are free here: no price is set, so nothing is charged and no balance is needed. That is how a self-hosted system starts.'
   if (balance <= 0) return 'The balance is used up: sends that have a price are refused until it is credited.'
   return 'Each message is charged when it is accepted, and given back if it fails.'
 }

@@ -91,7 +91,7 @@ export function CreditDialog({ company, onDone, onClose }: CreditDialogProps) {
             label="Note"
             value={note}
             placeholder="Invoice 17"
-            hint="Optional. It stands in the ledger."
+            hint="Optional. It appears in the ledger."
             error={change.errorOf('note')}
             onInput={setNote}
           />

@@ -59,7 +59,7 @@ export function PricesCard({ prices, onSaved, reload }: PricesCardProps) {
       ) : prices.size === 0 ? (
         <Empty title="Every message is free.">
           {mayEdit
-            ? 'That is the normal state of a system of your own. Set prices if you charge companies for messages.'
+            ? 'That is the normal state of a self-hosted system. Set prices if you charge companies for messages.'
             : `No price is set. ${onlyRole('operator', 'set prices')}`}
         </Empty>
       ) : (

@@ -8,14 +8,14 @@ const count = (number: number, one: string, many: string): string => `${number} 
 
 export function reconciliationText({ balance, entries, sum, deliveries, problems }: Reconciliation): string {
   if (problems.length > 0) return `${count(problems.length, 'contradiction was', 'contradictions were')} found.`
-  if (entries === 0) return 'All agrees: nothing was ever charged or credited.'
+  if (entries === 0) return 'Everything adds up: nothing was ever charged or credited.'
   const agreeing = `${count(entries, 'entry comes', 'entries come')} to ${formatMicros(sum)}, which is the balance`
   const messages =
     deliveries === 0
       ? 'there is no paid message'
       : `${count(deliveries, 'paid message has', 'paid messages have')} the right charge`
   return sum === balance
-    ? `All agrees: ${agreeing}, and ${messages}.`
+    ? `Everything adds up: ${agreeing}, and ${messages}.`
     : `The entries come to ${formatMicros(sum)}, and the balance is ${formatMicros(balance)}.`
 }
 

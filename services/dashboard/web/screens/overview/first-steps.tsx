@@ -20,7 +20,7 @@ const STEPS = [
   },
   {
     title: 'Set the webhook',
-    text: 'Your server hears of every approval and of every delivery that failed, in signed calls.',
+    text: 'Your server is told of every approval and of every delivery that failed, in signed calls.',
     link: 'Enter your endpoint',
     href: '/api-keys',
   },

@@ -9,7 +9,10 @@ import './privacy.css'
 export default function Privacy() {
   const isOperator = useMay('operator')
   return (
-    <Screen title="Privacy" lead="What is kept of a person, for how long, and how to erase it. Codes are never stored.">
+    <Screen
+      title="Privacy"
+      lead="What is kept about a person, for how long, and how to erase it. Codes are never stored."
+    >
       <Erase />
       <div class="columns">
         <Retention />

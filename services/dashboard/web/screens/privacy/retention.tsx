@@ -35,7 +35,7 @@ export function Retention() {
   return (
     <Card
       title="Retention"
-      lead="Afterwards everything of a verification is erased by itself: recipient, client address, messages, timeline."
+      lead="Afterwards everything of a verification is erased automatically: recipient, client address, messages, timeline."
     >
       <Form change={change} onSubmit={save}>
         <TextField

@@ -125,7 +125,7 @@ function headersToSend({ headers, hadHeaders }: ConfigForm, refuse: (problem: st
   if (named.length === 0 && !hadHeaders) return undefined
   const names = named.map(({ name }) => name.trim().toLowerCase())
   if (names.includes('')) refuse('a header needs a name')
-  else if (new Set(names).size < names.length) refuse('a header is there twice')
+  else if (new Set(names).size < names.length) refuse('a header is named twice')
   return Object.fromEntries(
     named.map(({ name, value, stored }) => [name.trim(), value === '' ? (stored ?? '') : value]),
   )

@@ -83,7 +83,7 @@ const sentence = (text: string): string =>
 
 const CREDENTIALS = 'It does not accept the credentials: check the secrets of this provider.'
 const TOO_MANY = 'It takes no more messages for now: wait, or ask the vendor for a higher limit.'
-const OWN_TROUBLE = 'The vendor has trouble of its own: try again later.'
+const OWN_TROUBLE = 'The vendor has problems: try again later.'
 const MESSAGE = 'It does not accept this message or this recipient: look the error up at the vendor.'
 
 function adviceFor({ http_status, vendor_code }: ProviderTest): string {

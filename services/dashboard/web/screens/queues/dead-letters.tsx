@@ -68,7 +68,7 @@ export function DeadLetters({ queue, dead, onChanged }: DeadLettersProps) {
   return (
     <Card
       title={`Dead letters of ${queue}`}
-      lead="Mend the cause first, then requeue. Handling a message twice does no harm: consumers know it by its id."
+      lead="Fix the cause first, then requeue. Handling a message twice does no harm: consumers know it by its id."
       actions={
         pages.data &&
         !isEmpty && (
@@ -149,7 +149,7 @@ export function DeadLetters({ queue, dead, onChanged }: DeadLettersProps) {
           perform={() => drop(dropping)}
           onClose={() => setDropping(null)}
         >
-          <p>They are gone for good, and their work is not done: a code is not sent, or an event is not told.</p>
+          <p>They are gone for good, and their work is not done: a code is not sent, or an event is not sent.</p>
           {dropping === 'all' && <p>This also drops letters on other pages, {countOf(dead, 'letter')} in all.</p>}
         </Confirm>
       )}

@@ -54,4 +54,4 @@ export function ChannelsCard({ draft, may }: { draft: SettingsDraft; may: boolea
 const businessNumberRefusal = ({ business_number }: Schemas['WhatsAppSettings']): string =>
   business_number === null
     ? 'The link modes need the number that the link opens, such as +15550001111.'
-    : 'This is no phone number with its country code, such as +15550001111.'
+    : 'This is not a phone number with its country code, such as +15550001111.'

@@ -105,7 +105,7 @@ export function CompanyCard() {
       {open === 'rename' && (
         <NameDialog
           title="Rename the company"
-          hint="Only people of the dashboard see it."
+          hint="Only users of the dashboard see it."
           name={company.name}
           action="Rename"
           perform={name => patch({ name }, `The company is called ${name} now.`)}

@@ -127,7 +127,7 @@ function Result({ trial: { started, progress, answers }, asDevice }: { trial: Tr
     <div class="try-result" role="status">
       {started !== null && status !== 'pending' && <Status of={status} />}
       {status === 'approved' && (
-        <span>{asDevice ? 'So the device is told.' : `The person controls ${started?.recipient}.`}</span>
+        <span>{asDevice ? 'That is what the device is told.' : `The person controls ${started?.recipient}.`}</span>
       )}
       {status !== 'approved' && checked !== null && (
         <span>The code is wrong. {attemptsLeft(checked.attempts_left)}</span>

@@ -67,7 +67,7 @@ export function RefusalList({ search }: { search: Search }) {
         />
       </div>
       {pages.data && pages.data.items.length > 0 && (
-        <p class="hint">Refusals are kept for 7 days. Of a flood of them only some are recorded.</p>
+        <p class="hint">Refusals are kept for 7 days. In a flood only some are recorded.</p>
       )}
     </>
   )

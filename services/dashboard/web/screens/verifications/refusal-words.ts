@@ -46,12 +46,12 @@ const REFUSALS: Readonly<Record<RefusalType, RefusalWords>> = {
   RateLimitExceededError: {
     title: 'Too many requests',
     means: 'A limit was reached.',
-    todo: 'Wait until the limit frees itself, or raise it if honest people reach it.',
+    todo: 'Wait until the limit has room again, or raise it if honest people reach it.',
     screen: '/limits',
   },
   ResendCooldownError: {
     title: 'Resent too soon',
-    means: 'The cooldown after the send before was not over.',
+    means: 'The cooldown after the previous send was not over.',
     todo: 'The person waits a moment and asks again. The app may show the time left.',
     screen: '/limits',
   },
@@ -62,8 +62,8 @@ const REFUSALS: Readonly<Record<RefusalType, RefusalWords>> = {
   },
   InvalidIdempotencyKeyError: {
     title: 'Bad idempotency key',
-    means: 'The idempotency key is too long, or not printable ASCII.',
-    todo: 'Correct the call in your code: at most 255 printable ASCII characters.',
+    means: 'The idempotency key is too long.',
+    todo: 'Correct the call in your code: at most 128 characters.',
   },
   ValidationError: {
     title: 'Bad request',
@@ -130,7 +130,7 @@ const SCOPES: Readonly<Record<LimitScope, string>> = {
   app: 'Too many sends of the whole app.',
   app_without_client_ip: "Too many sends of the app without a client's address.",
   recipient_verify: 'Too many wrong codes for this recipient.',
-  resend_cooldown: 'The cooldown after the send before was not over.',
+  resend_cooldown: 'The cooldown after the previous send was not over.',
   fraud_guard: 'The fraud guard took the send for SMS pumping.',
   spend_cap: "The app's daily spend cap of the country was reached.",
   provider_test: 'Too many test calls of providers.',
