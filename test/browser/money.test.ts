@@ -166,7 +166,9 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     await charged.getByText('0.9595').waitFor()
     await page.getByRole('button', { name: 'Check the books' }).click()
     await page
-      .getByText('Everything adds up: 2 entries come to 0.9595, which is the balance, and 1 paid message has the right charge.')
+      .getByText(
+        'Everything adds up: 2 entries come to 0.9595, which is the balance, and 1 paid message has the right charge.',
+      )
       .waitFor()
     await charged.getByRole('link', { name: 'Verification' }).click()
     await page.getByRole('heading', { level: 1, name: 'Verification', exact: true }).waitFor()
