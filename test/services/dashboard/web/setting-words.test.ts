@@ -23,7 +23,7 @@ describe('the field of a setting, from its declaration', () => {
   })
 
   it('has no markup in its hint', () => {
-    expect(hintOf('channels.sms.domain')).to.match(/^The text ends in “@domain #code”, /)
+    expect(hintOf('channels.sms.domain')).to.match(/^The text ends with “@domain #code”, /)
   })
 
   it('has the words of each choice', () => {
