@@ -30,13 +30,15 @@ export const createTimeline = ({ otp, status, attempts, events }: TimelineInput)
     .sort((one, other) => one.at - other.at)
     .map(({ at, ...entry }) => ({ at: isoTime(at), ...entry }))
 
+/** A cancel has no entry: its time is not stored. */
 function otpEntries(
-  { first_sent_at, expires_at, started_by, approval, exchange }: Otp,
+  { first_sent_at, expires_at, started_by, approval, failed_at, exchange }: Otp,
   status: OtpStatus,
 ): TimelineEntry[] {
   return [
     { at: first_sent_at, happened: 'otp.started', by: started_by },
     ...(approval ? [{ at: approval.at, happened: 'otp.approved', by: approval.by, channel: approval.channel }] : []),
+    ...(failed_at === undefined ? [] : [{ at: failed_at, happened: 'otp.failed' }]),
     ...(exchange ? [{ at: exchange.at, happened: 'token.exchanged', key_id: exchange.key_id }] : []),
     ...(status === 'expired' ? [{ at: expires_at, happened: 'otp.expired' }] : []),
   ]
