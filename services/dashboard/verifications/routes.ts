@@ -9,7 +9,7 @@ import type { Delivery } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { statusView } from '../../../machines/otp.view.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
-import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import { attemptsOf, type OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
 import type { AdminDeps } from '../admin-deps.ts'
 import { ok, page, refusal } from '../answers.ts'
@@ -141,10 +141,9 @@ const MAX_TIMELINE_DOCS = 1_000
 async function loadTimeline(store: CountersignStore, doc: OtpDoc, now: number) {
   const { value, context: otp } = toCurrentVersion(doc)
   const attempts = await Promise.all(
-    otp.deliveries.map(({ delivery_id }) => {
-      const attemptFilter = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
-      return store.docs('attempts').find(attemptFilter, { sort: { _id: 1 }, limit: MAX_TIMELINE_DOCS })
-    }),
+    otp.deliveries.map(({ delivery_id }) =>
+      store.docs('attempts').find(attemptsOf(delivery_id), { sort: { _id: 1 }, limit: MAX_TIMELINE_DOCS }),
+    ),
   )
   const eventFilter = { 'payload.otp_id': doc._id, app_id: doc.app_id }
   const events = await store.docs('events').find(eventFilter, { sort: { _id: 1 }, limit: MAX_TIMELINE_DOCS })
