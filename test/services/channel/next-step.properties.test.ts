@@ -3,8 +3,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { type DeliveryStep, nextStep, type Policy } from '../../../services/channel/next-step.ts'
 import type { PastAttempt } from '../../../services/channel/provider-attempts.ts'
-import { END_OF_ROUND } from '../../../services/domain/verifications/documents.ts'
 import type { AttemptResult } from '../../../services/domain/verifications/documents.ts'
+import { END_OF_ROUND } from '../../../services/domain/verifications/documents.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
 
 const SECOND = 1_000
