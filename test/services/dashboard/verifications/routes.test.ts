@@ -235,7 +235,7 @@ onEmbeddedStore('verifications for an operator', fresh => {
     }
     const { status, timeline } = (await admin.get(`/verifications/${otp_id}`)).body
     expect(status).to.equal('failed')
-    expect(timeline.at(-1)).to.deep.equal({ at: '2030-01-01T00:00:05.000Z', happened: 'otp.failed' })
+    expect(timeline).to.deep.include({ at: '2030-01-01T00:00:05.000Z', happened: 'otp.failed' })
   })
 
   it('show of a delivery what the document names, and not how its charge is kept', async () => {
