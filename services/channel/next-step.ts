@@ -4,8 +4,8 @@
 // The same code twice does no harm, a code that never comes does. So an attempt with an unknown outcome is not the end: once the wait for a
 // receipt is over, the next provider is called, and where no other is left, the same one once more.
 import type { FailureReason } from '../../machines/otp.ts'
-import type { AttemptResult } from '../domain/verifications/documents.ts'
-import { type CallKey, END_OF_ROUND, type PastAttempt } from './provider-attempts.ts'
+import { type AttemptResult, END_OF_ROUND } from '../domain/verifications/documents.ts'
+import type { CallKey, PastAttempt } from './provider-attempts.ts'
 
 export interface ProviderStatus {
   name: string

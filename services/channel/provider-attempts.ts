@@ -5,7 +5,14 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../infra/clock.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import type { AttemptDoc, AttemptMaker, AttemptResult, CallDetails } from '../domain/verifications/documents.ts'
+import {
+  type AttemptDoc,
+  type AttemptMaker,
+  type AttemptResult,
+  attemptsOf,
+  type CallDetails,
+  END_OF_ROUND,
+} from '../domain/verifications/documents.ts'
 import { createOwnAttempts } from './own-attempts.ts'
 import type { DeliveryJob } from './provider.ts'
 
@@ -59,9 +66,6 @@ export interface AttemptsDeps {
   /** No other process uses the store, so an attempt of another process was made before that process ended. */
   soleProcess: boolean
 }
-
-/** The end of a round is stored as an attempt with this in place of a provider's name. */
-export const END_OF_ROUND = ''
 
 /** Providers' names contain no colon, so no two attempts share an id. A first round and a first call have no number in their ids. */
 export const attemptId = (delivery_id: string, provider: string, round: number, call = 1): string => {
@@ -172,12 +176,11 @@ export function createAttempts({ attempts, clock, soleProcess }: AttemptsDeps): 
     },
 
     async history({ delivery: { delivery_id } }) {
-      const ofDelivery = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
       let found: AttemptDoc[]
       // What was read while this process began an attempt does not say how that ended.
       do {
         await own.ended(delivery_id)
-        found = await attempts.find(ofDelivery, { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
+        found = await attempts.find(attemptsOf(delivery_id), { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
       } while (own.isUnderWay(delivery_id))
       // This process made such an attempt and has not called: the call is still to be made.
       return found.filter(doc => !(isOwn(doc) && own.isUncalled(doc._id))).map(pastAttempt)

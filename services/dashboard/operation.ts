@@ -93,7 +93,7 @@ export const operationWith =
   ): AdminOperation<Deps> => {
     const { route, role, query, body, answers, keep, handle } = declared
     const { method, path } = splitRoute(route)
-    const hasBody = body !== undefined || method === 'post'
+    const hasBody = readsBody(method, body)
     const findOwner = createFindOwner(path)
     return {
       ...describeOperation(declared, method, path),
@@ -155,6 +155,9 @@ function createFindOwner(path: string): (ctx: Context, store: CountersignStore) 
   })
 }
 
+/** A POST without a declared body may carry an empty one. */
+const readsBody = (method: HttpMethod, body: object | undefined): boolean => body !== undefined || method === 'post'
+
 function describeOperation(
   declared: Omit<Declaration<never, Route, z.ZodObject, z.ZodType, z.ZodType | null, never>, 'keep' | 'handle'>,
   method: HttpMethod,
@@ -182,7 +185,7 @@ function describeOperation(
     refusals: [
       ...(open ? [] : [refusal.unauthorized, refusal.forbidden]),
       ...(path.includes('{') ? [refusal.notFound] : []),
-      ...(body ? [commonRefusal.brokenJson, commonRefusal.tooLarge, commonRefusal.notJson] : []),
+      ...(readsBody(method, body) ? [commonRefusal.brokenJson, commonRefusal.tooLarge, commonRefusal.notJson] : []),
       ...(!body && parameters.length === 0 && method === 'get' ? [] : [refusal.invalid]),
       refusal.throttled,
       commonRefusal.failed,

@@ -51,8 +51,8 @@ const RENEW_MARK_MS = 10_000
 /** Passed on every clock. */
 const LONG_AGO = 1
 const MAX_MARKS = 10_000
-/** Until the backlog of an endpoint that could not be read is tried again. */
-const UNREADABLE_RETRY_MS = 60_000
+/** Until the backlog of an endpoint to which nothing can be sent is tried again. */
+const UNSENDABLE_RETRY_MS = 60_000
 /** Calls that were under way when an endpoint was enabled have their result by then, those of processes that died too. */
 const LATE_RESULTS_MS = 60_000
 
@@ -62,8 +62,8 @@ interface DrainState {
   mark?: number
 }
 
-/** Why a drain ended: nothing is left to send, the endpoint is paused or cannot be read, or this process may not work. */
-type DrainEnd = 'over' | 'paused' | 'unreadable' | 'interrupted'
+/** Why a drain ended: nothing is left to send, the endpoint is paused or nothing can be sent to it, or this process may not work. */
+type DrainEnd = 'over' | 'paused' | 'unsendable' | 'interrupted'
 
 export function createBacklogs(deps: BacklogDeps): Backlogs {
   const { events, webhooks, endpoints, freeSlots, whenSlotFree, attempt, remind, mayWork, clock, log } = deps
@@ -93,7 +93,7 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
       if (!mayWork()) return 'interrupted'
       if (!endpoint) return 'over'
       if (isPaused(endpoint)) return 'paused'
-      if (isUnreadable(endpoint)) return 'unreadable'
+      if (isUnsendable(endpoint)) return 'unsendable'
       if (freeSlots(endpoint, tenant) > 0) return endpoint
       await whenSlotFree(endpoint)
     }
@@ -112,7 +112,7 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
       // All are moved before the first is sent, so that the oldest goes first.
       if (retryAllBefore !== undefined) await releaseRetries(events, app_id, retryAllBefore)
       let outcome: Awaited<ReturnType<typeof drainPage>> = 'more'
-      if (isUnreadable(endpoint)) outcome = 'unreadable'
+      if (isUnsendable(endpoint)) outcome = 'unsendable'
       else if (endpoint && isPaused(endpoint)) outcome = 'paused'
       while (outcome === 'more') outcome = mayWork() ? await drainPage(app_id) : 'interrupted'
       if (outcome === 'paused') {
@@ -124,7 +124,7 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
       }
       if (mark === undefined) continue
       const lateUntil = (retryAllBefore ?? 0) + LATE_RESULTS_MS
-      if (outcome === 'unreadable') await postponeMark(app_id, mark, clock.now() + UNREADABLE_RETRY_MS)
+      if (outcome === 'unsendable') await postponeMark(app_id, mark, clock.now() + UNSENDABLE_RETRY_MS)
       else if (outcome === 'over' && startedAt < lateUntil) await postponeMark(app_id, mark, lateUntil)
       else if (outcome === 'over') await clearMark(app_id, mark)
     }
@@ -134,7 +134,7 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
   const clearMark = (app_id: string, mark: number): Promise<unknown> =>
     webhooks.modify({ _id: app_id, drain_at: mark }, { $unset: { drain_at: true, retry_all_before: true } })
 
-  /** Lets the sweeper ask again, but not often: the endpoint may stay unreadable for long. */
+  /** Lets the sweeper ask again, but not often: the endpoint may stay as it is for long. */
   const postponeMark = (app_id: string, mark: number, until: number): Promise<unknown> =>
     webhooks.modify({ _id: app_id, drain_at: mark }, { $set: { drain_at: until } })
 
@@ -192,6 +192,6 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
   }
 }
 
-/** An active endpoint whose secret cannot be opened: nothing can be sent now, and no message will say when that changes. */
-const isUnreadable = (endpoint: Endpoint | null): boolean =>
-  endpoint !== null && !isPaused(endpoint) && !endpoint.readable
+/** An active endpoint whose secret cannot be opened, or whose company is closed: nothing can be sent now, and no message will say when that changes. */
+const isUnsendable = (endpoint: Endpoint | null): boolean =>
+  endpoint !== null && !isPaused(endpoint) && !endpoint.sendable

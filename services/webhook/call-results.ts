@@ -123,7 +123,7 @@ export function createRecordResult(deps: CallResultDeps): RecordResult {
 }
 
 /** What a log line says of an event. A test event is about no verification. */
-export const subjectOf = (event: Pick<EventDoc, '_id' | 'app_id' | 'mode' | 'type' | 'payload' | 'trace'>): object => {
+export const subjectOf = (event: Pick<EventDoc, '_id' | 'app_id' | 'mode' | 'payload' | 'trace'>): object => {
   const { otp_id } = event.payload
   const known = otp_id === undefined ? {} : { otp_id }
   return { ...requestOf(event), ...known, event_id: eventId(event), app_id: event.app_id }

@@ -105,7 +105,7 @@ const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
 
 /** Not the error's own message, which may quote a URL with a secret in it. */
 function errorName(error: unknown, signal: AbortSignal): string {
-  if (signal.aborted) return signal.reason instanceof Error ? signal.reason.message : 'timeout'
+  if (signal.aborted) return signal.reason.message
   if (error instanceof ForbiddenTarget) return 'forbidden'
   return error instanceof NotSent ? 'unreachable' : 'lost'
 }

@@ -18,7 +18,7 @@ export interface Endpoint extends TenantWebhook {
   life: SavedEndpoint
   /** Whether its calls can be signed, and its company is open. If not, a data key may be missing, or the company be closed, for a while:
    *  events then wait as if all slots were taken. */
-  readable: boolean
+  sendable: boolean
 }
 
 export interface Endpoints {
@@ -27,7 +27,7 @@ export interface Endpoints {
   /** From the store. */
   reload(app_id: string): Promise<Endpoint | null>
   /** Answers whether the endpoint is paused now. */
-  recordOutcome(app_id: string, event: EndpointEvent): Promise<boolean>
+  recordOutcome(app_id: string, fact: EndpointEvent): Promise<boolean>
 }
 
 export interface EndpointDeps {
@@ -45,8 +45,8 @@ const MAX_LOGGED_ENDPOINTS = 10_000
 
 export const isPaused = ({ life }: Pick<Endpoint, 'life'>): boolean => life.value === 'paused'
 
-export const isCallable = (endpoint: Pick<Endpoint, 'life' | 'readable'>): boolean =>
-  endpoint.readable && !isPaused(endpoint)
+export const isCallable = (endpoint: Pick<Endpoint, 'life' | 'sendable'>): boolean =>
+  endpoint.sendable && !isPaused(endpoint)
 
 export function createEndpoints({ webhooks, tenancy, clock, log, metrics }: EndpointDeps): Endpoints {
   async function load(app_id: string): Promise<Endpoint | null> {
@@ -55,7 +55,7 @@ export function createEndpoints({ webhooks, tenancy, clock, log, metrics }: Endp
       if (webhook === null) return null
       const opens = webhook.secrets.some(({ state }) => state === 'current')
       if (!opens) logUnreadable(app_id, new Error('its current secret does not open'))
-      return { ...webhook, life: endpointLife(webhook), readable: opens && !isClosed }
+      return { ...webhook, life: endpointLife(webhook), sendable: opens && !isClosed }
     } catch (error) {
       if (error instanceof Unavailable) throw error
       logUnreadable(app_id, error)
@@ -65,7 +65,7 @@ export function createEndpoints({ webhooks, tenancy, clock, log, metrics }: Endp
         status: 'active',
         secrets: [],
         life: endpointLife({ status: 'active' }),
-        readable: false,
+        sendable: false,
       }
     }
   }
@@ -83,23 +83,23 @@ export function createEndpoints({ webhooks, tenancy, clock, log, metrics }: Endp
 
   interface AttemptOutcome {
     app_id: string
-    event: EndpointEvent
+    fact: EndpointEvent
   }
 
   async function recordAll(outcomes: AttemptOutcome[]): Promise<boolean[]> {
     const [{ app_id } = { app_id: '' }] = outcomes
-    const paused = await applyEvents(
+    const paused = await applyFacts(
       app_id,
-      outcomes.map(({ event }) => event),
+      outcomes.map(({ fact }) => fact),
     )
     return outcomes.map(() => paused)
   }
 
-  const applyEvents = (app_id: string, events: EndpointEvent[]): Promise<boolean> =>
+  const applyFacts = (app_id: string, facts: EndpointEvent[]): Promise<boolean> =>
     retryAfterLostRace('an endpoint', async () => {
       const endpoint = (await webhooks.get([app_id])).get(app_id)
       if (!endpoint) return false
-      const { status, life, effects, changed } = stepEndpoint(endpoint, events)
+      const { status, life, effects, changed } = stepEndpoint(endpoint, facts)
       if (!changed) return status === 'paused'
       // The sweeper asks for the events that wait to be held.
       const mark = effects.some(({ type }) => type === 'paused') ? { drain_at: clock.now() } : {}
@@ -129,12 +129,12 @@ export function createEndpoints({ webhooks, tenancy, clock, log, metrics }: Endp
       cache.invalidate(app_id)
       return cache.get(app_id)
     },
-    async recordOutcome(app_id, event) {
+    async recordOutcome(app_id, fact) {
       // Most successes change nothing, and then neither the store nor the machine is asked.
-      const known = event.type === 'attempt.succeeded' ? await cache.get(app_id) : null
-      if (known && !healthy.has(known) && !stepEndpoint(known, [event]).changed) healthy.add(known)
+      const known = fact.type === 'attempt.succeeded' ? await cache.get(app_id) : null
+      if (known && !healthy.has(known) && !stepEndpoint(known, [fact]).changed) healthy.add(known)
       if (known && healthy.has(known)) return isPaused(known)
-      return recordBatched({ app_id, event })
+      return recordBatched({ app_id, fact })
     },
   }
 }

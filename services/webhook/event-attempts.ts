@@ -76,14 +76,10 @@ export function createAttempts(deps: AttemptDeps): Attempts {
 
   async function startAttempts(waiting: readonly EventDoc[]): Promise<EventDoc[]> {
     const now = clock.now()
-    const changes = waiting.map(event => ({
-      _id: event._id,
-      rev: event.rev,
-      update: change.startAttempt(event, now, retrySchedule),
-    }))
-    const answers = await events.change(changes)
-    return waiting.flatMap((event, at) =>
-      answers[at] === 'won' ? [change.withAttemptStarted(event, now, retrySchedule)] : [],
+    const starting = waiting.map(event => ({ event, update: change.startAttempt(event, now, retrySchedule) }))
+    const answers = await events.change(starting.map(({ event: { _id, rev }, update }) => ({ _id, rev, update })))
+    return starting.flatMap(({ event, update }, at) =>
+      answers[at] === 'won' ? [change.withAttemptStarted(event, update)] : [],
     )
   }
 

@@ -44,9 +44,9 @@ export function startAttempt(
 }
 
 /** The document after the change of `startAttempt` was won. */
-export function withAttemptStarted(event: EventDoc, now: number, retrySchedule: RetrySchedule): EventDoc {
+export function withAttemptStarted(event: EventDoc, { $set }: ReturnType<typeof startAttempt>): EventDoc {
   const { next_attempt_at, backlog, backlog_at, ...rest } = event
-  return { ...rest, ...(startAttempt(event, now, retrySchedule).$set as Partial<EventDoc>), rev: event.rev + 1 }
+  return { ...rest, ...($set as Partial<EventDoc>), rev: event.rev + 1 }
 }
 
 const pushAttempt = (event: EventDoc, result: CallResult): NonNullable<Change['$push']> => {

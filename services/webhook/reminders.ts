@@ -23,7 +23,7 @@ export interface Reminders {
 export interface ReminderDeps {
   events: Pick<Docs<EventDoc>, 'get' | 'change'>
   endpoints: Pick<Endpoints, 'get' | 'reload'>
-  attempts: Pick<Attempts, 'attempt' | 'freeSlots'>
+  attempts: Pick<Attempts, 'attempt'>
   backlogs: Pick<Backlogs, 'mark' | 'drain'>
   recordResult: RecordResult
   retrySchedule: RetrySchedule
@@ -69,8 +69,8 @@ export function createReminders(deps: ReminderDeps): Reminders {
     const endpoint = await endpointOf(event)
     if (!endpoint) return void (await events.change([{ _id, rev, update: change.markUnsent() }]))
     if (isPaused(endpoint)) return void (await events.change([{ _id, rev, update: change.keepWhilePaused(event) }]))
-    if (attempts.freeSlots(endpoint, event) > 0 && (await attempts.attempt([event], endpoint)) > 0) return
-    // There is no slot, or the endpoint cannot be read. If another process has started the attempt, the change below is lost.
+    if ((await attempts.attempt([event], endpoint)) > 0) return
+    // There is no slot, or nothing can be sent to the endpoint. If another process has started the attempt, the change below is lost.
     await backlogs.mark(app_id)
     await events.change([{ _id, rev, update: change.moveToBacklog(event) }])
     backlogs.drain(app_id)

@@ -51,7 +51,7 @@ function typeSection(type: ProviderType): string {
     ...codesLine('In receipts, the recipient could not be reached', errors.unreachable),
     ...codesLine('Withdrawn', errors.superseded),
     ...codesLine('Errors of the destination, which the next provider may reach', errors.destination),
-    ...(documents.length > 0 ? [`Written from ${documents.map(url => `<${url}>`).join(', ')}.`] : []),
+    ...(documents.length > 0 ? [`Documentation: ${documents.map(url => `<${url}>`).join(', ')}.`] : []),
   ]
   return lines.join('\n\n')
 }

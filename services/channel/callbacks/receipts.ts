@@ -15,12 +15,12 @@ import type { Trace } from '../../../infra/trace.ts'
 import type { ReportDetails } from '../../../machines/otp.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
 import type { ProviderType } from '../../domain/tenancy/provider-types/list.ts'
-import type { AttemptDoc } from '../../domain/verifications/documents.ts'
+import { type AttemptDoc, attemptsOf, END_OF_ROUND } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import { referenceIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { referencesIn } from '../../domain/verifications/whatsapp-references.ts'
 import type { CallbackItem } from '../provider.ts'
-import { attemptId, END_OF_ROUND, storedReference } from '../provider-attempts.ts'
+import { attemptId, storedReference } from '../provider-attempts.ts'
 import { type SecretPattern, scrubVendorCode, scrubVendorText } from '../vendor-scrub.ts'
 
 export interface CallbackSource {
@@ -97,8 +97,7 @@ export function createHandleCallback({
    *  A receipt of another message still counts when it arrived, but not when it failed. */
   async function isSuperseded(found: AttemptDoc, { reference }: Receipt): Promise<boolean> {
     const { delivery_id, provider } = found
-    const ofDelivery = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
-    const all = await attempts.find(ofDelivery, { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
+    const all = await attempts.find(attemptsOf(delivery_id), { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
     const ofProvider = all.filter(attempt => attempt.provider === provider).sort(byCall)
     const reported = reference ? findByReference(ofProvider, storedReference(reference)) : (ofProvider.at(-1) ?? found)
     if (!reported) return true

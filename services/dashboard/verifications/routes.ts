@@ -9,7 +9,7 @@ import type { Delivery } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { statusView } from '../../../machines/otp.view.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
-import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import { attemptsOf, type OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
 import type { AdminDeps } from '../admin-deps.ts'
 import { ok, page, refusal } from '../answers.ts'
@@ -96,7 +96,7 @@ export const verificationOperations = [
     role: 'viewer',
     summary: "Look a verification's history up",
     description:
-      'All that happened, in order: messages, provider calls with what the vendor said, events and their attempts.',
+      'What happened, in order: messages, provider calls with what the vendor said, events and their attempts. The time of a cancel is not stored, so it has no entry.',
     answers: [
       ok(verificationHistory, 'The verification with its timeline.', {
         ...example,
@@ -141,10 +141,9 @@ const MAX_TIMELINE_DOCS = 1_000
 async function loadTimeline(store: CountersignStore, doc: OtpDoc, now: number) {
   const { value, context: otp } = toCurrentVersion(doc)
   const attempts = await Promise.all(
-    otp.deliveries.map(({ delivery_id }) => {
-      const attemptFilter = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
-      return store.docs('attempts').find(attemptFilter, { sort: { _id: 1 }, limit: MAX_TIMELINE_DOCS })
-    }),
+    otp.deliveries.map(({ delivery_id }) =>
+      store.docs('attempts').find(attemptsOf(delivery_id), { sort: { _id: 1 }, limit: MAX_TIMELINE_DOCS }),
+    ),
   )
   const eventFilter = { 'payload.otp_id': doc._id, app_id: doc.app_id }
   const events = await store.docs('events').find(eventFilter, { sort: { _id: 1 }, limit: MAX_TIMELINE_DOCS })
@@ -154,14 +153,20 @@ async function loadTimeline(store: CountersignStore, doc: OtpDoc, now: number) {
 function operatorView(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now: number): VerificationAnswer {
   const saved = toCurrentVersion(doc)
   const { context: otp } = saved
-  const { sealed_action_url, ...view } = statusView(saved, now)
+  const view = statusView(saved, now)
+  const { sealed_action_url } = view
   return {
-    ...view,
+    otp_id: view.otp_id,
+    status: view.status,
+    channel: view.channel,
+    masked_recipient: view.masked_recipient,
+    completion: view.completion,
     // Null too when the data key of an old link is no longer configured.
     action_url: sealed_action_url === null ? null : unsealOrNull(keyring, sealed_action_url, atRest.link(otp.otp_id)),
     created_at: isoTime(view.created_at),
     expires_at: isoTime(view.expires_at),
     verified_at: isoTimeOrNull(view.verified_at),
+    attempts_left: view.attempts_left,
     resend_at: isoTimeOrNull(view.resend_at),
     deliveries: view.deliveries.map(deliveryView),
     company_id: otp.company_id,
@@ -180,8 +185,14 @@ function operatorView(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now: number
 }
 
 /** What the vendor said is in the timeline. */
-const deliveryView = ({ created_at, updated_at, vendor_code, vendor_text, ...delivery }: Delivery) => ({
-  ...delivery,
-  created_at: isoTime(created_at),
-  updated_at: isoTime(updated_at),
+const deliveryView = (delivery: Delivery): VerificationAnswer['deliveries'][number] => ({
+  delivery_id: delivery.delivery_id,
+  channel: delivery.channel,
+  generation: delivery.generation,
+  status: delivery.status,
+  created_at: isoTime(delivery.created_at),
+  updated_at: isoTime(delivery.updated_at),
+  micros: delivery.micros,
+  ...(delivery.provider === undefined ? {} : { provider: delivery.provider }),
+  ...(delivery.reason === undefined ? {} : { reason: delivery.reason }),
 })

@@ -82,7 +82,7 @@ export const timelineEntry = z
     at: timeSchema('When it happened.'),
     happened: z.string().meta({
       description:
-        '`otp.started`, `otp.approved`, `otp.expired`, `token.exchanged`, `delivery.queued`, `delivery.sent`, `delivery.delivered`, `delivery.failed`, `provider.called`, `providers.exhausted`, `event.recorded`, `event.sent`.',
+        '`otp.started`, `otp.approved`, `otp.failed`, `otp.expired`, `token.exchanged`, `delivery.queued`, `delivery.sent`, `delivery.delivered`, `delivery.failed`, `provider.called`, `providers.exhausted`, `event.recorded`, `event.sent`.',
     }),
     by: caller.nullable().optional().meta({ description: 'The API key; null when the user approved by a message.' }),
     key_id: z.string().optional().meta({ description: 'The API key that exchanged the token.' }),
@@ -117,7 +117,7 @@ export const timelineEntry = z
 export const verificationHistory = z
   .object({
     ...members,
-    timeline: z.array(timelineEntry).meta({ description: 'All that happened, in order.' }),
+    timeline: z.array(timelineEntry).meta({ description: 'What happened, in order; a cancel has no entry.' }),
   })
   .meta({ id: 'VerificationHistory', description: 'A verification with its timeline.' })
 

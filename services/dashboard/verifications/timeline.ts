@@ -3,7 +3,7 @@
 
 import { isoTime } from '../../../infra/iso-time.ts'
 import type { Delivery, Otp, OtpStatus } from '../../../machines/otp.ts'
-import type { AttemptDoc } from '../../domain/verifications/documents.ts'
+import { type AttemptDoc, END_OF_ROUND } from '../../domain/verifications/documents.ts'
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
 import { eventId } from '../../domain/webhooks/event-ids.ts'
 import type { TimelineEntryAnswer } from './schemas.ts'
@@ -30,13 +30,15 @@ export const createTimeline = ({ otp, status, attempts, events }: TimelineInput)
     .sort((one, other) => one.at - other.at)
     .map(({ at, ...entry }) => ({ at: isoTime(at), ...entry }))
 
+/** A cancel has no entry: its time is not stored. */
 function otpEntries(
-  { first_sent_at, expires_at, started_by, approval, exchange }: Otp,
+  { first_sent_at, expires_at, started_by, approval, failed_at, exchange }: Otp,
   status: OtpStatus,
 ): TimelineEntry[] {
   return [
     { at: first_sent_at, happened: 'otp.started', by: started_by },
     ...(approval ? [{ at: approval.at, happened: 'otp.approved', by: approval.by, channel: approval.channel }] : []),
+    ...(failed_at === undefined ? [] : [{ at: failed_at, happened: 'otp.failed' }]),
     ...(exchange ? [{ at: exchange.at, happened: 'token.exchanged', key_id: exchange.key_id }] : []),
     ...(status === 'expired' ? [{ at: expires_at, happened: 'otp.expired' }] : []),
   ]
@@ -57,10 +59,9 @@ const failureOf = ({ reason, vendor_code, vendor_text }: Delivery) => ({
   vendor_text: vendor_text ?? null,
 })
 
-/** An attempt without a provider marks the end of a round in which no provider accepted the message. */
 function attemptEntry(attempt: AttemptDoc): TimelineEntry {
   const { at, delivery_id, provider, round, call = 1, result, reference } = attempt
-  if (provider === '') return { at, happened: 'providers.exhausted', delivery_id, round }
+  if (provider === END_OF_ROUND) return { at, happened: 'providers.exhausted', delivery_id, round }
   const details = {
     http_status: attempt.http_status ?? null,
     vendor_code: attempt.vendor_code ?? null,

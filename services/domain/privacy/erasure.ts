@@ -1,6 +1,6 @@
 // Erases verifications that have ended, with all that belongs to them. In: verifications. Out: how many documents were erased. The
 // verifications themselves go last, so that an erasure that was cut off finds them again.
-import type { OtpDoc, VerificationStore } from '../verifications/documents.ts'
+import { attemptsOf, type OtpDoc, type VerificationStore } from '../verifications/documents.ts'
 
 export interface ErasedCounts {
   verifications: number
@@ -49,12 +49,11 @@ async function removeClaimsOf(store: VerificationStore, otps: readonly OtpDoc[])
   return store.docs('claims').remove({ _id: { $in: claimIds }, otp_id }, claimIds.length)
 }
 
-/** The id of an attempt begins with the id of its owner: a delivery or a verification. */
 async function eraseAttempts(store: VerificationStore, owners: readonly string[]): Promise<number> {
   let erased = 0
   for (let at = 0; at < owners.length; at += OWNERS_PER_QUERY) {
     const some = owners.slice(at, at + OWNERS_PER_QUERY)
-    const $or = some.map(id => ({ _id: { $gte: `${id}:`, $lt: `${id};` } }))
+    const $or = some.map(attemptsOf)
     erased += await store.docs('attempts').remove({ $or }, MAX_ATTEMPTS_PER_QUERY)
   }
   return erased

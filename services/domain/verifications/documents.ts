@@ -93,8 +93,14 @@ export interface CounterDoc extends Doc {
 /** `refused` is the recipient's fault, `failed` is the provider's. `unknown`: the message may have been sent. */
 export type AttemptResult = 'accepted' | 'refused' | 'failed' | 'unknown'
 
+/** The end of a round is stored as an attempt with this in place of a provider's name. */
+export const END_OF_ROUND = ''
+
+/** The ids of all attempts of an owner, a delivery or a verification: they begin with its id and a colon, which a semicolon follows. */
+export const attemptsOf = (owner: string) => ({ _id: { $gte: `${owner}:`, $lt: `${owner};` } })
+
 /** One call of one provider for one delivery. It is saved before the call: an attempt without a result has an unknown outcome. That of a
- *  `repeatable` provider is saved once, after the call. An attempt with an empty provider name marks the end of a round in which no
+ *  `repeatable` provider is saved once, after the call. An attempt of `END_OF_ROUND` marks the end of a round in which no
  *  provider accepted the message. */
 export interface AttemptDoc extends RevisedDoc, Partial<CallDetails> {
   otp_id: string

@@ -32,8 +32,8 @@ export interface Intent {
 
 export type CommitResult = { doc: OtpDoc; reply: Reply } | { doc: OtpDoc; refusal: Refusal }
 
-/** Few, because a caller waits, and changes of one verification in this process do not race. */
-const MAX_TRIES_AFTER_LOST_RACE = 5
+/** The first one included. Few, because a caller waits, and changes of one verification in this process do not race. */
+const MAX_TRIES = 5
 
 /** `owner`: live and test verifications of an app are kept apart; null for reports, which may change any verification. Answers null when
  *  the verification does not exist or belongs to another owner: a caller must not learn which. */
@@ -65,7 +65,7 @@ export function createCommit({ otps, relay, recentOtps, clock, onChange }: Commi
       }
       const command = await intent.command(doc)
       const next = step(doc, command)
-      const refusal = next.changed && intent.reserve ? await reserved.take(next, doc) : undefined
+      const refusal = next.changed ? await reserved.take(next, doc) : undefined
       if (next.changed && !refusal) {
         const effects = outboxEntries(doc, next.effects, command.at, intent.trace)
         const added = effects.filter(isInOutbox)
@@ -89,7 +89,7 @@ export function createCommit({ otps, relay, recentOtps, clock, onChange }: Commi
           relay.publish(otp_id, outboxEntries(doc, [effect], at, intent.trace))
       return { doc, reply: next.reply }
     }
-    return retryAfterLostRace('a verification', commitOnce, MAX_TRIES_AFTER_LOST_RACE).catch(async error => {
+    return retryAfterLostRace('a verification', commitOnce, MAX_TRIES).catch(async error => {
       if (error instanceof TooManyRaces) await reserved.undo()
       throw error
     })

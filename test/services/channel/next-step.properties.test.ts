@@ -2,8 +2,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { type DeliveryStep, nextStep, type Policy } from '../../../services/channel/next-step.ts'
-import { END_OF_ROUND, type PastAttempt } from '../../../services/channel/provider-attempts.ts'
+import type { PastAttempt } from '../../../services/channel/provider-attempts.ts'
 import type { AttemptResult } from '../../../services/domain/verifications/documents.ts'
+import { END_OF_ROUND } from '../../../services/domain/verifications/documents.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
 
 const SECOND = 1_000

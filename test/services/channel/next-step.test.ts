@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { nextStep, type Policy, type ProviderStatus, type Situation } from '../../../services/channel/next-step.ts'
-import { END_OF_ROUND, type PastAttempt } from '../../../services/channel/provider-attempts.ts'
+import type { PastAttempt } from '../../../services/channel/provider-attempts.ts'
 import type { AttemptResult } from '../../../services/domain/verifications/documents.ts'
+import { END_OF_ROUND } from '../../../services/domain/verifications/documents.ts'
 
 const NOW = 1_000_000
 const SECOND = 1_000

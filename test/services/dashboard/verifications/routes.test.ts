@@ -223,6 +223,37 @@ onEmbeddedStore('verifications for an operator', fresh => {
     ])
   })
 
+  it('tell in their timeline when the last wrong code was entered', async () => {
+    const { otp_id } = await actor.send({ ...owner, recipient: NUMBER })
+    const { keyring, store } = admin
+    const doc = (await store.docs('otps').get([otp_id])).get(otp_id) as OtpDoc
+    const by = { company_id: owner.company, app_id: owner.app, mode: 'test', key_id: 'key_a', kind: 'server' } as const
+    const wrong = codeOf(keyring, doc) === '000000' ? '111111' : '000000'
+    for (let guess = 1; guess <= 5; guess++) {
+      await actor.clock.advance(1_000)
+      await actor.ask({ type: 'otp.verify', by, otp_id, sealed_code: keyring.seal(wrong, inFlight.code) })
+    }
+    const { status, timeline } = (await admin.get(`/verifications/${otp_id}`)).body
+    expect(status).to.equal('failed')
+    expect(timeline).to.deep.include({ at: '2030-01-01T00:00:05.000Z', happened: 'otp.failed' })
+  })
+
+  it('show of a delivery what the document names, and not how its charge is kept', async () => {
+    const { otp_id } = await actor.send({ ...owner, recipient: NUMBER })
+    const internal = { 'context.deliveries.0.charge': 'kept', 'context.deliveries.0.vendor_code': '1' }
+    await admin.store.docs('otps').modify({ _id: otp_id }, { $set: internal as object })
+    const [delivery] = (await admin.get(`/verifications/${otp_id}`)).body.deliveries
+    expect(Object.keys(delivery)).to.have.members([
+      'delivery_id',
+      'channel',
+      'generation',
+      'status',
+      'created_at',
+      'updated_at',
+      'micros',
+    ])
+  })
+
   it('are shown as expired before the sweeper has expired them', async () => {
     const { otp_id } = await actor.send({ ...owner, recipient: NUMBER })
     await actor.clock.advance(600_000)

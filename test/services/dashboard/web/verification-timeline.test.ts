@@ -23,6 +23,7 @@ describe('a row of the timeline', () => {
     [{ happened: 'otp.started', by: { key_id: 'key_a', kind: 'server' } }, 'Started by a server key', []],
     [{ happened: 'otp.approved', by: { key_id: 'key_a', kind: 'server' } }, 'Approved: the right code was entered', []],
     [{ happened: 'otp.approved', by: null }, "Approved by the user's WhatsApp message", []],
+    [{ happened: 'otp.failed' }, 'Failed: too many wrong codes were entered', []],
     [{ happened: 'otp.expired' }, 'Expired: the code is no longer valid', []],
     [{ happened: 'token.exchanged', key_id: 'key_a' }, 'The backend exchanged the verification token', []],
     [{ happened: 'delivery.queued', ...delivery, channel: 'sms', generation: 1 }, 'Message 2 accepted, by SMS', []],
@@ -118,7 +119,7 @@ describe('a row of the timeline', () => {
   it('has words for everything that the API documents', () => {
     const documented = timelineEntry.shape.happened.meta()?.description ?? ''
     const names = [...documented.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
-    expect(names).to.have.length(12)
+    expect(names).to.have.length(13)
     for (const happened of names) expect(rowOf({ happened }).title).to.not.equal(happened)
   })
 

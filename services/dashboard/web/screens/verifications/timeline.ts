@@ -46,6 +46,8 @@ function tellEntry(history: History, entry: TimelineEntry, now: number): Told {
         tone: 'good',
         ids: keyIds(entry.by),
       })
+    case 'otp.failed':
+      return row('Failed: too many wrong codes were entered', { tone: 'bad' })
     case 'otp.expired':
       return row('Expired: the code is no longer valid', { tone: 'warning' })
     case 'token.exchanged':
