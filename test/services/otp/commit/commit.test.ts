@@ -148,6 +148,7 @@ eachStore('the write of a change', fresh => {
     await reportStatus(actor, sent, 'delivered')
     expect(await stored(sent.otp_id)).to.deep.include({ outbox: [], outbox_at: null })
     release(done())
+    await eventually(async () => expect(await events()).to.deep.equal(['delivery.delivered unsent']))
     await actor.clock.advance(10_000)
     expect(writes).to.deep.equal(['otps.insert', 'otps.change', 'otps.change', 'events.insert'])
   })
