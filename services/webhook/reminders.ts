@@ -33,8 +33,8 @@ export interface ReminderDeps {
   log: Logger
 }
 
-/** Until another process may take a reminder. */
-const RETRY_MS = 1_000
+/** Until the store may be back, or another process takes the message. */
+export const RETRY_MS = 1_000
 /** Reminders beyond this number are dropped: the sweeper sends them again. */
 const MAX_TIMERS = 50_000
 

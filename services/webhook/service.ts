@@ -32,7 +32,7 @@ import { createRecordResult } from './call-results.ts'
 import { createEndpoints } from './endpoints.ts'
 import { createAttempts } from './event-attempts.ts'
 import { createAcceptEvents } from './new-events.ts'
-import { createReminders } from './reminders.ts'
+import { createReminders, RETRY_MS } from './reminders.ts'
 import { createSlots } from './slots.ts'
 
 export interface WebhookDeps {
@@ -49,8 +49,6 @@ export interface WebhookDeps {
 }
 
 const FLOW = { prefetch: 256, batch: 64, parallel: 4 }
-/** Until the store may be back, or another process takes the message. */
-const RETRY_MS = 1_000
 /** Calls under way in this process. */
 const MAX_CALLS = { maxTotal: 1_000, maxPerCompany: 200 }
 const MAX_CALLS_TO_FAILING = { maxTotal: 250, maxPerCompany: 50 }
