@@ -40,7 +40,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'edges with different current data keys claim an idempotency key in different orders, so both may send',
-    file: 'services/edge/idempotency.ts',
+    file: 'services/edge/calls.ts',
     original: 'idempotencyIndexes(keyring, by, key).sort()',
     planted: 'idempotencyIndexes(keyring, by, key)',
     tests: ['test/services/edge/calls.test.ts'],
