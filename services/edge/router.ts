@@ -116,9 +116,8 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
       const askOtp = async (): Promise<OtpAnswer> => {
         await checkOrigin(ctx, by)
         await check(by)
-        // Before the body is read, because a refusal must cost as little as possible: an overload makes many. The place is taken after it
-        // is read, because a body that arrives slowly must not hold one.
-        admission.check(by)
+        // Before the body is read, because a refusal must cost as little as possible. Servers were asked before Koa (early-refusal.ts).
+        if (by.kind === 'publishable') admission.check(by)
         const body = parseBody(schema, await readJson(ctx))
         describeSubject(ctx, body)
         requireConnectedCaller(ctx)
