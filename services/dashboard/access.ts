@@ -41,7 +41,8 @@ export const operatorPrincipal = (name: string): Omit<Principal, 'session'> => (
 
 /** A request whose caller is known. */
 export interface AdminRequest {
-  state: { principal?: unknown; requestId?: string }
+  /** `allowedWhenClosed`: from the declaration of the operation. */
+  state: { principal?: unknown; requestId?: string; allowedWhenClosed?: unknown }
 }
 
 export const principalOf = ({ state }: AdminRequest): Principal => state.principal as Principal
