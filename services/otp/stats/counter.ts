@@ -6,7 +6,7 @@
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
-import { NONE } from '../../domain/stats/cells.ts'
+import { NONE } from '../../domain/stats/counts.ts'
 import {
   addChange,
   addContribution,

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { newId } from '../../../../infra/ids.ts'
 import type { SavedOtp } from '../../../../machines/otp.versions.ts'
-import { decodeCells, encodeCells } from '../../../../services/domain/stats/cells.ts'
+import { decodeCells, encodeCells } from '../../../../services/domain/stats/counts.ts'
 import {
   addChange,
   addContribution,
