@@ -1,7 +1,6 @@
-// Handles the reports from `otp.reports`: receipts, users' messages, refunds, charges after a refund, and reminders
-// that time is up. In: messages with one report
-// or several. Out: an outcome for each message. A report becomes a command for the same commit as a client's call; a report that comes
-// twice changes nothing the second time.
+// Handles the reports from `otp.reports`: receipts, users' messages, refunds, charges after a refund, and reminders that time is up. In:
+// messages with one report or several. Out: an outcome for each message. A report becomes a command for the same commit as a client's call;
+// a report that comes twice changes nothing the second time.
 import {
   type DeliveredMessage,
   dead,
