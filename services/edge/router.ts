@@ -116,8 +116,8 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
       const askOtp = async (): Promise<OtpAnswer> => {
         await checkOrigin(ctx, by)
         await check(by)
-        // Before the body is read, because a refusal must cost as little as possible. Servers were asked before Koa (early-refusal.ts).
-        if (by.kind === 'publishable') admission.check(by)
+        // Before the body is read, because a refusal must cost as little as possible.
+        if (!early.hasAdmitted(ctx.req)) admission.check(by)
         const body = parseBody(schema, await readJson(ctx))
         describeSubject(ctx, body)
         requireConnectedCaller(ctx)

@@ -53,6 +53,13 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/services/edge/early-refusal.test.ts'],
   },
   {
+    fault: 'an overloaded edge reads the body of a server whose key was not used a moment ago before it refuses',
+    file: 'services/edge/router.ts',
+    original: 'if (!early.hasAdmitted(ctx.req)) admission.check(by)',
+    planted: "if (by.kind === 'publishable') admission.check(by)",
+    tests: ['test/services/edge/overload.test.ts'],
+  },
+  {
     fault: 'a send with a body that is no JSON, or too large, is on record as a wrong member of the body',
     file: 'services/edge/record-refusal.ts',
     original: "isErrorType(type) ? type : 'HTTPException'",

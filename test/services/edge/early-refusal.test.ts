@@ -12,7 +12,7 @@ const CALLS: [path: string, body: object][] = [
   ['/otp/resend', { otp_id: OTP_ID }],
   ['/otp/verify', CODE],
   ['/otp/cancel', { otp_id: OTP_ID }],
-  ['/verifications/exchange', { verification_token: 'otp_vt_x' }],
+  ['/verifications/exchange', { verification_token: 'vt' }],
 ]
 
 describe('a call to an edge without room', () => {
