@@ -14,7 +14,7 @@ import { problem } from '../domain/errors.ts'
 import { validationProblem } from '../domain/validation-problem.ts'
 import { idempotencyKeyContext, inFlight } from '../domain/verifications/encryption-context.ts'
 import { idempotencyIndexes } from '../domain/verifications/lookup-indexes.ts'
-import { otpNotFound } from './not-found.ts'
+import { otpNotFound } from './answers.ts'
 import {
   type cancelRequest,
   type exchangeRequest,

@@ -25,10 +25,10 @@ import { type JudgedAddress, sendQuotas } from '../limits/quotas.ts'
 import type { Reputation } from '../limits/reputation.ts'
 import { type Funds, INSUFFICIENT_FUNDS } from '../money/funds.ts'
 import { chainReservations, type Reservation, reserve } from '../reservation.ts'
+import type { MessageResult } from './answers.ts'
 import type { Challenges } from './challenges.ts'
 import type { Claim, Claims, HeldClaim } from './idempotency-claims.ts'
 import { type NewOtpInput, newOtpDocument } from './new-otp-document.ts'
-import type { MessageResult } from './record-refusal.ts'
 import { checkRecipient, freeChannel, planSend } from './send-plan.ts'
 
 export type SendCall = Extract<OtpCall, { type: 'otp.send' }>
