@@ -3,6 +3,13 @@ import type { Mutant } from './mutant.ts'
 
 export const MENDED: readonly Mutant[] = [
   {
+    fault: "a sender that Telnyx refuses with STOP's code ends every message, and no other provider is tried",
+    file: 'services/channel/providers/telnyx.ts',
+    original: 'code === STOP && !',
+    planted: "code === 'none' && !",
+    tests: ['test/services/channel/providers/documented-vendors.test.ts'],
+  },
+  {
     fault: 'a code that is typed with a space in its middle spends an attempt',
     file: 'services/domain/verifications/entered-code.ts',
     original: "text.replaceAll(WHITE_SPACE_AND_HYPHENS, '')",

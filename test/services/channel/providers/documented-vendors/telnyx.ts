@@ -1,4 +1,5 @@
-// https://github.com/team-telnyx/openapi (createMessage, OutboundMessageEvent), https://developers.telnyx.com/docs/messaging/messages/error-codes
+// From Telnyx's OpenAPI file (POST /messages, OutboundMessagePayload), its list of messaging error codes, and its guides "Send your first
+// message", "Receiving webhooks for messaging" and "Advanced opt-in/out management".
 import { Buffer } from 'node:buffer'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { DestinationFault, ProviderFault, RecipientFault } from '../../../../../services/channel/provider.ts'
@@ -76,6 +77,26 @@ export const TELNYX: VendorCase = {
   refusals: [
     [error(400, '40310', "Invalid 'to' address"), RecipientFault, 'it answered 400, 40310'],
     [error(403, '40300', 'Blocked due to STOP message'), RecipientFault, 'it answered 403, 40300'],
+    // From "Send your first message", error response format: the sender is at fault.
+    [
+      {
+        status: 403,
+        body: {
+          errors: [
+            {
+              code: '40300',
+              title: 'Forbidden',
+              detail: 'The from number +15551234567 is not assigned to a messaging profile.',
+              meta: { url: 'https://developers.telnyx.com/docs/messaging/messages/error-codes' },
+            },
+          ],
+        },
+      },
+      ProviderFault,
+      'it answered 403, 40300',
+    ],
+    [error(422, '42201', "Invalid 'to' number"), RecipientFault, 'it answered 422, 42201'],
+    [error(429, '40333', 'Messaging profile spend limit reached'), ProviderFault, 'it answered 429, 40333'],
     [error(400, '40309', 'Invalid destination region'), DestinationFault, 'it answered 400, 40309'],
     [error(400, '40305', "Invalid 'from' address"), ProviderFault, 'it answered 400, 40305'],
     [error(401, '10009', 'Authentication failed'), ProviderFault, 'it answered 401, 10009'],
@@ -120,7 +141,36 @@ export const TELNYX: VendorCase = {
           },
         ],
       ],
-      ['nothing that is known', event('message.finalized', 'delivery_unconfirmed'), []],
+      // From "Receiving webhooks for messaging", common delivery failure error codes.
+      [
+        'a number that cannot be reached',
+        event('message.finalized', 'delivery_failed', [
+          {
+            code: '40300',
+            title: 'Destination number unreachable',
+            detail: 'The destination number is not reachable on the carrier network.',
+            source: { pointer: '/to/0/phone_number' },
+          },
+        ]),
+        [
+          {
+            ...receipt,
+            status: 'failed',
+            failure: {
+              reason: 'recipient_unreachable',
+              vendorCode: '40300',
+              vendorText:
+                'Destination number unreachable. The destination number is not reachable on the carrier network.',
+            },
+          },
+        ],
+      ],
+      [
+        'a carrier that confirms nothing',
+        event('message.finalized', 'delivery_unconfirmed'),
+        [{ ...receipt, status: 'sent' }],
+      ],
+      ['a status that Telnyx added later', event('message.finalized', 'delivery_postponed'), []],
       ["a user's message", event('message.received', 'webhook_delivered'), []],
     ],
   },
