@@ -1,4 +1,5 @@
-// https://postmarkapp.com/developer/api/email-api, https://postmarkapp.com/developer/webhooks/bounce-webhook
+// From Postmark's pages "Email API", "API overview" (error codes), "Bounce API" (bounce types), "Bounce webhook" and "Delivery webhook", and
+// its support article "What does Error Code: '300' mean?".
 import { Buffer } from 'node:buffer'
 import { DestinationFault, ProviderFault, RecipientFault } from '../../../../../services/channel/provider.ts'
 import { createPostmarkProvider } from '../../../../../services/channel/providers/postmark.ts'
@@ -42,7 +43,7 @@ export const POSTMARK: VendorCase = {
       {
         config: {
           server_token: 'TOKEN-postmark',
-          from: 'Shop <sender@example.com>',
+          from: 'Joe Sender, jr <sender@example.com>',
           message_stream: 'outbound',
           webhook_password: password,
           base_url,
@@ -58,7 +59,7 @@ export const POSTMARK: VendorCase = {
     path: '/email',
     headers: { 'x-postmark-server-token': 'TOKEN-postmark', accept: 'application/json' },
     body: {
-      From: 'Shop <sender@example.com>',
+      From: '"Joe Sender, jr" <sender@example.com>',
       To: 'receiver@xn--exmple-cua.com',
       Subject: 'Your code',
       TextBody: 'Shop: your code is 739164.',
@@ -111,6 +112,8 @@ export const POSTMARK: VendorCase = {
       ['a mailbox that does not exist', bounce('HardBounce', 1), failed('recipient_unreachable', 'HardBounce')],
       ['blocked by the receiver', bounce('Blocked', 100006), failed('provider_failed', 'Blocked')],
       ['a delay', bounce('Transient', 2), []],
+      ['a name server that does not answer', bounce('DnsError', 256), []],
+      ['a full mailbox', bounce('SoftBounce', 4096), failed('recipient_unreachable', 'SoftBounce')],
       ['an auto-responder', bounce('AutoResponder', 64), []],
       ['a complaint', event({ RecordType: 'SpamComplaint', Type: 'SpamComplaint', TypeCode: 100001 }), []],
     ],
