@@ -2,9 +2,8 @@
 // ApiErrorResponsesTest), its list "Response status and error codes", and "Create notification profile" of its Subscriptions API.
 import { Buffer } from 'node:buffer'
 import { DestinationFault, ProviderFault, RecipientFault } from '../../../../../services/channel/provider.ts'
-import { createInfobipProvider } from '../../../../../services/channel/providers/infobip.ts'
+import type { VendorCase } from '../../../../support/vendors/documented-vendors.ts'
 import { CALLBACK_URL, DELIVERY_ID, RECIPIENT } from '../../../../support/vendors/provider-fixtures.ts'
-import type { VendorCase } from './vendor-case.ts'
 
 const messageId = '2250be2d4219-3af1-78856-aabe-1362af1edfd2'
 const status = (groupId: number, groupName: string, id: number, name: string) => ({
@@ -58,13 +57,9 @@ const unreachable = (vendorCode: string, vendorText: string) => [
 ]
 const password = 'a password of receipts'
 
-export const INFOBIP: VendorCase = {
-  name: 'Infobip',
-  create: (base_url, deps, over) =>
-    createInfobipProvider(
-      { config: { api_key: 'KEY-infobip', from: 'InfoSMS', webhook_password: password, base_url, ...over } },
-      deps,
-    ),
+export const CASE: VendorCase<'infobip'> = {
+  type: 'infobip',
+  config: { api_key: 'KEY-infobip', from: 'InfoSMS', webhook_password: password },
   withoutReceipts: { webhook_password: null },
   secrets: ['KEY-infobip', password],
   request: {

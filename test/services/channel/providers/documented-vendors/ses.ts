@@ -5,7 +5,7 @@ import { Buffer } from 'node:buffer'
 import { sign } from 'node:crypto'
 import type { Outbound } from '../../../../../infra/outbound/outbound.ts'
 import { DestinationFault, ProviderFault } from '../../../../../services/channel/provider.ts'
-import { createSesProvider } from '../../../../../services/channel/providers/ses.ts'
+import type { VendorCase } from '../../../../support/vendors/documented-vendors.ts'
 import { CALLBACK_URL, DELIVERY_ID } from '../../../../support/vendors/provider-fixtures.ts'
 import { SNS_CERTIFICATE, SNS_KEY } from '../../../../support/vendors/sns-certificate.ts'
 import {
@@ -14,7 +14,6 @@ import {
   type VendorCallback,
   type VendorOptions,
 } from '../../../../support/vendors/vendor.ts'
-import type { VendorCase } from './vendor-case.ts'
 
 export const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:mail'
 export const CERTIFICATE_URL =
@@ -137,24 +136,17 @@ const failed = (reason: 'recipient_unreachable' | 'provider_failed', vendorCode:
   { ...receipt, status: 'failed' as const, failure: { reason, vendorCode, vendorText: null } },
 ]
 
-export const SES: VendorCase = {
-  name: 'Amazon SES',
-  create: (base_url, deps, over) =>
-    createSesProvider(
-      {
-        config: {
-          region: 'eu-west-1',
-          access_key_id: 'AKIDEXAMPLE',
-          secret_access_key: 'SECRET-of-aws',
-          from: 'Sender Name – Zürich <sender@exämple.com>',
-          configuration_set: 'codes',
-          topic_arn: TOPIC,
-          base_url,
-          ...over,
-        },
-      },
-      { ...deps, outbound: withSns(deps.outbound) },
-    ),
+export const CASE: VendorCase<'ses'> = {
+  type: 'ses',
+  config: {
+    region: 'eu-west-1',
+    access_key_id: 'AKIDEXAMPLE',
+    secret_access_key: 'SECRET-of-aws',
+    from: 'Sender Name – Zürich <sender@exämple.com>',
+    configuration_set: 'codes',
+    topic_arn: TOPIC,
+  },
+  wrapOutbound: outbound => withSns(outbound),
   withoutReceipts: { topic_arn: null },
   secrets: ['SECRET-of-aws'],
   message: { recipient: 'recipient@exämple.com', subject: 'Your code', html: '<b>739164</b>' },
@@ -286,7 +278,7 @@ export async function startSes({
   ): VendorCallback => bySns(signedBySns({ Message: JSON.stringify(eventOf(status, Value)) }, now(), over))
   const vendor = await startVendor<SesMail>(
     {
-      handleRequest: ({ body }) => ({ message: JSON.parse(body.toString()), answer: SES.accepted.answer }),
+      handleRequest: ({ body }) => ({ message: JSON.parse(body.toString()), answer: CASE.accepted.answer }),
       refused: () => error(400, 'MessageRejected', 'Email address is not verified.'),
       receipt: (mail, status) => notification(status, mail),
     },

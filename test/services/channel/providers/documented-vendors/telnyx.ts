@@ -3,10 +3,9 @@
 import { Buffer } from 'node:buffer'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { DestinationFault, ProviderFault, RecipientFault } from '../../../../../services/channel/provider.ts'
-import { createTelnyxProvider } from '../../../../../services/channel/providers/telnyx.ts'
+import type { VendorCase } from '../../../../support/vendors/documented-vendors.ts'
 import { CALLBACK_URL, DELIVERY_ID, RECIPIENT } from '../../../../support/vendors/provider-fixtures.ts'
 import { startVendor, type VendorOptions } from '../../../../support/vendors/vendor.ts'
-import type { VendorCase } from './vendor-case.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519')
 const { x = '' } = publicKey.export({ format: 'jwk' })
@@ -41,22 +40,9 @@ const event = (event_type: string, status: string, errors: object[] = [], url = 
 })
 const receipt = { kind: 'receipt', delivery_id: DELIVERY_ID, reference: id } as const
 
-export const TELNYX: VendorCase = {
-  name: 'Telnyx',
-  create: (base_url, deps, over) =>
-    createTelnyxProvider(
-      {
-        config: {
-          api_key: 'KEY-telnyx',
-          from: '+13125550001',
-          messaging_profile_id: '74ac9cb6-1234',
-          public_key,
-          base_url,
-          ...over,
-        },
-      },
-      deps,
-    ),
+export const CASE: VendorCase<'telnyx'> = {
+  type: 'telnyx',
+  config: { api_key: 'KEY-telnyx', from: '+13125550001', messaging_profile_id: '74ac9cb6-1234', public_key },
   withoutReceipts: { public_key: null },
   secrets: ['KEY-telnyx'],
   request: {
@@ -180,10 +166,10 @@ export const TELNYX: VendorCase = {
 export async function startTelnyx(options: VendorOptions & { now(): number }) {
   const vendor = await startVendor<{ webhook_url: string }>(
     {
-      handleRequest: ({ body }) => ({ message: JSON.parse(body.toString()), answer: TELNYX.accepted.answer }),
+      handleRequest: ({ body }) => ({ message: JSON.parse(body.toString()), answer: CASE.accepted.answer }),
       refused: () => error(400, '40310', "Invalid 'to' address"),
       receipt: ({ webhook_url: url }) => ({
-        ...TELNYX.receipts.sign(JSON.stringify(event('message.finalized', 'delivered', [], url)), options.now()),
+        ...CASE.receipts.sign(JSON.stringify(event('message.finalized', 'delivered', [], url)), options.now()),
         url,
       }),
     },
