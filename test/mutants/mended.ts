@@ -13,7 +13,7 @@ export const MENDED: readonly Mutant[] = [
     fault: 'the name of a sender reaches Amazon SES in letters that it does not take',
     file: 'services/channel/providers/mail-address.ts',
     original: '/^[ -~]*$/.test(name) ? quoted(name) : encodedWords(name)',
-    planted: '/^[ -~]*$/.test(name) ? quoted(name) : quoted(name)',
+    planted: '/^[ -~]*$/.test(name) || name ? quoted(name) : encodedWords(name)',
     tests: ['test/services/channel/providers/documented-vendors.test.ts'],
   },
   {
@@ -41,7 +41,7 @@ export const MENDED: readonly Mutant[] = [
     fault: "a sender that Telnyx refuses with STOP's code ends every message, and no other provider is tried",
     file: 'services/channel/providers/telnyx.ts',
     original: 'code === STOP && !',
-    planted: "code === 'none' && !",
+    planted: "code === STOP && title === 'none' && !",
     tests: ['test/services/channel/providers/documented-vendors.test.ts'],
   },
   {
