@@ -1,5 +1,5 @@
-// From Telnyx's OpenAPI file (POST /messages, OutboundMessagePayload), its list of messaging error codes, and its guides "Send your first
-// message", "Receiving webhooks for messaging" and "Advanced opt-in/out management".
+// From Telnyx's SDK for Node, which is generated from its OpenAPI file (MessageSendParams, OutboundMessagePayload), its list of messaging
+// error codes, and its guides "Send your first message", "Receiving webhooks for messaging" and "Advanced opt-in/out management".
 import { Buffer } from 'node:buffer'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { DestinationFault, ProviderFault, RecipientFault } from '../../../../../services/channel/provider.ts'
