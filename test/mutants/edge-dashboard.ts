@@ -109,7 +109,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     fault: 'the last owner of a company may leave it, and then no one can invite another',
     file: 'services/dashboard/users/routes.ts',
     original: 'owners.some(one => one._id !== _id && !isInvitation(one))',
-    planted: 'owners.some(one => !isInvitation(one))',
+    planted: 'owners.some(one => one._id === _id || !isInvitation(one))',
     tests: ['test/services/dashboard/users/routes.test.ts'],
   },
   {
