@@ -30,6 +30,8 @@ export type OtpCall =
       locale: string | null
       /** Null when the address is absent, private or reserved. */
       sealed_client_ip: string | null
+      /** As JSON; absent without metadata. */
+      sealed_metadata?: string
       /** Null when the call has no idempotency key. */
       claim: KeyedClaim | null
       /** As the caller wrote it; absent where it brought none, and of server keys. It is no secret: it is good for this call alone. */

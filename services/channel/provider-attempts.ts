@@ -10,9 +10,9 @@ import {
   type AttemptDoc,
   type AttemptMaker,
   type AttemptResult,
-  attemptsOf,
   type CallDetails,
   END_OF_ROUND,
+  ownedBy,
 } from '../domain/verifications/documents.ts'
 import type { DeliveryJob } from './provider.ts'
 
@@ -180,7 +180,7 @@ export function createAttempts({ attempts, clock, soleProcess }: AttemptsDeps): 
       // What was read while this process began an attempt does not say how that ended.
       do {
         await own.ended(delivery_id)
-        found = await attempts.find(attemptsOf(delivery_id), { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
+        found = await attempts.find(ownedBy(delivery_id), { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
       } while (own.isUnderWay(delivery_id))
       // This process made such an attempt and has not called: the call is still to be made.
       return found.filter(doc => !(isOwn(doc) && own.isUncalled(doc._id))).map(pastAttempt)

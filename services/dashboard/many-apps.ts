@@ -1,5 +1,5 @@
-// Lists over many apps. In: the apps that the caller may see, and a recipient where the list is of one. Out: filters that find disjoint
-// documents, for newest-first.ts to merge. A recipient's index differs in every app and mode, so that a search over all apps asks for
+// Lists over many apps. In: the apps that the caller may see, and a recipient or a value of metadata where the list is of one. Out: filters that find disjoint
+// documents, for newest-first.ts to merge. Such an index differs in every app and mode, so that a search over all apps asks for
 // two indexes per app and data key: ten thousand apps have twenty thousand. Nearly all of them lead to no document.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
@@ -41,47 +41,73 @@ export async function visibleFilters<T extends Doc & { app_id: string }>(
   return groups.map(group => ({ app_id: { $in: group } }) as unknown as Filter<T>)
 }
 
+type AppIds = AsyncIterable<string> | Iterable<string>
+
 export interface RecipientSearch<T extends Doc> {
   docs: Pick<Docs<T>, 'find'>
   keyring: Pick<Keyring, 'indexes'>
-  appIds: AsyncIterable<string> | Iterable<string>
+  appIds: AppIds
   recipient: string
 }
 
-/** Looks up which indexes have a document at all, a few hundred at a time, and answers filters for those. */
-export async function recipientFilters<T extends Doc & { recipient?: string }>({
+export const recipientFilters = <T extends Doc & { recipient?: string }>({
   docs,
   keyring,
   appIds,
   recipient,
-}: RecipientSearch<T>): Promise<Filter<T>[]> {
+}: RecipientSearch<T>): Promise<Filter<T>[]> =>
+  filtersByIndex<T>({
+    docs,
+    field: 'recipient',
+    appIds,
+    indexesIn: app_id => allRecipientIndexes(keyring, app_id, recipient),
+  })
+
+export interface IndexSearch<T extends Doc> {
+  docs: Pick<Docs<T>, 'find'>
+  /** It holds a keyed index, and is indexed with `_id` after it. */
+  field: keyof T & string
+  appIds: AppIds
+  /** Of what is searched for, in both modes and under every data key. */
+  indexesIn(app_id: string): string[]
+}
+
+/** Looks up which indexes have a document at all, a few hundred at a time, and answers filters for those. */
+export async function filtersByIndex<T extends Doc>({
+  docs,
+  field,
+  appIds,
+  indexesIn,
+}: IndexSearch<T>): Promise<Filter<T>[]> {
   const present: string[] = []
   let waiting: string[] = []
   for await (const app_id of appIds) {
-    waiting.push(...allRecipientIndexes(keyring, app_id, recipient))
+    waiting.push(...indexesIn(app_id))
     if (waiting.length < INDEXES_PER_LOOKUP) continue
-    present.push(...(await findPresent(docs, waiting)))
+    present.push(...(await findPresent(docs, field, waiting)))
     waiting = []
     // Thousands of indexes take tens of milliseconds to compute, and other requests have their turn meanwhile.
     await nextTurn()
   }
-  const last = waiting.length <= MIN_INDEXES_TO_LOOK_UP ? waiting : await findPresent(docs, waiting)
-  return [...present, ...last].map(index => ({ recipient: index }) as Filter<T>)
+  const last = waiting.length <= MIN_INDEXES_TO_LOOK_UP ? waiting : await findPresent(docs, field, waiting)
+  return [...present, ...last].map(index => ({ [field]: index }) as Filter<T>)
 }
 
 /** Reads in the order of indexes, and skips the rest of an index with many documents. */
-async function findPresent<T extends Doc & { recipient?: string }>(
+async function findPresent<T extends Doc>(
   docs: Pick<Docs<T>, 'find'>,
+  field: keyof T & string,
   indexes: readonly string[],
 ): Promise<string[]> {
   const present = new Set<string>()
   for (let left = [...indexes]; left.length > 0; ) {
-    const found = await docs.find({ recipient: { $in: left } } as Filter<T>, {
-      sort: { recipient: 1, _id: -1 } as Sort<T>,
+    const found = await docs.find({ [field]: { $in: left } } as unknown as Filter<T>, {
+      sort: { [field]: 1, _id: -1 } as Sort<T>,
       limit: DOCS_PER_LOOKUP,
     })
-    for (const { recipient } of found) if (recipient !== undefined) present.add(recipient)
-    const last = found.at(-1)?.recipient
+    const indexes = found.map(doc => doc[field]).filter(index => typeof index === 'string')
+    for (const index of indexes) present.add(index)
+    const last = indexes.at(-1)
     if (last === undefined || found.length < DOCS_PER_LOOKUP) break
     left = left.filter(index => index > last)
   }

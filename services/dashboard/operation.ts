@@ -103,7 +103,8 @@ interface Declaration<
   route: R
   role: LowestRole
   query?: Query
-  headers?: readonly ApiParameter[]
+  /** Headers, and what stands in a query without being a member of its schema. */
+  parameters?: readonly ApiParameter[]
   /** `documentedAs`: where the schema that checks it says less than a reader wants. `maxBytes`: in place of the usual limit. */
   body?: { schema: Body; example: unknown; documentedAs?: z.ZodType; maxBytes?: number }
   /** The status of the first is answered, unless the handler sets another. */
@@ -196,9 +197,9 @@ function describeOperation(
   method: HttpMethod,
   path: string,
 ): ApiOperation {
-  const { id, role, summary, description, query, headers = [], body, answers, refusals = [] } = declared
+  const { id, role, summary, description, query, parameters: others = [], body, answers, refusals = [] } = declared
   const open = role === 'anyone'
-  const parameters = [...(query ? queryParameters(query) : []), ...headers]
+  const parameters = [...(query ? queryParameters(query) : []), ...others]
   const changesCompany = method !== 'get' && (role === 'developer' || role === 'owner')
   return {
     id,

@@ -49,6 +49,14 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
     return clientAddressOf(findCaller(ctx))
   }
 
+  const sealMetadata = ({ metadata }: Body<typeof sendRequest>, by: Identity): { sealed_metadata?: string } => {
+    if ((metadata ?? null) === null) return {}
+    if (by.kind === 'publishable')
+      throw validationProblem([{ path: 'metadata', message: 'must not be sent with a publishable key' }])
+    const json = JSON.stringify(metadata)
+    return json === '{}' ? {} : { sealed_metadata: keyring.seal(json, inFlight.metadata) }
+  }
+
   return {
     send(body: Body<typeof sendRequest>, by: Identity, ctx: Context): OtpCall {
       const address = readClientIp(body, by, ctx)
@@ -59,6 +67,7 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
         sealed_recipient: keyring.seal(body.recipient.slice(0, MAX_RECIPIENT_LENGTH), inFlight.recipient),
         locale: localeOf(body.locale ?? ''),
         sealed_client_ip: address === null ? null : keyring.seal(address, inFlight.clientIp),
+        ...sealMetadata(body, by),
         claim: claimOf(keyring, by, ctx.get('idempotency-key')),
         ...challengeSolutionOf(by, ctx),
       }

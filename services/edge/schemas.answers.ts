@@ -45,6 +45,10 @@ export const verificationDetails = verification
     attempts_left: attemptsLeft,
     resend_at: timeSchema('When the cooldown ends; null when no resend is left.').nullable(),
     deliveries: z.array(delivery).optional().meta({ description: 'Shown to server keys only.' }),
+    metadata: z.record(z.string(), z.string()).nullable().optional().meta({
+      description:
+        'As given on send; absent without any. Shown to server keys only. Null when its data key is no longer configured.',
+    }),
   })
   .meta({ id: 'VerificationDetails', description: 'A verification and how far it got.' })
 

@@ -5,6 +5,12 @@ import { z } from 'zod'
 import { isIpAddress } from '../../infra/ip-address.ts'
 import { channel } from '../domain/tenancy/value-schemas.ts'
 import { enteredCode } from '../domain/verifications/entered-code.ts'
+import {
+  MAX_METADATA_BYTES,
+  MAX_METADATA_MEMBERS,
+  MAX_METADATA_VALUE_LENGTH,
+  METADATA_NAME,
+} from '../domain/verifications/metadata.ts'
 
 const text = () => z.string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a string') })
 
@@ -39,6 +45,28 @@ export const sendRequest = body({
       description:
         "The IPv4 or IPv6 address of the end user, not of your server. A private or reserved one counts as absent. A publishable key must not send it: the connection's own address is used.",
       examples: ['203.0.113.7'],
+    }),
+  metadata: z
+    .record(
+      z.string().regex(METADATA_NAME, 'names have 1 to 40 letters, digits, `_`, `.` or `-`'),
+      z
+        .string('must be a string')
+        .max(MAX_METADATA_VALUE_LENGTH, `must have at most ${MAX_METADATA_VALUE_LENGTH} characters`),
+      'must be an object of strings',
+    )
+    .refine(
+      given => Object.keys(given).length <= MAX_METADATA_MEMBERS,
+      `must have at most ${MAX_METADATA_MEMBERS} members`,
+    )
+    .refine(
+      given => Buffer.byteLength(JSON.stringify(given)) <= MAX_METADATA_BYTES,
+      `must take at most ${MAX_METADATA_BYTES} bytes as JSON`,
+    )
+    .nullish()
+    .meta({
+      description: `Up to ${MAX_METADATA_MEMBERS} strings of your own, such as an order number, by which you find the verification again. They are never in messages. Server keys only.`,
+      maxProperties: MAX_METADATA_MEMBERS,
+      examples: [{ order: 'A-1042' }],
     }),
 }).meta({ id: 'SendRequest', description: 'Starts a verification.' })
 

@@ -10,6 +10,7 @@ import type { Identity } from '../../machines/calls.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import { type StatusView, statusView } from '../../machines/otp.view.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
+import { metadataOf } from '../domain/verifications/metadata.ts'
 import { type AnswerDeps, otpNotFound, withLinkIfReadable } from './answers.ts'
 import type { VerificationDetails } from './schemas.answers.ts'
 
@@ -32,6 +33,7 @@ export const createReadStatus =
       attempts_left: view.attempts_left,
       resend_at: isoTimeOrNull(view.resend_at),
       ...(by.kind === 'server' ? { deliveries: deliveriesOf(view) } : {}),
+      ...(by.kind === 'server' && doc.metadata !== undefined ? { metadata: metadataOf(keyring, doc) } : {}),
     }
   }
 

@@ -120,6 +120,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     metrics,
     apps,
     otps,
+    metadataIndexes: batchDocs(store.docs('metadata_indexes')),
     recentOtps,
     claims,
     relay,

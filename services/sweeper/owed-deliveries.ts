@@ -12,7 +12,7 @@ import type { Channel } from '../../machines/channels.ts'
 import type { Delivery } from '../../machines/otp.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import type { CountersignStore } from '../domain/collections.ts'
-import { type AttemptDoc, attemptsOf, type OtpDoc } from '../domain/verifications/documents.ts'
+import { type AttemptDoc, type OtpDoc, ownedBy } from '../domain/verifications/documents.ts'
 import { channelQueue } from '../domain/verifications/messages.ts'
 import { deliverMessage } from '../domain/verifications/outbox.ts'
 import { LOOK_AFTER_MS } from '../domain/verifications/owed-deliveries.ts'
@@ -44,7 +44,7 @@ export function createOwedDeliverySweeps(deps: OwedDeliveryDeps): Record<string,
   const attemptTakesMs = timeoutMs + unknownWaitMs + Math.max(0, ...config.backoff.channel)
 
   async function isUnderWay({ delivery_id }: Delivery, now: number): Promise<boolean> {
-    const found = await attempts.find(attemptsOf(delivery_id), { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
+    const found = await attempts.find(ownedBy(delivery_id), { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
     return found.some(({ at, unknown_at = at }) => now - unknown_at < attemptTakesMs)
   }
 

@@ -1,13 +1,15 @@
 // Reseals one batch of a collection with the current data key. In: the `_id` to begin after. Out: how many documents were looked at and
-// resealed, and the `_id` to continue after. Documents indexed by a verification's recipient are reindexed before the verification is
+// resealed, and the `_id` to continue after. Documents indexed by a verification's recipient or metadata are reindexed before the verification is
 // resealed, so that a rotation that was cut off in between finds the verification again.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Change, Doc, Docs, RevisedDoc } from '../../infra/store/docs.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { SealedCollection } from '../domain/privacy/documents.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { createReindexByRecipient, type DueDoc } from './reindex-by-recipient.ts'
 import { createReindexClaims } from './reindex-claims.ts'
+import { createReindexMetadata } from './reindex-metadata.ts'
 import {
   type ResealedFields,
   resealedOtpFields,
@@ -36,7 +38,10 @@ const MAX_TRIES_AFTER_LOST_RACE = 5
 
 export function createResealBatch({ store, keyring, clock }: ResealDeps) {
   const reindexByRecipient = createReindexByRecipient({ store, keyring, clock })
+  const reindexMetadata = createReindexMetadata({ store, keyring })
   const reindexClaims = createReindexClaims({ store, keyring, clock })
+
+  const reindex = (due: readonly DueDoc<OtpDoc>[]) => Promise.all([reindexByRecipient(due), reindexMetadata(due)])
 
   async function resealAll<T extends RevisedDoc>(
     docs: Docs<T>,
@@ -90,7 +95,7 @@ export function createResealBatch({ store, keyring, clock }: ResealDeps) {
     }
     const [docs, batch] = [store.docs('otps'), await store.docs('otps').find(from, page)]
     return {
-      ...(await resealAll(docs, batch, doc => resealedOtpFields(keyring, doc), reindexByRecipient)),
+      ...(await resealAll(docs, batch, doc => resealedOtpFields(keyring, doc), reindex)),
       ...progress(batch),
     }
   }

@@ -6,6 +6,7 @@ import { emailIndex, type UserDoc, userContext } from '../domain/users/documents
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest } from '../domain/verifications/encryption-context.ts'
 import { recipientIndexes, referenceIndex, referenceIndexes } from '../domain/verifications/lookup-indexes.ts'
+import type { Metadata } from '../domain/verifications/metadata.ts'
 import { referencesIn } from '../domain/verifications/whatsapp-references.ts'
 import { type WebhookEndpoint, type WebhookSecret, webhookSecretContext } from '../domain/webhooks/documents.ts'
 
@@ -17,6 +18,7 @@ export interface ResealedFields {
   /** In the clear, if they were resealed: counters and other documents are indexed by them. */
   recipient?: string
   address?: string
+  metadata?: Metadata
 }
 
 type ResealedText = { sealed: string; plain: string }
@@ -38,7 +40,7 @@ const createResealText =
 
 export function resealedOtpFields(
   keyring: ResealKeyring,
-  { _id, app_id, mode, context, first, reference }: OtpDoc,
+  { _id, app_id, mode, context, first, reference, metadata }: OtpDoc,
 ): ResealedFields {
   const fields: ResealedFields = { set: {}, unsealable: false }
   const { set } = fields
@@ -62,6 +64,11 @@ export function resealedOtpFields(
   const actionUrl = resealText(first.sealed_action_url, atRest.link(_id))
   if (actionUrl) set['first.sealed_action_url'] = actionUrl.sealed
 
+  const own = resealText(metadata ?? null, atRest.metadata(_id))
+  if (own) {
+    set.metadata = own.sealed
+    fields.metadata = JSON.parse(own.plain)
+  }
   const link = resealText(context.link?.sealed_url ?? null, atRest.link(_id))
   if (link) {
     set['context.link.sealed_url'] = link.sealed

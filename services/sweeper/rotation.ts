@@ -5,6 +5,7 @@
 //   reseal-batch.ts           renews one batch of a collection
 //   resealed-fields.ts        says which fields of one document change
 //   reindex-by-recipient.ts   renews the documents that are found by a verification's recipient or client address
+//   reindex-metadata.ts       renews the documents by which a verification is found through its metadata
 //   reindex-claims.ts         renews idempotency keys
 //
 // A pass reads in the order of `_id`. An index of documents to renew would cost every send, for a rotation that happens once a year.

@@ -108,6 +108,7 @@ export async function startSimulation({ processes, settings = {} }: SimulationOp
       log,
       apps,
       otps,
+      metadataIndexes: store.docs('metadata_indexes'),
       recentOtps,
       claims: createClaims({ claims: batchDocs(store.docs('claims')), otps, clock }),
       relay,

@@ -15,6 +15,8 @@ const LIMITS = {
 }
 const LINKS = { channels: { whatsapp: { mode: 'link_code', business_number: '+15550001111' } } }
 
+const METADATA = { order: 'A-1042' }
+
 /** Verifications, limits and configs from before the rotation. */
 interface EarlierState {
   shop: Tenant
@@ -22,6 +24,7 @@ interface EarlierState {
   limited: string
   guessed: StartedVerification
   pending: StartedVerification
+  withMetadata: string
   repeated: { idempotency: string; text: string }
   link: { otp_id: string; to: string; text: string }
   proof: { token: string; to: string }
@@ -40,6 +43,7 @@ async function createEarlierState(flow: Flow): Promise<EarlierState> {
   const guessed = await flow.startVerification(shop.server)
   for (let nth = 0; nth < 2; nth += 1) await shop.server.verify(guessed.otp_id, wrongCode(guessed.code))
   const pending = await flow.startVerification(shop.server)
+  const withMetadata = await shop.server.send(freshNumber(), { metadata: METADATA })
   const idempotency = `sign up ${freshNumber()}`
   const repeated = await shop.server.send(freshNumber(), { idempotency })
   expect(repeated.status).to.equal(200)
@@ -60,6 +64,7 @@ async function createEarlierState(flow: Flow): Promise<EarlierState> {
     limited,
     guessed,
     pending,
+    withMetadata: withMetadata.body.otp_id,
     repeated: { idempotency, text: repeated.text },
     link: { otp_id: body.otp_id, to, text },
     proof: { token: verified.body.verification_token, to: deviceNumber },
@@ -159,8 +164,11 @@ onEachEngineSet('a rotation of DATA_KEYS', engines => {
     expect((await shop.server.exchange(proof.token)).body).to.include({ recipient: proof.to })
   })
 
-  it('keeps verifications searchable by recipient, and provider configs readable', async () => {
-    const { pending, shop } = earlier
+  it('keeps verifications searchable by recipient and by metadata, and provider configs readable', async () => {
+    const { pending, shop, withMetadata } = earlier
+    const byMetadata = (await flow.admin('GET', `/apps/${shop.app}/verifications?metadata.order=A-1042`)).body
+    expect(byMetadata.items.map((one: { otp_id: string }) => one.otp_id)).to.deep.equal([withMetadata])
+    expect(byMetadata.items[0].metadata).to.deep.equal(METADATA)
     const query = `recipient=${encodeURIComponent(pending.to)}`
     const { items } = (await flow.admin('GET', `/apps/${shop.app}/verifications?${query}`)).body
     expect(items.map((one: { otp_id: string }) => one.otp_id)).to.deep.equal([pending.otp_id])

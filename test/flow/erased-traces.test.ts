@@ -26,6 +26,7 @@ const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   fraud_numbers: 'erased',
   refusals: 'erased',
   attempts: 'erased',
+  metadata_indexes: 'erased',
   sandbox_messages: 'erased',
   events: 'ids',
   ledger: 'ids',
@@ -117,7 +118,7 @@ async function leaveTraces(flow: Flow, endpoint: Receiver): Promise<Person> {
   const code = await flow.waitForCode(NUMBER)
   await server.verify(first.body.otp_id, wrongCode(code))
   expect((await server.verify(first.body.otp_id, code)).body.matched).to.equal(true)
-  const chat = (await server.send(NUMBER)).body.otp_id
+  const chat = (await server.send(NUMBER, { metadata: { phone: NUMBER } })).body.otp_id
   const link = (await server.resend(chat, 'whatsapp')).body.action_url
   const text = new URL(link).searchParams.get('text') ?? ''
   await flow.admin('POST', '/sandbox/inbound', { app_id: app, from: NUMBER, text })

@@ -46,6 +46,8 @@ describeFlow('an idempotency key', (flow, engines) => {
     expect(replay.text).to.equal(first.text)
     expect([first, replay].map(isReplay)).to.deep.equal([false, true])
     expect(isReplay(await server.send(other, { idempotency, locale: 'de' }))).to.equal(true)
+    expect(isReplay(await server.send(other, { idempotency, metadata: { order: 'A-2' } }))).to.equal(true)
+    expect((await server.status(first.body.otp_id)).body, 'as the first call gave it').not.to.have.property('metadata')
     await server.cancel(first.body.otp_id)
     expect((await server.send(other, { idempotency, client_ip: '8.8.8.8' })).text).to.equal(first.text)
     await flow.waitForCode(to)

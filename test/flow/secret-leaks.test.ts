@@ -46,8 +46,14 @@ async function runScenario(flow: Flow): Promise<Scenario> {
 
   // A verification by a server key, with a client address and an idempotency key: one wrong code, a resend with a fresh code, approval.
   const [one, idempotency] = [number(), randomUUID()]
-  secrets.set('idempotency key', idempotency).set('client_ip', '81.2.69.142').set('client_ip v6', '2a02:cf40:1:2::3')
-  const { otp_id } = await collect(shop.server.send(one, { idempotency, client_ip: '81.2.69.142' }))
+  secrets
+    .set('idempotency key', idempotency)
+    .set('metadata', 'for Augusta')
+    .set('client_ip', '81.2.69.142')
+    .set('client_ip v6', '2a02:cf40:1:2::3')
+  const { otp_id } = await collect(
+    shop.server.send(one, { idempotency, client_ip: '81.2.69.142', metadata: { note: 'for Augusta' } }),
+  )
   await collect(shop.server.send(one, { idempotency }))
   await collect(shop.server.verify(otp_id, wrongCode(await receivedCode(one))))
   await collect(shop.server.resend(otp_id, 'telegram'))

@@ -127,6 +127,39 @@ describeFlow('a send', flow => {
     expect(allowed.body.type, 'allowed, but the app has no live provider').to.equal('NoEnabledChannelError')
   })
 
+  it('keeps metadata for the backend and for operators, who find it by one value, and for no device', async () => {
+    const { app, server, device } = await flow.createTenant()
+    const metadata = { order: 'A-1042', 'plan.tier': 'gold' }
+    const to = freshNumber()
+    const sent = await server.send(to, { metadata })
+    expect(sent.status, sent.text).to.equal(200)
+    expect(sent.body).not.to.have.property('metadata')
+    const { otp_id } = sent.body
+    const other = await server.send(freshNumber(), { metadata: { order: 'A-1043' } })
+    const none = (await server.send(freshNumber(), { metadata: {} })).body.otp_id
+
+    expect((await server.status(otp_id)).body.metadata).to.deep.equal(metadata)
+    expect((await device.status(otp_id)).body).not.to.have.property('metadata')
+    expect((await server.status(none)).body).not.to.have.property('metadata')
+    expect((await flow.admin('GET', `/verifications/${otp_id}`)).body.metadata).to.deep.equal(metadata)
+    expect((await flow.admin('GET', `/verifications/${none}`)).body.metadata).to.equal(null)
+
+    const found = async (query: string): Promise<string[]> => {
+      const { body } = await flow.admin('GET', `/apps/${app}/verifications?${query}`)
+      return body.items.map((one: { otp_id: string }) => one.otp_id)
+    }
+    expect(await found('metadata.order=A-1042')).to.deep.equal([otp_id])
+    expect(await found('metadata.plan.tier=gold')).to.deep.equal([otp_id])
+    expect(await found(`metadata.order=A-1043&recipient=${to}`)).to.deep.equal([])
+    expect(await found(`metadata.order=A-1042&recipient=${to}`)).to.deep.equal([otp_id])
+    expect(await found('metadata.order=A-1043')).to.deep.equal([other.body.otp_id])
+    expect(await found('metadata.order=A-104')).to.deep.equal([])
+
+    const refused = await device.send(freshNumber(), { metadata })
+    expect(refusal(refused)).to.deep.include({ type: 'ValidationError', status: 422 })
+    expect(refused.body.errors[0].path).to.equal('metadata')
+  })
+
   it('with a live key needs a live provider, and knows no magic recipients', async () => {
     const { app, server } = await flow.createTenant()
     const live = await flow.createKey(app, 'server', 'live')

@@ -148,6 +148,27 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/services/dashboard/webhook/routes.test.ts'],
   },
   {
+    fault: 'a page, whose key anyone can read, writes metadata that the backend takes for its own',
+    file: 'services/edge/calls.ts',
+    original: "if (by.kind === 'publishable')\n      throw validationProblem([{ path: 'metadata'",
+    planted: "if (by.kind === 'publishable' && by.mode === 'live')\n      throw validationProblem([{ path: 'metadata'",
+    tests: ['test/flow/send.test.ts'],
+  },
+  {
+    fault: 'a device reads the metadata of the backend',
+    file: 'services/edge/status.ts',
+    original: "by.kind === 'server' && doc.metadata !== undefined",
+    planted: 'doc.metadata !== undefined',
+    tests: ['test/flow/send.test.ts'],
+  },
+  {
+    fault: 'a search by recipient and metadata finds every verification of the recipient',
+    file: 'services/dashboard/verifications/search.ts',
+    original: 'if (metadata === undefined) return true',
+    planted: 'if (metadata === undefined || recipient !== undefined) return true',
+    tests: ['test/flow/send.test.ts'],
+  },
+  {
     fault: 'a search by channel also finds the verifications that could have used it',
     file: 'services/dashboard/verifications/search.ts',
     original: 'otp.channel === channel',

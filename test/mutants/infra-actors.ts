@@ -298,6 +298,20 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     tests: ['test/services/sweeper/verifications.test.ts'],
   },
   {
+    fault: 'after a rotation of data keys nobody finds a verification by its metadata',
+    file: 'services/sweeper/reindex-metadata.ts',
+    original: 'return index === undefined ? null',
+    planted: 'return index === undefined || former ? null',
+    tests: ['test/flow/data-key-rotation.test.ts'],
+  },
+  {
+    fault: 'the index of metadata stays when its verification is erased',
+    file: 'services/domain/privacy/erasure.ts',
+    original: 'metadata !== undefined).map',
+    planted: 'metadata === undefined).map',
+    tests: ['test/flow/erased-traces.test.ts'],
+  },
+  {
     fault: 'a rotation stays done although a process that was not restarted seals users with the older key',
     file: 'services/sweeper/rotation.ts',
     original: 'if (areCurrent && users.every(',

@@ -16,6 +16,7 @@ export interface Answer {
 export interface SendOptions {
   client_ip?: string
   locale?: string
+  metadata?: unknown
   /** The idempotency-key header. */
   idempotency?: string
   /** The X-Forwarded-For header: the address of a device behind a proxy. */

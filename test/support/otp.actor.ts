@@ -24,6 +24,7 @@ export interface SendOptions {
   kind?: KeyKind
   /** An idempotency key, as an edge with the actor's data keys hands it over. */
   idempotency?: string
+  metadata?: Record<string, string>
 }
 
 export interface TestActor {
@@ -49,7 +50,7 @@ export async function startOtpActor(store: CountersignStore, keyring: Keyring = 
     broker,
     clock,
     ask,
-    async send({ company, app, recipient, mode = 'test', kind = 'server', idempotency = '' }) {
+    async send({ company, app, recipient, mode = 'test', kind = 'server', idempotency = '', metadata }) {
       const by = { company_id: company, app_id: app, mode, key_id: `key_${kind}`, kind }
       const answer = await ask({
         type: 'otp.send',
@@ -58,6 +59,7 @@ export async function startOtpActor(store: CountersignStore, keyring: Keyring = 
         sealed_recipient: keyring.seal(recipient, inFlight.recipient),
         locale: null,
         sealed_client_ip: null,
+        ...(metadata ? { sealed_metadata: keyring.seal(JSON.stringify(metadata), inFlight.metadata) } : {}),
         claim: claimOf(keyring, by, idempotency),
       })
       if (answer.kind !== 'verification') throw new Error(`not sent: ${JSON.stringify(answer)}`)

@@ -66,7 +66,7 @@ export const moneyOperations = [
     role: 'operator',
     summary: 'Credit a company',
     description: 'Adds to the balance, or takes back an earlier credit.',
-    headers: [IDEMPOTENCY_KEY],
+    parameters: [IDEMPOTENCY_KEY],
     body: {
       schema: z
         .strictObject({

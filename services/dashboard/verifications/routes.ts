@@ -10,25 +10,25 @@ import type { Delivery } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { statusView } from '../../../machines/otp.view.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
-import { attemptsOf, type OtpDoc } from '../../domain/verifications/documents.ts'
+import { type OtpDoc, ownedBy } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
+import { metadataOf } from '../../domain/verifications/metadata.ts'
 import type { AdminDeps } from '../admin-deps.ts'
 import { ok, page, refusal } from '../answers.ts'
 import { operation } from '../operation.ts'
 import { type PageOptions, pageFields } from '../pages.ts'
 import { refuseEmptyRange } from '../time-query.ts'
+import { METADATA_PARAMETER, metadataFilterIn, queryWithMetadata } from './metadata-query.ts'
 import { type VerificationAnswer, verificationHistory, verificationPage } from './schemas.ts'
 import { createSearch, type Search, searchFields } from './search.ts'
 import { createTimeline } from './timeline.ts'
 
-const query = z.strictObject({ ...pageFields, ...searchFields }).check(refuseEmptyRange)
-const queryOfAllApps = z
-  .strictObject({
-    ...pageFields,
-    app_id: z.string().optional().meta({ description: 'Only those of this app.' }),
-    ...searchFields,
-  })
-  .check(refuseEmptyRange)
+const query = queryWithMetadata({ ...pageFields, ...searchFields }).check(refuseEmptyRange)
+const queryOfAllApps = queryWithMetadata({
+  ...pageFields,
+  app_id: z.string().optional().meta({ description: 'Only those of this app.' }),
+  ...searchFields,
+}).check(refuseEmptyRange)
 
 const example: VerificationAnswer = {
   otp_id: 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c',
@@ -67,6 +67,7 @@ const example: VerificationAnswer = {
   wrong_codes: 0,
   approved_by: null,
   exchange: null,
+  metadata: { order: 'A-1042' },
 }
 
 export const verificationOperations = [
@@ -77,6 +78,7 @@ export const verificationOperations = [
     summary: 'Search verifications',
     description: 'Over all apps that the caller may see, both modes, newest first. The recipient is masked.',
     query: queryOfAllApps,
+    parameters: [METADATA_PARAMETER],
     answers: [page(verificationPage, 'A page of verifications.', example)],
     refusals: [refusal.notFound],
     handle: ({ ctx, query }, admin) => readSearch(ctx, query, admin),
@@ -88,6 +90,7 @@ export const verificationOperations = [
     summary: "List an app's verifications",
     description: 'Both modes, newest first. The recipient is masked.',
     query,
+    parameters: [METADATA_PARAMETER],
     answers: [page(verificationPage, 'A page of verifications.', example)],
     handle: ({ ctx, app, query }, admin) => readSearch(ctx, { ...query, app_id: app._id }, admin),
   }),
@@ -129,10 +132,10 @@ export const verificationOperations = [
 
 async function readSearch(
   ctx: Context,
-  { limit, cursor, ...search }: Search & PageOptions,
+  { limit, cursor, ...search }: Search & PageOptions & Record<string, unknown>,
   { store, keyring, clock, readFilteredPage }: AdminDeps,
 ) {
-  const listing = await createSearch({ store, keyring, clock })(ctx, search)
+  const listing = await createSearch({ store, keyring, clock })(ctx, { ...search, metadata: metadataFilterIn(search) })
   const show = (doc: OtpDoc) => operatorView(keyring, doc, clock.now())
   return readFilteredPage(ctx, { ...listing, show }, { limit, cursor })
 }
@@ -143,7 +146,7 @@ async function loadTimeline(store: CountersignStore, doc: OtpDoc, now: number) {
   const { value, context: otp } = toCurrentVersion(doc)
   const attempts = await Promise.all(
     otp.deliveries.map(({ delivery_id }) =>
-      store.docs('attempts').find(attemptsOf(delivery_id), { sort: { _id: 1 }, limit: MAX_TIMELINE_DOCS }),
+      store.docs('attempts').find(ownedBy(delivery_id), { sort: { _id: 1 }, limit: MAX_TIMELINE_DOCS }),
     ),
   )
   const eventFilter = { 'payload.otp_id': doc._id, app_id: doc.app_id }
@@ -182,6 +185,7 @@ function operatorView(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now: number
     wrong_codes: otp.wrong_codes,
     approved_by: otp.approval?.by ?? null,
     exchange: otp.exchange && { key_id: otp.exchange.key_id, at: isoTime(otp.exchange.at) },
+    metadata: metadataOf(keyring, doc),
   }
 }
 

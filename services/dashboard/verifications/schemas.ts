@@ -64,6 +64,9 @@ const members = {
   wrong_codes: z.int().meta({ description: 'Wrong codes so far.' }),
   approved_by: caller.nullable().meta({ description: "Null unless approved by a key; a user's message has none." }),
   exchange: exchange.nullable().meta({ description: 'Null until its token was exchanged.' }),
+  metadata: z.record(z.string(), z.string()).nullable().meta({
+    description: 'As given on send; null without any, and when its data key is no longer configured.',
+  }),
 }
 
 export const verificationRecord = z

@@ -1,5 +1,5 @@
 // The filters of lists of verifications. In: a query, and the apps that its caller may see. Out: which documents a page reads, and which of
-// them it shows. An index serves the recipient, the app and the time. The rest is tested on the documents: an index more would cost every
+// them it shows. An index serves the recipient, the metadata, the app and the time. The rest is tested on the documents: an index more would cost every
 // send, and the status changes with the clock alone.
 import { z } from 'zod'
 import type { Clock } from '../../../infra/clock.ts'
@@ -7,21 +7,24 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { firstIdAt } from '../../../infra/ids.ts'
 import type { Filter } from '../../../infra/store/docs.ts'
 import { statusAt } from '../../../machines/otp.code-life.ts'
+import { MODES } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { otpStatus } from '../../domain/openapi/shared-schemas.ts'
 import { channel, country } from '../../domain/tenancy/value-schemas.ts'
 import { MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../domain/verifications/claim-holds.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
-import { recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
+import { metadataIndexes, recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
+import { metadataOf, otpIdOfMetadataIndex } from '../../domain/verifications/metadata.ts'
 import { lookupForm } from '../../domain/verifications/valid-recipient.ts'
 import { type AdminRequest, mayAccessCompany } from '../access.ts'
-import { recipientFilters, visibleAppIds, visibleFilters } from '../many-apps.ts'
+import { filtersByIndex, recipientFilters, visibleAppIds, visibleFilters } from '../many-apps.ts'
 import { type IdRange, readNewestFirst } from '../newest-first.ts'
 import type { FilteredListing } from '../pages.ts'
 import { recipientQuery } from '../recipients.ts'
 import { getOr404 } from '../request-input.ts'
 import { timeQuery } from '../time-query.ts'
+import type { MetadataFilter } from './metadata-query.ts'
 
 export const searchFields = {
   recipient: recipientQuery,
@@ -33,11 +36,14 @@ export const searchFields = {
   until: timeQuery('Only those created before this time.'),
 }
 
-export type Search = Partial<z.output<z.ZodObject<typeof searchFields>>> & { app_id?: string | undefined }
+export type Search = Partial<z.output<z.ZodObject<typeof searchFields>>> & {
+  app_id?: string | undefined
+  metadata?: MetadataFilter | undefined
+}
 
 export interface SearchDeps {
   store: CountersignStore
-  keyring: Pick<Keyring, 'indexes'>
+  keyring: Pick<Keyring, 'indexes' | 'unseal'>
   clock: Pick<Clock, 'now'>
 }
 
@@ -57,6 +63,34 @@ export function createSearch({ store, keyring, clock }: SearchDeps) {
     return app_id === undefined ? visibleFilters(store, request) : [{ app_id }]
   }
 
+  /** Those with one value of metadata, through the index documents of it. */
+  async function* readByMetadata(
+    request: AdminRequest,
+    { app_id, metadata: { name, value } }: Search & { metadata: MetadataFilter },
+    range: IdRange,
+    wanted: number,
+  ): AsyncGenerator<OtpDoc> {
+    const indexDocs = store.docs('metadata_indexes')
+    const filters = await filtersByIndex({
+      docs: indexDocs,
+      field: 'index',
+      appIds: app_id === undefined ? visibleAppIds(store, request) : [app_id],
+      indexesIn: app_id => MODES.flatMap(mode => metadataIndexes(keyring, { app_id, mode }, name, value)),
+    })
+    let waiting = new Set<string>()
+    const readWaiting = async (): Promise<OtpDoc[]> => {
+      const ids = [...waiting]
+      waiting = new Set()
+      const found = await docs.get(ids)
+      return ids.flatMap(id => found.get(id) ?? [])
+    }
+    for await (const indexDoc of readNewestFirst({ docs: indexDocs, filters, range, wanted })) {
+      waiting.add(otpIdOfMetadataIndex(indexDoc))
+      if (waiting.size === wanted) yield* await readWaiting()
+    }
+    yield* await readWaiting()
+  }
+
   /** No index serves an id and a recipient, so the recipient of the one document is compared. */
   async function* readOne(otp_id: string, { app_id, recipient }: Search): AsyncGenerator<OtpDoc> {
     const doc = (await docs.get([otp_id])).get(otp_id)
@@ -67,17 +101,25 @@ export function createSearch({ store, keyring, clock }: SearchDeps) {
   }
 
   return async (request: AdminRequest, search: Search): Promise<Omit<FilteredListing<OtpDoc, unknown>, 'show'>> => {
-    const { otp_id, status, channel, country } = search
+    const { otp_id, status, channel, country, recipient, metadata } = search
     const filters = await filtersOf(request, otp_id === undefined ? search : { app_id: search.app_id })
     const { from, before } = idRange(search)
     const now = clock.now()
+    const read = (range: IdRange, wanted: number): AsyncGenerator<OtpDoc> => {
+      if (otp_id !== undefined) return readOne(otp_id, search)
+      if (metadata !== undefined && recipient === undefined)
+        return readByMetadata(request, { ...search, metadata }, range, wanted)
+      return readNewestFirst({ docs, filters, range, wanted })
+    }
+    const hasMetadata = (doc: OtpDoc): boolean => {
+      if (metadata === undefined) return true
+      const own = metadataOf(keyring, doc) ?? {}
+      return Object.hasOwn(own, metadata.name) && own[metadata.name] === metadata.value
+    }
     return {
-      newestFirst: (cursor, wanted) =>
-        otp_id === undefined
-          ? readNewestFirst({ docs, filters, range: { from, before: cursor ?? before }, wanted })
-          : readOne(otp_id, search),
-      selective: [status, channel, country].some(value => value !== undefined),
-      matches: doc => mayAccessCompany(request, doc.company_id) && matchesSearch(doc, search, now),
+      newestFirst: (cursor, wanted) => read({ from, before: cursor ?? before }, wanted),
+      selective: [status, channel, country, metadata].some(value => value !== undefined),
+      matches: doc => mayAccessCompany(request, doc.company_id) && matchesSearch(doc, search, now) && hasMetadata(doc),
     }
   }
 }

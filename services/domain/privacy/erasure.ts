@@ -1,6 +1,6 @@
 // Erases verifications that have ended, with all that belongs to them. In: verifications. Out: how many documents were erased. The
 // verifications themselves go last, so that an erasure that was cut off finds them again.
-import { attemptsOf, type OtpDoc, type VerificationStore } from '../verifications/documents.ts'
+import { type OtpDoc, ownedBy, type VerificationStore } from '../verifications/documents.ts'
 
 export interface ErasedCounts {
   verifications: number
@@ -11,20 +11,21 @@ export interface ErasedCounts {
   idempotency_keys: number
 }
 
-/** Deliveries and verifications whose attempts are removed in one query, and more attempts than they can have. */
+/** Deliveries and verifications whose documents are removed in one query, and more documents than they can have. */
 const OWNERS_PER_QUERY = 50
-const MAX_ATTEMPTS_PER_QUERY = 100_000
+const MAX_DOCS_PER_QUERY = 100_000
 
 export async function eraseVerifications(store: VerificationStore, ended: readonly OtpDoc[]): Promise<ErasedCounts> {
   const deliveries = ended.flatMap(({ context }) => context.deliveries.map(({ delivery_id }) => delivery_id))
   const ids = ended.map(({ _id }) => _id)
   const [attempts, messages, idempotency_keys] = await Promise.all([
     // An approval reply belongs to the verification itself, not to one of its deliveries.
-    eraseAttempts(store, [...deliveries, ...ids]),
+    eraseOwned(store, 'attempts', [...deliveries, ...ids]),
     deliveries.length === 0
       ? 0
       : store.docs('sandbox_messages').remove({ _id: { $in: deliveries } }, deliveries.length),
     eraseClaims(store, ended),
+    eraseMetadataIndexes(store, ended),
   ])
   const verifications = ids.length === 0 ? 0 : await store.docs('otps').remove({ _id: { $in: ids } }, ids.length)
   return { verifications, attempts, messages, idempotency_keys }
@@ -49,12 +50,21 @@ async function removeClaimsOf(store: VerificationStore, otps: readonly OtpDoc[])
   return store.docs('claims').remove({ _id: { $in: claimIds }, otp_id }, claimIds.length)
 }
 
-async function eraseAttempts(store: VerificationStore, owners: readonly string[]): Promise<number> {
+async function eraseMetadataIndexes(store: VerificationStore, ended: readonly OtpDoc[]): Promise<void> {
+  const owners = ended.filter(({ metadata }) => metadata !== undefined).map(({ _id }) => _id)
+  await eraseOwned(store, 'metadata_indexes', owners)
+}
+
+async function eraseOwned(
+  store: VerificationStore,
+  collection: 'attempts' | 'metadata_indexes',
+  owners: readonly string[],
+): Promise<number> {
   let erased = 0
   for (let at = 0; at < owners.length; at += OWNERS_PER_QUERY) {
     const some = owners.slice(at, at + OWNERS_PER_QUERY)
-    const $or = some.map(attemptsOf)
-    erased += await store.docs('attempts').remove({ $or }, MAX_ATTEMPTS_PER_QUERY)
+    const $or = some.map(ownedBy)
+    erased += await store.docs(collection).remove({ $or }, MAX_DOCS_PER_QUERY)
   }
   return erased
 }

@@ -30,8 +30,17 @@ export interface OtpDoc extends SavedOtp, RevisedDoc {
   events_at?: number
   /** The ids of its idempotency key's documents, one for each data key, which are erased with it; absent when the send had no such key. */
   claims?: string[]
+  /** What the caller's backend gave with the send, sealed; absent when it gave nothing. */
+  metadata?: string
   /** The answer to its send, for repeated calls with the same idempotency key. */
   first: VerificationView
+  purge_at: Date
+}
+
+/** A verification is found by one value of its metadata through this. Its `_id` begins with the verification's. */
+export interface MetadataIndexDoc extends Doc {
+  /** Keyed index of name and value. It differs in every app and mode. */
+  index: string
   purge_at: Date
 }
 
@@ -96,8 +105,8 @@ export type AttemptResult = 'accepted' | 'refused' | 'failed' | 'unknown'
 /** The end of a round is stored as an attempt with this in place of a provider's name. */
 export const END_OF_ROUND = ''
 
-/** The ids of all attempts of an owner, a delivery or a verification: they begin with its id and a colon, which a semicolon follows. */
-export const attemptsOf = (owner: string) => ({ _id: { $gte: `${owner}:`, $lt: `${owner};` } })
+/** The documents that belong to an owner, a delivery or a verification: their ids begin with its id and a colon, which a semicolon follows. */
+export const ownedBy = (owner: string) => ({ _id: { $gte: `${owner}:`, $lt: `${owner};` } })
 
 /** One call of one provider for one delivery. It is saved before the call: an attempt without a result has an unknown outcome. That of a
  *  `repeatable` provider is saved once, after the call. An attempt of `END_OF_ROUND` marks the end of a round in which no
@@ -172,6 +181,7 @@ export const VERIFICATION_COLLECTIONS = {
     ],
     purged: true,
   }),
+  metadata_indexes: collection<MetadataIndexDoc>({ indexes: [{ fields: { index: 1, _id: -1 } }], purged: true }),
   event_looks: collection<EventLookDoc>({ indexes: [] }),
   claims: collection<ClaimDoc>({ indexes: [], purged: true }),
   spent_challenges: collection<SpentChallengeDoc>({ indexes: [], purged: true }),

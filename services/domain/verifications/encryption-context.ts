@@ -11,6 +11,7 @@ export const atRest = {
   salt: ({ otp_id, app_id }: { otp_id: string; app_id: string }): string =>
     app_id === CONSOLE_APP_ID ? `otp:${otp_id}:console:salt` : `otp:${otp_id}:salt`,
   link: (otp_id: string): string => `otp:${otp_id}:link`,
+  metadata: (otp_id: string): string => `otp:${otp_id}:metadata`,
 }
 
 /** At rest, in the document of an idempotency key, which the edge seals before it is known to which verification the key leads. */
@@ -21,6 +22,7 @@ export const idempotencyKeyContext = ({ company_id, mode, kind }: KeyOwner): str
 export const inFlight = {
   recipient: 'call:recipient',
   clientIp: 'call:client_ip',
+  metadata: 'call:metadata',
   code: 'call:code',
   token: 'call:token',
   from: 'report:from',

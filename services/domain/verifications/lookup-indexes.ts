@@ -33,6 +33,14 @@ export const mailboxIndexes = (
   return mailbox === recipientKey(recipient) ? indexes : keyring.indexes(recipientScope(app_id, mode), mailbox)
 }
 
+const metadataScope = ({ app_id, mode }: AppMode, name: string): string => `metadata:${app_id}:${mode}:${name}`
+
+export const metadataIndex = (keyring: Indexer, appMode: AppMode, name: string, value: string): string =>
+  keyring.index(metadataScope(appMode, name), value)
+
+export const metadataIndexes = (keyring: AllKeysIndexer, appMode: AppMode, name: string, value: string): string[] =>
+  keyring.indexes(metadataScope(appMode, name), value)
+
 /** Where an idempotency key counts: a device must not be able to use up a key of the backend, nor test mode one of live mode. */
 export type KeyOwner = Pick<Identity, 'company_id' | 'mode' | 'kind'>
 

@@ -13,7 +13,7 @@ import { verificationView } from '../../../machines/otp.view.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { retentionMs } from '../../domain/retention.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
-import { atRest } from '../../domain/verifications/encryption-context.ts'
+import { atRest, inFlight } from '../../domain/verifications/encryption-context.ts'
 import { outboxEntries } from '../../domain/verifications/outbox.ts'
 import { firstLookAt, owesDelivery } from '../../domain/verifications/owed-deliveries.ts'
 import type { CachedApp } from '../apps.ts'
@@ -96,6 +96,8 @@ export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Cl
   if (reference !== undefined) doc.reference = reference
   if (dueAt !== null) doc.due_at = dueAt
   if (owesDelivery(saved.context)) doc.owed_at = firstLookAt(at)
+  if (call.sealed_metadata !== undefined)
+    doc.metadata = keyring.seal(keyring.unseal(call.sealed_metadata, inFlight.metadata), atRest.metadata(otp_id))
   if (call.claim !== null) doc.claims = call.claim.ids
   return doc
 }

@@ -13,9 +13,10 @@ import type { Channel } from '../../../machines/channels.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { refusedRecipient } from '../../domain/refusals/refused-recipient.ts'
 import { retentionMs } from '../../domain/retention.ts'
-import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import type { MetadataIndexDoc, OtpDoc } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import { mailboxIndexes, recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
+import { metadataIndexDocs } from '../../domain/verifications/metadata.ts'
 import type { Relay } from '../../domain/verifications/outbox.ts'
 import type { CheckedRecipient, ParsedRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
@@ -40,6 +41,7 @@ export interface SendDeps {
   limits: Limits
   reputation(address: string): Promise<Reputation>
   otps: Pick<Docs<OtpDoc>, 'insert' | 'get'>
+  metadataIndexes: Pick<Docs<MetadataIndexDoc>, 'insert'>
   relay: Pick<Relay, 'publish'>
   funds: Funds
   guard: FraudGuard
@@ -63,7 +65,7 @@ interface SolvedSend extends Pick<NewOtpInput, 'command_id' | 'otp_id' | 'call' 
 }
 
 export const createSend = (deps: SendDeps) => {
-  const { keyring, claims, limits, otps, relay, recentOtps, funds, guard, challenges, onChange } = deps
+  const { keyring, claims, limits, otps, metadataIndexes, relay, recentOtps, funds, guard, challenges, onChange } = deps
 
   return async (
     command_id: string,
@@ -224,6 +226,8 @@ export const createSend = (deps: SendDeps) => {
   }
 
   async function insertOtp({ doc, undo }: GrantedSend, command_id: string): Promise<OtpAnswer> {
+    // Before the verification, so that one that exists can be found. What is left of one that was not inserted is purged with the others.
+    if (doc.metadata !== undefined) await metadataIndexes.insert(metadataIndexDocs(keyring, doc, command_id))
     const [answer] = await otps.insert([doc])
     if (answer === 'inserted') {
       recentOtps.set(doc._id, doc)

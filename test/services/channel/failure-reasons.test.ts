@@ -49,7 +49,7 @@ onEmbeddedStore('why a delivery failed', fresh => {
     throw new Error('the delivery does not end')
   }
   const failedReport = (actor: Actor) => actor.reports.find(({ body }) => body.status === 'failed')?.body
-  const attemptsOf = async ({ store }: Pick<Actor, 'store'>): Promise<AttemptDoc[]> => {
+  const ownedBy = async ({ store }: Pick<Actor, 'store'>): Promise<AttemptDoc[]> => {
     const all = await store.docs('attempts').find({ _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 100 })
     return all.filter(({ provider }) => provider === 'gateway')
   }
@@ -120,7 +120,7 @@ onEmbeddedStore('why a delivery failed', fresh => {
         throw new RecipientFault('it answered 400, 21211', { answer })
       })
       await actor.deliver(await insertOtp(actor, live))
-      const [attempt] = await attemptsOf(actor)
+      const [attempt] = await ownedBy(actor)
       expect(attempt).to.include({
         result: 'refused',
         ms: 120,
@@ -136,7 +136,7 @@ onEmbeddedStore('why a delivery failed', fresh => {
     it('is its status where it accepted the message', async () => {
       const actor = await withProvider(async () => ({ reference: 'v-1', httpStatus: 202 }))
       await actor.deliver(await insertOtp(actor, live))
-      const [attempt] = await attemptsOf(actor)
+      const [attempt] = await ownedBy(actor)
       expect(attempt).to.include({ result: 'accepted', http_status: 202, ms: 0 })
       expect(attempt).to.not.have.any.keys('vendor_code', 'vendor_text')
     })
@@ -144,13 +144,13 @@ onEmbeddedStore('why a delivery failed', fresh => {
     it('is, where no vendor answered, what kept us from an answer', async () => {
       const unreachable = await withProvider(throwing(() => new ProviderFault('it cannot be reached')))
       await unreachable.deliver(await insertOtp(unreachable, live))
-      expect((await attemptsOf(unreachable))[0]).to.include({ vendor_text: 'it cannot be reached' })
+      expect((await ownedBy(unreachable))[0]).to.include({ vendor_text: 'it cannot be reached' })
       const hanging = await actorWithProvider(await fresh(), () => new Promise(() => {}), { parseCallback: () => [] })
       const delivering = hanging.deliver(await insertOtp(hanging, live))
       while (hanging.sent.length === 0) await hanging.clock.advance(0)
       await hanging.clock.advance(TIMEOUT_MS)
       await delivering
-      const [attempt] = await attemptsOf(hanging)
+      const [attempt] = await ownedBy(hanging)
       expect(attempt).to.include({ result: 'unknown', ms: TIMEOUT_MS, vendor_text: 'it did not answer in time' })
       expect(attempt).to.not.have.property('http_status')
     })
@@ -169,7 +169,7 @@ onEmbeddedStore('why a delivery failed', fresh => {
           said = `${before} ${spellings[nth % spellings.length]} ${after}`
           await actor.deliver(doc)
           const { delivery_id } = lastDelivery(doc)
-          const attempts = (await attemptsOf(actor)).filter(one => one.delivery_id === delivery_id)
+          const attempts = (await ownedBy(actor)).filter(one => one.delivery_id === delivery_id)
           const timeline: Record<string, unknown>[] = createTimeline({
             otp: doc.context,
             status: 'pending',

@@ -41,7 +41,7 @@ describe('the client API in the OpenAPI document', () => {
 
   it('has no member that is only refused: a send has no channel', () => {
     const members = document.components.schemas.SendRequest?.properties
-    expect(Object.keys(members ?? {})).to.deep.equal(['recipient', 'locale', 'client_ip'])
+    expect(Object.keys(members ?? {})).to.deep.equal(['recipient', 'locale', 'client_ip', 'metadata'])
   })
 
   const statuses: Record<string, number[]> = {

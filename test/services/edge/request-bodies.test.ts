@@ -6,6 +6,10 @@ import { KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../sup
 const RECIPIENT = '+447911123456'
 const TOKEN = `otp_vt_${'a'.repeat(121)}`
 
+const LONG_NAME = 'n'.repeat(40)
+const members = (count: number, value: string) =>
+  Object.fromEntries(Array.from({ length: count }, (_, nth) => [`member_${nth}`, value]))
+
 const PATHS = ['/otp/send', '/otp/resend', '/otp/verify', '/otp/cancel', '/verifications/exchange']
 
 /** Path, body, and the paths of its wrong members. Without wrong members the body is accepted. */
@@ -20,6 +24,22 @@ const ROWS: [string, unknown, ...string[]][] = [
   ['/otp/send', { recipient: RECIPIENT, unknown: { deep: [1] }, constructor: 1, toString: null }],
   ['/otp/send', { recipient: RECIPIENT, client_ip: '2001:db8::7' }],
   ['/otp/send', { recipient: RECIPIENT, client_ip: '10.0.0.1' }],
+  ['/otp/send', { recipient: RECIPIENT, metadata: null }],
+  ['/otp/send', { recipient: RECIPIENT, metadata: {} }],
+  ['/otp/send', { recipient: RECIPIENT, metadata: { 'Order_no.1-a': '', [LONG_NAME]: 'é'.repeat(256) } }],
+  ['/otp/send', { recipient: RECIPIENT, metadata: members(16, 'x') }],
+  ['/otp/send', { recipient: RECIPIENT, metadata: members(17, 'x') }, 'metadata'],
+  ['/otp/send', { recipient: RECIPIENT, metadata: members(16, 'x'.repeat(256)) }, 'metadata'],
+  ['/otp/send', { recipient: RECIPIENT, metadata: members(9, 'é'.repeat(256)) }, 'metadata'],
+  ['/otp/send', { recipient: RECIPIENT, metadata: { order: 'x'.repeat(257) } }, 'metadata.order'],
+  ['/otp/send', { recipient: RECIPIENT, metadata: { order: 7 } }, 'metadata.order'],
+  ['/otp/send', { recipient: RECIPIENT, metadata: { order: null } }, 'metadata.order'],
+  ['/otp/send', { recipient: RECIPIENT, metadata: { 'an order': 'x' } }, 'metadata.an order'],
+  ['/otp/send', { recipient: RECIPIENT, metadata: { [`${LONG_NAME}x`]: 'x' } }, `metadata.${LONG_NAME}x`],
+  ['/otp/send', { recipient: RECIPIENT, metadata: { '': 'x' } }, 'metadata.'],
+  ['/otp/send', { recipient: RECIPIENT, metadata: 'order' }, 'metadata'],
+  ['/otp/send', { recipient: RECIPIENT, metadata: ['order'] }, 'metadata'],
+  ['/otp/send', { recipient: RECIPIENT, meta_data: { order: 'x' } }, 'meta_data'],
   ['/otp/send', {}, 'recipient'],
   ['/otp/send', { recipient: null }, 'recipient'],
   ['/otp/send', { recipient: 447911123456 }, 'recipient'],

@@ -74,6 +74,7 @@ onEmbeddedStore('verifications for an operator', fresh => {
       wrong_codes: 0,
       approved_by: null,
       exchange: null,
+      metadata: null,
     })
     expect(deliveries).to.have.length(1)
     expect(deliveries[0]).to.include({ channel: 'sms', generation: 1, status: 'queued' })

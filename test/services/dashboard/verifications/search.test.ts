@@ -251,6 +251,36 @@ eachStore('GET /verifications', fresh => {
     expect(item).to.deep.equal(whole)
   })
 
+  it('finds one value of metadata in all apps that the caller may see, over pages, and takes one name only', async () => {
+    const [shop, bank] = [await createTenant(admin), await createTenant(admin)]
+    const metadata = { order: 'A-1', tier: 'gold' }
+    const found: string[] = []
+    for (const owner of [shop, bank, shop]) {
+      found.unshift((await actor.send({ ...owner, recipient: NUMBER, metadata })).otp_id)
+      await actor.send({ ...owner, recipient: NUMBER, metadata: { order: 'gold' } })
+      await actor.clock.advance(1_000)
+    }
+    const [third, second, first] = found
+    expect(await ids('/verifications?metadata.order=A-1')).to.deep.equal(found)
+    expect(await ids('/verifications?metadata.tier=gold')).to.deep.equal(found)
+    expect(await ids(`/apps/${shop.app}/verifications?metadata.order=A-1`)).to.deep.equal([third, first])
+    expect(await ids(`/verifications?metadata.order=A-1&otp_id=${second}`)).to.deep.equal([second])
+    expect(await ids(`/verifications?metadata.order=A-2&otp_id=${second}`)).to.deep.equal([])
+    expect(await ids('/verifications?metadata.order=A-1&status=approved')).to.deep.equal([])
+    expect(await ids('/verifications?metadata.tier=A-1')).to.deep.equal([])
+    const { items, next_cursor } = (await admin.get('/verifications?metadata.order=A-1&limit=1')).body
+    expect(items[0].otp_id).to.equal(third)
+    const rest = await ids(`/verifications?metadata.order=A-1&limit=2&cursor=${encodeURIComponent(next_cursor)}`)
+    expect(rest).to.deep.equal([second, first])
+    for (const [query, path] of [
+      ['metadata.order=A-1&metadata.tier=gold', 'metadata.tier'],
+      ['metadata.order=A-1&metadata.order=A-2', 'metadata.order'],
+      ['metadata.an%20order=A-1', 'metadata.an order'],
+      ['metadata=A-1', 'metadata'],
+    ])
+      expect(errorPaths(await admin.get(`/verifications?${query}`)), query).to.deep.equal([path])
+  })
+
   it('finds one by its id, and refuses nothing else with it', async () => {
     const { shop, bank, inShop, inBank } = await sendToTwoApps()
     expect(await ids(`/verifications?otp_id=${inShop}`)).to.deep.equal([inShop])

@@ -24,6 +24,7 @@ const anySearch: fc.Arbitrary<Search> = fc.record({
   allApps: fc.boolean(),
   status: fc.constantFrom('', ...STATUSES),
   channel: fc.constantFrom('', 'sms', 'whatsapp', 'telegram', 'email'),
+  metadata: fc.constantFrom('', 'order=A-1042', 'plan.tier='),
   country: fc.constantFrom('', 'GB', 'US', 'XK'),
   type: fc.constantFrom('', ...REFUSAL_TYPES),
   since: fc.oneof(fc.constant(''), time),
@@ -36,7 +37,7 @@ describe('the search in the address of the verifications', () => {
       fc.property(anySearch, search => {
         const expected =
           search.tab === 'refusals'
-            ? { ...search, status: '', channel: '', country: '', until: '' }
+            ? { ...search, status: '', channel: '', country: '', metadata: '', until: '' }
             : { ...search, type: '' }
         expect(readSearch(queryOf(addressOf(search)))).to.deep.equal(expected)
       }),

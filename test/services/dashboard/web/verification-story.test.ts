@@ -85,6 +85,7 @@ const history = (members: Partial<History> = {}): History => ({
   wrong_codes: 0,
   approved_by: null,
   exchange: null,
+  metadata: null,
   timeline: [],
   ...members,
 })

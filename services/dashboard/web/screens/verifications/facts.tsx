@@ -52,6 +52,11 @@ export function Facts({ history }: { history: History }) {
       <Fact name="Id">
         <code>{history.otp_id}</code> <CopyButton text={history.otp_id} />
       </Fact>
+      {Object.entries(history.metadata ?? {}).map(([name, value]) => (
+        <Fact key={name} name={`Metadata: ${name}`}>
+          {value} <CopyButton text={value} />
+        </Fact>
+      ))}
       {history.action_url && (
         <Fact name="WhatsApp link">
           <code>{history.action_url}</code> <CopyButton text={history.action_url} />

@@ -11,7 +11,7 @@ import { Button } from '../../ui/button.tsx'
 import { Select, Switch, TextField } from '../../ui/field.tsx'
 import { channelTitle } from './delivery-words.ts'
 import { REFUSAL_TYPES, refusalWords } from './refusal-words.ts'
-import { addressOf, EMPTY_SEARCH, isFiltered, otpIdIn, type Search, STATUSES } from './search.ts'
+import { addressOf, EMPTY_SEARCH, isFiltered, metadataQuery, otpIdIn, type Search, STATUSES } from './search.ts'
 
 const ANY = { value: '' as const, label: 'Any' }
 const STATUS_OPTIONS = [ANY, ...STATUSES.map(value => ({ value, label: value }))]
@@ -31,17 +31,26 @@ export function SearchForm({ search, appName }: { search: Search; appName: strin
   const [text, setText] = useState(search.recipient)
   const [since, setSince] = useState(toLocalField(search.since))
   const [until, setUntil] = useState(toLocalField(search.until))
+  const [metadata, setMetadata] = useState(search.metadata)
+  const isMetadata = metadata === '' || metadataQuery(metadata) !== null
   // Back and shared links change the address without this form.
   useEffect(() => {
     setText(search.recipient)
     setSince(toLocalField(search.since))
     setUntil(toLocalField(search.until))
-  }, [search.recipient, search.since, search.until])
+    setMetadata(search.metadata)
+  }, [search.recipient, search.since, search.until, search.metadata])
 
   function typed(): Search {
     // The field has no seconds. A time of a shared link that was not touched keeps its own.
     const time = (field: string, shared: string) => (field === toLocalField(shared) ? shared : fromLocalField(field))
-    return { ...search, recipient: text, since: time(since, search.since), until: time(until, search.until) }
+    return {
+      ...search,
+      recipient: text,
+      metadata: isMetadata ? metadata : search.metadata,
+      since: time(since, search.since),
+      until: time(until, search.until),
+    }
   }
   function go(next: Search): void {
     const address = addressOf(next)
@@ -87,7 +96,7 @@ export function SearchForm({ search, appName }: { search: Search; appName: strin
           onToggle={event => setFiltersOpen(event.currentTarget.open)}
         >
           <summary>Filters</summary>
-          {/* The times are used when the viewer leaves them: a year is typed digit by digit, and each would be a search. */}
+          {/* Texts and times are used when the viewer leaves them: a year is typed digit by digit, and each would be a search. */}
           <div class="verifications-filters" onFocusOut={() => go({ ...typed(), recipient: search.recipient })}>
             {isRefusals ? (
               <Select
@@ -115,6 +124,13 @@ export function SearchForm({ search, appName }: { search: Search; appName: strin
                   value={search.country}
                   options={COUNTRY_OPTIONS}
                   onChange={country => go({ ...typed(), country })}
+                />
+                <TextField
+                  label="Metadata"
+                  value={metadata}
+                  placeholder="order=A-1042"
+                  error={isMetadata ? undefined : 'Write name=value.'}
+                  onInput={setMetadata}
                 />
               </>
             )}

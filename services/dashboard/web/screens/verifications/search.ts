@@ -18,6 +18,8 @@ export interface Search {
   status: Status | ''
   channel: Channel | ''
   country: string
+  /** `<name>=<value>`. */
+  metadata: string
   type: RefusalType | ''
   /** ISO 8601, UTC. */
   since: string
@@ -33,6 +35,7 @@ export const EMPTY_SEARCH: Search = {
   status: '',
   channel: '',
   country: '',
+  metadata: '',
   type: '',
   since: '',
   until: '',
@@ -48,6 +51,7 @@ export function readSearch(query: Readonly<Record<string, string | undefined>>):
     status: STATUSES.find(one => one === status) ?? '',
     channel: CHANNELS.find(one => one === channel) ?? '',
     country: isCountry(country.toUpperCase()) ? country.toUpperCase() : '',
+    metadata: metadataQuery(query.metadata ?? '') ? (query.metadata ?? '') : '',
     type: isRefusalType(type) ? type : '',
     since: readTime(query.since),
     until: readTime(query.until),
@@ -61,7 +65,7 @@ const readTime = (text: string | undefined): string => {
 
 /** Each list has its own filters in its address. */
 export function addressOf(search: Search): string {
-  const { tab, recipient, allApps, status, channel, country, type, since, until } = search
+  const { tab, recipient, allApps, status, channel, country, metadata, type, since, until } = search
   const isRefusals = tab === 'refusals'
   const query = new URLSearchParams()
   const add = (name: string, value: string): void => {
@@ -73,11 +77,18 @@ export function addressOf(search: Search): string {
   add('status', isRefusals ? '' : status)
   add('channel', isRefusals ? '' : channel)
   add('country', isRefusals ? '' : country)
+  add('metadata', isRefusals ? '' : metadata)
   add('type', isRefusals ? type : '')
   add('since', since)
   add('until', isRefusals ? '' : until)
   const text = query.toString()
   return text === '' ? VERIFICATIONS_PATH : `${VERIFICATIONS_PATH}?${text}`
+}
+
+/** The query of the API for `<name>=<value>`; null for any other text. */
+export function metadataQuery(text: string): Record<string, string> | null {
+  const [, name, value] = /^\s*([A-Za-z0-9_.-]{1,40})=(.*)$/.exec(text) ?? []
+  return name === undefined || value === undefined ? null : { [`metadata.${name}`]: value }
 }
 
 /** The id of a verification in what was typed; null for a recipient. */

@@ -17,20 +17,21 @@ import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { channelTitle, deliveryState } from './delivery-words.ts'
 import { fillPage } from './fill-page.ts'
-import { addressOf, EMPTY_SEARCH, isFiltered, type Search } from './search.ts'
+import { addressOf, EMPTY_SEARCH, isFiltered, metadataQuery, type Search } from './search.ts'
 
 type Verification = Schemas['VerificationRecord']
 
 export function VerificationList({ search }: { search: Search }) {
   const app = useApp()
   const { apps, companies } = useTenant()
-  const { recipient, allApps, status, channel, country, since, until } = search
+  const { recipient, allApps, status, channel, country, metadata, since, until } = search
   const filters = {
     ...(allApps ? {} : { app_id: app.id }),
     ...(recipient === '' ? {} : { recipient }),
     ...(status === '' ? {} : { status }),
     ...(channel === '' ? {} : { channel }),
     ...(country === '' ? {} : { country }),
+    ...metadataQuery(metadata),
     ...(since === '' ? {} : { since }),
     ...(until === '' ? {} : { until }),
   }
