@@ -5,6 +5,9 @@ import type { Delivery, Otp } from './otp.ts'
 /** These failed before a provider was called, unless one had taken the message: a vendor may report a message as canceled. */
 const NEVER_SENT: ReadonlySet<Delivery['reason']> = new Set(['superseded', 'no_provider', 'insufficient_funds'])
 
+/** Whether the price of a message is not refunded. */
+export const isPaid = ({ status, charge }: Delivery): boolean => status !== 'failed' || charge !== undefined
+
 /** Whether a provider was called for a message that failed. It may have refused the message, or not answered: it can have delivered the code
  *  all the same. */
 const reachedProvider = ({ provider, reason }: Delivery): boolean => provider !== undefined || !NEVER_SENT.has(reason)

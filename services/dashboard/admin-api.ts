@@ -22,6 +22,7 @@ import { type InvitationDeps, invitationOperations } from './sign-in/invitations
 import { type SignInDeps, signInOperations } from './sign-in/routes.ts'
 import { statsOperations } from './stats/routes.ts'
 import { type UserDeps, userOperations } from './users/routes.ts'
+import { verificationCommandOperations } from './verifications/commands.ts'
 import { verificationOperations } from './verifications/routes.ts'
 import { endpointOperations } from './webhook/endpoint.ts'
 import { eventOperations } from './webhook/events.ts'
@@ -42,6 +43,7 @@ export const OPERATIONS: readonly AdminOperation<AllDeps>[] = [
   ...rotationOperations,
   ...eventOperations,
   ...verificationOperations,
+  ...verificationCommandOperations,
   ...refusalOperations,
   ...statsOperations,
   ...healthOperations,

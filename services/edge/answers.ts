@@ -11,6 +11,7 @@ import { isoTime } from '../../infra/iso-time.ts'
 import { requestOf, type Trace } from '../../infra/trace.ts'
 import type { OtpAnswer, Refusal, VerificationView } from '../../machines/calls.ts'
 import { problem } from '../domain/errors.ts'
+import { refusalProblem } from '../domain/refusals/refusal-problem.ts'
 import { atRest, inFlight } from '../domain/verifications/encryption-context.ts'
 import type { Exchanged, Verification, Verified } from './schemas.answers.ts'
 
@@ -31,7 +32,7 @@ export const createRespond =
       // The link of a verification that is over leads nowhere any more, so the answer can do without it.
       if (answer.kind === 'verification' && answer.verification.status !== 'pending')
         return verificationBody(answer.verification, null)
-      throw refusal(KEY_MISSING)
+      throw refusalProblem(KEY_MISSING)
     }
   }
 
@@ -67,7 +68,7 @@ function responseBody(keyring: Pick<Keyring, 'unseal'>, answer: OtpAnswer): Veri
         verified_at: isoTime(answer.verified_at),
       }
     case 'refused':
-      throw refusal(answer)
+      throw refusalProblem(answer)
     case 'no_such_token':
       throw httpException(404, 'This verification token cannot be exchanged. Start a new verification.')
     // The actor failed, or a newer release of it answers with a kind that this one does not know.
@@ -104,18 +105,3 @@ const verificationBody = (view: VerificationView, action_url: string | null): Ve
   action_url,
   completion: view.completion,
 })
-
-function refusal({ error, detail, scope, retry_after_ms, otp_status, cause, challenge }: Refusal): Problem {
-  const seconds = retry_after_ms === undefined ? undefined : Math.max(1, Math.ceil(retry_after_ms / 1000))
-  return problem(error, {
-    detail,
-    members: {
-      ...(scope === undefined ? {} : { scope }),
-      ...(seconds === undefined || error === 'ServiceUnavailableError' ? {} : { retry_after: seconds }),
-      ...(otp_status === undefined ? {} : { otp_status }),
-      ...(cause === undefined ? {} : { cause }),
-      ...(challenge === undefined ? {} : { challenge: { ...challenge, expires_at: isoTime(challenge.expires_at) } }),
-    },
-    ...(seconds === undefined ? {} : { headers: { 'Retry-After': String(seconds) } }),
-  })
-}

@@ -168,6 +168,41 @@ describeInBrowserOnce('the verifications', (open, start) => {
     await page.getByText('It was canceled.').waitFor()
   })
 
+  it('are found by metadata, sent again and canceled, after a question', async () => {
+    // Without a PUBLIC_URL, from whose pages alone a change may come.
+    const settings = { ...SETTINGS, resend_cooldown_seconds: [0] }
+    const shop = { id: 'app_shop', name: 'Shop', settings, keys: [{ id: 'key_test', key: TEST_KEY }] }
+    const countersign = await start({ bootstrap: { companies: [{ id: 'cmp_acme', name: 'Acme', apps: [shop] }] } })
+    const test = createCaller(countersign.url, TEST_KEY)
+    await send(test, '+14155560021')
+    const { body, headers } = await test.send('+14155560022', { metadata: { order: 'A-1042' } })
+
+    const { page } = await open.operator(countersign)
+    await openList(page)
+    await expectRows(page, 2)
+    await page.getByLabel('Metadata').fill('A-1042')
+    await page.getByText('Write name=value.').waitFor()
+    await page.getByLabel('Metadata').fill('order=A-1042')
+    await page.getByLabel('Metadata').press('Enter')
+    await expectRows(page, 1)
+    expect(queryOf(page)).to.deep.equal({ metadata: 'order=A-1042' })
+    await page.getByRole('link', { name: '+1****22' }).click()
+    const details = page.getByRole('region', { name: 'Details' })
+    await details.getByText('A-1042').waitFor()
+    await details.getByText(headers.get('x-request-id') ?? '').waitFor()
+
+    await page.getByRole('button', { name: 'Resend' }).click()
+    await page.getByText('In test mode it costs nothing.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Resend' }).click()
+    await page.getByText('The code was sent again.').waitFor()
+    await page.getByText('Message 2 accepted, by SMS').waitFor()
+    await page.getByRole('button', { name: 'Cancel verification' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel verification' }).click()
+    await page.getByText('It was canceled.').waitFor()
+    expect(await page.getByRole('button', { name: 'Resend' }).count()).to.equal(0)
+    expect((await test.status(body.otp_id)).body).to.include({ status: 'canceled' })
+  })
+
   it('are filtered by the address: Back, reload and a shared link show the same list', async () => {
     const { countersign, test } = await startShop()
     const otps = [await send(test, '+14155560004'), await send(test, '+14155560005'), await send(test, '+447400123456')]

@@ -39,6 +39,25 @@ describeFlow('a cancel', flow => {
     expect(refusal(await server.cancel(expired.otp_id))).to.deep.equal({ type: 'OtpExpiredError', status: 410 })
   })
 
+  it('by a person of the company ends it as one by a server key does, and is in the audit log', async () => {
+    const { company, app, server } = await flow.createTenant()
+    const { otp_id, code } = await flow.startVerification(server)
+    const path = `/verifications/${otp_id}/cancel`
+    expect((await flow.admin('POST', path)).body).to.include({ otp_id, status: 'canceled' })
+    const { items } = (await flow.admin('GET', `/audit?company_id=${company}`)).body
+    const record = items.find(({ action }: { action: string }) => action === 'verification.cancel')
+    expect(record).to.deep.include({ target: otp_id, outcome: 'done' })
+    expect(record.before).to.deep.equal({ app_id: app, status: 'pending', channel: 'sms', sends: 1 })
+    expect(record.after).to.deep.equal({ app_id: app, status: 'canceled', channel: 'sms', sends: 1 })
+    expect((await flow.admin('POST', path)).status, 'twice is the same').to.equal(200)
+    expect((await server.verify(otp_id, code)).body.type).to.equal('OtpNotPendingError')
+
+    const approved = await flow.startVerification(server)
+    await server.verify(approved.otp_id, approved.code)
+    const refused = await flow.admin('POST', `/verifications/${approved.otp_id}/cancel`)
+    expect(refused.body).to.include({ type: 'OtpNotPendingError', status: 409, otp_status: 'approved' })
+  })
+
   it('is refused to a publishable key', async () => {
     const { device } = await flow.createTenant()
     const { otp_id } = await flow.startVerification(device)

@@ -59,8 +59,10 @@ describeLiveFlow('an app with a prepaid balance', live => {
 
   it('pays when a send is accepted, and the ledger names the delivery', async () => {
     const shop = await open(100_000)
-    const { body } = await shop.server.send(freshNumber())
+    const { body, headers } = await shop.server.send(freshNumber())
     expect(await balance(shop)).to.equal(60_000)
+    const shown = (await live.admin('GET', `/verifications/${body.otp_id}`)).body
+    expect(shown).to.include({ cost_micros: SMS_PRICE, request_id: headers.get('x-request-id') })
     const { items } = (await live.admin('GET', `/companies/${shop.company}/ledger`)).body
     expect(items[0]).to.include({
       kind: 'hold',
@@ -121,7 +123,10 @@ describeLiveFlow('an app with a prepaid balance', live => {
     const { body } = await shop.server.send(freshNumber())
     await live.waitForDeliveries(shop.server, body.otp_id, 'sms failed')
     await live.eventually(async () => expect(await balance(shop)).to.equal(100_000))
+    const cost = async () => (await live.admin('GET', `/verifications/${body.otp_id}`)).body.cost_micros
+    expect(await cost()).to.equal(0)
     expect((await shop.server.resend(body.otp_id)).status).to.equal(200)
+    expect(await cost(), 'without what was refunded').to.equal(SMS_PRICE)
     expect(await ledger(shop)).to.deep.equal([
       ['hold', -SMS_PRICE, 60_000],
       ['refund', SMS_PRICE, 100_000],

@@ -31,6 +31,32 @@ describeFlow('a resend', flow => {
     expect((await server.verify(otp_id, code)).body.matched).to.equal(true)
   })
 
+  it('by a person of the company has the cooldown and the attempts of any other, and is in the audit log', async () => {
+    const { company, app, server } = await flow.createTenant({ send_attempts: 3 })
+    const { otp_id, to, code } = await flow.startVerification(server)
+    const byPerson = (body?: object) => flow.admin('POST', `/verifications/${otp_id}/resend`, body)
+    const early = await byPerson()
+    expect(refusal(early)).to.deep.include({ type: 'ResendCooldownError', status: 429, scope: 'resend_cooldown' })
+    flow.expectRetryAfter(early, 30)
+    await flow.advance(30_000)
+    expect((await byPerson()).body).to.include({ otp_id, channel: 'whatsapp', sends: 2 })
+    expect(await flow.waitForCode(to, 2), 'the same code').to.equal(code)
+    await flow.advance(60_000)
+    expect((await byPerson({ channel: 'sms' })).body).to.include({ channel: 'sms', sends: 3, generation: 2 })
+    expect(refusal(await byPerson())).to.deep.equal(SPENT)
+    const { items } = (await flow.admin('GET', `/audit?company_id=${company}`)).body
+    const records = items.filter(({ action }: { action: string }) => action === 'verification.resend')
+    expect(records.map(({ outcome }: { outcome: string }) => outcome)).to.have.members([
+      'undone',
+      'done',
+      'done',
+      'undone',
+    ])
+
+    await flow.admin('PATCH', `/apps/${app}`, { closed: true })
+    expect((await byPerson()).status, 'a closed app sends nothing').to.equal(409)
+  })
+
   it('is refused during the cooldown, which grows with each resend, and the refusal costs no send attempt', async () => {
     const { server } = await flow.createTenant()
     const { otp_id } = await flow.startVerification(server)

@@ -169,6 +169,20 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/flow/send.test.ts'],
   },
   {
+    fault: 'a person sends a verification of a closed app again',
+    file: 'services/dashboard/require-open.ts',
+    original: 'if (isClosed(app)) throw',
+    planted: 'if (isClosed(app) && app._id.length > 99) throw',
+    tests: ['test/flow/resend.test.ts', 'test/services/dashboard/providers'],
+  },
+  {
+    fault: 'the cost of a verification counts messages that were refunded',
+    file: 'machines/otp.charges.ts',
+    original: "status !== 'failed' || charge !== undefined",
+    planted: "status !== 'failed' || charge !== 'kept'",
+    tests: ['test/flow/money.test.ts'],
+  },
+  {
     fault: 'a search by channel also finds the verifications that could have used it',
     file: 'services/dashboard/verifications/search.ts',
     original: 'otp.channel === channel',

@@ -8,10 +8,9 @@ import { httpException, Problem } from '../../../infra/http/problem.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { Channel } from '../../../machines/channels.ts'
-import type { CountersignStore } from '../../domain/collections.ts'
 import { problem } from '../../domain/errors.ts'
 import { errorRefusal } from '../../domain/openapi/refusals.ts'
-import { type App, isClosed, type Provider, providerId } from '../../domain/tenancy/documents.ts'
+import { type App, type Provider, providerId } from '../../domain/tenancy/documents.ts'
 import {
   channelCallQueue,
   type ProviderTestAnswer,
@@ -23,6 +22,7 @@ import type { AdminDeps } from '../admin-deps.ts'
 import { conflict, ok } from '../answers.ts'
 import { operation } from '../operation.ts'
 import { getOr404, notFound, validationProblem } from '../request-input.ts'
+import { requireOpen } from '../require-open.ts'
 import { NotMade } from '../with-audit.ts'
 import { type ProviderTestResult, providerTest } from './schemas.ts'
 import { type ChargedTest, createChargeTest, type TestCharge } from './test-charge.ts'
@@ -163,13 +163,6 @@ export const providerTestOperations = [
     },
   }),
 ]
-
-/** The keys of what is closed send nothing, so its tests send nothing either. */
-async function requireOpen(store: CountersignStore, app: App): Promise<void> {
-  if (isClosed(app)) throw httpException(409, 'The app is closed. Nothing was sent.')
-  const companies = await store.docs('companies').get([app.company_id])
-  if (isClosed(companies.get(app.company_id))) throw httpException(409, 'The company is closed. Nothing was sent.')
-}
 
 /** Without a consumer the answer is known before the time is over. */
 async function requireConsumer(broker: Pick<Broker, 'depth'>, channel: Channel): Promise<void> {

@@ -67,6 +67,10 @@ const members = {
   metadata: z.record(z.string(), z.string()).nullable().meta({
     description: 'As given on send; null without any, and when its data key is no longer configured.',
   }),
+  cost_micros: z.int().meta({ description: 'What its messages cost, without refunds, in micro-units.' }),
+  request_id: z.string().nullable().meta({
+    description: 'The request that started it, as in the log; null for one of an earlier release.',
+  }),
 }
 
 export const verificationRecord = z

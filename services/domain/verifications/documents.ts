@@ -30,6 +30,8 @@ export interface OtpDoc extends SavedOtp, RevisedDoc {
   events_at?: number
   /** The ids of its idempotency key's documents, one for each data key, which are erased with it; absent when the send had no such key. */
   claims?: string[]
+  /** Of the send, as in the log; absent in verifications of former releases. */
+  request_id?: string
   /** What the caller's backend gave with the send, sealed; absent when it gave nothing. */
   metadata?: string
   /** The answer to its send, for repeated calls with the same idempotency key. */

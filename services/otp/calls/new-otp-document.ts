@@ -96,6 +96,7 @@ export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Cl
   if (reference !== undefined) doc.reference = reference
   if (dueAt !== null) doc.due_at = dueAt
   if (owesDelivery(saved.context)) doc.owed_at = firstLookAt(at)
+  if (trace !== undefined) doc.request_id = trace.request_id
   if (call.sealed_metadata !== undefined)
     doc.metadata = keyring.seal(keyring.unseal(call.sealed_metadata, inFlight.metadata), atRest.metadata(otp_id))
   if (call.claim !== null) doc.claims = call.claim.ids

@@ -94,6 +94,8 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'POST /apps/{id}/events/replay': { body: { since: '2029-01-01T00:00:00Z' } },
   'GET /verifications': { elsewhere: OWN_LIST },
   'GET /verifications/{otp_id}': {},
+  'POST /verifications/{otp_id}/resend': {},
+  'POST /verifications/{otp_id}/cancel': {},
   'GET /apps/{id}/verifications': {},
   'GET /refusals': { elsewhere: OWN_LIST },
   'GET /refusals/summary': ({ app }) => ({ query: `?app_id=${app}` }),
@@ -172,6 +174,7 @@ const CHANNEL_ANSWER: ProviderTestAnswer = {
   vendor_text: null,
   ms: 1,
 }
+const OTP_ANSWER = { kind: 'verification' }
 const DEAD_LETTERS: DeadLetters = {
   list: async () => [LETTER],
   get: async () => LETTER,
@@ -187,7 +190,11 @@ const browserOf = async ({ admin, company }: Pick<World, 'admin' | 'company'>, r
 
 async function createWorld(store: CountersignStore): Promise<World> {
   const admin = await startAdmin(store, {
-    broker: { dead: () => DEAD_LETTERS, depth: async () => CHANNEL_DEPTH, request: async () => CHANNEL_ANSWER },
+    broker: {
+      dead: () => DEAD_LETTERS,
+      depth: async () => CHANNEL_DEPTH,
+      request: async queue => (queue === 'otp.calls' ? OTP_ANSWER : CHANNEL_ANSWER),
+    },
   })
   const { company, app } = await createTenant(admin)
   const key = (await admin.ask('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'test' })).body.id

@@ -75,6 +75,8 @@ onEmbeddedStore('verifications for an operator', fresh => {
       approved_by: null,
       exchange: null,
       metadata: null,
+      cost_micros: 0,
+      request_id: null,
     })
     expect(deliveries).to.have.length(1)
     expect(deliveries[0]).to.include({ channel: 'sms', generation: 1, status: 'queued' })

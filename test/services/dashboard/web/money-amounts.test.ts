@@ -6,7 +6,7 @@ import {
   formatChange,
   formatMicros,
   parseAmount,
-} from '../../../../services/dashboard/web/screens/money/amounts.ts'
+} from '../../../../services/dashboard/web/data/amounts.ts'
 
 const spaced = (text: string): string => text.replaceAll('\u202f', ' ')
 

@@ -86,6 +86,8 @@ const history = (members: Partial<History> = {}): History => ({
   approved_by: null,
   exchange: null,
   metadata: null,
+  cost_micros: 0,
+  request_id: null,
   timeline: [],
   ...members,
 })

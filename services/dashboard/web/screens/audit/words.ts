@@ -35,6 +35,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'user.change': 'Changed a role',
   'user.delete': 'Removed a person',
   'user.stamp': 'Stamped a user',
+  'verification.cancel': 'Canceled a verification',
+  'verification.resend': 'Sent a verification again',
   'webhook.create': 'Set the webhook',
   'webhook.change': 'Changed the webhook',
   'webhook.enable': 'Re-enabled the webhook',

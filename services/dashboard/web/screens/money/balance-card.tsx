@@ -1,11 +1,11 @@
 // The balance of the company, and what it means: without prices nothing is charged, and a balance of zero is as it should be.
 import { useState } from 'preact/hooks'
 import type { Schemas } from '../../api/client.ts'
+import { formatMicros } from '../../data/amounts.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
-import { formatMicros } from './amounts.ts'
 import { CreditDialog } from './credit-dialog.tsx'
 import type { Prices } from './price-table.ts'
 

@@ -1,6 +1,7 @@
 // Credits a company: an amount and a note, then the new balance to confirm. A negative amount takes an earlier credit back.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { editableMicros, formatChange, formatMicros, parseAmount } from '../../data/amounts.ts'
 import { useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog, SubmitActions } from '../../ui/dialog.tsx'
@@ -8,7 +9,6 @@ import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { editableMicros, formatChange, formatMicros, parseAmount } from './amounts.ts'
 import { isRefusal, type NamedCredit, nameCredit, readUnanswered, storeUnanswered } from './unanswered-credit.ts'
 
 export interface CreditDialogProps {

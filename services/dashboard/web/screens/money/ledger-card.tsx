@@ -1,5 +1,6 @@
 // Every change of the balance, newest first, one page at a time.
 import { verificationPath } from '../../../screens.ts'
+import { formatChange, formatMicros } from '../../data/amounts.ts'
 import type { Pages } from '../../data/use-pages.ts'
 import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
@@ -7,7 +8,6 @@ import { PagedTable } from '../../ui/paged-table.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { formatChange, formatMicros } from './amounts.ts'
 import { entryText, type LedgerEntry } from './ledger-words.ts'
 
 export function LedgerCard({ ledger, hasPrices }: { ledger: Pages<LedgerEntry>; hasPrices: boolean }) {

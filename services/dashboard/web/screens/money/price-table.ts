@@ -2,7 +2,7 @@
 // list again. Pure.
 import type { Channel } from '../../../../../machines/channels.ts'
 import type { components } from '../../api/schema.ts'
-import { editableMicros, parseAmount } from './amounts.ts'
+import { editableMicros, parseAmount } from '../../data/amounts.ts'
 
 export type Price = components['schemas']['Price']
 

@@ -1,6 +1,6 @@
 // The result of a reconciliation, in words. In: the API's answer. Out: sentences with amounts as people read them.
 import type { components } from '../../api/schema.ts'
-import { formatMicros } from './amounts.ts'
+import { formatMicros } from '../../data/amounts.ts'
 
 export type Reconciliation = components['schemas']['Reconciliation']
 

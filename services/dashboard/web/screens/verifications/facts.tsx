@@ -1,5 +1,6 @@
 // What is known of a verification beside its history.
 import type { ComponentChildren } from 'preact'
+import { formatMicros } from '../../data/amounts.ts'
 import { countryName } from '../../data/countries.ts'
 import { useTenant } from '../../data/tenant.tsx'
 import { Badge, Status } from '../../ui/badge.tsx'
@@ -48,10 +49,16 @@ export function Facts({ history }: { history: History }) {
             ', a resend is possible now'
           ))}
       </Fact>
+      <Fact name="Cost">{formatMicros(history.cost_micros)}</Fact>
       <Fact name="Language">{history.locale}</Fact>
       <Fact name="Id">
         <code>{history.otp_id}</code> <CopyButton text={history.otp_id} />
       </Fact>
+      {history.request_id && (
+        <Fact name="Request">
+          <code>{history.request_id}</code> <CopyButton text={history.request_id} />
+        </Fact>
+      )}
       {Object.entries(history.metadata ?? {}).map(([name, value]) => (
         <Fact key={name} name={`Metadata: ${name}`}>
           {value} <CopyButton text={value} />

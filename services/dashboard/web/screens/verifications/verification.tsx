@@ -16,6 +16,7 @@ import type { History } from './delivery-words.ts'
 import { Facts } from './facts.tsx'
 import { StoryCard } from './story-card.tsx'
 import { TimelineList } from './timeline-list.tsx'
+import { VerificationActions } from './verification-actions.tsx'
 import './verifications.css'
 
 /** While it can still change. */
@@ -45,6 +46,7 @@ export default function Verification() {
       lead={data && <code>{data.otp_id}</code>}
       actions={
         <>
+          {data && !isOfOtherApp && <VerificationActions history={data} reload={reload} />}
           {data && <CopyButton label="Copy link" text={location.href} />}
           <ScreenLink to={VERIFICATIONS_PATH}>Back to the list</ScreenLink>
         </>
