@@ -1,14 +1,18 @@
 // The audit log. A user sees the records of the user's own company.
 import { z } from 'zod'
+import { firstIdAt } from '../../infra/ids.ts'
 import { isoTime } from '../../infra/iso-time.ts'
+import { MINUTE_MS } from '../../infra/time.ts'
 import type { AuditDoc } from '../domain/audit.ts'
 import { enumOf, jsonObject, timeSchema } from '../domain/openapi/shared-schemas.ts'
 import { mayAccessCompany, principalOf } from './access.ts'
 import { page } from './answers.ts'
+import { readNewestFirst } from './newest-first.ts'
 import { operation } from './operation.ts'
 import { pageOf } from './page-schema.ts'
 import { pageFields } from './pages.ts'
 import { notFound } from './request-input.ts'
+import { refuseEmptyRange, timeQuery } from './time-query.ts'
 
 const outcome = enumOf<AuditDoc['outcome']>({ begun: true, done: true, undone: true }).meta({
   id: 'AuditOutcome',
@@ -76,17 +80,41 @@ export const auditOperations = [
     role: 'viewer',
     summary: 'Read the audit log',
     description: 'Every change through this API, newest first.',
-    query: z.strictObject({
-      ...pageFields,
-      company_id: z.string().optional().meta({ description: 'Only changes of this company.' }),
-    }),
+    query: z
+      .strictObject({
+        ...pageFields,
+        company_id: z.string().optional().meta({ description: 'Only changes of this company.' }),
+        who: z.string().optional().meta({ description: 'Only changes by this operator, by name, or user, by id.' }),
+        action: z.string().optional().meta({ description: 'Only changes of this kind, such as `key.create`.' }),
+        since: timeQuery('Only changes that began at this time or later.'),
+        until: timeQuery('Only changes that began before this time.'),
+      })
+      .check(refuseEmptyRange),
     answers: [page(pageOf('AuditPage', auditRecord), 'A page of records.', example)],
-    handle: async ({ ctx, query }, { store, readPage }) => {
-      const { company_id = principalOf(ctx).company_id, ...pageOptions } = query
+    handle: async ({ ctx, query }, { store, readFilteredPage }) => {
+      const { company_id = principalOf(ctx).company_id, who, action, since, until, ...pageOptions } = query
       if (company_id !== null && !mayAccessCompany(ctx, company_id)) throw notFound('company')
       const filter = company_id === null ? {} : { company_id }
       const docs = store.docs('audit')
-      return readPage(ctx, { docs, filter, newestFirst: true, show: auditRecordView }, pageOptions)
+      // An id is made before its record, whose time may be later after lost races.
+      const from = since === undefined ? undefined : firstIdAt('aud', since - MINUTE_MS)
+      const end = until === undefined ? undefined : firstIdAt('aud', until)
+      return readFilteredPage(
+        ctx,
+        {
+          newestFirst: (before = end, wanted) =>
+            readNewestFirst({ docs, filters: [filter], range: { from, before }, wanted }),
+          selective: who !== undefined || action !== undefined,
+          matches: record =>
+            // A user is recorded with the masked address after the id.
+            (who === undefined || record.who === who || record.who.startsWith(`${who} (`)) &&
+            (action === undefined || record.action === action) &&
+            (since === undefined || record.at >= since) &&
+            (until === undefined || record.at < until),
+          show: auditRecordView,
+        },
+        pageOptions,
+      )
     },
   }),
 ]

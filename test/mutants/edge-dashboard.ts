@@ -183,6 +183,20 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/flow/money.test.ts'],
   },
   {
+    fault: 'a search for failed messages finds verifications whose next message was sent',
+    file: 'services/dashboard/verifications/search.ts',
+    original: 'otp.deliveries.at(-1)?.status === delivery',
+    planted: 'otp.deliveries.some(one => one.status !== delivery)',
+    tests: ['test/services/dashboard/verifications/search.test.ts'],
+  },
+  {
+    fault: 'the audit log of one operator shows what others did, whose names begin like that',
+    file: 'services/dashboard/audit.ts',
+    original: 'record.who === who || record',
+    planted: 'record.who.startsWith(who) || record',
+    tests: ['test/services/dashboard/audit.test.ts'],
+  },
+  {
     fault: 'a search by channel also finds the verifications that could have used it',
     file: 'services/dashboard/verifications/search.ts',
     original: 'otp.channel === channel',
@@ -285,8 +299,8 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   {
     fault: 'the audit log of a company shows an operator the records of all companies',
     file: 'services/dashboard/web/screens/audit/audit.tsx',
-    original: 'const query = isAll ? page : { ...page, company_id: company.id }',
-    planted: 'const query = { ...page }',
+    original: 'const query = isAll ? filtered : { ...filtered, company_id: company.id }',
+    planted: 'const query = { ...filtered }',
     tests: ['test/browser/audit.test.ts'],
   },
   {

@@ -10,7 +10,7 @@ import { statusAt } from '../../../machines/otp.code-life.ts'
 import { MODES } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
-import { otpStatus } from '../../domain/openapi/shared-schemas.ts'
+import { deliveryStatus, keyMode, otpStatus } from '../../domain/openapi/shared-schemas.ts'
 import { channel, country } from '../../domain/tenancy/value-schemas.ts'
 import { MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../domain/verifications/claim-holds.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
@@ -32,6 +32,10 @@ export const searchFields = {
   status: otpStatus.optional().meta({ description: 'Only verifications in this state now.' }),
   channel: channel.optional().meta({ description: 'Only verifications on this channel.' }),
   country: country.optional().meta({ description: 'Only numbers of this country, an ISO 3166-1 alpha-2 code.' }),
+  mode: keyMode.optional().meta({ description: 'Only verifications of this mode.' }),
+  delivery: deliveryStatus
+    .optional()
+    .meta({ description: 'Only verifications whose latest message is in this state.' }),
   since: timeQuery('Only those created at this time or later.'),
   until: timeQuery('Only those created before this time.'),
 }
@@ -101,7 +105,7 @@ export function createSearch({ store, keyring, clock }: SearchDeps) {
   }
 
   return async (request: AdminRequest, search: Search): Promise<Omit<FilteredListing<OtpDoc, unknown>, 'show'>> => {
-    const { otp_id, status, channel, country, recipient, metadata } = search
+    const { otp_id, status, channel, country, mode, delivery, recipient, metadata } = search
     const filters = await filtersOf(request, otp_id === undefined ? search : { app_id: search.app_id })
     const { from, before } = idRange(search)
     const now = clock.now()
@@ -118,7 +122,7 @@ export function createSearch({ store, keyring, clock }: SearchDeps) {
     }
     return {
       newestFirst: (cursor, wanted) => read({ from, before: cursor ?? before }, wanted),
-      selective: [status, channel, country, metadata].some(value => value !== undefined),
+      selective: [status, channel, country, mode, delivery, metadata].some(value => value !== undefined),
       matches: doc => mayAccessCompany(request, doc.company_id) && matchesSearch(doc, search, now) && hasMetadata(doc),
     }
   }
@@ -129,13 +133,16 @@ const idRange = ({ since, until }: Search): IdRange => ({
   before: until === undefined ? undefined : firstIdAt('otp', until + ID_SLACK_MS),
 })
 
-function matchesSearch(doc: OtpDoc, { status, channel, country, since, until }: Search, now: number): boolean {
+function matchesSearch(doc: OtpDoc, search: Search, now: number): boolean {
+  const { status, channel, country, mode, delivery, since, until } = search
   const { value, context: otp } = toCurrentVersion(doc)
   return (
     (since === undefined || doc.created_at >= since) &&
     (until === undefined || doc.created_at < until) &&
     (status === undefined || statusAt(value, otp, now) === status) &&
     (channel === undefined || otp.channel === channel) &&
+    (mode === undefined || doc.mode === mode) &&
+    (delivery === undefined || otp.deliveries.at(-1)?.status === delivery) &&
     (country === undefined || otp.recipient.country === country)
   )
 }

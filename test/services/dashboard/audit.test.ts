@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { isId } from '../../../infra/ids.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin, TOKENS } from '../../support/admin-api.ts'
+import { userBrowser } from '../../support/dashboard-session.ts'
 import { eachStore } from '../../support/stores.ts'
 import { interceptWrites } from '../../support/tenancy.ts'
 
@@ -53,6 +54,36 @@ eachStore('the audit log', fresh => {
     expect(await of(one.company)).to.have.members([one.company, one.app])
     expect(await of(other.company)).to.have.members([other.company, other.app])
     expect(await of('cmp_none')).to.deep.equal([])
+  })
+
+  it('is filtered by who did it, by what was done and by time, and these together', async () => {
+    const { app } = await createTenant(admin)
+    await admin.clock.advance(120_000)
+    const bob = { token: TOKENS[1]?.token ?? '' }
+    await admin.ask('PATCH', `/apps/${app}`, { name: 'Bank' }, bob)
+    await admin.ask('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'test' }, bob)
+    const actions = async (query: string) =>
+      (await records(`/audit?${query}`)).map(({ action }: { action: string }) => action)
+    expect(await actions('who=bob')).to.have.members(['app.change', 'key.create'])
+    expect(await actions('who=bo')).to.deep.equal([])
+    expect(await actions('action=app.create')).to.deep.equal(['app.create'])
+    expect(await actions('since=2030-01-01T00:02:00Z')).to.have.members(['app.change', 'key.create'])
+    expect(await actions('until=2030-01-01T00:02:00Z')).to.have.members(['company.create', 'app.create'])
+    expect(await actions('since=2030-01-01T00:02:00.001Z')).to.deep.equal([])
+    expect(await actions('who=bob&action=key.create&since=2030-01-01T00:01:00Z')).to.deep.equal(['key.create'])
+    const { body } = await admin.get('/audit?who=bob&limit=1')
+    const rest = await actions(`who=bob&cursor=${encodeURIComponent(body.next_cursor)}`)
+    expect([body.items[0].action, ...rest]).to.have.members(['app.change', 'key.create'])
+    const reversed = await admin.get('/audit?since=2030-01-02T00:00:00Z&until=2030-01-01T00:00:00Z')
+    expect(reversed.status).to.equal(422)
+  })
+
+  it('names a user by id in its filter', async () => {
+    const { company } = await createTenant(admin)
+    const { browser } = await userBrowser(admin, company, 'owner')
+    expect((await browser.ask('PATCH', `/companies/${company}`, { name: 'Bank' })).status).to.equal(200)
+    const found = await records(`/audit?who=${browser.me.id}&action=company.change`)
+    expect(found.map(({ who }: { who: string }) => who.split(' ')[0])).to.deep.equal([browser.me.id])
   })
 
   it('prevents a change that it cannot record', async () => {

@@ -281,6 +281,22 @@ eachStore('GET /verifications', fresh => {
       expect(errorPaths(await admin.get(`/verifications?${query}`)), query).to.deep.equal([path])
   })
 
+  it('finds those of one mode, and those whose latest message is in one state', async () => {
+    const shop = await createTenant(admin)
+    const found = (await actor.send({ ...shop, recipient: NUMBER })).otp_id
+    await actor.clock.advance(1_000)
+    const other = (await actor.send({ ...shop, recipient: NUMBER })).otp_id
+    const doc = (await store.docs('otps').get([found])).get(found)
+    const [delivery] = doc?.context.deliveries ?? []
+    const change = { 'context.deliveries': [{ ...delivery, status: 'failed' }] }
+    await store.docs('otps').modify({ _id: found }, { $set: change } as never)
+    expect(await ids('/verifications?delivery=failed')).to.deep.equal([found])
+    expect(await ids('/verifications?delivery=queued')).to.deep.equal([other])
+    expect(await ids('/verifications?mode=test')).to.deep.equal([other, found])
+    expect(await ids('/verifications?mode=live')).to.deep.equal([])
+    expect(errorPaths(await admin.get('/verifications?mode=both&delivery=lost'))).to.deep.equal(['mode', 'delivery'])
+  })
+
   it('finds one by its id, and refuses nothing else with it', async () => {
     const { shop, bank, inShop, inBank } = await sendToTwoApps()
     expect(await ids(`/verifications?otp_id=${inShop}`)).to.deep.equal([inShop])

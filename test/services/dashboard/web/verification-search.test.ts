@@ -24,6 +24,8 @@ const anySearch: fc.Arbitrary<Search> = fc.record({
   allApps: fc.boolean(),
   status: fc.constantFrom('', ...STATUSES),
   channel: fc.constantFrom('', 'sms', 'whatsapp', 'telegram', 'email'),
+  mode: fc.constantFrom('', 'live', 'test'),
+  delivery: fc.constantFrom('', 'queued', 'sent', 'delivered', 'failed'),
   metadata: fc.constantFrom('', 'order=A-1042', 'plan.tier='),
   country: fc.constantFrom('', 'GB', 'US', 'XK'),
   type: fc.constantFrom('', ...REFUSAL_TYPES),
@@ -37,7 +39,7 @@ describe('the search in the address of the verifications', () => {
       fc.property(anySearch, search => {
         const expected =
           search.tab === 'refusals'
-            ? { ...search, status: '', channel: '', country: '', metadata: '', until: '' }
+            ? { ...search, status: '', channel: '', country: '', mode: '', delivery: '', metadata: '', until: '' }
             : { ...search, type: '' }
         expect(readSearch(queryOf(addressOf(search)))).to.deep.equal(expected)
       }),

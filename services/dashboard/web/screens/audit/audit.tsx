@@ -13,6 +13,7 @@ import { Screen } from '../../ui/screen.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import './audit.css'
+import { type AuditFilter, AuditFilters } from './audit-filters.tsx'
 import { AuditRecordDialog, Outcome } from './record-dialog.tsx'
 import { actionWords, besideName, whoOf } from './words.ts'
 
@@ -25,8 +26,10 @@ export default function Audit() {
   const [scope, setScope] = useState<'company' | 'all'>('company')
   const [opened, setOpened] = useState<AuditRecord | null>(null)
   const isAll = isOperator && scope === 'all'
-  const records = usePages(`audit ${isAll ? 'all' : company.id}`, (page, signal) => {
-    const query = isAll ? page : { ...page, company_id: company.id }
+  const [filters, setFilters] = useState<AuditFilter>({})
+  const records = usePages(`audit ${isAll ? 'all' : company.id} ${JSON.stringify(filters)}`, (page, signal) => {
+    const filtered = { ...page, ...filters }
+    const query = isAll ? filtered : { ...filtered, company_id: company.id }
     return bodyOf(api.GET('/admin/v1/audit', { params: { query }, signal }))
   })
   const companyName = (id: string | null): string => companies.find(one => one.id === id)?.name ?? id ?? '—'
@@ -77,15 +80,20 @@ export default function Audit() {
           </>
         }
       >
+        <AuditFilters onChange={setFilters} />
         <PagedTable
           caption="audit records"
           columns={columns}
           pages={records}
           keyOf={({ id }) => id}
           empty={
-            <Empty title="Nothing has been changed yet.">
-              Create a key or edit the routing, and the record is here a moment later.
-            </Empty>
+            Object.keys(filters).length > 0 ? (
+              <Empty title="No record matches the filters." />
+            ) : (
+              <Empty title="Nothing has been changed yet.">
+                Create a key or edit the routing, and the record is here a moment later.
+              </Empty>
+            )
           }
         />
       </Card>

@@ -47,6 +47,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'webhook.test': 'Sent a test event',
 }
 
+export const KNOWN_ACTIONS: readonly string[] = Object.keys(ACTIONS)
+
 /** A newer server may record an action that this page has no words for. */
 export const actionWords = (action: string): string => ACTIONS[action] ?? action
 

@@ -11,12 +11,24 @@ import { Button } from '../../ui/button.tsx'
 import { Select, Switch, TextField } from '../../ui/field.tsx'
 import { channelTitle } from './delivery-words.ts'
 import { REFUSAL_TYPES, refusalWords } from './refusal-words.ts'
-import { addressOf, EMPTY_SEARCH, isFiltered, metadataQuery, otpIdIn, type Search, STATUSES } from './search.ts'
+import {
+  addressOf,
+  DELIVERIES,
+  EMPTY_SEARCH,
+  isFiltered,
+  MODES,
+  metadataQuery,
+  otpIdIn,
+  type Search,
+  STATUSES,
+} from './search.ts'
 
 const ANY = { value: '' as const, label: 'Any' }
 const STATUS_OPTIONS = [ANY, ...STATUSES.map(value => ({ value, label: value }))]
 const CHANNEL_OPTIONS = [ANY, ...CHANNELS.map(value => ({ value, label: channelTitle(value) }))]
 const COUNTRY_OPTIONS = [ANY, ...COUNTRY_CODES.map(value => ({ value, label: `${countryName(value)} (${value})` }))]
+const MODE_OPTIONS = [ANY, ...MODES.map(value => ({ value, label: value }))]
+const DELIVERY_OPTIONS = [ANY, ...DELIVERIES.map(value => ({ value, label: value }))]
 const TYPE_OPTIONS = [
   ANY,
   ...REFUSAL_TYPES.map(value => ({ value, label: `${refusalWords(value, null).title} (${value})` })),
@@ -124,6 +136,18 @@ export function SearchForm({ search, appName }: { search: Search; appName: strin
                   value={search.country}
                   options={COUNTRY_OPTIONS}
                   onChange={country => go({ ...typed(), country })}
+                />
+                <Select
+                  label="Mode"
+                  value={search.mode}
+                  options={MODE_OPTIONS}
+                  onChange={mode => go({ ...typed(), mode })}
+                />
+                <Select
+                  label="Last message"
+                  value={search.delivery}
+                  options={DELIVERY_OPTIONS}
+                  onChange={delivery => go({ ...typed(), delivery })}
                 />
                 <TextField
                   label="Metadata"

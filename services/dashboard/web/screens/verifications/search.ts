@@ -8,6 +8,9 @@ import { isRefusalType, type RefusalType } from './refusal-words.ts'
 
 export type Status = components['schemas']['OtpStatus']
 
+export type Mode = components['schemas']['Mode']
+export type Delivery = components['schemas']['DeliveryStatus']
+
 export type Tab = 'verifications' | 'refusals'
 
 /** An empty text is no filter. */
@@ -18,6 +21,9 @@ export interface Search {
   status: Status | ''
   channel: Channel | ''
   country: string
+  mode: Mode | ''
+  /** Of the latest message. */
+  delivery: Delivery | ''
   /** `<name>=<value>`. */
   metadata: string
   type: RefusalType | ''
@@ -28,6 +34,9 @@ export interface Search {
 
 export const STATUSES: readonly Status[] = ['pending', 'approved', 'failed', 'expired', 'canceled']
 
+export const MODES: readonly Mode[] = ['live', 'test']
+export const DELIVERIES: readonly Delivery[] = ['queued', 'sent', 'delivered', 'failed']
+
 export const EMPTY_SEARCH: Search = {
   tab: 'verifications',
   recipient: '',
@@ -35,6 +44,8 @@ export const EMPTY_SEARCH: Search = {
   status: '',
   channel: '',
   country: '',
+  mode: '',
+  delivery: '',
   metadata: '',
   type: '',
   since: '',
@@ -51,6 +62,8 @@ export function readSearch(query: Readonly<Record<string, string | undefined>>):
     status: STATUSES.find(one => one === status) ?? '',
     channel: CHANNELS.find(one => one === channel) ?? '',
     country: isCountry(country.toUpperCase()) ? country.toUpperCase() : '',
+    mode: MODES.find(one => one === query.mode) ?? '',
+    delivery: DELIVERIES.find(one => one === query.delivery) ?? '',
     metadata: metadataQuery(query.metadata ?? '') ? (query.metadata ?? '') : '',
     type: isRefusalType(type) ? type : '',
     since: readTime(query.since),
@@ -65,7 +78,7 @@ const readTime = (text: string | undefined): string => {
 
 /** Each list has its own filters in its address. */
 export function addressOf(search: Search): string {
-  const { tab, recipient, allApps, status, channel, country, metadata, type, since, until } = search
+  const { tab, recipient, allApps, status, channel, country, mode, delivery, metadata, type, since, until } = search
   const isRefusals = tab === 'refusals'
   const query = new URLSearchParams()
   const add = (name: string, value: string): void => {
@@ -77,6 +90,8 @@ export function addressOf(search: Search): string {
   add('status', isRefusals ? '' : status)
   add('channel', isRefusals ? '' : channel)
   add('country', isRefusals ? '' : country)
+  add('mode', isRefusals ? '' : mode)
+  add('delivery', isRefusals ? '' : delivery)
   add('metadata', isRefusals ? '' : metadata)
   add('type', isRefusals ? type : '')
   add('since', since)

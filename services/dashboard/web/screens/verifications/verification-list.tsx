@@ -24,13 +24,15 @@ type Verification = Schemas['VerificationRecord']
 export function VerificationList({ search }: { search: Search }) {
   const app = useApp()
   const { apps, companies } = useTenant()
-  const { recipient, allApps, status, channel, country, metadata, since, until } = search
+  const { recipient, allApps, status, channel, country, mode, delivery, metadata, since, until } = search
   const filters = {
     ...(allApps ? {} : { app_id: app.id }),
     ...(recipient === '' ? {} : { recipient }),
     ...(status === '' ? {} : { status }),
     ...(channel === '' ? {} : { channel }),
     ...(country === '' ? {} : { country }),
+    ...(mode === '' ? {} : { mode }),
+    ...(delivery === '' ? {} : { delivery }),
     ...metadataQuery(metadata),
     ...(since === '' ? {} : { since }),
     ...(until === '' ? {} : { until }),
