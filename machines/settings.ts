@@ -81,13 +81,16 @@ const limits = z
       description: 'All messages to one number or address, resends included.',
       more: 'Verifications of server and publishable keys are counted separately.',
     }),
-    recipient_verify: rules.default([atMost(20, 3_600)]).meta({
-      title: 'Wrong codes for one recipient',
-      description:
-        'Over all verifications of a number or address. At the limit it is locked for the time of the rule: only the first code of a verification is still checked, until as many of those were wrong too. At least one rule is needed.',
-      more: 'See [wrong codes](#wrong-codes).',
-      values: 'rules, at least one',
-    }),
+    recipient_verify: rules
+      .min(1, 'needs at least one rule: wrong codes must be limited over all verifications of a recipient')
+      .default([atMost(20, 3_600)])
+      .meta({
+        title: 'Wrong codes for one recipient',
+        description:
+          'Over all verifications of a number or address. At the limit it is locked for the time of the rule: only the first code of a verification is still checked, until as many of those were wrong too. At least one rule is needed.',
+        more: 'See [wrong codes](#wrong-codes).',
+        values: 'rules, at least one',
+      }),
     client_ip: rules.default([atMost(20, 600), atMost(100, 86_400)]).meta({
       title: 'Sends from one client address',
       description:
