@@ -1,4 +1,4 @@
-// The edge. In: the broker, the store and the keys. Out: the public API over HTTP, its OpenAPI document and its reference page.
+// The edge. In: the broker, the store and the keys. Out: the public API over HTTP, its OpenAPI document and the pages of its reference.
 import { Router } from '@koa/router'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'

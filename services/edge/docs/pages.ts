@@ -1,5 +1,5 @@
 // In: the OpenAPI document. Out: the pages of the reference, in the order of the contents, each with its text. A link in a text names an
-// anchor, `#errors`, on whatever page it is; reference.ts makes an address of it.
+// anchor, such as `#errors`, and reference.ts makes an address of it.
 import type { OpenApiDocument } from '../../../infra/openapi/document.ts'
 import { type Base, jsonBlock, languageChoice } from './code-block.ts'
 import { GUIDES } from './guides/all.ts'

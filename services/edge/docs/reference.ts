@@ -58,7 +58,9 @@ function linkScreens(page: string, screens: readonly ScreenLink[]): string {
   return page
     .replaceAll(/<span data-screen="([^"]+)"><\/span>/g, (_, path: string) => {
       const name = names.get(path)
-      return name === undefined ? '' : html`<span>In the dashboard: <a href="${path}">${name}</a></span>`.html
+      return name === undefined
+        ? ''
+        : html`<span class="in-dashboard">In the dashboard: <a href="${path}">${name}</a></span>`.html
     })
     .replaceAll(/<a href="(\/[\w-]+)">(.*?)<\/a>/g, (link, path: string, text: string) =>
       names.has(path) || path === FRONT_PATH ? link : text,
