@@ -2,7 +2,14 @@
 // once: links to `/docs#errors` are still around.
 import { loadSearchEntries } from './search-index.ts'
 
-const targetOf = (hash: string): HTMLElement | null => document.getElementById(decodeURIComponent(hash.slice(1)))
+/** As it is written where it cannot be decoded. */
+function anchorIn(hash: string): string {
+  try {
+    return decodeURIComponent(hash.slice(1))
+  } catch {
+    return hash.slice(1)
+  }
+}
 
 /** Where the anchor is now. A member of an answer is not in the index; its operation is. */
 async function addressOf(anchor: string): Promise<string | null> {
@@ -22,10 +29,11 @@ function show(target: HTMLElement): void {
 }
 
 export async function followHash(): Promise<void> {
-  if (location.hash.length < 2) return
-  const target = targetOf(location.hash)
+  const anchor = anchorIn(location.hash)
+  if (anchor === '') return
+  const target = document.getElementById(anchor)
   if (target !== null) return show(target)
-  const address = await addressOf(decodeURIComponent(location.hash.slice(1))).catch(() => null)
+  const address = await addressOf(anchor).catch(() => null)
   if (address !== null) location.replace(address)
 }
 
