@@ -46,7 +46,11 @@ export const limitRule = z
     max: z.int().min(1).meta({ description: 'The most that is allowed.' }),
     seconds: seconds(1, 604_800).meta({ description: 'The length of the window.' }),
   })
-  .meta({ id: 'LimitRuleInput', description: 'At most `max` in any `seconds` seconds.' })
+  .meta({
+    id: 'LimitRuleInput',
+    description:
+      'At most `max` in a sliding window of `seconds` seconds. What the window still overlaps of the one before counts by its share.',
+  })
 
 /** Every rule of a list must hold; an empty list limits nothing. */
 const rules = z.array(limitRule)
@@ -334,7 +338,7 @@ export const declaredSettings = z
       title: 'Days that verifications are kept',
       description:
         'In test mode, 3 days at most. A shorter time also applies to verifications that are already stored.',
-      more: 'Their attempts, messages and events are kept for the same time: [privacy](privacy.md).',
+      more: 'Their attempts and messages are kept for the same time, and events at least until they can no longer be sent: [privacy](privacy.md).',
     }),
   })
   .meta({ id: 'AppSettingsInput', description: 'The settings of an app, complete with their defaults.' })

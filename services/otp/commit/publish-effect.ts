@@ -36,7 +36,8 @@ export function createPublishEffect({ broker, events, webhooks, apps, clock }: P
       await events.insert([newEvent(newEventFields(event, app?.settings ?? null, trace), 'unsent')])
       return true
     } catch {
-      // Settings that cannot be read, or a store that is away: the webhook actor tries again until the event can be stored.
+      // Settings that cannot be read, or a store that is away: the webhook actor stores the event with the default retention, or as soon as
+      // the store is back.
       return false
     }
   }
