@@ -206,6 +206,7 @@ const PATH_PARAMETERS: Record<string, { description: string; example: string }> 
   apps: { description: 'The app.', example: 'app_01k2m8x4e9s7v3hqz5tnw6yb0c' },
   keys: { description: 'The API key, by its id.', example: 'key_01k2m8x4e9s7v3hqz5tnw6yb0c' },
   providers: { description: 'The name of the provider.', example: 'main-sms' },
+  endpoints: { description: 'The endpoint.', example: 'whk_01k2m8x4e9s7v3hqz5tnw6yb0c' },
   events: { description: 'The event, by its id.', example: 'evt_01k2m8x4e9s7v3hqz5tnw6yb0c' },
   verifications: { description: 'The verification.', example: 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c' },
   users: { description: 'The user.', example: 'usr_01k2m8x4e9s7v3hqz5tnw6yb0c' },

@@ -16,6 +16,7 @@ import { MAYBE_EXECUTED, Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
 import type { RefusalLog } from '../../domain/refusals/refusal-log.ts'
 import type { CachedApp } from '../apps.ts'
+import type { IsAskedFor } from '../endpoint-events.ts'
 import { refusal } from '../refusals.ts'
 import { createCancel } from './cancel.ts'
 import { createExchange } from './exchange.ts'
@@ -28,6 +29,7 @@ export type CallDeps = SendDeps &
   ResendDeps & {
     apps: Pick<Cache<CachedApp | null>, 'get'>
     refusals: Pick<RefusalLog, 'record'>
+    isAskedFor: IsAskedFor
     log: Logger
   }
 
