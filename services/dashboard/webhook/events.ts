@@ -110,7 +110,8 @@ const deliveriesExample: EventDeliveriesAnswer = {
   ],
 }
 
-const NO_ENDPOINT = 'The app has no webhook endpoint that takes the event.'
+const NO_ENDPOINT = 'The app has no webhook endpoint.'
+const NOT_ASKED_FOR = 'No endpoint of the app asks for events of this type.'
 
 export const eventOperations = [
   operation({
@@ -160,7 +161,8 @@ export const eventOperations = [
             ? undefined
             : await endpointOfApp(ctx, store, { _id: app_id }, body.endpoint_id)
         const endpoints = await findEndpoints(store.docs('webhooks'), app_id)
-        if (endpointsToReplay(docs, endpoints, only).length === 0) throw httpException(409, NO_ENDPOINT)
+        if (endpointsToReplay(docs, endpoints, only).length === 0)
+          throw httpException(409, endpoints.length === 0 ? NO_ENDPOINT : NOT_ASKED_FOR)
         return {
           action: 'event.replay',
           target: params.id,
