@@ -120,6 +120,51 @@ onEachEngineSet('webhook events', engines => {
     }
   })
 
+  it('go to every endpoint that asks for them, in full where it asks for that, expiry and cancellation too', async () => {
+    const [shop, crm] = [await createBackend(), await createBackend()]
+    const { url } = (await flow.admin('GET', `/apps/${crm.tenant.app}/webhook`)).body
+    const wanted = { url, name: 'CRM', events: ['otp.approved', 'otp.expired', 'otp.canceled'], payload: 'full' }
+    const added = await flow.admin('POST', `/apps/${shop.tenant.app}/endpoints`, wanted)
+    expect(added.status).to.equal(201)
+    await flow.advance(CACHE_TTL_MS)
+    const { server } = shop.tenant
+    const approved = await flow.startVerification(server)
+    await server.verify(approved.otp_id, approved.code)
+    const canceled = await flow.startVerification(server)
+    await server.cancel(canceled.otp_id)
+    await server.cancel(canceled.otp_id)
+    const toEnd = (all: Arrival[]) => all.map(({ event }) => [event.type, event.payload.otp_id])
+    await flow.eventually(() =>
+      expect(toEnd(crm.arrived)).to.have.deep.members([
+        ['otp.approved', approved.otp_id],
+        ['otp.canceled', canceled.otp_id],
+      ]),
+    )
+    const [minimal, full] = [shop, crm].map(
+      ({ arrived }) => arrived.find(({ event }) => event.type === 'otp.approved')?.event,
+    )
+    expect(minimal).to.deep.equal({
+      id: full?.id,
+      type: 'otp.approved',
+      payload: { otp_id: approved.otp_id, status: 'approved' },
+    })
+    const { created_at, country, ...rest } = full?.payload ?? {}
+    expect(rest).to.deep.equal({ otp_id: approved.otp_id, status: 'approved', channel: 'sms' })
+    expect(country).to.match(/^[A-Z]{2}$/)
+    expect(Date.parse(created_at ?? '')).to.be.within(flow.clock.now() - 60_000, flow.clock.now())
+    const types = new Set(shop.arrived.map(({ event }) => event.type))
+    expect([...types], 'no endpoint is told what it did not ask for').to.not.include.members(['otp.canceled'])
+
+    const expired = await flow.startVerification(server)
+    await flow.advance(10 * 60_000 + 1)
+    await flow.eventually(() => expect(toEnd(crm.arrived).at(-1)).to.deep.equal(['otp.expired', expired.otp_id]))
+    await flow.advance(5 * 60_000)
+    const expiries = crm.arrived.filter(({ event }) => event.type === 'otp.expired')
+    expect(expiries, 'once, and only of the one that nothing else ended').to.have.length(1)
+    const { deliveries } = (await flow.admin('GET', `/events/${expiries[0]?.event.id}`)).body
+    expect(deliveries.map((one: { endpoint_id: string }) => one.endpoint_id)).to.deep.equal([added.body.id])
+  })
+
   // The library compares timestamps with the real time, which a clock that stands still does not show.
   const onRealTime = engines === 'real' ? it : () => {}
   onRealTime('verify with the public Standard Webhooks library', async () => {

@@ -1,10 +1,12 @@
 // Several endpoints of an app: each gets the events it asks for, at its own pace. The webhook actor and the sweeper run in this test.
 import { expect } from 'chai'
+import type { Message } from '../../../infra/broker/broker.ts'
 import { newId } from '../../../infra/ids.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { WebhookEndpoint } from '../../../services/domain/webhooks/documents.ts'
 import { eventDocId } from '../../../services/domain/webhooks/event-ids.ts'
 import { createWebhookSecret } from '../../../services/domain/webhooks/new-secret.ts'
+import { notifyOps } from '../../../services/domain/webhooks/ops-events.ts'
 import { eachStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 import { createWebhookHarness, hangingEndpoint, MINUTES, SECONDS, type WebhookHarness } from '../../support/webhooks.ts'
@@ -221,6 +223,29 @@ eachStore('several endpoints of an app', fresh => {
           hostsCalled(id).filter(host => host === 'crm'),
           id,
         ).to.have.length(3)
+    })
+  })
+
+  it('are told of the deployment where they ask for it, and nothing is stored where none does', async () => {
+    const crm = await add('crm', { events: ['ops.balance_low'], payload: 'full' })
+    const published: string[] = []
+    const broker = {
+      publish: async (_: unknown, message: Message) => {
+        published.push(message.id)
+        await harness.publish(message)
+      },
+    }
+    const ops = { company_id: 'cmp_acme', app_id: 'app_shop', subject: 'cmp_acme', at: harness.clock.now() }
+    await notifyOps({ store, broker }, { ...ops, type: 'ops.provider_open' })
+    expect(published).to.deep.equal([])
+    await notifyOps({ store, broker }, { ...ops, type: 'ops.balance_low' })
+    const [id = ''] = published
+    await harness.soon(async () => expect((await stateAt(id, crm))?.status).to.equal('delivered'))
+    expect(hostsCalled(id)).to.deep.equal(['crm'])
+    expect(JSON.parse(harness.callsOf(id)[0]?.body ?? '')).to.deep.equal({
+      id,
+      type: 'ops.balance_low',
+      payload: { ...ops, at: new Date(ops.at).toISOString() },
     })
   })
 
