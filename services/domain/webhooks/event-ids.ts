@@ -1,6 +1,7 @@
 // Ids of events. In: a stored event. Out: the id that receivers and operators know it by: `evt_…` in live mode, `evt_test_…` in test mode.
 // An event is stored once per endpoint: for the first endpoint of its app under its own id, for a later one under that id, a colon and the
-// endpoint's. So an event that is stored again, because its message came twice, finds its documents whatever endpoints there are by then.
+// endpoint's. So an event that is stored again, because its message came twice, finds its documents, also
+// if endpoints were added or deleted meanwhile.
 //
 // The id is in the signed body, so that a receiver can tell a test event without trusting a header. The store keeps the id without
 // `test_`: lists, cursors and ranges of time are in the order of stored ids, and a list holds the events of both modes.

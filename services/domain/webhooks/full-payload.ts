@@ -2,14 +2,19 @@
 // payload. It is made when the event is stored for its endpoint, so that every attempt sends the same bytes. Metadata of a verification
 // has its place here too: sealed in the event's document, opened when the event is sent, and gone once the person is erased.
 import { isoTime } from '../../../infra/iso-time.ts'
-import type { Docs } from '../../../infra/store/docs.ts'
-import type { OtpDoc } from '../verifications/documents.ts'
+import type { Doc, Docs } from '../../../infra/store/docs.ts'
+import type { Otp } from '../../../machines/otp.ts'
 import type { EventDoc } from './documents.ts'
 
 const EXTRA_MEMBERS = ['channel', 'country', 'reason', 'created_at'] as const
 
 type Payload = EventDoc['payload']
 type Described = Pick<EventDoc, 'payload' | 'created_at'>
+
+/** Of a verification's document. */
+interface DescribedOtp extends Doc {
+  context: Pick<Otp, 'deliveries' | 'approval' | 'channel' | 'recipient'>
+}
 
 /** As `minimal` has it, from either kind. */
 export function minimalPayload(payload: Payload): Payload {
@@ -18,7 +23,7 @@ export function minimalPayload(payload: Payload): Payload {
 }
 
 /** `otp`: null where it is gone. An event that is about no verification is the same in both kinds. */
-export function fullPayload({ payload, created_at }: Described, otp: Pick<OtpDoc, 'context'> | null): Payload {
+export function fullPayload({ payload, created_at }: Described, otp: DescribedOtp | null): Payload {
   if (payload.otp_id === undefined) return payload
   const extra: Partial<Record<(typeof EXTRA_MEMBERS)[number], string | null | undefined>> = {
     ...(otp ? detailsOf(otp, payload.delivery_id) : {}),
@@ -28,7 +33,7 @@ export function fullPayload({ payload, created_at }: Described, otp: Pick<OtpDoc
   return { ...minimalPayload(payload), ...Object.fromEntries(known) }
 }
 
-function detailsOf({ context }: Pick<OtpDoc, 'context'>, delivery_id: string | undefined) {
+function detailsOf({ context }: DescribedOtp, delivery_id: string | undefined) {
   const delivery = context.deliveries.find(one => one.delivery_id === delivery_id)
   return {
     channel: delivery?.channel ?? context.approval?.channel ?? context.channel,
@@ -39,8 +44,8 @@ function detailsOf({ context }: Pick<OtpDoc, 'context'>, delivery_id: string | u
 
 /** Reads the verification of an event. */
 export async function otpOf(
-  otps: Pick<Docs<OtpDoc>, 'get'>,
+  otps: Pick<Docs<DescribedOtp>, 'get'>,
   { payload: { otp_id } }: Pick<EventDoc, 'payload'>,
-): Promise<OtpDoc | null> {
+): Promise<DescribedOtp | null> {
   return otp_id === undefined ? null : ((await otps.get([otp_id])).get(otp_id) ?? null)
 }

@@ -16,7 +16,7 @@ export interface OpsEvent {
   at: number
 }
 
-/** Resolves when the event is safe with the broker, or nobody asks for it. */
+/** Resolves when the event is safe with the broker, or no endpoint asks for it. */
 export async function notifyOps(
   { store, broker }: { store: WebhookStore; broker: Pick<Broker, 'publish'> },
   { type, company_id, app_id, subject, at }: OpsEvent,

@@ -12,12 +12,9 @@ const delivery_id = z.string().meta({ description: 'The message.' })
 
 /** What an endpoint with the payload `full` receives beside the others. */
 const fullMembers = {
-  channel: z
-    .string()
-    .optional()
-    .meta({
-      description: 'Only in `full` payloads: the channel of the message, or of the verification when it ended.',
-    }),
+  channel: z.string().optional().meta({
+    description: 'Only in `full` payloads: the channel of the message, or of the verification when it ended.',
+  }),
   country: z
     .string()
     .optional()

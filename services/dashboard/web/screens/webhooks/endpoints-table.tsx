@@ -56,7 +56,11 @@ export function EndpointsTable({ endpoints, chosenId, onChoose, onEdit, onDelete
       ),
     },
   ]
-  return <Table caption="Endpoints of this app" columns={columns} rows={endpoints} keyOf={({ id }) => id} />
+  return (
+    <div class="webhooks-list">
+      <Table caption="Endpoints of this app" columns={columns} rows={endpoints} keyOf={({ id }) => id} />
+    </div>
+  )
 }
 
 function Name({ of: endpoint }: { of: ListedEndpoint }) {
