@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Message } from '../../../infra/broker/broker.ts'
 import { newId } from '../../../infra/ids.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
-import type { WebhookEndpoint } from '../../../services/domain/webhooks/documents.ts'
+import type { EventDoc, WebhookEndpoint } from '../../../services/domain/webhooks/documents.ts'
 import { eventDocId } from '../../../services/domain/webhooks/event-ids.ts'
 import { createWebhookSecret } from '../../../services/domain/webhooks/new-secret.ts'
 import { notifyOps } from '../../../services/domain/webhooks/ops-events.ts'
@@ -56,6 +56,15 @@ eachStore('several endpoints of an app', fresh => {
       JSON.stringify({ id, type: 'otp.approved', payload: { otp_id: 'otp_1', status: 'approved' } }),
     )
     expect(new Set(calls.map(({ headers }) => headers['x-webhook-signature'])).size).to.equal(2)
+  })
+
+  it('cost an app with one endpoint nothing: the members of its events are those of a release without them', async () => {
+    const id = await harness.emitEvent('app_shop')
+    await harness.soon(async () => expect((await first(id)).status).to.equal('delivered'))
+    const members = 'app_id attempts company_id created_at mode partition payload purge_at rev round status tries type'
+    expect(Object.keys(await first(id)).sort()).to.deep.equal(['_id', ...members.split(' ')])
+    expect(await store.docs('events').count({ app_id: 'app_shop' })).to.equal(1)
+    expect(Object.keys(await harness.endpoint('app_shop'))).to.not.include.members(['app_id', 'slot', 'events'])
   })
 
   it('get only what they ask for; what no endpoint asks for is unsent', async () => {
@@ -164,19 +173,24 @@ eachStore('several endpoints of an app', fresh => {
       expect(harness.calls).to.have.length(calls)
     })
 
-    it('give up what a process put into its backlog late, although the process that was to do it died', async () => {
+    it('give up what a process that did not know yet put into its backlog, although the first one to do so died', async () => {
       const crm = await add('crm')
-      const slow = hangingEndpoint()
-      harness.respondWith('crm', slow.answers)
-      const id = await harness.emitEvent('app_shop')
-      await harness.settle()
       await harness.control.pause(crm._id)
+      await harness.passTime(6 * SECONDS)
+      const id = await harness.emitEvent('app_shop')
+      const held = await harness.soon(async () => {
+        const event = await stateAt(id, crm)
+        expect(event?.status).to.equal('held')
+        return event
+      })
       await harness.control.remove(await harness.endpoint(crm._id))
       await harness.settle()
+      const late = eventDocId(newId('evt', harness.clock.now()), { app_id: 'app_shop', endpoint_id: crm._id })
+      await store.docs('events').insert([{ ...(held as EventDoc), _id: late }])
       await harness.crash()
       await harness.start()
       await harness.passTime(3 * MINUTES)
-      expect((await stateAt(id, crm))?.status).to.equal('unsent')
+      expect((await store.docs('events').get([late])).get(late)?.status).to.equal('unsent')
       expect((await store.docs('webhooks').get([crm._id])).size).to.equal(0)
     })
 
