@@ -162,6 +162,19 @@ onEachEngineSet('webhook events', engines => {
     expect([...types], 'no endpoint is told what it did not ask for').to.not.include.members(['otp.canceled'])
   })
 
+  it('of a cancellation are not even stored where no endpoint asks for them', async () => {
+    const { tenant } = await createBackend()
+    const { otp_id } = await flow.startVerification(tenant.server)
+    await tenant.server.cancel(otp_id)
+    const types = async () =>
+      (await flow.admin('GET', `/apps/${tenant.app}/events?otp_id=${otp_id}`)).body.items.map(
+        ({ type }: { type: string }) => type,
+      )
+    await flow.eventually(async () => expect(await types()).to.include('delivery.delivered'))
+    await flow.advance(2_000)
+    expect(await types()).to.deep.equal(['delivery.delivered'])
+  })
+
   // The library compares timestamps with the real time, which a clock that stands still does not show.
   const onRealTime = engines === 'real' ? it : () => {}
   onRealTime('verify with the public Standard Webhooks library', async () => {
