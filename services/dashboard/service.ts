@@ -23,6 +23,9 @@ import type { AdminDeps } from './admin-deps.ts'
 import { createBackgroundQueue } from './background-queue.ts'
 import { mountOperations } from './operation.ts'
 import { createReadFilteredPage, createReadPage, createReadPageOf } from './pages.ts'
+import { createChallenges } from './passkeys/challenges.ts'
+import { createPasskeys } from './passkeys/passkeys.ts'
+import { relyingPartyOf } from './passkeys/relying-party.ts'
 import { createReadBody } from './request-input.ts'
 import { createAfterAnswer } from './sign-in/after-answer.ts'
 import { createBrowsers } from './sign-in/browsers.ts'
@@ -32,6 +35,7 @@ import { createIdentifyPrincipal } from './sign-in/identify.ts'
 import { createMailLimit } from './sign-in/mail-limit.ts'
 import { createSameOrigin } from './sign-in/same-origin.ts'
 import { createSessions } from './sign-in/sessions.ts'
+import { createStepUpWays } from './sign-in/step-up.ts'
 import { createInvitationLimit } from './users/invitation-limit.ts'
 import { createWebPages } from './web-pages.ts'
 import { createWithAudit } from './with-audit.ts'
@@ -60,6 +64,23 @@ export function createDashboardService(deps: DashboardDeps): Service {
   const { publicUrl } = config.http
   const accounts = createAccounts({ store, clock, log })
   const backgroundQueue = createBackgroundQueue(log)
+  const sameOrigin = createSameOrigin(publicUrl)
+  const grants = createGrants({ keyring, log })
+  const sessions = createSessions({ store, keyring, grants, clock, operators: secrets.adminTokens })
+  const afterAnswer = createAfterAnswer(log)
+  const cookies = createCookies({ secure: publicUrl?.startsWith('https:') === true })
+  const browsers = createBrowsers({ store, grants, clock })
+  const mailLimit = createMailLimit({ store, keyring, clock })
+  const people = createPeople({ store, keyring, grants, clock })
+  const passkeys = createPasskeys({
+    store,
+    grants,
+    challenges: createChallenges({ store, keyring, clock }),
+    clock,
+    log,
+    relyingParty: relyingPartyOf(publicUrl),
+  })
+  const withAudit = createWithAudit({ audit: store.docs('audit'), companies: store.docs('companies'), clock, log })
   const adminDeps: AdminDeps = {
     store,
     broker,
@@ -75,21 +96,15 @@ export function createDashboardService(deps: DashboardDeps): Service {
     readFilteredPage: createReadFilteredPage({ keyring, clock }),
     inspect: createTargetInspector({ privateTargets: config.privateTargets, lookup }),
     accounts,
-    withAudit: createWithAudit({ audit: store.docs('audit'), companies: store.docs('companies'), clock, log }),
+    withAudit,
+    stepUpWays: createStepUpWays({ store, keyring, clock, withAudit, sessions, people, cookies, passkeys }),
     changeExclusively: createExclusiveChange({ leases: store.docs('leases'), clock }),
   }
-  const sameOrigin = createSameOrigin(publicUrl)
-  const grants = createGrants({ keyring, log })
-  const sessions = createSessions({ store, keyring, grants, clock, operators: secrets.adminTokens })
-  const afterAnswer = createAfterAnswer(log)
-  const cookies = createCookies({ secure: publicUrl?.startsWith('https:') === true })
-  const browsers = createBrowsers({ store, grants, clock })
-  const mailLimit = createMailLimit({ store, keyring, clock })
-  const people = createPeople({ store, keyring, grants, clock })
   const handlerDeps: AllDeps = {
     ...adminDeps,
     codes: createSignInCodes({ ...adminDeps, browsers, mailLimit, people, production: config.production }),
     browsers,
+    passkeys,
     tickets: createSignInTickets({ store, keyring, grants, clock, operators: secrets.adminTokens }),
     sessions,
     people,

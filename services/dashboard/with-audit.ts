@@ -45,6 +45,7 @@ export type WithAudit = <T>(
 const ALLOWED_WHEN_CLOSED: ReadonlySet<string> = new Set([
   'recipient.erase',
   'session.create',
+  'session.step_up',
   'session.end',
   'session.end_all',
 ])
