@@ -33,6 +33,7 @@ import { createSignInCodes } from './sign-in/codes.ts'
 import { createCookies } from './sign-in/cookie.ts'
 import { createIdentifyPrincipal } from './sign-in/identify.ts'
 import { createMailLimit } from './sign-in/mail-limit.ts'
+import { createNewBrowserMail } from './sign-in/new-browser-mail.ts'
 import { createSameOrigin } from './sign-in/same-origin.ts'
 import { createSessions } from './sign-in/sessions.ts'
 import { createStepUpWays } from './sign-in/step-up.ts'
@@ -100,9 +101,11 @@ export function createDashboardService(deps: DashboardDeps): Service {
     stepUpWays: createStepUpWays({ store, keyring, clock, withAudit, sessions, people, cookies, passkeys }),
     changeExclusively: createExclusiveChange({ leases: store.docs('leases'), clock }),
   }
+  const codes = createSignInCodes({ ...adminDeps, browsers, mailLimit, people, production: config.production })
   const handlerDeps: AllDeps = {
     ...adminDeps,
-    codes: createSignInCodes({ ...adminDeps, browsers, mailLimit, people, production: config.production }),
+    codes,
+    newBrowserMail: createNewBrowserMail({ ...adminDeps, codes }),
     browsers,
     passkeys,
     tickets: createSignInTickets({ store, keyring, grants, clock, operators: secrets.adminTokens }),

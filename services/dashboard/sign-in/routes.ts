@@ -27,10 +27,12 @@ import { NO_PASSKEYS, type Passkeys } from '../passkeys/passkeys.ts'
 import { type Assertion, assertion, requestOptions } from '../passkeys/schemas.ts'
 import { notFound } from '../request-input.ts'
 import type { AfterAnswer } from './after-answer.ts'
+import { describeBrowser } from './browser.ts'
 import { type Browsers, KNOWN_BROWSER_MS, SIGN_IN_FLOW_MS } from './browsers.ts'
 import { CODE_SENT, SENT_BY, type SignInCodes } from './codes.ts'
 import { type Cookies, newCookieToken } from './cookie.ts'
 import { companyOrNull, createEntry, type EntryDeps } from './entry.ts'
+import type { NewBrowserMail } from './new-browser-mail.ts'
 import type { SameOrigin } from './same-origin.ts'
 import {
   browserSession,
@@ -45,7 +47,8 @@ import { endsAt, sessionsOf } from './sessions.ts'
 
 export interface SignInDeps extends AdminDeps, EntryDeps {
   codes: SignInCodes
-  browsers: Pick<Browsers, 'remember'>
+  browsers: Pick<Browsers, 'known' | 'remember'>
+  newBrowserMail: NewBrowserMail
   passkeys: Passkeys
   tickets: Pick<SignInTickets, 'use'>
   sameOrigin: Pick<SameOrigin, 'checkOriginIfAny'>
@@ -313,15 +316,26 @@ async function enter(deps: SignInDeps, ctx: Context, users: readonly UserDoc[]):
   const [first, user] = [users[0], landingOf(users)]
   if (!first || !user) return null
   const entered = await createEntry(deps).begin(ctx, { user })
-  await knowBrowser(deps, ctx, first)
+  await knowBrowser(deps, ctx, first, users)
   return entered
 }
 
-/** From now on the browser has sign-in mails of its own for this person, who is known by the first of the users. */
-async function knowBrowser({ cookies, browsers }: SignInDeps, ctx: Context, { _id }: UserDoc): Promise<void> {
-  const token = cookies.device.tokenIn(ctx) ?? newCookieToken()
-  await browsers.remember(token, _id)
+/** From now on the browser has sign-in mails of its own for this person, who is known by the first of the users. A person who has signed in
+ *  before, elsewhere, is told of it. */
+async function knowBrowser(deps: SignInDeps, ctx: Context, first: UserDoc, users: readonly UserDoc[]): Promise<void> {
+  const { cookies, browsers, newBrowserMail, runAfterAnswer, log } = deps
+  const had = cookies.device.tokenIn(ctx)
+  const isNew = had === null || (await browsers.known(had, first._id)) === null
+  const token = had ?? newCookieToken()
+  await browsers.remember(token, first._id)
   ctx.append('Set-Cookie', [cookies.device.give(token, KNOWN_BROWSER_MS), cookies.flow.end()])
+  if (!isNew || users.every(({ last_sign_in_at }) => last_sign_in_at === null)) return
+  const [browser, trace] = [describeBrowser(ctx.get('user-agent')), traceOf(ctx)]
+  try {
+    runAfterAnswer(ctx.res, () => newBrowserMail.send(first, browser, trace))
+  } catch (error) {
+    log.warn({ user_id: first._id, err: error }, 'sign_in.mail_not_sent')
+  }
 }
 
 const sessionView = (session: SessionDoc, caller: Principal): SessionAnswer => ({

@@ -1,6 +1,7 @@
 // Asks the browser for a passkey. In: the options of the API. Out: what its owner's authenticator answered, or a `Problem` in words for people.
-import { Problem } from '../api/problem.ts'
+
 import type { Schemas } from '../api/client.ts'
+import { Problem } from '../api/problem.ts'
 
 /** Loaded when it is used: most pages need it never. */
 const load = () => import('@simplewebauthn/browser')
