@@ -41,9 +41,10 @@ export type WithAudit = <T>(
   plan: () => Promise<Change<T> | Unchanged<T>> | Change<T> | Unchanged<T>,
 ) => Promise<T>
 
-/** What the users of a closed company may still do: erase a person, and sign in and out to do so. */
+/** What the users of a closed company may still do: look a person up, erase one, and sign in and out to do so. */
 const ALLOWED_WHEN_CLOSED: ReadonlySet<string> = new Set([
   'recipient.erase',
+  'recipient.look_up',
   'session.create',
   'session.step_up',
   'session.end',

@@ -135,6 +135,7 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'POST /sandbox/inbound': ({ app }) => ({ body: { app_id: app, from: '+14155550123', text: 'hello' } }),
   'GET /privacy': {},
   'POST /apps/{id}/erase': { body: { recipient: '+14155550123' } },
+  'POST /companies/{id}/erase': { body: { recipient: '+14155550123' } },
   'GET /audit': ({ company }) => ({ query: `?company_id=${company}` }),
 }
 

@@ -21,6 +21,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'provider.delete': 'Removed a provider',
   'provider.test': 'Tested a provider',
   'recipient.erase': 'Erased a person',
+  'recipient.look_up': 'Looked a person up',
   'sandbox.play_message': 'Played a sandbox message',
   'passkey.create': 'Added a passkey',
   'passkey.delete': 'Removed a passkey',

@@ -23,9 +23,7 @@ export function PasskeysCard() {
   const me = useMe()
   const say = useToast()
   const [open, setOpen] = useState<'add' | Passkey | null>(null)
-  const passkeys = useQuery(`passkeys ${me.session_id}`, signal =>
-    bodyOf(api.GET('/admin/v1/me/passkeys', { signal })),
-  )
+  const passkeys = useQuery(`passkeys ${me.session_id}`, signal => bodyOf(api.GET('/admin/v1/me/passkeys', { signal })))
   if (!passkeys.data?.available) return null
   const columns: Column<Passkey>[] = [
     { name: 'Name', show: ({ name }) => name },
