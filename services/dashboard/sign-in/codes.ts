@@ -68,11 +68,6 @@ export interface SignInCodeDeps {
 /** How codes are sent, as callers are told. */
 export const SENT_BY = { live: 'email', test: 'sandbox' } as const
 
-export const CODE_SENT = {
-  live: "If the address is a user's, a code was sent to it by email. It is good in this browser only.",
-  test: "If the address is a user's, a code is in the sandbox inbox, because this deployment has no email provider.",
-}
-
 /** Refusals after which a new code is sent. */
 const NOT_RESENDABLE: ReadonlySet<ErrorType> = new Set(['ResendNotAllowedError', 'OtpNotFoundError'])
 const CALL_TIMEOUT_MS = 5_000

@@ -8,7 +8,7 @@ import type { Cookie } from './cookie.ts'
 import type { SameOrigin } from './same-origin.ts'
 import type { Sessions } from './sessions.ts'
 
-/** A page that reads again by itself says so: nobody may sit before it. */
+/** A page that reads again by itself says so: its viewer may be away. */
 const POLL_HEADER = 'X-Poll'
 
 export interface IdentifyDeps {

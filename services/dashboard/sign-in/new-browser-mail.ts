@@ -1,4 +1,4 @@
-// Tells a person by email that they have signed in in a browser in which they had not before, so that they notice when it was somebody else. It
+// Tells a person by email that they have signed in in a browser in which they had not before, so that they notice when it was another person. It
 // is sent after the answer and never hinders the sign-in: a mail that cannot be sent is logged. Without an email provider there is none.
 import { randomUUID } from 'node:crypto'
 import type { Broker } from '../../../infra/broker/broker.ts'

@@ -23,16 +23,16 @@ import { conflict, noContent, ok, page } from '../answers.ts'
 import { emailAddress } from '../email-address.ts'
 import { operationWith } from '../operation.ts'
 import { pageQuery } from '../pages.ts'
-import { NO_PASSKEYS, type Passkeys } from '../passkeys/passkeys.ts'
-import { type Assertion, assertion, requestOptions } from '../passkeys/schemas.ts'
 import { notFound } from '../request-input.ts'
 import type { AfterAnswer } from './after-answer.ts'
 import { describeBrowser } from './browser.ts'
 import { type Browsers, KNOWN_BROWSER_MS, SIGN_IN_FLOW_MS } from './browsers.ts'
-import { CODE_SENT, SENT_BY, type SignInCodes } from './codes.ts'
+import { SENT_BY, type SignInCodes } from './codes.ts'
 import { type Cookies, newCookieToken } from './cookie.ts'
 import { companyOrNull, createEntry, type EntryDeps } from './entry.ts'
 import type { NewBrowserMail } from './new-browser-mail.ts'
+import { NO_PASSKEYS, type Passkeys } from './passkeys/passkeys.ts'
+import { type Assertion, assertion, requestOptions } from './passkeys/schemas.ts'
 import type { SameOrigin } from './same-origin.ts'
 import {
   browserSession,
@@ -90,6 +90,11 @@ const signInBody = z
 const MAX_REQUESTS = 60
 /** Longer than a check takes, so that the time of a refusal does not tell whether there was a code to compare with. */
 const REFUSAL_MS = 250
+
+const CODE_SENT = {
+  live: "If the address is a user's, a code was sent to it by email. It is good in this browser only.",
+  test: "If the address is a user's, a code is in the sandbox inbox, because this deployment has no email provider.",
+}
 
 const ASKED_ELSEWHERE =
   'A code is good only in the browser that asked for it, and this one has not asked. Ask for a new one here.'

@@ -12,14 +12,14 @@ import { enteredCode } from '../../domain/verifications/entered-code.ts'
 import { type Principal, principalOf } from '../access.ts'
 import { conflict, ok } from '../answers.ts'
 import { operationWith } from '../operation.ts'
-import type { Passkeys } from '../passkeys/passkeys.ts'
-import { ownPasskeys } from '../passkeys/routes.ts'
-import { assertion, requestOptions } from '../passkeys/schemas.ts'
 import type { StepUpWay } from '../step-up.ts'
 import { SIGN_IN_FLOW_MS } from './browsers.ts'
-import { CODE_SENT, SENT_BY } from './codes.ts'
+import { SENT_BY } from './codes.ts'
 import { newCookieToken } from './cookie.ts'
 import { companyOrNull, createEntry, type EntryDeps } from './entry.ts'
+import type { Passkeys } from './passkeys/passkeys.ts'
+import { ownPasskeys } from './passkeys/routes.ts'
+import { assertion, requestOptions } from './passkeys/schemas.ts'
 import type { SignInDeps } from './routes.ts'
 import { stepUpResult } from './schemas.ts'
 
@@ -46,6 +46,11 @@ const WRONG: Record<StepUpWay, string> = {
   token: 'This is not the token of the operator whose session it is.',
   code: 'The code is wrong, has expired or was used before. Ask for a new one.',
   passkey: 'The passkey was not accepted. Try again.',
+}
+
+const CODE_SENT_TO_CALLER = {
+  live: 'A code was sent to your address by email. It is good in this browser only.',
+  test: 'A code is in the sandbox inbox, because this deployment has no email provider.',
 }
 
 const notProved = (way: StepUpWay): Problem => httpException(403, WRONG[way])
@@ -169,5 +174,5 @@ async function sendCode(deps: SignInDeps, ctx: Context, caller: Principal) {
   const request = { mode, clientAddress: clientAddressOf(findCaller(ctx)), trace: traceOf(ctx), flowToken }
   runAfterAnswer(ctx.res, () => codes.send(email, { ...request, deviceToken: cookies.device.tokenIn(ctx) }))
   ctx.append('Set-Cookie', cookies.flow.give(flowToken, SIGN_IN_FLOW_MS))
-  return { next: 'code' as const, sent_by: SENT_BY[mode], detail: CODE_SENT[mode] }
+  return { next: 'code' as const, sent_by: SENT_BY[mode], detail: CODE_SENT_TO_CALLER[mode] }
 }

@@ -1,7 +1,8 @@
 // Passkeys: added in a session that has proved lately whose it is, used to sign in and to prove it again, and what an attacker tries.
 import { expect } from 'chai'
 import { isoTime } from '../../../../infra/iso-time.ts'
-import type { PasskeyAnswer } from '../../../../services/dashboard/passkeys/schemas.ts'
+import { OPERATIONS } from '../../../../services/dashboard/admin-api.ts'
+import type { PasskeyAnswer } from '../../../../services/dashboard/sign-in/passkeys/schemas.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import type { UserDoc } from '../../../../services/domain/users/documents.ts'
 import { renewUserStamps } from '../../../../services/domain/users/user-stamps.ts'
@@ -205,6 +206,35 @@ eachStore('a passkey', fresh => {
       expect(
         (await admin.ask('POST', `/companies/${company}/users`, { ...INVITE, email: 'b@shop.example' })).status,
       ).to.equal(201)
+    })
+
+    it('is declared by what changes live keys, providers, prices, credit, roles and passkeys', async () => {
+      const declared = OPERATIONS.filter(({ refusals }) => refusals.some(({ type }) => type === 'StepUpRequiredError'))
+      expect(declared.map(({ id }) => id)).to.have.members([
+        'createApiKey',
+        'revokeApiKey',
+        'putProvider',
+        'deleteProvider',
+        'replacePrices',
+        'creditCompany',
+        'inviteUser',
+        'changeUser',
+        'deleteUser',
+        'stampUsers',
+        'startPasskey',
+        'addPasskey',
+      ])
+      const { browser } = await userBrowser(admin, company, 'owner')
+      const app = (await call(browser, 'POST', `/companies/${company}/apps`, { name: 'Shop' })).body.id
+      const create = (mode: string) => call(browser, 'POST', `/apps/${app}/keys`, { kind: 'server', mode })
+      const live = (await create('live')).body.id
+      await admin.clock.advance(STEP_UP_MS)
+      expect((await call(browser, 'POST', '/me/passkeys/options')).body.type).to.equal('StepUpRequiredError')
+      expect((await create('live')).body.type).to.equal('StepUpRequiredError')
+      expect((await call(browser, 'DELETE', `/keys/${live}`)).body.type).to.equal('StepUpRequiredError')
+      const test = await create('test')
+      expect(test.status).to.equal(201)
+      expect((await call(browser, 'DELETE', `/keys/${test.body.id}`)).status).to.equal(204)
     })
 
     it('is refused with the passkey of another user, and with a challenge of another session', async () => {

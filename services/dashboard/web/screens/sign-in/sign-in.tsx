@@ -76,7 +76,12 @@ function Ways({ operatorExpected }: { operatorExpected: boolean }) {
     <>
       <EmailForm sent={sent} onSent={showSent} />
       <p class="sign-in-or">or</p>
-      {hasPasskeys && <PasskeyButton />}
+      {hasPasskeys && (
+        <>
+          <PasskeyButton />
+          <p class="sign-in-or">or</p>
+        </>
+      )}
       {sent ? (
         <Button onClick={useToken}>Use the operator token instead</Button>
       ) : (

@@ -4,10 +4,10 @@
 // A challenge carries its own MAC, so asking for one stores nothing: a stranger who asks for many fills nothing up. Only one that a good
 // signature came back for is stored, as spent, until it would have expired. Of two uses at the same time the store takes one.
 import { createHash, randomBytes } from 'node:crypto'
-import type { Clock } from '../../../infra/clock.ts'
-import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import { MINUTE_MS } from '../../../infra/time.ts'
-import type { UserStore } from '../../domain/users/documents.ts'
+import type { Clock } from '../../../../infra/clock.ts'
+import type { Keyring } from '../../../../infra/crypto/keyring.ts'
+import { MINUTE_MS } from '../../../../infra/time.ts'
+import type { UserStore } from '../../../domain/users/documents.ts'
 
 export const CHALLENGE_MS = 5 * MINUTE_MS
 const NONCE_BYTES = 16

@@ -4,12 +4,12 @@
 //
 // An assertion is good once: its challenge is spent before anything is granted. A crash in between asks for another one.
 import { Buffer } from 'node:buffer'
-import type { Clock } from '../../../infra/clock.ts'
-import { newId } from '../../../infra/ids.ts'
-import type { Logger } from '../../../infra/log/log.ts'
-import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
-import { isInvitation, type PasskeyDoc, type UserDoc, type UserStore } from '../../domain/users/documents.ts'
-import type { Grants } from '../../domain/users/grants.ts'
+import type { Clock } from '../../../../infra/clock.ts'
+import { newId } from '../../../../infra/ids.ts'
+import type { Logger } from '../../../../infra/log/log.ts'
+import { LOST, retryAfterLostRace } from '../../../../infra/store/lost-race.ts'
+import { isInvitation, type PasskeyDoc, type UserDoc, type UserStore } from '../../../domain/users/documents.ts'
+import type { Grants } from '../../../domain/users/grants.ts'
 import { CHALLENGE_MS, type Challenges, type ChallengeUse } from './challenges.ts'
 import type { RelyingParty } from './relying-party.ts'
 import type { Assertion, Attestation, CreationOptions, RequestOptions } from './schemas.ts'
@@ -164,7 +164,7 @@ export function createPasskeys({ store, grants, challenges, clock, log, relyingP
   }
 }
 
-/** The package throws at whatever it does not accept; its words may repeat the request's, and are not logged. */
+/** The package throws at what it does not accept; its words may repeat the request's, and are not logged. */
 const refused = () => ({ verified: false, authenticationInfo: null, registrationInfo: null }) as const
 
 /** It takes 27 MB, which a dashboard without passkeys does not need. */

@@ -1,8 +1,8 @@
 // Passkeys as the admin API takes and answers them. What goes to the browser and comes from it has the names and forms of WebAuthn (JSON, bytes in
 // base64url), so that a page passes it on as it is.
 import { z } from 'zod'
-import { timeSchema } from '../../domain/openapi/shared-schemas.ts'
-import { text } from '../../domain/tenancy/value-schemas.ts'
+import { timeSchema } from '../../../domain/openapi/shared-schemas.ts'
+import { text } from '../../../domain/tenancy/value-schemas.ts'
 
 const bytes = (description: string, max = 8_192) =>
   z
@@ -74,19 +74,28 @@ const timeout = z.int().meta({ description: 'In milliseconds.' })
 
 export const creationOptions = z
   .object({
-    rp: z.object({ id: z.string(), name: z.string() }).meta({ description: 'This dashboard.' }),
+    rp: z
+      .object({ id: z.string(), name: z.string() })
+      .meta({ id: 'PasskeyRelyingParty', description: 'This dashboard.' }),
     user: z
       .object({ id: z.string(), name: z.string(), displayName: z.string() })
-      .meta({ description: 'Whose passkey it becomes.' }),
+      .meta({ id: 'PasskeyUser', description: 'Whose passkey it becomes.' }),
     challenge,
     pubKeyCredParams: z
-      .array(z.object({ type: publicKey, alg: z.int() }))
+      .array(
+        z
+          .object({ type: publicKey, alg: z.int() })
+          .meta({ id: 'PasskeyAlgorithm', description: 'A kind of key, as COSE numbers it.' }),
+      )
       .meta({ description: 'The kinds of keys, the best first.' }),
     timeout,
     excludeCredentials: z.array(descriptor).meta({ description: 'Those that the person has.' }),
     authenticatorSelection: z
       .object({ residentKey: required, requireResidentKey: z.literal(true), userVerification: required })
-      .meta({ description: 'The passkey is found without a name, and its owner proves to be there.' }),
+      .meta({
+        id: 'PasskeySelection',
+        description: 'The passkey is found without a name, and its owner proves to be there.',
+      }),
     attestation: z.literal('none').meta({ description: 'The maker of the authenticator does not matter.' }),
   })
   .meta({ id: 'PasskeyCreationOptions', description: 'For `navigator.credentials.create`, as JSON.' })
