@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { CHANNELS } from './channels.ts'
 import { isCountry } from './countries.ts'
+import { canonicalLocale } from './locale.ts'
 
 export const channel = z
   .enum(CHANNELS, `must be one of ${CHANNELS.join(', ')}`)
@@ -18,9 +19,10 @@ export const countryOrAll = z
   .refine(code => code === '*' || isCountry(code), 'must be an ISO 3166-1 alpha-2 code or "*"')
 export const country = z.string().refine(isCountry, 'must be an ISO 3166-1 alpha-2 country code, such as "GB"')
 
-export const phoneNumber = z
-  .string()
-  .regex(/^\+[1-9]\d{6,14}$/, 'must be an E.164 phone number, such as "+447911123456"')
+/** The form alone: not every such number exists. */
+export const E164 = /^\+[1-9]\d{6,14}$/
+
+export const phoneNumber = z.string().regex(E164, 'must be an E.164 phone number, such as "+447911123456"')
 
 /** Makes the tag canonical: `pt-br` becomes `pt-BR`. */
 export const locale = z
@@ -30,14 +32,6 @@ export const locale = z
     abort: true,
   })
   .overwrite(tag => canonicalLocale(tag) ?? tag)
-
-function canonicalLocale(tag: string): string | undefined {
-  try {
-    return Intl.getCanonicalLocales(tag)[0]
-  } catch {
-    return undefined
-  }
-}
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 const DOMAIN = new RegExp(`^(?=.{1,253}$)(?:${LABEL}\\.)+${LABEL}$`)

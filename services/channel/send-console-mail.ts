@@ -10,8 +10,8 @@ import { CONSOLE_APP_ID } from '../domain/tenancy/console.ts'
 import { type ConsoleMailAnswer, type ConsoleMailCall, mailOf } from '../domain/tenancy/console-mail.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { BuildProvider } from './build-provider.ts'
+import { callWithTimeout } from './call-provider.ts'
 import { unsavedJob } from './unsaved-job.ts'
-import { callWithTimeout } from './vendor-call.ts'
 
 export interface SendConsoleMailDeps {
   tenancy: Pick<Tenancy, 'app' | 'providersOf'>

@@ -26,9 +26,9 @@ import {
 import type { Tenancy, TenantApp } from '../domain/tenancy/tenancy.ts'
 import { LANGUAGES, renderMessage } from '../domain/texts/message-text.ts'
 import type { BuildProvider } from './build-provider.ts'
+import { type CallOutcome, callDetails, callWithTimeout } from './call-provider.ts'
 import type { RenderedMessage } from './provider.ts'
 import { unsavedJob } from './unsaved-job.ts'
-import { type CallOutcome, callDetails, callWithTimeout } from './vendor-call.ts'
 import { patternOfSecrets, type SecretPattern } from './vendor-scrub.ts'
 
 export interface TestProviderDeps {

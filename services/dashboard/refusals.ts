@@ -61,6 +61,7 @@ export const refusalOperations = [
     id: 'listRefusals',
     route: 'GET /refusals',
     role: 'viewer',
+    allowedWhenClosed: true,
     summary: 'List refused sends',
     description:
       'Sends and resends that were refused, newest first. They are kept for 7 days; of a flood only some are recorded.',

@@ -1,4 +1,14 @@
 import { expect } from 'chai'
+import { createOutbound } from '../../infra/outbound/guarded-outbound.ts'
+import {
+  CERTIFICATE_URL,
+  CONFIRMATION,
+  SUBSCRIBE_URL,
+  signedBySns,
+  startSes,
+  TOPIC,
+  withSns,
+} from '../services/channel/providers/documented-vendors/ses.ts'
 import { startTelnyx } from '../services/channel/providers/documented-vendors/telnyx.ts'
 import { freshNumber } from '../support/flow.ts'
 import { codeIn, describeLiveFlow, type LiveFlow, PUBLIC_URL } from '../support/live-flow.ts'
@@ -68,7 +78,11 @@ const VENDORS: Record<string, { channel: string; open(live: LiveFlow, callbackUr
     },
   }
 
-describeLiveFlow('live messages', live => {
+/** Calls of Amazon SNS, which the tests answer. */
+const sns: string[] = []
+const openOutbound = () => withSns(createOutbound({ privateTargets: ['127.0.0.0/8'] }), sns)
+
+const suite = (live: LiveFlow) => {
   const opened: { close(): Promise<void> }[] = []
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
 
@@ -84,6 +98,65 @@ describeLiveFlow('live messages', live => {
     expect(vendor.calls.map(({ status }) => status)).to.deep.equal([200])
     const { body } = await server.verify(otp_id, codeIn(vendor.requests.at(-1)?.body.toString()))
     expect(body).to.include({ matched: true })
+  })
+
+  describe('by Amazon SES', () => {
+    async function open() {
+      const callbackUrl = `${PUBLIC_URL}/callbacks/${live.nextAppId()}/vendor`
+      const vendor = await startSes({ ...live.vendorOptions, callbackUrl })
+      opened.push(vendor)
+      const secrets = { access_key_id: 'AKIDEXAMPLE', secret_access_key: 'SECRET' }
+      const config = { ...secrets, region: 'eu-west-1', from: 'a@shop.example', topic_arn: TOPIC, base_url: vendor.url }
+      const app = await live.createApp([{ name: 'vendor', channel: 'email', type: 'ses', config }])
+      return { vendor, ...app }
+    }
+    async function openAndSend() {
+      const shop = await open()
+      const { body, text } = await shop.server.send('reader@reader.example')
+      expect(body.channel, text).to.equal('email')
+      await live.waitForDeliveries(shop.server, body.otp_id, 'email sent')
+      const [mail] = shop.vendor.messages
+      if (!mail) throw new Error('SES got no mail')
+      return { ...shop, mail, otp_id: body.otp_id as string }
+    }
+
+    it('arrive with a code that verifies, and a complaint afterwards changes nothing', async () => {
+      const { vendor, server, otp_id, mail } = await openAndSend()
+      expect(await vendor.report(mail, 'delivered')).to.equal(200)
+      await live.waitForDeliveries(server, otp_id, 'email delivered')
+      expect(await vendor.report(mail, 'read')).to.equal(200)
+      expect(await live.deliveries(server, otp_id)).to.deep.equal(['email delivered'])
+      const { body } = await server.verify(otp_id, codeIn(vendor.requests.at(-1)?.body.toString()))
+      expect(body).to.include({ matched: true })
+    })
+
+    it('fail when the mailbox bounces them, and say that it is the recipient', async () => {
+      const { vendor, server, otp_id, mail } = await openAndSend()
+      expect(await vendor.report(mail, 'failed')).to.equal(200)
+      await live.waitForDeliveries(server, otp_id, 'email failed')
+      const { body } = await server.status(otp_id)
+      expect(body.deliveries[0]).to.include({ reason: 'recipient_unreachable' })
+    })
+
+    it('have their topic subscribed', async () => {
+      const { vendor } = await open()
+      const before = sns.length
+      const confirmation = signedBySns({ ...CONFIRMATION, SubscribeURL: SUBSCRIBE_URL }, live.clock.now())
+      expect(await vendor.call(vendor.bySns(confirmation))).to.equal(200)
+      expect(sns.slice(before)).to.include(SUBSCRIBE_URL)
+    })
+
+    it('do not change by events with a forged certificate, or of a topic that is not theirs', async () => {
+      const { vendor, server, otp_id, mail } = await openAndSend()
+      const before = sns.length
+      const forged = { SigningCertURL: CERTIFICATE_URL.replace('amazonaws.com', 'amazonaws.com.evil.example') }
+      for (const over of [forged, { TopicArn: `${TOPIC}2` }, { Signature: '' }])
+        expect(await vendor.call(vendor.notification('failed', mail, over))).to.equal(401)
+      const ofAnother = signedBySns({ Message: '{}', TopicArn: `${TOPIC}2` }, live.clock.now())
+      expect(await vendor.call(vendor.bySns(ofAnother))).to.equal(401)
+      expect(sns.slice(before).filter(url => url !== CERTIFICATE_URL)).to.deep.equal([])
+      expect(await live.deliveries(server, otp_id)).to.deep.equal(['email sent'])
+    })
   })
 
   for (const [name, { channel, open }] of Object.entries(VENDORS))
@@ -142,4 +215,6 @@ describeLiveFlow('live messages', live => {
         await live.waitForDeliveries(server, otp_id, `${channel} delivered`)
       })
     })
-})
+}
+
+describeLiveFlow('live messages', suite, openOutbound)

@@ -3,6 +3,48 @@ import type { Mutant } from './mutant.ts'
 
 export const MENDED: readonly Mutant[] = [
   {
+    fault: 'a message whose delivery Infobip does not know has failed, and is paid back',
+    file: 'services/channel/providers/infobip.ts',
+    original: "'DELIVERED_TO_OPERATOR', 'EXPIRED_DLR_UNKNOWN'",
+    planted: "'DELIVERED_TO_OPERATOR'",
+    tests: ['test/services/channel/providers/documented-vendors.test.ts'],
+  },
+  {
+    fault: 'the name of a sender reaches Amazon SES in letters that it does not take',
+    file: 'services/channel/providers/mail-address.ts',
+    original: '/^[ -~]*$/.test(name) ? quoted(name) : encodedWords(name)',
+    planted: '/^[ -~]*$/.test(name) || name ? quoted(name) : encodedWords(name)',
+    tests: ['test/services/channel/providers/documented-vendors.test.ts'],
+  },
+  {
+    fault: 'a permanent bounce of a subtype that Amazon added later is the fault of the provider',
+    file: 'services/channel/providers/ses.ts',
+    original: "bounceType === 'Permanent' ? bounceType : vendorCode",
+    planted: "bounceSubType === 'General' ? bounceType : vendorCode",
+    tests: ['test/services/channel/providers/documented-vendors.test.ts'],
+  },
+  {
+    fault: 'a receipt of Amazon SES is lost when SNS cannot answer with its certificate at that moment',
+    file: 'services/channel/providers/ses.sns.ts',
+    original: 'if (status >= 500) throw',
+    planted: 'if (status >= 600) throw',
+    tests: ['test/services/channel/providers/ses.test.ts'],
+  },
+  {
+    fault: "anyone's SNS topic reports on the mails of an app",
+    file: 'services/channel/providers/ses.sns.ts',
+    original: 'data?.TopicArn !== topic_arn || !isCertificateOf',
+    planted: '!data || !isCertificateOf',
+    tests: ['test/flow/vendors.test.ts'],
+  },
+  {
+    fault: "a sender that Telnyx refuses with STOP's code ends every message, and no other provider is tried",
+    file: 'services/channel/providers/telnyx.ts',
+    original: 'code === STOP && !',
+    planted: "code === STOP && title === 'none' && !",
+    tests: ['test/services/channel/providers/documented-vendors.test.ts'],
+  },
+  {
     fault: 'a code that is typed with a space in its middle spends an attempt',
     file: 'services/domain/verifications/entered-code.ts',
     original: "text.replaceAll(WHITE_SPACE_AND_HYPHENS, '')",
@@ -25,7 +67,7 @@ export const MENDED: readonly Mutant[] = [
   },
   {
     fault: 'a caller who chooses a channel on send is told to spell it differently',
-    file: 'services/edge/misspelt-members.ts',
+    file: 'services/edge/validation.ts',
     original: 'refusedAlways(shape[known]) ?? didYouMean(known)',
     planted: "(refusedAlways(shape[known]) ?? '') && didYouMean(known)",
     tests: ['test/services/edge/request-bodies.test.ts'],

@@ -1,8 +1,10 @@
 // A flow whose apps send in live mode through simulated vendors. In: engines, roles and settings. Out: a flow that also creates such
 // apps and reads their deliveries. Messages leave over HTTP and SMTP, and vendors call back over HTTP, all on loopback.
 import { createKeyring } from '../../infra/crypto/keyring.ts'
+import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { applyBootstrap, readBootstrap } from '../../services/domain/bootstrap/bootstrap.ts'
 import type { Answer, Caller } from './api-caller.ts'
+import type { StartOptions } from './countersign.ts'
 import { type Flow, startFlow } from './flow.ts'
 import { type EngineSet, type Env, onEachEngineSet } from './site.ts'
 
@@ -45,8 +47,13 @@ export const LIVE_ENV = {
 
 let apps = 0
 
-export async function startLiveFlow(engines: EngineSet, roles: string[] = [], env: Env = {}): Promise<LiveFlow> {
-  const flow = await startFlow({ engines, env: { ...LIVE_ENV, ...env }, roles })
+export async function startLiveFlow(
+  engines: EngineSet,
+  roles: string[] = [],
+  env: Env = {},
+  more: Pick<StartOptions, 'outbound'> = {},
+): Promise<LiveFlow> {
+  const flow = await startFlow({ engines, env: { ...LIVE_ENV, ...env }, roles, ...more })
   const { countersign, clock } = flow
   const { data, code } = countersign.secrets
   const keyring = createKeyring({ dataKeys: data, codeSecrets: code })
@@ -80,13 +87,18 @@ const deliveriesIn = ({ body, text }: Answer): string[] => {
   return body.deliveries.map(({ channel, status }: { channel: string; status: string }) => `${channel} ${status}`)
 }
 
-/** Runs a suite on every engine set of this run, on a Countersign that only this suite uses. */
-export const describeLiveFlow = (title: string, suite: (live: LiveFlow, engines: EngineSet) => void): void =>
+/** Runs a suite on every engine set of this run, on a Countersign that only this suite uses. `openOutbound` replaces its HTTP client. */
+export const describeLiveFlow = (
+  title: string,
+  suite: (live: LiveFlow, engines: EngineSet) => void,
+  openOutbound?: () => Outbound,
+): void =>
   onEachEngineSet(title, engines => {
     const live = {} as LiveFlow
     before(async function () {
       this.timeout(120_000)
-      Object.assign(live, await startLiveFlow(engines))
+      const more = openOutbound === undefined ? {} : { outbound: openOutbound() }
+      Object.assign(live, await startLiveFlow(engines, [], {}, more))
     })
     after(async function () {
       this.timeout(60_000)

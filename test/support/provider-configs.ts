@@ -1,10 +1,14 @@
 // A config of each provider type with a value in every member, and what tests make of it.
 import { declarationOf, fieldsOf, type ProviderType } from '../../services/domain/tenancy/provider-types/list.ts'
 import { rsaPrivateKey } from './rsa-key.ts'
+import { DOCUMENTED_VENDORS } from './vendors/documented-vendors.ts'
 
 export type Members = Record<string, unknown>
 
-export const COMPLETE_CONFIGS: Record<ProviderType, Members> = {
+const documented = DOCUMENTED_VENDORS.map(({ type, config }) => [type, { ...config, base_url: 'https://one.example' }])
+
+export const COMPLETE_CONFIGS = {
+  ...Object.fromEntries(documented),
   twilio: {
     account_sid: 'AC11111111111111111111111111111111',
     auth_token: 'twilio-token',
@@ -19,19 +23,6 @@ export const COMPLETE_CONFIGS: Record<ProviderType, Members> = {
     from: 'Acme',
     base_url: 'https://one.example',
   },
-  telnyx: {
-    api_key: 'KEY0123',
-    from: '+15550001111',
-    messaging_profile_id: '74ac9cb6',
-    public_key: 'e6WZ9gQ7q8e1p2J0c3vN5xY7zA9bC1dE3fG5hI7jK9E=',
-    base_url: 'https://one.example',
-  },
-  infobip: {
-    base_url: 'https://one.example',
-    api_key: 'infobip-key',
-    from: 'Acme',
-    webhook_password: 'sixteen letters!',
-  },
   whatsapp_cloud: {
     phone_number_id: '1',
     access_token: 'a',
@@ -43,22 +34,6 @@ export const COMPLETE_CONFIGS: Record<ProviderType, Members> = {
     base_url: 'https://one.example',
   },
   telegram_gateway: { token: 'tg-secret', base_url: 'https://one.example' },
-  ses: {
-    region: 'eu-west-1',
-    access_key_id: 'AKIDEXAMPLE',
-    secret_access_key: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
-    from: 'Acme <no-reply@example.com>',
-    configuration_set: 'codes',
-    topic_arn: 'arn:aws:sns:eu-west-1:123456789012:mail',
-    base_url: 'https://one.example',
-  },
-  postmark: {
-    server_token: 'postmark-token',
-    from: 'no-reply@example.com',
-    webhook_password: 'sixteen letters!',
-    message_stream: 'codes',
-    base_url: 'https://one.example',
-  },
   smtp: {
     host: 'one.example',
     port: 2525,
@@ -76,7 +51,7 @@ export const COMPLETE_CONFIGS: Record<ProviderType, Members> = {
     secret: 'sixteen letters!',
   },
   sandbox: {},
-}
+} as Record<ProviderType, Members>
 
 /** Only the members that are required. */
 export function leastConfig(type: ProviderType): Members {

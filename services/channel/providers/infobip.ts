@@ -88,6 +88,7 @@ function reportItems(item: unknown): CallbackItem[] {
 }
 
 const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
+  ['ACCEPTED', 'sent'],
   ['PENDING', 'sent'],
   ['DELIVERED', 'delivered'],
   ['UNDELIVERABLE', 'failed'],
@@ -95,6 +96,8 @@ const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
   ['REJECTED', 'failed'],
 ])
 
-/** At the operator a message has not arrived yet. */
+/** Statuses that do not mean what their group says: whether the message arrived is not known yet, or will never be. */
+const SENT_NAMES: ReadonlySet<string> = new Set(['DELIVERED_TO_OPERATOR', 'EXPIRED_DLR_UNKNOWN'])
+
 const reportedStatus = (status: z.infer<typeof STATUS>): ReportedStatus | undefined =>
-  status.name === 'DELIVERED_TO_OPERATOR' ? 'sent' : STATUSES.get(status.groupName)
+  SENT_NAMES.has(status.name) ? 'sent' : STATUSES.get(status.groupName)

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { ProviderConfigs } from '../../domain/tenancy/provider-types/list.ts'
 import { postmark } from '../../domain/tenancy/provider-types/postmark.ts'
 import { BadSignature, type Provider, type ProviderDeps } from '../provider.ts'
-import { toAscii } from './ascii-address.ts'
+import { quotedSender, toAscii } from './mail-address.ts'
 import { failureBy, hasWebhookPassword, parseCallbackBody, receiptItems } from './signed-callbacks.ts'
 import { isListed, postJson, readAnswer } from './vendor-http.ts'
 
@@ -18,7 +18,7 @@ export function createPostmarkProvider(
   const provider: Provider = {
     async send({ recipient, subject, text, html, job }, signal) {
       const body = {
-        From: from,
+        From: quotedSender(from),
         To: toAscii(recipient),
         Subject: subject ?? '',
         TextBody: text,

@@ -68,6 +68,8 @@ export function createTopic(topic_arn: string, outbound: Pick<Outbound, 'request
       const { SigningCertURL: url, SubscribeURL: confirm = '' } = envelope
       if (!certificates.get(url)) {
         const { status, body: pem } = await get(url, MAX_ANSWER_BYTES)
+        // SNS repeats a callback after 503, but not after 401.
+        if (status >= 500) throw new Error('SNS did not answer with its certificate')
         if (status !== 200) return
         certificates.set(url, new X509Certificate(pem))
       }

@@ -1,15 +1,16 @@
 // Email by Amazon SES, API v2. In: a message. Out: the id of the mail. Receipts are the events of a configuration set, through an SNS topic.
 // A tag holds the delivery id and comes back in every event. What a bounce says may name the user of a mailbox, so it is not kept.
+import { Buffer } from 'node:buffer'
 import { z } from 'zod'
 import type { ReportedStatus } from '../../../machines/otp.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/provider-types/list.ts'
 import { ses } from '../../domain/tenancy/provider-types/ses.ts'
-import type { CallbackItem, Provider, ProviderDeps, RenderedMessage } from '../provider.ts'
-import { toAscii } from './ascii-address.ts'
+import type { CallbackItem, Provider, ProviderDeps, ReceiptFailure, RenderedMessage } from '../provider.ts'
+import { asciiSender, toAscii } from './mail-address.ts'
 import { signedHeaders } from './ses.signature.ts'
 import { createTopic } from './ses.sns.ts'
 import { failureBy, receiptItems } from './signed-callbacks.ts'
-import { callVendor, readAnswer, type VendorResponse } from './vendor-http.ts'
+import { callVendor, parseJson, readAnswer, type VendorResponse } from './vendor-http.ts'
 
 type Config = ProviderConfigs['ses']
 
@@ -45,7 +46,7 @@ export function createSesProvider(
 const utf8 = (Data: string) => ({ Data, Charset: 'UTF-8' })
 
 const mailOf = ({ recipient, subject, text, html, job }: RenderedMessage, { from, configuration_set }: Config) => ({
-  FromEmailAddress: from,
+  FromEmailAddress: asciiSender(from),
   Destination: { ToAddresses: [toAscii(recipient)] },
   Content: {
     Simple: {
@@ -60,9 +61,13 @@ const mailOf = ({ recipient, subject, text, html, job }: RenderedMessage, { from
 
 const ID = z.object({ MessageId: z.string().min(1).max(200) }).transform(({ MessageId }) => MessageId)
 
-/** `x-amzn-errortype: MessageRejected:http://…`. No error is the recipient's: SES refuses a mailbox with an event. */
-const codeOf = ({ headers }: VendorResponse): string | undefined =>
-  /^[A-Za-z]{1,60}/.exec(headers['x-amzn-errortype'] ?? '')?.[0]
+/** `MessageRejected`, `MessageRejected:http://…` or `aws.ses#MessageRejected`, in a header or in the body. No error is the recipient's: SES
+ *  refuses a mailbox with an event. */
+const codeOf = ({ headers, json }: VendorResponse): string | undefined =>
+  /(?:^|#)([A-Za-z]{1,60})(?::|$)/.exec(
+    headers['x-amzn-errortype'] ?? ERROR_BODY.safeParse(json).data?.__type ?? '',
+  )?.[1]
+const ERROR_BODY = z.object({ __type: z.string() })
 
 const EVENT = z.object({
   eventType: z.string().optional(),
@@ -85,7 +90,7 @@ const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
 ])
 
 function receiptsIn(message: string): CallbackItem[] {
-  const { data } = EVENT.safeParse(jsonIn(message))
+  const { data } = EVENT.safeParse(parseJson(Buffer.from(message)))
   // SNS checks a new topic with a text.
   if (!data) return []
   const type = data.eventType ?? data.notificationType ?? ''
@@ -93,14 +98,14 @@ function receiptsIn(message: string): CallbackItem[] {
   return receiptItems(
     { delivery_id: mail.tags?.delivery_id[0] ?? null, reference: mail.messageId },
     STATUSES.get(type),
-    () => failureBy(ses.errors, bounce ? `${bounce.bounceType}.${bounce.bounceSubType}` : type, null),
+    () => failureOf(bounce, type),
   )
 }
 
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+/** A permanent bounce is the recipient's, also of a subtype that Amazon adds later. */
+function failureOf(bounce: z.infer<typeof EVENT>['bounce'], type: string): ReceiptFailure {
+  if (!bounce) return failureBy(ses.errors, type, null)
+  const { bounceType, bounceSubType } = bounce
+  const vendorCode = `${bounceType}.${bounceSubType}`
+  return { ...failureBy(ses.errors, bounceType === 'Permanent' ? bounceType : vendorCode, null), vendorCode }
 }

@@ -5,7 +5,7 @@ import { createPrivateKey } from 'node:crypto'
 import { createTransport } from 'nodemailer'
 import type { ProviderConfigs } from '../../domain/tenancy/provider-types/list.ts'
 import { ProviderFault, type RenderedMessage } from '../provider.ts'
-import { domainOf, toAscii } from './ascii-address.ts'
+import { domainOf, senderOf, toAscii } from './mail-address.ts'
 
 type Config = ProviderConfigs['smtp']
 
@@ -53,12 +53,6 @@ export function createCompose({ from, dkim }: Pick<Config, 'from' | 'dkim'>): Co
     })
     return { id, from: sender.address, to, bytes: message as Buffer }
   }
-}
-
-/** `Acme <otp@acme.example>`, or the address alone. */
-function senderOf(from: string): { name: string; address: string } {
-  const [, name = '', address = from] = /^([^<>]*)<([^<>]+)>$/.exec(from) ?? []
-  return { name: name.trim().replace(/^"(.*)"$/, '$1'), address: toAscii(address) }
 }
 
 function isSigningKey(pem: string): boolean {

@@ -32,7 +32,10 @@ export function createTelnyxProvider(
         ...(receiptsUrl === null ? {} : { webhook_url: `${receiptsUrl}?${new URLSearchParams({ delivery_id })}` }),
       }
       const answer = await postJson(outbound, { url: `${base_url}/v2/messages`, headers, body, signal })
-      return readAnswer(answer, clock.now(), { id: ID, code: codeIn(answer.json), errors: telnyx.errors })
+      const { code, title } = ERROR_BODY.safeParse(answer.json).data?.errors[0] ?? {}
+      // Telnyx also refuses a sender without a profile with the code of STOP.
+      const errors = code === STOP && !/\bSTOP\b/.test(title ?? '') ? {} : telnyx.errors
+      return readAnswer(answer, clock.now(), { id: ID, code, errors })
     },
   }
   if (public_key === null || receiptsUrl === null) return provider
@@ -57,8 +60,8 @@ const ID = z.object({ data: z.object({ id }) }).transform(({ data }) => data.id)
 
 /** The code is logged, so a longer one is not read: it may hold a recipient. */
 const code = z.string().regex(/^\d{1,6}$/)
-const ERROR_BODY = z.object({ errors: z.tuple([z.object({ code })], z.unknown()) })
-const codeIn = (json: unknown): string | undefined => ERROR_BODY.safeParse(json).data?.errors[0].code
+const ERROR_BODY = z.object({ errors: z.tuple([z.object({ code, title: z.string().catch('') })], z.unknown()) })
+const STOP = '40300'
 
 /** A user's own message has other statuses and is ignored. */
 const EVENT = z.object({
@@ -79,6 +82,7 @@ const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
   ['queued', 'sent'],
   ['sending', 'sent'],
   ['sent', 'sent'],
+  ['delivery_unconfirmed', 'sent'],
   ['delivered', 'delivered'],
   ['sending_failed', 'failed'],
   ['delivery_failed', 'failed'],

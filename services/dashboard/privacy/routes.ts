@@ -37,6 +37,7 @@ export const privacyOperations = [
     id: 'eraseRecipient',
     route: 'POST /apps/{id}/erase',
     role: 'developer',
+    allowedWhenClosed: true,
     summary: 'Erase a recipient',
     description: 'All data of one recipient in an app, in both modes. Safe to repeat.',
     body: eraseBody,
@@ -59,6 +60,7 @@ export const privacyOperations = [
     id: 'eraseRecipientInCompany',
     route: 'POST /companies/{id}/erase',
     role: 'developer',
+    allowedWhenClosed: true,
     summary: 'Erase a recipient from all apps',
     description:
       'All data of one recipient in every app of the company, in both modes. One that was interrupted is completed by repeating it.',

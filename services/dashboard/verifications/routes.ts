@@ -1,4 +1,5 @@
-// Verifications as an operator sees them: lists with filters, and each with its state and its timeline. The recipient is masked: an operator who searches for a recipient knows it already.
+// Verifications as an operator sees them: lists with filters, and each with its state and its timeline. The recipient is masked: an
+// operator who searches for a recipient knows it already.
 import type { Context } from 'koa'
 import { z } from 'zod'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
@@ -75,6 +76,7 @@ export const verificationOperations = [
     id: 'searchVerifications',
     route: 'GET /verifications',
     role: 'viewer',
+    allowedWhenClosed: true,
     summary: 'Search verifications',
     description:
       'Over all apps that the caller may see, both modes, newest first. The recipient is masked. A search for a recipient is in the audit log.',
@@ -87,6 +89,7 @@ export const verificationOperations = [
     id: 'listVerifications',
     route: 'GET /apps/{id}/verifications',
     role: 'viewer',
+    allowedWhenClosed: true,
     summary: "List an app's verifications",
     description: 'Both modes, newest first. The recipient is masked.',
     query,

@@ -10,9 +10,13 @@ import type { Magic } from '../../../machines/magic-recipients.ts'
 import type { KeyKind, Mode, Prices } from '../../../machines/otp.ts'
 import { firstUsable, isGeoBlocked, orderFor, usableChannels } from '../../../machines/routing.ts'
 import type { WhatsAppMode } from '../../../machines/settings.ts'
-import { acceptRecipient, type CheckedRecipient } from '../../domain/verifications/checked-recipient.ts'
 import { recipientFaults } from '../../domain/verifications/recipient-faults.ts'
-import { maskRecipient, type ParsedRecipient } from '../../domain/verifications/valid-recipient.ts'
+import {
+  acceptRecipient,
+  type CheckedRecipient,
+  maskRecipient,
+  type ParsedRecipient,
+} from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Reputation } from '../limits/reputation.ts'
 import { abusiveAddressRefusal, geoBlockedRefusal, limitRefusal, refusal } from '../refusals.ts'

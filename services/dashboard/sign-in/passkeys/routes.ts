@@ -118,10 +118,10 @@ export const passkeyOperations = [
     id: 'deletePasskey',
     route: 'DELETE /me/passkeys/{id}',
     role: 'viewer',
+    allowedWhenClosed: true,
     summary: "Remove one of the caller's passkeys",
     description: 'It signs nobody in from then on. The sessions that it began go on.',
     answers: [noContent('It is removed.')],
-    refusals: [conflict('The company is closed.')],
     handle: async ({ ctx, params: { id } }, deps) => {
       await deps.withAudit(ctx, async () => {
         const found = (await ownPasskeys(deps, principalOf(ctx))).find(({ _id }) => _id === id)

@@ -113,11 +113,13 @@ export const BASE_URL = {
 
 export const baseUrl = <const A extends string>(address: A) => ({ ...BASE_URL, default: address }) as const
 
-/** The password of callbacks with HTTP Basic authentication. Strangers can try it, so it is long. */
+/** Callbacks without a signature bring HTTP Basic authentication: this user name, which operators enter at the vendor, and a password. */
 export const WEBHOOK_USER = 'countersign'
+export const WEBHOOK_CREDENTIALS = `the user name "${WEBHOOK_USER}" and the webhook password` as const
+/** Strangers can try passwords, so it is long. */
 export const WEBHOOK_PASSWORD = {
   label: 'Webhook password',
-  hint: `Any text you choose. The vendor sends it with every receipt, with the user name "${WEBHOOK_USER}". Without it a message stays "sent".`,
+  hint: `Any text you choose. Enter it at the vendor too, with the user name "${WEBHOOK_USER}". Without it a message stays "sent".`,
   secret: true,
   receipts: true,
   minNew: 16,

@@ -1,4 +1,4 @@
-import { declareProvider, WEBHOOK_PASSWORD } from './declaration.ts'
+import { declareProvider, WEBHOOK_CREDENTIALS, WEBHOOK_PASSWORD } from './declaration.ts'
 
 export const infobip = declareProvider({
   label: 'Infobip',
@@ -15,8 +15,7 @@ export const infobip = declareProvider({
   ],
   callback: {
     entered: true,
-    words:
-      'Under Developer Tools, Subscriptions Management, create a subscription for the channel SMS and the event DELIVERY, with this address and basic authentication: the user "countersign" and the webhook password.',
+    words: `Under Developer Tools, Subscriptions Management, create a subscription for the channel SMS and the event DELIVERY, with this address and basic authentication: ${WEBHOOK_CREDENTIALS}.`,
   },
   config: {
     base_url: {
@@ -38,24 +37,34 @@ export const infobip = declareProvider({
     },
     unreachable: {
       EC_UNKNOWN_SUBSCRIBER: 'not a user of the network',
-      EC_ILLEGAL_SUBSCRIBER: 'barred',
-      EC_TELESERVICE_NOT_PROVISIONED: 'a subscription without text messages',
-      EC_ILLEGAL_EQUIPMENT: 'a barred handset',
-      EC_CALL_BARRED: 'barred',
+      EC_UNIDENTIFIED_SUBSCRIBER: 'not a user of the network',
+      EC_INVALID_DESTINATION_ADDRESS: 'not a user of the network',
+      EC_INVALID_REQUEST_DESTINATION: 'a country code that does not exist',
+      EC_DEACTIVATED_LIST: 'no longer active',
       EC_ABSENT_SUBSCRIBER: 'switched off or out of coverage',
+      EC_ABSENT_SUBSCRIBER_SM: 'switched off or out of coverage',
+      EC_ROAMING_NOT_ALLOWED: 'abroad, without roaming',
       EC_SUBSCRIBER_BUSY_FOR_MT_SMS: 'the handset is busy',
       EC_SM_DF_MEMORYCAPACITYEXCEEDED: "the handset's memory is full",
       EC_USER_OUT_OF_CREDIT: 'a prepaid account without credit',
+      EC_ILLEGAL_SUBSCRIBER: 'barred',
+      EC_CALL_BARRED: 'barred',
+      EC_DEST_ADDRESS_SUSPENDED: 'barred',
+      EC_DESTINATION_BLOCKED_BY_OPERATOR: 'barred',
+      EC_ILLEGAL_EQUIPMENT: 'a barred handset',
+      EC_TELESERVICE_NOT_PROVISIONED: 'a subscription without text messages',
+      EC_DESTINATION_NOT_SMS_PROVISIONED: 'a subscription without text messages',
       EC_DEST_ADDRESS_UNABLE_TO_RECEIVE_SMS: 'a device that cannot receive it',
-      EC_INVALID_DESTINATION_ADDRESS: 'not a user of the network',
       EC_CONTENT_BLOCKED: 'the user said STOP',
-      EC_DEACTIVATED_LIST: 'no longer active',
+      EC_SC_BLOCKED_BY_END_USER: 'the user said STOP',
+      EC_DEST_ADDRESS_BLACKLISTED: "on the operator's list of users who receive no service messages",
     },
     destination: {
       REJECTED_NETWORK: 'a network that is not enabled',
       REJECTED_DESTINATION_BLOCKLISTED: 'on a block list of the account or its operator',
       REJECTED_DESTINATION_NOT_REGISTERED: "not on the account's test list",
       REJECTED_FLOODING_FILTER: 'too many messages to this number',
+      SIGNALS_BLOCKED: "Infobip's protection against fraud",
     },
   },
 })

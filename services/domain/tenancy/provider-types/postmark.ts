@@ -1,4 +1,4 @@
-import { baseUrl, declareProvider, MAIL_SENDER, WEBHOOK_PASSWORD } from './declaration.ts'
+import { baseUrl, declareProvider, MAIL_SENDER, WEBHOOK_CREDENTIALS, WEBHOOK_PASSWORD } from './declaration.ts'
 
 export const postmark = declareProvider({
   label: 'Postmark',
@@ -9,13 +9,13 @@ export const postmark = declareProvider({
   documents: [
     'https://postmarkapp.com/developer/api/email-api',
     'https://postmarkapp.com/developer/api/overview',
+    'https://postmarkapp.com/developer/api/bounce-api',
     'https://postmarkapp.com/developer/webhooks/bounce-webhook',
     'https://postmarkapp.com/developer/webhooks/delivery-webhook',
   ],
   callback: {
     entered: true,
-    words:
-      'Enter it in the message stream, under Webhooks, for Delivery and Bounce, with basic auth: the user "countersign" and the webhook password.',
+    words: `Enter it in the message stream, under Webhooks, for Delivery and Bounce, with basic auth: ${WEBHOOK_CREDENTIALS}.`,
   },
   config: {
     server_token: { label: 'Server API token', secret: true, required: true },
@@ -30,7 +30,6 @@ export const postmark = declareProvider({
       HardBounce: 'the mailbox does not exist',
       BadEmailAddress: 'not a valid address',
       SoftBounce: 'the mailbox is full or closed',
-      DnsError: 'the domain accepts no mail',
       ManuallyDeactivated: 'an address that the account has deactivated',
     },
     // Strangers choose the address, and must not open the breaker with one that Postmark refuses.

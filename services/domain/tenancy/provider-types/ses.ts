@@ -52,10 +52,7 @@ export const ses = declareProvider({
       BadRequestException: 'a request that SES does not take, such as an address of a form that it refuses',
     },
     unreachable: {
-      'Permanent.General': 'the mailbox does not exist',
-      'Permanent.NoEmail': 'the mailbox does not exist',
-      'Permanent.Suppressed': "on Amazon's list of addresses that bounced",
-      'Permanent.OnAccountSuppressionList': "on the account's list of addresses that bounced or complained",
+      Permanent: 'the mailbox does not exist, or is on a list of addresses that bounced or complained',
       'Transient.MailboxFull': 'the mailbox is full',
     },
   },

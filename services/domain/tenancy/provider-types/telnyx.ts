@@ -11,6 +11,7 @@ export const telnyx = declareProvider({
     'https://github.com/team-telnyx/openapi',
     'https://developers.telnyx.com/docs/messaging/messages/receiving-webhooks',
     'https://developers.telnyx.com/docs/messaging/messages/error-codes',
+    'https://developers.telnyx.com/docs/messaging/messages/send-message',
   ],
   callback: { entered: false, words: 'Telnyx gets this address with every message: there is nothing to enter.' },
   config: {
@@ -35,6 +36,7 @@ export const telnyx = declareProvider({
       40012: 'not a valid number',
       40300: 'the user said STOP', // using another provider would get round it
       40310: 'not a valid number',
+      42201: 'not a valid number',
     },
     unreachable: { 40006: "the recipient's carrier does not answer" },
     destination: {

@@ -37,7 +37,7 @@ export const vonage = declareProvider({
     },
     base_url: baseUrl('https://api.nexmo.com'),
   },
-  // Errors that depend on the account, its sender or its route are left out.
+  // Errors that depend on the account or its sender are left out.
   errors: {
     recipient: {
       1050: 'barred',
@@ -55,6 +55,10 @@ export const vonage = declareProvider({
       1290: 'a prepaid account without credit',
       1300: 'not a user of the network',
       1310: 'a device that cannot receive it',
+    },
+    destination: {
+      1160: "not on the account's test list",
+      1250: 'no route from this sender',
     },
   },
 })

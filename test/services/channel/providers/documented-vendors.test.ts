@@ -6,9 +6,13 @@ import {
   type CallbackItem,
   type Fault,
   type Provider,
+  type ProviderDeps,
   ProviderFault,
   RecipientFault,
 } from '../../../../services/channel/provider.ts'
+import { PROVIDER_FACTORIES } from '../../../../services/channel/providers/factories.ts'
+import { declarationOf, type ProviderType } from '../../../../services/domain/tenancy/provider-types/list.ts'
+import { DOCUMENTED_VENDORS, type VendorCase } from '../../../support/vendors/documented-vendors.ts'
 import { itNamesVendorFaults } from '../../../support/vendors/fault-cases.ts'
 import {
   callbackOf,
@@ -19,11 +23,6 @@ import {
   thrownBy,
 } from '../../../support/vendors/provider-fixtures.ts'
 import { type ReceivedRequest, startVendor, type Vendor, type VendorCallback } from '../../../support/vendors/vendor.ts'
-import { INFOBIP } from './documented-vendors/infobip.ts'
-import { POSTMARK } from './documented-vendors/postmark.ts'
-import { SES } from './documented-vendors/ses.ts'
-import { TELNYX } from './documented-vendors/telnyx.ts'
-import type { VendorCase } from './documented-vendors/vendor-case.ts'
 
 /** What our router does with a callback. */
 async function receive(provider: Provider, given: VendorCallback, now: number): Promise<readonly CallbackItem[]> {
@@ -36,9 +35,15 @@ async function isRefused(receiving: Promise<unknown>): Promise<void> {
   expect(await thrownBy(receiving)).to.be.instanceOf(BadSignature)
 }
 
-for (const vendorCase of [TELNYX, INFOBIP, SES, POSTMARK] satisfies VendorCase[]) {
-  const { name, create, request, accepted, refusals, receipts, secrets, withoutReceipts } = vendorCase
-  describe(name, () => {
+function create({ type, config, wrapOutbound = same => same }: VendorCase, deps: ProviderDeps, over: object): Provider {
+  const factories: Partial<Record<ProviderType, unknown>> = PROVIDER_FACTORIES
+  const factory = factories[type] as (setup: object, deps: ProviderDeps) => Provider
+  return factory({ config: { ...config, ...over } }, { ...deps, outbound: wrapOutbound(deps.outbound) })
+}
+
+for (const vendorCase of DOCUMENTED_VENDORS) {
+  const { request, accepted, refusals, receipts, secrets, withoutReceipts } = vendorCase
+  describe(declarationOf(vendorCase.type).label, () => {
     let api: Vendor<ReceivedRequest>
     let deps: TestProviderDeps
     const [refusal] = refusals
@@ -55,7 +60,7 @@ for (const vendorCase of [TELNYX, INFOBIP, SES, POSTMARK] satisfies VendorCase[]
       await deps.outbound.close()
       await api.close()
     })
-    const provider = (over = {}) => create(api.url, deps, over)
+    const provider = (over = {}) => create(vendorCase, deps, { base_url: api.url, ...over })
 
     it('gets a message as it is documented, and its id is returned', async () => {
       const answer = await send(provider(), renderedMessage(vendorCase.message))
@@ -82,7 +87,7 @@ for (const vendorCase of [TELNYX, INFOBIP, SES, POSTMARK] satisfies VendorCase[]
       deps: () => deps,
       refused: refusal?.[1] === RecipientFault ? RecipientFault : ProviderFault,
       parsesSuccess: true,
-      createProvider: over => create(api.url, over),
+      createProvider: over => create(vendorCase, over, { base_url: api.url }),
       secrets: () => [...secrets],
     })
 

@@ -1,6 +1,9 @@
 // The two signatures of Amazon SES: ours, against the example of AWS's documents, and that of SNS.
+import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
+import type { Outbound } from '../../../../infra/outbound/outbound.ts'
 import { BadSignature, type Provider } from '../../../../services/channel/provider.ts'
+import { asciiSender, quotedSender } from '../../../../services/channel/providers/mail-address.ts'
 import { signedHeaders } from '../../../../services/channel/providers/ses.signature.ts'
 import { createSesProvider } from '../../../../services/channel/providers/ses.ts'
 import { resolveProvider } from '../../../../services/domain/tenancy/providers.ts'
@@ -10,7 +13,7 @@ import {
   type TestProviderDeps,
   testProviderDeps,
 } from '../../../support/vendors/provider-fixtures.ts'
-import { CERTIFICATE_URL, signedBySns, TOPIC, withSns } from './documented-vendors/ses.ts'
+import { CERTIFICATE_URL, CONFIRMATION, SUBSCRIBE_URL, signedBySns, TOPIC, withSns } from './documented-vendors/ses.ts'
 
 describe('Signature Version 4', () => {
   it('is that of the example in the documents of AWS', () => {
@@ -31,13 +34,27 @@ describe('Signature Version 4', () => {
   })
 })
 
+describe('a sender', () => {
+  it('has its name in quotes, so that a comma or a quotation mark does not end it', () => {
+    for (const write of [quotedSender, asciiSender]) {
+      expect(write('a@shop.example')).to.equal('a@shop.example')
+      expect(write('<a@shop.example>')).to.equal('a@shop.example')
+      expect(write('Shop, Inc. <a@shop.example>')).to.equal('"Shop, Inc." <a@shop.example>')
+      expect(write('"Shop, Inc." <a@shop.example>')).to.equal('"Shop, Inc." <a@shop.example>')
+      expect(write('The "Shop" today <a@shop.example>')).to.equal('"The \\"Shop\\" today" <a@shop.example>')
+    }
+  })
+
+  it('keeps a long name in other letters than ASCII, in encoded words of at most 75 characters', () => {
+    const name = 'Überprüfungsstelle für Käufe – 確認コード'.repeat(3)
+    const words = asciiSender(`${name} <a@shop.example>`).replace(' <a@shop.example>', '').split(' ')
+    expect(words.map(({ length }) => length).filter(length => length > 75)).to.deep.equal([])
+    const texts = words.map(word => Buffer.from(/^=\?UTF-8\?B\?(.+)\?=$/.exec(word)?.[1] ?? '', 'base64').toString())
+    expect(texts.join('')).to.equal(name)
+  })
+})
+
 describe('the callbacks of an SNS topic', () => {
-  const SUBSCRIBE_URL = 'https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&TopicArn=x&Token=2336412f37'
-  const confirmation = {
-    Type: 'SubscriptionConfirmation',
-    Message: 'You have chosen to subscribe',
-    Token: '2336412f37',
-  }
   let deps: TestProviderDeps
   let called: string[]
   let provider: Provider
@@ -45,6 +62,11 @@ describe('the callbacks of an SNS topic', () => {
   beforeEach(() => {
     deps = testProviderDeps()
     called = []
+    provider = createProvider(withSns(deps.outbound, called))
+  })
+  afterEach(() => deps.outbound.close())
+
+  function createProvider(outbound: Outbound): Provider {
     const least = {
       region: 'eu-west-1',
       access_key_id: 'a',
@@ -53,10 +75,8 @@ describe('the callbacks of an SNS topic', () => {
       topic_arn: TOPIC,
     }
     const { config } = resolveProvider('ses', least) as Extract<ReturnType<typeof resolveProvider>, { type: 'ses' }>
-    provider = createSesProvider({ config }, { ...deps, outbound: withSns(deps.outbound, called) })
-  })
-  afterEach(() => deps.outbound.close())
-
+    return createSesProvider({ config }, { ...deps, outbound })
+  }
   async function receive(body: string) {
     const callback = callbackOf({ method: 'POST', url: CALLBACK_URL, headers: {}, body })
     await provider.prepareCallback?.(callback, deps.clock.now())
@@ -76,12 +96,24 @@ describe('the callbacks of an SNS topic', () => {
 
   it('confirm the subscription once they are proved, and only at SNS in the region of the topic', async () => {
     const signed = (SubscribeURL: string, over = {}) =>
-      signedBySns({ ...confirmation, SubscribeURL }, deps.clock.now(), over)
+      signedBySns({ ...CONFIRMATION, SubscribeURL }, deps.clock.now(), over)
     expect(await receive(signed(SUBSCRIBE_URL))).to.deep.equal([])
     expect(called).to.deep.equal([CERTIFICATE_URL, SUBSCRIBE_URL])
     await receive(signed('https://sns.eu-west-1.amazonaws.com.evil.example/?Action=ConfirmSubscription'))
     await isRefused(signed(SUBSCRIBE_URL, { Token: 'another' }))
     expect(called).to.have.lengthOf(2)
+  })
+
+  it('are to come again while SNS does not answer with its certificate, but not when there is no such certificate', async () => {
+    let status = 503
+    provider = createProvider({
+      ...deps.outbound,
+      request: async () => ({ status, headers: {}, body: Buffer.from('') }),
+    })
+    const outcome = await receive(signedBySns({ Message: 'text' }, deps.clock.now())).catch((error: unknown) => error)
+    expect(outcome).to.be.instanceOf(Error).and.not.instanceOf(BadSignature)
+    status = 404
+    await isRefused(signedBySns({ Message: 'text' }, deps.clock.now()))
   })
 
   it('fetch no certificate from anywhere else, nor for another topic', async () => {

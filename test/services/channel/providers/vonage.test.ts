@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { generateKeyPairSync } from 'node:crypto'
 import { expect } from 'chai'
 import {
+  DestinationFault,
   type Provider,
   type ProviderDeps,
   ProviderFault,
@@ -132,6 +133,12 @@ describe('Vonage', () => {
     for (const code of ['1050', '1170', '1190', '1240', '1430'])
       it(`takes ${code} for the recipient's fault`, async () => {
         expect(await thrownBy(sendAndAnswer(422, `/messages#${code}`))).to.be.instanceOf(RecipientFault)
+      })
+
+    // From Vonage's list "API errors, Messages API": Non White-listed Destination, Unroutable.
+    for (const code of ['1160', '1250'])
+      it(`takes ${code} for a destination that another provider may reach`, async () => {
+        expect(await thrownBy(sendAndAnswer(422, `/messages#${code}`))).to.be.instanceOf(DestinationFault)
       })
 
     for (const [status, type] of [

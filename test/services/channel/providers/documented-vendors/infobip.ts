@@ -1,10 +1,9 @@
-// https://www.infobip.com/docs/api/channels/sms, the tests of https://github.com/infobip/infobip-api-java-client (SmsApiTest), and
-// https://www.infobip.com/docs/essentials/api-essentials/response-status-and-error-codes
+// From Infobip's page "Receive outbound SMS message report", its Java client, generated from its OpenAPI file (SmsApiTest and
+// ApiErrorResponsesTest), its list "Response status and error codes", and "Create notification profile" of its Subscriptions API.
 import { Buffer } from 'node:buffer'
 import { DestinationFault, ProviderFault, RecipientFault } from '../../../../../services/channel/provider.ts'
-import { createInfobipProvider } from '../../../../../services/channel/providers/infobip.ts'
+import type { VendorCase } from '../../../../support/vendors/documented-vendors.ts'
 import { CALLBACK_URL, DELIVERY_ID, RECIPIENT } from '../../../../support/vendors/provider-fixtures.ts'
-import type { VendorCase } from './vendor-case.ts'
 
 const messageId = '2250be2d4219-3af1-78856-aabe-1362af1edfd2'
 const status = (groupId: number, groupName: string, id: number, name: string) => ({
@@ -36,16 +35,31 @@ const report = (given: object, error: object = NO_ERROR) => ({
   messageCount: 1,
   callbackData: DELIVERY_ID,
 })
+const undelivered = (id: number, name: string, description: string) => ({
+  results: [
+    report(status(2, 'UNDELIVERABLE', 9, 'UNDELIVERABLE_NOT_DELIVERED'), {
+      groupId: 1,
+      groupName: 'HANDSET_ERRORS',
+      id,
+      name,
+      description,
+      permanent: false,
+    }),
+  ],
+})
 const receipt = { kind: 'receipt', delivery_id: DELIVERY_ID, reference: messageId } as const
+const unreachable = (vendorCode: string, vendorText: string) => [
+  {
+    ...receipt,
+    status: 'failed' as const,
+    failure: { reason: 'recipient_unreachable' as const, vendorCode, vendorText },
+  },
+]
 const password = 'a password of receipts'
 
-export const INFOBIP: VendorCase = {
-  name: 'Infobip',
-  create: (base_url, deps, over) =>
-    createInfobipProvider(
-      { config: { api_key: 'KEY-infobip', from: 'InfoSMS', webhook_password: password, base_url, ...over } },
-      deps,
-    ),
+export const CASE: VendorCase<'infobip'> = {
+  type: 'infobip',
+  config: { api_key: 'KEY-infobip', from: 'InfoSMS', webhook_password: password },
   withoutReceipts: { webhook_password: null },
   secrets: ['KEY-infobip', password],
   request: {
@@ -67,11 +81,26 @@ export const INFOBIP: VendorCase = {
   refusals: [
     [rejected(52, 'REJECTED_DESTINATION'), RecipientFault, 'it answered 200, REJECTED_DESTINATION'],
     [rejected(6, 'REJECTED_NETWORK'), DestinationFault, 'it answered 200, REJECTED_NETWORK'],
+    [rejected(87, 'SIGNALS_BLOCKED'), DestinationFault, 'it answered 200, SIGNALS_BLOCKED'],
     [rejected(12, 'REJECTED_NOT_ENOUGH_CREDITS'), ProviderFault, 'it answered 200, REJECTED_NOT_ENOUGH_CREDITS'],
     [
-      { status: 401, body: { errorCode: 'E401', description: 'The request lacks valid credentials.', violations: [] } },
+      {
+        status: 400,
+        body: {
+          errorCode: 'E400',
+          description: 'Request cannot be processed.',
+          action: 'Check the syntax, violations and adjust the request.',
+          violations: [],
+          resources: [
+            {
+              name: 'API endpoint documentation',
+              url: 'https://www.infobip.com/docs/api/send-sms-messages',
+            },
+          ],
+        },
+      },
       ProviderFault,
-      'it answered 401, E401',
+      'it answered 400, E400',
     ],
     [
       {
@@ -107,29 +136,23 @@ export const INFOBIP: VendorCase = {
       ],
       [
         'a number that nobody has',
-        {
-          results: [
-            report(status(2, 'UNDELIVERABLE', 9, 'UNDELIVERABLE_NOT_DELIVERED'), {
-              ...NO_ERROR,
-              groupId: 1,
-              groupName: 'HANDSET_ERRORS',
-              id: 1,
-              name: 'EC_UNKNOWN_SUBSCRIBER',
-              description: 'Unknown Subscriber',
-            }),
-          ],
-        },
-        [
-          {
-            ...receipt,
-            status: 'failed',
-            failure: {
-              reason: 'recipient_unreachable',
-              vendorCode: 'EC_UNKNOWN_SUBSCRIBER',
-              vendorText: 'Unknown Subscriber',
-            },
-          },
-        ],
+        undelivered(1, 'EC_UNKNOWN_SUBSCRIBER', 'Unknown Subscriber'),
+        unreachable('EC_UNKNOWN_SUBSCRIBER', 'Unknown Subscriber'),
+      ],
+      [
+        'a handset that is switched off',
+        undelivered(6, 'EC_ABSENT_SUBSCRIBER_SM', 'Absent Subscriber'),
+        unreachable('EC_ABSENT_SUBSCRIBER_SM', 'Absent Subscriber'),
+      ],
+      [
+        'a user who had the operator block the sender',
+        undelivered(573, 'EC_SC_BLOCKED_BY_END_USER', 'Short code blocked by the end user'),
+        unreachable('EC_SC_BLOCKED_BY_END_USER', 'Short code blocked by the end user'),
+      ],
+      [
+        'an operator that says nothing until the message expires',
+        { results: [report(status(4, 'EXPIRED', 29, 'EXPIRED_DLR_UNKNOWN'))] },
+        [{ ...receipt, status: 'sent' }],
       ],
       [
         'expired without an error',

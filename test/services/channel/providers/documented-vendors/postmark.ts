@@ -1,9 +1,9 @@
-// https://postmarkapp.com/developer/api/email-api, https://postmarkapp.com/developer/webhooks/bounce-webhook
+// From Postmark's pages "Email API", "API overview" (error codes), "Bounce API" (bounce types), "Bounce webhook" and "Delivery webhook", and
+// its support article "What does Error Code: '300' mean?".
 import { Buffer } from 'node:buffer'
 import { DestinationFault, ProviderFault, RecipientFault } from '../../../../../services/channel/provider.ts'
-import { createPostmarkProvider } from '../../../../../services/channel/providers/postmark.ts'
+import type { VendorCase } from '../../../../support/vendors/documented-vendors.ts'
 import { CALLBACK_URL, DELIVERY_ID } from '../../../../support/vendors/provider-fixtures.ts'
-import type { VendorCase } from './vendor-case.ts'
 
 const MessageID = '0a129aee-e1cd-480d-b08d-4f48548ff48d'
 const error = (status: number, ErrorCode: number, Message: string) => ({ status, body: { ErrorCode, Message } })
@@ -35,22 +35,14 @@ const failed = (reason: 'recipient_unreachable' | 'provider_failed', vendorCode:
 ]
 const password = 'a password of receipts'
 
-export const POSTMARK: VendorCase = {
-  name: 'Postmark',
-  create: (base_url, deps, over) =>
-    createPostmarkProvider(
-      {
-        config: {
-          server_token: 'TOKEN-postmark',
-          from: 'Shop <sender@example.com>',
-          message_stream: 'outbound',
-          webhook_password: password,
-          base_url,
-          ...over,
-        },
-      },
-      deps,
-    ),
+export const CASE: VendorCase<'postmark'> = {
+  type: 'postmark',
+  config: {
+    server_token: 'TOKEN-postmark',
+    from: 'Joe Sender, jr <sender@example.com>',
+    message_stream: 'codes',
+    webhook_password: password,
+  },
   withoutReceipts: { webhook_password: null },
   secrets: ['TOKEN-postmark', password],
   message: { recipient: 'receiver@exämple.com', subject: 'Your code', html: '<b>739164</b>' },
@@ -58,12 +50,12 @@ export const POSTMARK: VendorCase = {
     path: '/email',
     headers: { 'x-postmark-server-token': 'TOKEN-postmark', accept: 'application/json' },
     body: {
-      From: 'Shop <sender@example.com>',
+      From: '"Joe Sender, jr" <sender@example.com>',
       To: 'receiver@xn--exmple-cua.com',
       Subject: 'Your code',
       TextBody: 'Shop: your code is 739164.',
       HtmlBody: '<b>739164</b>',
-      MessageStream: 'outbound',
+      MessageStream: 'codes',
       Metadata: { delivery_id: DELIVERY_ID },
       TrackOpens: false,
       TrackLinks: 'None',
@@ -111,6 +103,8 @@ export const POSTMARK: VendorCase = {
       ['a mailbox that does not exist', bounce('HardBounce', 1), failed('recipient_unreachable', 'HardBounce')],
       ['blocked by the receiver', bounce('Blocked', 100006), failed('provider_failed', 'Blocked')],
       ['a delay', bounce('Transient', 2), []],
+      ['a name server that does not answer', bounce('DnsError', 256), []],
+      ['a full mailbox', bounce('SoftBounce', 4096), failed('recipient_unreachable', 'SoftBounce')],
       ['an auto-responder', bounce('AutoResponder', 64), []],
       ['a complaint', event({ RecordType: 'SpamComplaint', Type: 'SpamComplaint', TypeCode: 100001 }), []],
     ],

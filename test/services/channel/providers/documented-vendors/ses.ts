@@ -1,17 +1,31 @@
-// https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html, .../ses/latest/dg/event-publishing-retrieving-sns-examples.html,
-// https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
+// From the Amazon SES API v2 reference (SendEmail) and AWS's SDK for Go, which is generated from its model, the SES guide's pages "Examples of
+// event data that Amazon SES publishes to Amazon SNS" and "Contents of event data …", and the SNS guide's "Verifying the signatures of
+// Amazon SNS messages" and "HTTP/HTTPS notification JSON format".
 import { Buffer } from 'node:buffer'
 import { sign } from 'node:crypto'
 import type { Outbound } from '../../../../../infra/outbound/outbound.ts'
 import { DestinationFault, ProviderFault } from '../../../../../services/channel/provider.ts'
-import { createSesProvider } from '../../../../../services/channel/providers/ses.ts'
+import type { VendorCase } from '../../../../support/vendors/documented-vendors.ts'
 import { CALLBACK_URL, DELIVERY_ID } from '../../../../support/vendors/provider-fixtures.ts'
 import { SNS_CERTIFICATE, SNS_KEY } from '../../../../support/vendors/sns-certificate.ts'
-import type { VendorCase } from './vendor-case.ts'
+import {
+  type ReceiptStatus,
+  startVendor,
+  type VendorCallback,
+  type VendorOptions,
+} from '../../../../support/vendors/vendor.ts'
 
 export const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:mail'
 export const CERTIFICATE_URL =
   'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0123456789abcdef0123456789abcdef.pem'
+
+export const SUBSCRIBE_URL =
+  'https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&TopicArn=x&Token=2336412f37'
+export const CONFIRMATION = {
+  Type: 'SubscriptionConfirmation',
+  Message: `You have chosen to subscribe to the topic ${TOPIC}.\nTo confirm the subscription, visit the SubscribeURL included in this message.`,
+  Token: '2336412f37',
+}
 
 /** Calls of SNS are answered here, and all others pass. */
 export const withSns = (outbound: Outbound, called: string[] = []): Outbound => ({
@@ -47,7 +61,7 @@ export function signedBySns(more: Record<string, string>, now: number, over: obj
 }
 
 const messageId = 'EXAMPLE7c191be45-e9aedb9a-02f9-4d12-a87d-dd0099a07f8a-000000'
-const event = (eventType: string, more: object) => ({
+const event = (eventType: string, more: object, delivery_id = DELIVERY_ID) => ({
   eventType,
   ...more,
   mail: {
@@ -58,22 +72,60 @@ const event = (eventType: string, more: object) => ({
     messageId,
     destination: ['recipient@example.com'],
     headersTruncated: false,
-    tags: { 'ses:configuration-set': ['codes'], delivery_id: [DELIVERY_ID] },
+    tags: { 'ses:configuration-set': ['codes'], delivery_id: [delivery_id] },
   },
 })
-const bounce = (bounceType: string, bounceSubType: string) =>
-  event('Bounce', {
-    bounce: {
-      bounceType,
-      bounceSubType,
-      bouncedRecipients: [
-        { emailAddress: 'recipient@example.com', action: 'failed', status: '5.1.1', diagnosticCode: 'smtp; 550 5.1.1' },
-      ],
-      timestamp: '2017-08-05T00:41:02.669Z',
-      feedbackId: '01000157c44f053b-61b59c11-9236-11e6-8f96-7be8aexample-000000',
-      reportingMTA: 'dsn; mta.example.com',
+const bounce = (bounceType: string, bounceSubType: string, delivery_id = DELIVERY_ID) =>
+  event(
+    'Bounce',
+    {
+      bounce: {
+        bounceType,
+        bounceSubType,
+        bouncedRecipients: [
+          {
+            emailAddress: 'recipient@example.com',
+            action: 'failed',
+            status: '5.1.1',
+            diagnosticCode: 'smtp; 550 5.1.1',
+          },
+        ],
+        timestamp: '2017-08-05T00:41:02.669Z',
+        feedbackId: '01000157c44f053b-61b59c11-9236-11e6-8f96-7be8aexample-000000',
+        reportingMTA: 'dsn; mta.example.com',
+      },
     },
-  })
+    delivery_id,
+  )
+const delivery = (delivery_id = DELIVERY_ID) =>
+  event(
+    'Delivery',
+    {
+      delivery: {
+        timestamp: '2016-10-19T23:21:04.133Z',
+        processingTimeMillis: 11893,
+        recipients: ['recipient@example.com'],
+        smtpResponse: '250 2.6.0 Message received',
+        remoteMtaIp: '123.456.789.012',
+        reportingMTA: 'mta.example.com',
+      },
+    },
+    delivery_id,
+  )
+const complaint = (delivery_id = DELIVERY_ID) =>
+  event(
+    'Complaint',
+    {
+      complaint: {
+        complainedRecipients: [{ emailAddress: 'recipient@example.com' }],
+        timestamp: '2017-08-05T00:41:02.669Z',
+        feedbackId: '01000157c44f053b-61b59c11-9236-11e6-8f96-7be8aexample-000000',
+        complaintFeedbackType: 'abuse',
+        arrivalDate: '2017-08-05T00:41:02.669Z',
+      },
+    },
+    delivery_id,
+  )
 const error = (status: number, type: string, message: string) => ({
   status,
   headers: { 'x-amzn-errortype': `${type}:http://internal.amazon.com/coral/com.amazonaws.sesv2/` },
@@ -84,24 +136,17 @@ const failed = (reason: 'recipient_unreachable' | 'provider_failed', vendorCode:
   { ...receipt, status: 'failed' as const, failure: { reason, vendorCode, vendorText: null } },
 ]
 
-export const SES: VendorCase = {
-  name: 'Amazon SES',
-  create: (base_url, deps, over) =>
-    createSesProvider(
-      {
-        config: {
-          region: 'eu-west-1',
-          access_key_id: 'AKIDEXAMPLE',
-          secret_access_key: 'SECRET-of-aws',
-          from: 'Sender Name <sender@example.com>',
-          configuration_set: 'codes',
-          topic_arn: TOPIC,
-          base_url,
-          ...over,
-        },
-      },
-      { ...deps, outbound: withSns(deps.outbound) },
-    ),
+export const CASE: VendorCase<'ses'> = {
+  type: 'ses',
+  config: {
+    region: 'eu-west-1',
+    access_key_id: 'AKIDEXAMPLE',
+    secret_access_key: 'SECRET-of-aws',
+    from: 'Sender Name – Zürich <sender@exämple.com>',
+    configuration_set: 'codes',
+    topic_arn: TOPIC,
+  },
+  wrapOutbound: outbound => withSns(outbound),
   withoutReceipts: { topic_arn: null },
   secrets: ['SECRET-of-aws'],
   message: { recipient: 'recipient@exämple.com', subject: 'Your code', html: '<b>739164</b>' },
@@ -114,7 +159,7 @@ export const SES: VendorCase = {
       'content-type': 'application/json',
     },
     body: {
-      FromEmailAddress: 'Sender Name <sender@example.com>',
+      FromEmailAddress: '=?UTF-8?B?U2VuZGVyIE5hbWUg4oCTIFrDvHJpY2g=?= <sender@xn--exmple-cua.com>',
       Destination: { ToAddresses: ['recipient@xn--exmple-cua.com'] },
       Content: {
         Simple: {
@@ -152,6 +197,17 @@ export const SES: VendorCase = {
       ProviderFault,
       'it answered 400, AccountSuspendedException',
     ],
+    // The other places of the error's name that AWS's SDKs read.
+    [
+      { status: 400, headers: { 'x-amzn-errortype': 'com.amazonaws.sesv2#SendingPausedException' }, body: {} },
+      ProviderFault,
+      'it answered 400, SendingPausedException',
+    ],
+    [
+      { status: 400, body: { __type: 'com.amazonaws.sesv2#BadRequestException', message: 'Illegal address' } },
+      DestinationFault,
+      'it answered 400, BadRequestException',
+    ],
   ],
   receipts: {
     sign: (body, now) => ({
@@ -163,21 +219,70 @@ export const SES: VendorCase = {
     toleranceMs: 3_600_000,
     coversBody: true,
     bodies: [
-      [
-        'delivered',
-        event('Delivery', { delivery: { smtpResponse: '250 2.6.0 Message received', recipients: [] } }),
-        [{ ...receipt, status: 'delivered' }],
-      ],
+      ['delivered', delivery(), [{ ...receipt, status: 'delivered' }]],
       ['sent', event('Send', { send: {} }), [{ ...receipt, status: 'sent' }]],
       [
         'a mailbox that does not exist',
         bounce('Permanent', 'General'),
         failed('recipient_unreachable', 'Permanent.General'),
       ],
+      [
+        'an address on the list of the account',
+        bounce('Permanent', 'OnAccountSuppressionList'),
+        failed('recipient_unreachable', 'Permanent.OnAccountSuppressionList'),
+      ],
+      [
+        'a permanent bounce of a subtype that Amazon added later',
+        bounce('Permanent', 'OnTenantSuppressionList'),
+        failed('recipient_unreachable', 'Permanent.OnTenantSuppressionList'),
+      ],
+      ['a full mailbox', bounce('Transient', 'MailboxFull'), failed('recipient_unreachable', 'Transient.MailboxFull')],
+      [
+        'a bounce for which Amazon knows no reason',
+        bounce('Undetermined', 'Undetermined'),
+        failed('provider_failed', 'Undetermined.Undetermined'),
+      ],
       ['a bounce of the moment', bounce('Transient', 'General'), failed('provider_failed', 'Transient.General')],
       ['a virus', event('Reject', { reject: { reason: 'Bad content' } }), failed('provider_failed', 'Reject')],
       ['a delay', event('DeliveryDelay', { deliveryDelay: { delayType: 'TransientCommunicationFailure' } }), []],
-      ['a complaint', event('Complaint', { complaint: {} }), []],
+      ['a complaint', complaint(), []],
     ],
   },
+}
+
+interface SesMail {
+  EmailTags: [{ Value: string }]
+}
+
+/** SES and SNS for flow tests: they take every mail, and call back as they are told. A mail that is "read" gets a complaint. */
+export async function startSes({
+  now,
+  callbackUrl,
+  ...options
+}: VendorOptions & { now(): number; callbackUrl: string }) {
+  const bySns = (body: string): VendorCallback => ({
+    method: 'POST',
+    url: callbackUrl,
+    headers: { 'content-type': 'text/plain; charset=UTF-8', 'x-amz-sns-topic-arn': TOPIC },
+    body,
+  })
+  const eventOf = (status: ReceiptStatus, delivery_id: string): object => {
+    if (status === 'failed') return bounce('Permanent', 'General', delivery_id)
+    if (status === 'read') return complaint(delivery_id)
+    return status === 'delivered' ? delivery(delivery_id) : event('Send', { send: {} }, delivery_id)
+  }
+  const notification = (
+    status: ReceiptStatus,
+    { EmailTags: [{ Value }] }: SesMail,
+    over: object = {},
+  ): VendorCallback => bySns(signedBySns({ Message: JSON.stringify(eventOf(status, Value)) }, now(), over))
+  const vendor = await startVendor<SesMail>(
+    {
+      handleRequest: ({ body }) => ({ message: JSON.parse(body.toString()), answer: CASE.accepted.answer }),
+      refused: () => error(400, 'MessageRejected', 'Email address is not verified.'),
+      receipt: (mail, status) => notification(status, mail),
+    },
+    options,
+  )
+  return { ...vendor, notification, bySns }
 }

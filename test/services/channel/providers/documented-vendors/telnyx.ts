@@ -1,11 +1,11 @@
-// https://github.com/team-telnyx/openapi (createMessage, OutboundMessageEvent), https://developers.telnyx.com/docs/messaging/messages/error-codes
+// From Telnyx's SDK for Node, which is generated from its OpenAPI file (MessageSendParams, OutboundMessagePayload), its list of messaging
+// error codes, and its guides "Send your first message", "Receiving webhooks for messaging" and "Advanced opt-in/out management".
 import { Buffer } from 'node:buffer'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { DestinationFault, ProviderFault, RecipientFault } from '../../../../../services/channel/provider.ts'
-import { createTelnyxProvider } from '../../../../../services/channel/providers/telnyx.ts'
+import type { VendorCase } from '../../../../support/vendors/documented-vendors.ts'
 import { CALLBACK_URL, DELIVERY_ID, RECIPIENT } from '../../../../support/vendors/provider-fixtures.ts'
 import { startVendor, type VendorOptions } from '../../../../support/vendors/vendor.ts'
-import type { VendorCase } from './vendor-case.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519')
 const { x = '' } = publicKey.export({ format: 'jwk' })
@@ -40,22 +40,9 @@ const event = (event_type: string, status: string, errors: object[] = [], url = 
 })
 const receipt = { kind: 'receipt', delivery_id: DELIVERY_ID, reference: id } as const
 
-export const TELNYX: VendorCase = {
-  name: 'Telnyx',
-  create: (base_url, deps, over) =>
-    createTelnyxProvider(
-      {
-        config: {
-          api_key: 'KEY-telnyx',
-          from: '+13125550001',
-          messaging_profile_id: '74ac9cb6-1234',
-          public_key,
-          base_url,
-          ...over,
-        },
-      },
-      deps,
-    ),
+export const CASE: VendorCase<'telnyx'> = {
+  type: 'telnyx',
+  config: { api_key: 'KEY-telnyx', from: '+13125550001', messaging_profile_id: '74ac9cb6-1234', public_key },
   withoutReceipts: { public_key: null },
   secrets: ['KEY-telnyx'],
   request: {
@@ -76,6 +63,26 @@ export const TELNYX: VendorCase = {
   refusals: [
     [error(400, '40310', "Invalid 'to' address"), RecipientFault, 'it answered 400, 40310'],
     [error(403, '40300', 'Blocked due to STOP message'), RecipientFault, 'it answered 403, 40300'],
+    // From "Send your first message", error response format: the sender is at fault.
+    [
+      {
+        status: 403,
+        body: {
+          errors: [
+            {
+              code: '40300',
+              title: 'Forbidden',
+              detail: 'The from number +15551234567 is not assigned to a messaging profile.',
+              meta: { url: 'https://developers.telnyx.com/docs/messaging/messages/error-codes' },
+            },
+          ],
+        },
+      },
+      ProviderFault,
+      'it answered 403, 40300',
+    ],
+    [error(422, '42201', "Invalid 'to' number"), RecipientFault, 'it answered 422, 42201'],
+    [error(429, '40333', 'Messaging profile spend limit reached'), ProviderFault, 'it answered 429, 40333'],
     [error(400, '40309', 'Invalid destination region'), DestinationFault, 'it answered 400, 40309'],
     [error(400, '40305', "Invalid 'from' address"), ProviderFault, 'it answered 400, 40305'],
     [error(401, '10009', 'Authentication failed'), ProviderFault, 'it answered 401, 10009'],
@@ -120,7 +127,36 @@ export const TELNYX: VendorCase = {
           },
         ],
       ],
-      ['nothing that is known', event('message.finalized', 'delivery_unconfirmed'), []],
+      // From "Receiving webhooks for messaging", common delivery failure error codes.
+      [
+        'a number that cannot be reached',
+        event('message.finalized', 'delivery_failed', [
+          {
+            code: '40300',
+            title: 'Destination number unreachable',
+            detail: 'The destination number is not reachable on the carrier network.',
+            source: { pointer: '/to/0/phone_number' },
+          },
+        ]),
+        [
+          {
+            ...receipt,
+            status: 'failed',
+            failure: {
+              reason: 'recipient_unreachable',
+              vendorCode: '40300',
+              vendorText:
+                'Destination number unreachable. The destination number is not reachable on the carrier network.',
+            },
+          },
+        ],
+      ],
+      [
+        'a carrier that confirms nothing',
+        event('message.finalized', 'delivery_unconfirmed'),
+        [{ ...receipt, status: 'sent' }],
+      ],
+      ['a status that Telnyx added later', event('message.finalized', 'delivery_postponed'), []],
       ["a user's message", event('message.received', 'webhook_delivered'), []],
     ],
   },
@@ -130,10 +166,10 @@ export const TELNYX: VendorCase = {
 export async function startTelnyx(options: VendorOptions & { now(): number }) {
   const vendor = await startVendor<{ webhook_url: string }>(
     {
-      handleRequest: ({ body }) => ({ message: JSON.parse(body.toString()), answer: TELNYX.accepted.answer }),
+      handleRequest: ({ body }) => ({ message: JSON.parse(body.toString()), answer: CASE.accepted.answer }),
       refused: () => error(400, '40310', "Invalid 'to' address"),
       receipt: ({ webhook_url: url }) => ({
-        ...TELNYX.receipts.sign(JSON.stringify(event('message.finalized', 'delivered', [], url)), options.now()),
+        ...CASE.receipts.sign(JSON.stringify(event('message.finalized', 'delivered', [], url)), options.now()),
         url,
       }),
     },
