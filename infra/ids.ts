@@ -3,7 +3,20 @@
 // alone makes may be refused by their form.
 import { pooledRandom } from './random.ts'
 
-export type IdPrefix = 'cmp' | 'app' | 'key' | 'otp' | 'dlv' | 'evt' | 'aud' | 'ipv' | 'frd' | 'usr' | 'ses' | 'psk' | 'rfs'
+export type IdPrefix =
+  | 'cmp'
+  | 'app'
+  | 'key'
+  | 'otp'
+  | 'dlv'
+  | 'evt'
+  | 'aud'
+  | 'ipv'
+  | 'frd'
+  | 'usr'
+  | 'ses'
+  | 'psk'
+  | 'rfs'
 /** Returns `size` random bytes. */
 export type Random = (size: number) => Uint8Array
 
