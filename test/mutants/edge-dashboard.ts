@@ -322,7 +322,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     fault: 'passkeys are offered at an IP address, where no browser uses them',
     file: 'services/dashboard/sign-in/passkeys/relying-party.ts',
     original: 'return isAddress || !isSecure ? null',
-    planted: 'return !isSecure ? null',
+    planted: 'return (isAddress && !isSecure) || !isSecure ? null',
     tests: ['test/services/dashboard/sign-in/passkeys.test.ts'],
   },
   {
