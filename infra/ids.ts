@@ -3,7 +3,21 @@
 // alone makes may be refused by their form.
 import { pooledRandom } from './random.ts'
 
-export type IdPrefix = 'cmp' | 'app' | 'key' | 'otp' | 'dlv' | 'evt' | 'aud' | 'ipv' | 'frd' | 'usr' | 'ses' | 'rfs'
+export type IdPrefix =
+  | 'cmp'
+  | 'app'
+  | 'key'
+  | 'otp'
+  | 'dlv'
+  | 'evt'
+  | 'aud'
+  | 'ipv'
+  | 'frd'
+  | 'usr'
+  | 'ses'
+  | 'psk'
+  | 'rfs'
+  | 'whk'
 /** Returns `size` random bytes. */
 export type Random = (size: number) => Uint8Array
 
@@ -57,5 +71,7 @@ const ID_PATTERNS: Readonly<Record<IdPrefix, RegExp>> = {
   frd: idPattern('frd'),
   usr: idPattern('usr'),
   ses: idPattern('ses'),
+  psk: idPattern('psk'),
   rfs: idPattern('rfs'),
+  whk: idPattern('whk'),
 }

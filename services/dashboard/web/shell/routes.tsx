@@ -9,9 +9,11 @@ const Overview = loadedScreen(() => import('../screens/overview/overview.tsx'))
 const Verifications = loadedScreen(() => import('../screens/verifications/verifications.tsx'))
 const Verification = loadedScreen(() => import('../screens/verifications/verification.tsx'))
 const ApiKeys = loadedScreen(() => import('../screens/api-keys/api-keys.tsx'))
+const Webhooks = loadedScreen(() => import('../screens/webhooks/webhooks.tsx'))
 const Routing = loadedScreen(() => import('../screens/routing/routing.tsx'))
 const Providers = loadedScreen(() => import('../screens/providers/providers.tsx'))
 const Limits = loadedScreen(() => import('../screens/limits/limits.tsx'))
+const Settings = loadedScreen(() => import('../screens/settings/settings.tsx'))
 const Money = loadedScreen(() => import('../screens/money/money.tsx'))
 const Team = loadedScreen(() => import('../screens/team/team.tsx'))
 const Audit = loadedScreen(() => import('../screens/audit/audit.tsx'))
@@ -23,9 +25,11 @@ const COMPONENTS: Readonly<Record<ScreenPath, ComponentType>> = {
   '/overview': Overview,
   '/verifications': Verifications,
   '/api-keys': ApiKeys,
+  '/webhooks': Webhooks,
   '/routing': Routing,
   '/providers': Providers,
   '/limits': Limits,
+  '/settings': Settings,
   '/money': Money,
   '/team': Team,
   '/audit': Audit,

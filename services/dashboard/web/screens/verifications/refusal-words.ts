@@ -10,7 +10,7 @@ export interface RefusalWords {
   means: string
   todo: string
   /** Where it is done. */
-  screen?: '/routing' | '/providers' | '/limits' | '/money' | '/api-keys' | '/queues'
+  screen?: '/routing' | '/providers' | '/limits' | '/settings' | '/money' | '/api-keys' | '/queues'
 }
 
 const REFUSALS: Readonly<Record<RefusalType, RefusalWords>> = {
@@ -53,7 +53,7 @@ const REFUSALS: Readonly<Record<RefusalType, RefusalWords>> = {
     title: 'Resent too soon',
     means: 'The cooldown after the previous send was not over.',
     todo: 'The person waits a moment and asks again. The app may show the time left.',
-    screen: '/limits',
+    screen: '/settings',
   },
   ResendNotAllowedError: {
     title: 'Resend not allowed',
@@ -95,19 +95,24 @@ const REFUSALS: Readonly<Record<RefusalType, RefusalWords>> = {
     title: 'Device may not send',
     means: 'A publishable key tried to send in live mode, which this app does not allow.',
     todo: 'Send from your backend, or allow it in the settings of the app.',
-    screen: '/limits',
+    screen: '/settings',
   },
   OriginNotAllowedError: {
     title: 'Origin not allowed',
     means: 'The call came from a web page whose origin the app does not list.',
     todo: "Add the page's origin to the allowed origins of the app.",
-    screen: '/api-keys',
+    screen: '/settings',
   },
   ChallengeRequiredError: {
     title: 'Challenge asked',
     means: 'A device was asked to solve a challenge before it may send. One that solves it repeats the call at once.',
     todo: 'Nothing, if a send of the same recipient follows. If none does, the page or app does not solve challenges yet.',
     screen: '/limits',
+  },
+  StepUpRequiredError: {
+    title: 'Proof asked',
+    means: 'A person was asked to prove again who they are. Sends are never refused so.',
+    todo: 'Nothing: the dashboard asks the person by itself.',
   },
   ServiceUnavailableError: {
     title: 'Not available',
