@@ -1,8 +1,10 @@
 // Schemas of single values in settings, which the APIs and the bootstrap file use too. Their messages say what is expected. They check the
 // form only, not whether a number or a host exists.
+
 import { z } from 'zod'
 import { CHANNELS } from './channels.ts'
 import { isCountry } from './countries.ts'
+import { SAMPLE_NUMBER } from './sample-number.ts'
 
 export const channel = z
   .enum(CHANNELS, `must be one of ${CHANNELS.join(', ')}`)
@@ -20,7 +22,7 @@ export const country = z.string().refine(isCountry, 'must be an ISO 3166-1 alpha
 
 export const phoneNumber = z
   .string()
-  .regex(/^\+[1-9]\d{6,14}$/, 'must be an E.164 phone number, such as "+447911123456"')
+  .regex(/^\+[1-9]\d{6,14}$/, `must be an E.164 phone number, such as "${SAMPLE_NUMBER}"`)
 
 /** Makes the tag canonical: `pt-br` becomes `pt-BR`. */
 export const locale = z
