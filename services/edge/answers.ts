@@ -101,7 +101,8 @@ const verificationBody = (view: VerificationView, action_url: string | null): Ve
   completion: view.completion,
 })
 
-function refusal({ error, detail, scope, retry_after_ms, otp_status, cause, challenge }: Refusal): Problem {
+function refusal(given: Refusal): Problem {
+  const { error, detail, scope, retry_after_ms, otp_status, cause, challenge, channels } = given
   const seconds = retry_after_ms === undefined ? undefined : Math.max(1, Math.ceil(retry_after_ms / 1000))
   return problem(error, {
     detail,
@@ -111,6 +112,7 @@ function refusal({ error, detail, scope, retry_after_ms, otp_status, cause, chal
       ...(otp_status === undefined ? {} : { otp_status }),
       ...(cause === undefined ? {} : { cause }),
       ...(challenge === undefined ? {} : { challenge: { ...challenge, expires_at: isoTime(challenge.expires_at) } }),
+      ...(channels === undefined ? {} : { channels }),
     },
     ...(seconds === undefined ? {} : { headers: { 'Retry-After': String(seconds) } }),
   })

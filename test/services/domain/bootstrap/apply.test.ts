@@ -213,10 +213,30 @@ eachStore('applying the bootstrap file', fresh => {
         app_id: 'app_shop',
         name: 'main',
         channel: 'telegram',
+        paused: false,
+        countries: null,
         type: 'telegram_gateway',
         config: { token: 'tg-token', base_url: 'https://gatewayapi.telegram.org' },
       },
     ])
+  })
+
+  it('leaves a pause, and countries that it does not name, as they are stored', async () => {
+    const store = await fresh()
+    const file = (more: object) => withApp({ providers: [{ name: 'main', type: 'sandbox', channel: 'sms', ...more }] })
+    const scope = async () => {
+      const [provider] = (await createTenancy({ store, keyring }).providersOf('app_shop')).providers
+      return [provider?.paused, provider?.countries]
+    }
+    await apply(store, file({ countries: ['IN'] }))
+    expect(await scope()).to.deep.equal([false, ['IN']])
+    await store.docs('providers').modify({ _id: 'app_shop:main' }, { $set: { paused: true } })
+    await apply(store, file({}))
+    expect(await scope()).to.deep.equal([true, ['IN']])
+    await apply(store, file({ countries: ['GB'] }))
+    expect(await scope()).to.deep.equal([true, ['GB']])
+    await apply(store, file({ countries: null }))
+    expect(await scope()).to.deep.equal([true, null])
   })
 
   it('applies its change after a lost race with another change', async () => {
