@@ -221,6 +221,17 @@ eachStore('applying the bootstrap file', fresh => {
     ])
   })
 
+  it('counts the segments of own texts with the name of the app, the stored one too', async () => {
+    const store = await fresh()
+    const texts = { sms: { en: { text: `{code} {app}${'x'.repeat(290)}` } } }
+    await apply(store, withApp({ name: 'Shop', settings: { texts } }))
+    const problem = await apply(store, withApp({ name: 'A shop with a long name' })).then(
+      () => 'none',
+      (error: Error) => error.message,
+    )
+    expect(problem).to.contain('companies.0.apps.0.settings.texts.sms.en.text').and.to.contain('3 SMS segments')
+  })
+
   it('leaves a pause, and countries that it does not name, as they are stored', async () => {
     const store = await fresh()
     const file = (more: object) => withApp({ providers: [{ name: 'main', type: 'sandbox', channel: 'sms', ...more }] })

@@ -20,9 +20,19 @@ import { CountryOrders } from './country-orders.tsx'
 import { DEVICE_SETTINGS, DevicesCard } from './devices-card.tsx'
 import { Explain } from './explain.tsx'
 import './routing.css'
+import { TextsCard } from './texts-card.tsx'
 
 /** The settings that this screen has fields for. */
-const SHOWN = ['routing', 'channels', 'auto_fallback', 'locale', ...CODE_SETTINGS, ...DEVICE_SETTINGS] as const
+const SHOWN = [
+  'routing',
+  'channels',
+  'auto_fallback',
+  'locale',
+  'texts',
+  'text_links',
+  ...CODE_SETTINGS,
+  ...DEVICE_SETTINGS,
+] as const
 
 /** A shorter code needs fewer guesses. */
 const NAMES_ELSEWHERE = {
@@ -48,8 +58,9 @@ export default function Routing() {
 
   function noteOf(channel: Channel): string | null {
     if (!channels[channel].enabled) return 'Off'
-    const isProvided = providers.data?.some(provider => provider.channel === channel) ?? true
-    return isProvided ? null : 'No provider'
+    const ofChannel = providers.data?.filter(provider => provider.channel === channel)
+    if (ofChannel === undefined || ofChannel.some(({ paused }) => !paused)) return null
+    return ofChannel.length === 0 ? 'No provider' : 'Provider paused'
   }
 
   return (
@@ -86,6 +97,7 @@ export default function Routing() {
       </div>
       <Explain providers={providers.data ?? []} hasUnsavedChanges={draft.isDirty} />
       <ChannelsCard draft={draft} may={may} />
+      <TextsCard draft={draft} may={may} />
       <CodeCard draft={draft} may={may} />
       <DevicesCard draft={draft} may={may} />
       <SaveBar draft={draft} names={NAMES_ELSEWHERE} question={emptiesOrder ? EMPTY_ORDER : null} />
