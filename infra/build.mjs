@@ -8,7 +8,7 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import process from 'node:process'
 import { typesOf } from './openapi/types.mjs'
 
@@ -21,7 +21,7 @@ const PROJECTS = {
   tests: { config: 'test', sources: [...SERVER, 'test', 'docs/examples'], builds: ['server', 'tests'] },
 }
 
-const timeOf = path => statSync(join(ROOT, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
+const timeOf = path => statSync(resolve(ROOT, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
 
 /** The time of a folder tells that a file in it was added or removed. */
 function lastChange(path) {
@@ -53,10 +53,9 @@ const project = process.argv[2] ?? 'server'
 if (project !== 'server') writeApiTypes()
 if (project === 'types') process.exit()
 compile(project)
-// The bundle that is written last.
-if (project === 'tests' && timeOf('dist/bundles/crashing-countersign.js') < timeOf(markOf('tests'))) {
-  const { bundlePrograms } = await import(join(ROOT, 'dist/test/support/bundle.js'))
-  await bundlePrograms()
+if (project === 'tests') {
+  const { bundlePrograms, LAST_BUNDLE } = await import(join(ROOT, 'dist/test/support/bundle.js'))
+  if (timeOf(LAST_BUNDLE) < timeOf(markOf('tests'))) await bundlePrograms()
 }
 const { buildSites } = await import(join(ROOT, 'dist/infra/web/build.js'))
 await buildSites(

@@ -1,5 +1,5 @@
-// Files that only the user of this process may read, under any umask and after any modes that they had before. In: a folder, or one of our files
-// in it. Out: the folder has mode 0700 and the file 0600, as far as this user may change them.
+// Files that only the user of this process may read, under any umask and after any modes that they had before. In: a folder, or one of our
+// files in it. Out: the folder has mode 0700 and the file 0600, as far as this user may change them.
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import process from 'node:process'

@@ -1,5 +1,5 @@
-// Whether this process can do its work. In: its engines, its clock, its consumers and its phase. Out: one check for each thing that work needs. An
-// engine is ready when it has worked: the store when a write has committed, the broker when a message has come back.
+// Whether this process can do its work. In: its engines, its clock, its consumers and its phase. Out: one check for each thing that work
+// needs. An engine is ready when it has worked: the store when a write has committed, the broker when a message has come back.
 import { randomUUID } from 'node:crypto'
 import { type Broker, type BrokerState, CallTimeout, type Consumer } from './broker/broker.ts'
 import type { Clock } from './clock.ts'

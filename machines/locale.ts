@@ -12,7 +12,8 @@ function localeFallbacks(tag: string | null): string[] {
   return subtags.map((_, dropped) => subtags.slice(0, subtags.length - dropped).join('-'))
 }
 
-function canonicalLocale(tag: string | null): string | undefined {
+/** `pt-br` → pt-BR; undefined for a malformed tag. */
+export function canonicalLocale(tag: string | null): string | undefined {
   try {
     return tag ? Intl.getCanonicalLocales(tag)[0] : undefined
   } catch {

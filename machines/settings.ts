@@ -45,7 +45,11 @@ export const limitRule = z
     max: z.int().min(1).meta({ description: 'The most that is allowed.' }),
     seconds: seconds(1, 604_800).meta({ description: 'The length of the window.' }),
   })
-  .meta({ id: 'LimitRuleInput', description: 'At most `max` in any `seconds` seconds.' })
+  .meta({
+    id: 'LimitRuleInput',
+    description:
+      'At most `max` in a sliding window of `seconds` seconds. What the window still overlaps of the one before counts by its share.',
+  })
 
 /** Every rule of a list must hold; an empty list limits nothing. */
 const rules = z.array(limitRule)
@@ -80,13 +84,16 @@ const limits = z
       description: 'All messages to one number or address, resends included.',
       more: 'Verifications of server and publishable keys are counted separately.',
     }),
-    recipient_verify: rules.default([atMost(20, 3_600)]).meta({
-      title: 'Wrong codes for one recipient',
-      description:
-        'Over all verifications of a number or address. At the limit it is locked for the time of the rule: only the first code of a verification is still checked, until as many of those were wrong too. At least one rule is needed.',
-      more: 'See [wrong codes](#wrong-codes).',
-      values: 'rules, at least one',
-    }),
+    recipient_verify: rules
+      .min(1, 'needs at least one rule: wrong codes must be limited over all verifications of a recipient')
+      .default([atMost(20, 3_600)])
+      .meta({
+        title: 'Wrong codes for one recipient',
+        description:
+          'Over all verifications of a number or address. At the limit it is locked for the time of the rule: only the first code of a verification is still checked, until as many of those were wrong too. At least one rule is needed.',
+        more: 'See [wrong codes](#wrong-codes).',
+        values: 'rules, at least one',
+      }),
     client_ip: rules.default([atMost(20, 600), atMost(100, 86_400)]).meta({
       title: 'Sends from one client address',
       description:
@@ -374,7 +381,7 @@ export const declaredSettings = z
       title: 'Days that verifications are kept',
       description:
         'In test mode, 3 days at most. A shorter time also applies to verifications that are already stored.',
-      more: 'Their attempts, messages and events are kept for the same time: [privacy](privacy.md).',
+      more: 'Their attempts and messages are kept for the same time, and events at least until they can no longer be sent: [privacy](privacy.md).',
     }),
   })
   .meta({ id: 'AppSettingsInput', description: 'The settings of an app, complete with their defaults.' })

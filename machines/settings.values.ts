@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import { CHANNELS } from './channels.ts'
 import { isCountry } from './countries.ts'
+import { canonicalLocale } from './locale.ts'
 import { SAMPLE_NUMBER } from './sample-number.ts'
 
 export const channel = z
@@ -20,9 +21,10 @@ export const countryOrAll = z
   .refine(code => code === '*' || isCountry(code), 'must be an ISO 3166-1 alpha-2 code or "*"')
 export const country = z.string().refine(isCountry, 'must be an ISO 3166-1 alpha-2 country code, such as "GB"')
 
-export const phoneNumber = z
-  .string()
-  .regex(/^\+[1-9]\d{6,14}$/, `must be an E.164 phone number, such as "${SAMPLE_NUMBER}"`)
+/** The form alone: not every such number exists. */
+export const E164 = /^\+[1-9]\d{6,14}$/
+
+export const phoneNumber = z.string().regex(E164, `must be an E.164 phone number, such as "${SAMPLE_NUMBER}"`)
 
 /** Makes the tag canonical: `pt-br` becomes `pt-BR`. */
 export const locale = z
@@ -32,14 +34,6 @@ export const locale = z
     abort: true,
   })
   .overwrite(tag => canonicalLocale(tag) ?? tag)
-
-function canonicalLocale(tag: string): string | undefined {
-  try {
-    return Intl.getCanonicalLocales(tag)[0]
-  } catch {
-    return undefined
-  }
-}
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 const DOMAIN = new RegExp(`^(?=.{1,253}$)(?:${LABEL}\\.)+${LABEL}$`)

@@ -1,6 +1,6 @@
-// The broker port on RabbitMQ. In: the URLs of its nodes and the table of queues. Out: the port, at once, in state 'down': it connects, declares the
-// queues and restores what is lost in the background, for ever. There are two connections: one publishes and one consumes, so that
-// acks still flow while RabbitMQ blocks publishers for lack of memory or disk.
+// The broker port on RabbitMQ. In: the URLs of its nodes and the table of queues. Out: the port, at once, in state 'down': it connects,
+// declares the queues and restores what is lost in the background, for ever. There are two connections: one publishes and one consumes, so
+// that acks still flow while RabbitMQ blocks publishers for lack of memory or disk.
 import { hostname } from 'node:os'
 import process from 'node:process'
 import { connect as amqpConnect, type Channel } from 'amqplib'

@@ -109,8 +109,8 @@ export interface Depth {
   brokerName: string | null
 }
 
-/** Why messages die: the handler returned `dead`, it threw after the last delay too, the message is none of ours, or its consumers died with it, or returned
- *  it, too often. */
+/** Why messages die: the handler returned `dead`, it threw after the last delay too, the message is none of ours, or its consumers died
+ *  with it, or returned it, too often. */
 export const DEATH_CAUSES = ['gave_up', 'threw', 'unreadable', 'delivery_limit'] as const
 
 export type DeathCause = (typeof DEATH_CAUSES)[number]

@@ -1,5 +1,5 @@
-// In: a request: the peer of its connection and its X-Forwarded-For header. Out: the address of the caller. Any client can write the header, so it is
-// read from the right, hop by hop, and only as long as a trusted proxy has written the hop.
+// In: a request: the peer of its connection and its X-Forwarded-For header. Out: the address of the caller. Any client can write the
+// header, so it is read from the right, hop by hop, and only as long as a trusted proxy has written the hop.
 import ipaddr from 'ipaddr.js'
 import { isIpAddress, publicIpAddress } from '../ip-address.ts'
 

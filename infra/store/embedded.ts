@@ -1,9 +1,9 @@
 // The store on SQLite, in a folder of its own: no server to install, for one process at a time. In: the folder, the table of
 // collections, a clock. Out: the store port.
 //
-// A collection is a table of JSON texts with a column for each indexed path, which embedded/columns.ts fills. Declared indexes are
-// SQLite indexes on those columns, so SQLite itself keeps them unique. embedded/filter-sql.ts finds candidates by index, embedded/matcher.ts tests them where SQL cannot, and embedded/group-commit.ts
-// writes what waits in a turn of the event loop to disk at once.
+// A collection is a table of JSON texts with a column for each indexed path, which embedded/columns.ts fills. Declared indexes are SQLite
+// indexes on those columns, so SQLite itself keeps them unique. embedded/filter-sql.ts finds candidates by index, embedded/matcher.ts tests
+// them where SQL cannot, and embedded/group-commit.ts writes what waits in a turn of the event loop to disk at once.
 import type { Clock } from '../clock.ts'
 import type { Docs } from './docs.ts'
 import { createGroupCommit } from './embedded/group-commit.ts'

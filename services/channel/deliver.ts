@@ -5,7 +5,9 @@
 // An attempt is stored before its call and its result after it, so that another process can go on after a crash. An attempt at a
 // `repeatable` provider is stored only after its call: after a crash the call is made again.
 import { type DeliveredMessage, dead, done, type Outcome, retry, unreadable } from '../../infra/broker/broker.ts'
+import type { Cache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
 import {
   createMissingKeyReporter,
   isMissingKeyError,
@@ -16,11 +18,15 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Docs, ReadOptions } from '../../infra/store/docs.ts'
 import { requestOf, type Traced, withTrace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
+import { chooseLocale } from '../../machines/locale.ts'
 import { statusAt } from '../../machines/otp.code-life.ts'
 import type { Delivery, OtpStatus } from '../../machines/otp.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
+import type { TenantApp } from '../domain/tenancy/tenancy.ts'
+import { LANGUAGES } from '../domain/texts/message-text.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { type ApprovalNoticeBody, type DeliverBody, isChannelMessage } from '../domain/verifications/effect-messages.ts'
+import { renderContent } from '../domain/verifications/message-content.ts'
+import { type ApprovalNoticeBody, type DeliverBody, isChannelMessage } from '../domain/verifications/messages.ts'
 import type { Admission, AdmissionResult } from './admission/provider-gates.ts'
 import type { SendApprovalReply } from './approval-reply.ts'
 import type { CallProvider } from './call-provider.ts'
@@ -35,7 +41,8 @@ export interface DeliverDeps {
   attempts: Attempts
   candidates: Candidates
   admission: Pick<Admission, 'admit' | 'busyMs'>
-  render(job: DeliveryJob): Promise<RenderedMessage>
+  apps: Pick<Cache<TenantApp | null>, 'get'>
+  keyring: Pick<Keyring, 'unseal' | 'code'>
   callProvider: CallProvider
   publishReport: PublishReport
   sendApprovalReply: SendApprovalReply
@@ -51,7 +58,7 @@ const BUSY_RETRY_CALLS = 2
 const MAX_BUSY_RETRY_MS = 5_000
 
 export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) => Promise<Outcome> {
-  const { otps, attempts, candidates, admission, render, callProvider, publishReport, policy, clock, log } = deps
+  const { otps, attempts, candidates, admission, callProvider, publishReport, policy, clock, log } = deps
   const reportMissingKey = createMissingKeyReporter({ log, clock })
 
   /** Null when the verification is missing, and, unless the read is certain, when its delivery is: a primary of the store that was cut off
@@ -133,6 +140,15 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
       }
       if (attempt.result !== 'accepted') current = null
     }
+  }
+
+  /** Right before the call, so that the code is in the clear for no longer than it. */
+  async function render(job: DeliveryJob): Promise<RenderedMessage> {
+    const { otp, delivery } = job
+    const app = await deps.apps.get(otp.app_id)
+    if (!app) throw new Error(`the app of a verification is gone: ${otp.app_id}`)
+    const locale = chooseLocale(otp.locale, app.settings.locale, LANGUAGES)
+    return { job, locale, ...renderContent(deps.keyring, { otp, delivery, app, locale }) }
   }
 
   async function end(

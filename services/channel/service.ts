@@ -6,7 +6,7 @@
 //                         decides which step is next
 //   candidates.ts         lists the app's providers in order; build-provider.ts creates them from providers/
 //   admission/            permits the call: circuit breaker, pause, concurrency
-//   render.ts             writes the text
+//   ../domain/texts/      has the words
 //   call-provider.ts      saves the attempt (provider-attempts.ts) and calls the provider
 //   report-publisher.ts   reports the result to the OTP actor
 //   callbacks/            takes the vendor's receipts, later
@@ -27,7 +27,7 @@ import type { Channel } from '../../machines/channels.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { channelCallQueue } from '../domain/tenancy/provider-test.ts'
 import { createTenancy, TENANT_CACHE } from '../domain/tenancy/tenancy.ts'
-import { channelQueue } from '../domain/verifications/effect-messages.ts'
+import { channelQueue } from '../domain/verifications/messages.ts'
 import { createBreakerReports } from './admission/breaker-reports.ts'
 import { createAdmission } from './admission/provider-gates.ts'
 import { createSendApprovalReply } from './approval-reply.ts'
@@ -40,7 +40,6 @@ import { createDeliver } from './deliver.ts'
 import { createAttempts } from './provider-attempts.ts'
 import { PROVIDER_FACTORIES } from './providers/factories.ts'
 import { createSandboxProvider } from './providers/sandbox.ts'
-import { createRender } from './render.ts'
 import { createPublishReport } from './report-publisher.ts'
 import { createTestProvider } from './test-provider.ts'
 
@@ -101,7 +100,8 @@ export const createChannelService =
       attempts,
       candidates,
       admission,
-      render: createRender({ apps, keyring }),
+      apps,
+      keyring,
       callProvider,
       publishReport,
       sendApprovalReply,

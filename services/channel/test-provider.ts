@@ -29,8 +29,8 @@ import type { Tenancy, TenantApp } from '../domain/tenancy/tenancy.ts'
 import { LANGUAGES, renderMessage } from '../domain/texts/message-text.ts'
 import { ownTextFor } from '../domain/texts/own-texts.ts'
 import type { BuildProvider } from './build-provider.ts'
+import { type CallOutcome, callDetails, callWithTimeout } from './call-provider.ts'
 import type { RenderedMessage } from './provider.ts'
-import { type CallOutcome, callDetails, callWithTimeout } from './vendor-call.ts'
 import { patternOfSecrets, type SecretPattern } from './vendor-scrub.ts'
 
 export interface TestProviderDeps {

@@ -1,6 +1,7 @@
 // Who may call the admin API: every operation names the lowest role. In: the caller of a request. Out: a refusal, or the request goes on.
 // An operator may do everything in every company. A session of a user is in one company, where the user has a role: every role may do what
-// the roles before it may. A person who is only invited has the lowest role, and no company. What belongs to another company does not exist for a user: 404, as for an unknown id.
+// the roles before it may. A person who is only invited has the lowest role, and no company. What belongs to another company does not exist
+// for a user: 404, as for an unknown id.
 import type { Context, Middleware } from 'koa'
 import { httpException } from '../../infra/http/problem.ts'
 import { USER_ROLES } from '../domain/users/documents.ts'
@@ -41,7 +42,8 @@ export const operatorPrincipal = (name: string): Omit<Principal, 'session'> => (
 
 /** A request whose caller is known. */
 export interface AdminRequest {
-  state: { principal?: unknown; requestId?: string }
+  /** `allowedWhenClosed`: from the declaration of the operation. */
+  state: { principal?: unknown; requestId?: string; allowedWhenClosed?: unknown }
 }
 
 export const principalOf = ({ state }: AdminRequest): Principal => state.principal as Principal

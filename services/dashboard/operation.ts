@@ -15,11 +15,9 @@ import {
   splitRoute,
   unwrap,
 } from '../../infra/openapi/operation.ts'
-import type { CountersignStore } from '../domain/collections.ts'
+import type { CollectionSpec } from '../../infra/store/store.ts'
+import type { COLLECTIONS, CountersignStore } from '../domain/collections.ts'
 import { commonRefusal } from '../domain/openapi/refusals.ts'
-import type { ApiKey, App, Company } from '../domain/tenancy/documents.ts'
-import type { UserDoc } from '../domain/users/documents.ts'
-import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { ADMIN_PATH, createGuard, type IdentifyPrincipal, type Role } from './access.ts'
 import type { AdminDeps } from './admin-deps.ts'
 import { type Answer, refusal } from './answers.ts'
@@ -35,17 +33,55 @@ export interface AdminOperation<Deps> extends ApiOperation {
 
 type Answered<Schema> = Schema extends z.ZodType ? Promise<z.output<Schema>> : Promise<void>
 
-/** What a path begins with is found before the query and the body are read: 404 for what the caller may not see. */
-interface Owners {
-  companies: { company: Company }
-  apps: { app: App }
-  keys: { key: ApiKey }
-  users: { user: UserDoc }
-  verifications: { verification: OtpDoc }
+/** What stands in a path, by the segment before it. Where `docs` has it and a path begins with it, it is found before the query and the body
+ *  are read, and given to the handler as `name`: 404 for what the caller may not see. */
+const SEGMENTS = {
+  companies: {
+    description: 'The company.',
+    example: 'cmp_01k2m8x4e9s7v3hqz5tnw6yb0c',
+    docs: 'companies',
+    name: 'company',
+  },
+  apps: { description: 'The app.', example: 'app_01k2m8x4e9s7v3hqz5tnw6yb0c', docs: 'apps', name: 'app' },
+  keys: {
+    description: 'The API key, by its id.',
+    example: 'key_01k2m8x4e9s7v3hqz5tnw6yb0c',
+    docs: 'keys',
+    name: 'key',
+  },
+  verifications: {
+    description: 'The verification.',
+    example: 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c',
+    docs: 'otps',
+    name: 'verification',
+  },
+  users: { description: 'The user.', example: 'usr_01k2m8x4e9s7v3hqz5tnw6yb0c', docs: 'users', name: 'user' },
+  providers: { description: 'The name of the provider.', example: 'main-sms' },
+  events: { description: 'The event, by its id.', example: 'evt_01k2m8x4e9s7v3hqz5tnw6yb0c' },
+  sessions: { description: 'The session.', example: 'ses_01k2m8x4e9s7v3hqz5tnw6yb0c' },
+  queues: { description: 'The queue.', example: 'otp.reports' },
+  dead: { description: 'The dead letter, by its id.', example: '5f0c6a3e-6f0e-4d0a-9a43-2f1f6a1f7c55' },
+} as const satisfies Record<string, Segment>
+
+interface Segment {
+  description: string
+  example: string
+  docs?: keyof typeof COLLECTIONS
+  name?: string
 }
 
-type OwnerIn<R extends string> = R extends `${string} /${infer Segment extends keyof Owners}/{${string}`
-  ? Owners[Segment]
+type DocOf<N> = N extends keyof typeof COLLECTIONS
+  ? (typeof COLLECTIONS)[N] extends CollectionSpec<infer T>
+    ? T
+    : never
+  : never
+
+type OwnerOf<S> = S extends { docs: infer Docs; name: infer Name extends string }
+  ? { [N in Name]: DocOf<Docs> }
+  : unknown
+
+type OwnerIn<R extends string> = R extends `${string} /${infer S extends keyof typeof SEGMENTS}/{${string}`
+  ? OwnerOf<(typeof SEGMENTS)[S]>
   : unknown
 
 type Call<R extends string, Query extends z.ZodType, Body extends z.ZodType> = OwnerIn<R> & {
@@ -74,6 +110,8 @@ interface Declaration<
   answers: readonly Answer<Schema>[]
   /** Those that not every route has. */
   refusals?: readonly ApiRefusal[]
+  /** Users of a closed company may make this change too. */
+  allowedWhenClosed?: true
   /** What is made once and used by every call. */
   keep?: (deps: Deps) => Kept
   handle: (call: Call<R, Query, Body>, deps: Deps, kept: Kept) => Answered<Schema>
@@ -91,7 +129,7 @@ export const operationWith =
   >(
     declared: Declaration<Deps, R, Query, Body, Schema, Kept>,
   ): AdminOperation<Deps> => {
-    const { route, role, query, body, answers, keep, handle } = declared
+    const { route, role, query, body, answers, allowedWhenClosed, keep, handle } = declared
     const { method, path } = splitRoute(route)
     const hasBody = readsBody(method, body)
     const findOwner = createFindOwner(path)
@@ -108,6 +146,7 @@ export const operationWith =
             body: hasBody ? await readBody(ctx, body?.schema ?? emptyBody) : undefined,
           }
           ctx.status = answers[0]?.status ?? 200
+          ctx.state.allowedWhenClosed = allowedWhenClosed
           // The cast is safe: each member is what its schema in the declaration says.
           const call = { ctx, params: ctx.params, ...given, ...owner } as Call<R, Query, Body>
           const answer = await handle(call, deps, kept)
@@ -138,18 +177,12 @@ const forbidCaching: Middleware = (ctx, next) => {
   return next()
 }
 
-const OWNERS = {
-  companies: { docs: 'companies', name: 'company' },
-  apps: { docs: 'apps', name: 'app' },
-  keys: { docs: 'keys', name: 'key' },
-  users: { docs: 'users', name: 'user' },
-  verifications: { docs: 'otps', name: 'verification' },
-} as const satisfies Record<keyof Owners, { docs: string; name: string }>
+const segmentOf = (segment: string): Segment | undefined => (SEGMENTS as Record<string, Segment>)[segment]
 
 function createFindOwner(path: string): (ctx: Context, store: CountersignStore) => Promise<object> {
   const [, segment = '', parameter = ''] = /^\/(\w+)\/\{(\w+)\}/.exec(path) ?? []
-  if (!Object.hasOwn(OWNERS, segment)) return async () => ({})
-  const { docs, name } = OWNERS[segment as keyof Owners]
+  const { docs, name } = segmentOf(segment) ?? {}
+  if (docs === undefined || name === undefined) return async () => ({})
   return async (ctx, store) => ({
     [name]: await getOr404(ctx, store.docs(docs) as Parameters<typeof getOr404>[1], ctx.params[parameter], name),
   })
@@ -166,6 +199,7 @@ function describeOperation(
   const { id, role, summary, description, query, headers = [], body, answers, refusals = [] } = declared
   const open = role === 'anyone'
   const parameters = [...(query ? queryParameters(query) : []), ...headers]
+  const changesCompany = method !== 'get' && (role === 'developer' || role === 'owner')
   return {
     id,
     method,
@@ -190,34 +224,14 @@ function describeOperation(
       refusal.throttled,
       commonRefusal.failed,
       refusal.unavailable,
-      ...(mayMeetClosedCompany(method, path, role) ? [refusal.companyClosed] : []),
+      ...(!changesCompany || declared.allowedWhenClosed ? [] : [refusal.companyClosed]),
       ...refusals,
     ],
   }
 }
 
-/** Users of a closed company change nothing, except that they erase people. */
-const mayMeetClosedCompany = (method: HttpMethod, path: string, role: LowestRole): boolean =>
-  method !== 'get' && (role === 'developer' || role === 'owner') && !path.endsWith('/erase')
-
-/** What stands in a path, by the segment before it. */
-const PATH_PARAMETERS: Record<string, { description: string; example: string }> = {
-  companies: { description: 'The company.', example: 'cmp_01k2m8x4e9s7v3hqz5tnw6yb0c' },
-  apps: { description: 'The app.', example: 'app_01k2m8x4e9s7v3hqz5tnw6yb0c' },
-  keys: { description: 'The API key, by its id.', example: 'key_01k2m8x4e9s7v3hqz5tnw6yb0c' },
-  providers: { description: 'The name of the provider.', example: 'main-sms' },
-  events: { description: 'The event, by its id.', example: 'evt_01k2m8x4e9s7v3hqz5tnw6yb0c' },
-  verifications: { description: 'The verification.', example: 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c' },
-  users: { description: 'The user.', example: 'usr_01k2m8x4e9s7v3hqz5tnw6yb0c' },
-  sessions: { description: 'The session.', example: 'ses_01k2m8x4e9s7v3hqz5tnw6yb0c' },
-  queues: { description: 'The queue.', example: 'otp.reports' },
-  dead: { description: 'The dead letter, by its id.', example: '5f0c6a3e-6f0e-4d0a-9a43-2f1f6a1f7c55' },
-}
-
 const pathParameters = (path: string): ApiParameter[] =>
-  [...path.matchAll(/([\w-]+)\/\{(\w+)\}/g)].map(([, segment = '', name = '']) => ({
-    name,
-    in: 'path',
-    schema: z.string(),
-    ...(PATH_PARAMETERS[segment] ?? { description: `The ${name}.`, example: name }),
-  }))
+  [...path.matchAll(/([\w-]+)\/\{(\w+)\}/g)].map(([, segment = '', name = '']) => {
+    const { description = `The ${name}.`, example = name } = segmentOf(segment) ?? {}
+    return { name, in: 'path', schema: z.string(), description, example }
+  })

@@ -1,15 +1,5 @@
-// Admission to the edge. In: requests, each with the company that makes it. Out: a place in which it waits for its answer, or a 503,
-// because a request beyond these limits would be given up by its caller before its turn came.
-//
-//   places   This edge keeps at most MAX_IN_FLIGHT requests waiting.
-//   time     The OTP actor answers calls in turn. How long a new call would wait follows from Little's law: calls in flight × time per
-//            call. The time per call is learned from the latest answers: a call that found 99 others in flight and took 200 ms says 2 ms.
-//            Calls of other edges to the same actor are in it, because they make the answers slower.
-//
-// Both are shared by one rule: a company may hold at most as many as it leaves free. So a company alone gets half, two that flood the edge
-// get a third each, and the rest is left for others. A company that holds none may take the last one. Anyone can read a publishable key, so
-// the devices of a company hold at most half as many as it leaves free: a third when they flood the edge alone, which leaves room for the
-// company's servers.
+// Admission to the edge. In: requests, each with the company that makes it. Out: a place in which it waits for its answer, or a 503, because
+// its caller would give up before its turn came. Whom it refuses, how companies share, and when it is asked: docs/decisions/overload.md.
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Problem } from '../../infra/http/problem.ts'
@@ -37,13 +27,12 @@ export const UNKNOWN_CALLERS: Holder = { company_id: '', kind: 'publishable' }
 
 /** For the calls of all companies. The calls of one company alone take half of it. */
 const MAX_WAIT_MS = 2_000
-/** A company with few calls in flight may wait longer, though less than its callers do: a burst of another company, which is admitted before
- *  a queue is seen, does not keep it out. */
+/** For a company with few calls in flight. */
 const FEW_CALLS = 16
 const MAX_WAIT_WITH_FEW_CALLS_MS = 4_000
-/** So many calls always fit. Of a few calls, each may wait for something of its own, and they say little about the queue. */
+/** So many calls always fit. */
 const MIN_CALLS = 128
-/** While the oldest call in flight is younger than this there is no queue: an idle system's time per call says nothing of a busy one's. */
+/** While the oldest call in flight is younger than this there is no queue. */
 const MIN_OLDEST_MS = 250
 const MAX_RETRY_AFTER_SECONDS = 5
 
@@ -63,8 +52,7 @@ export function createAdmission({ clock, maxInFlight }: AdmissionDeps): Admissio
   let lastAnswerAt = clock.now()
   const silenceMs = (): number => clock.now() - lastAnswerAt
 
-  /** How many calls the actor answers while this company may wait. After half of that time without an answer, the latest answers say
-   *  nothing of the time that calls take now. */
+  /** How many calls the actor answers while this company may wait. */
   function maxCalls({ company_id }: Holder): number {
     const [[oldest], [oldestExpected]] = [inFlight, expected]
     const oldestAt = Math.min(oldest?.startedAt ?? clock.now(), oldestExpected?.startedAt ?? clock.now())
@@ -180,8 +168,7 @@ function createCounts() {
 const DECAY = 0.99
 const MAX_COMPANIES = 10_000
 
-/** Learns the time per call from a company's own answers, and from all answers for a company that has none. Otherwise a company whose calls
- *  take long for reasons of their own, as those that share one idempotency key, would keep the others out. */
+/** Learns the time per call from a company's own answers, and from all answers for a company that has none. */
 function createTimePerCall() {
   const all = { ms: 0, places: 0 }
   const byCompany = createBoundedMap<typeof all>(MAX_COMPANIES)

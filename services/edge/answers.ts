@@ -35,6 +35,10 @@ export const createRespond =
     }
   }
 
+/** One answer for an unknown verification, for one of another app and for a text that is no id, so that a caller cannot tell which it is. */
+export const otpNotFound = (): Problem =>
+  problem('OtpNotFoundError', { detail: 'There is no such verification for this key.' })
+
 const KEY_MISSING: Refusal = {
   kind: 'refused',
   error: 'ServiceUnavailableError',

@@ -7,13 +7,22 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { clientAddressOf, type FindCaller } from '../../infra/http/caller-address.ts'
 import { isId, newId } from '../../infra/ids.ts'
 import { publicIpAddress } from '../../infra/ip-address.ts'
-import type { Identity, OtpCall } from '../../machines/calls.ts'
+import type { Identity, KeyedClaim, OtpCall } from '../../machines/calls.ts'
 import { MAX_SOLUTION_LENGTH } from '../../machines/challenge.ts'
+import { canonicalLocale } from '../../machines/locale.ts'
+import { problem } from '../domain/errors.ts'
 import { validationProblem } from '../domain/validation-problem.ts'
-import { inFlight } from '../domain/verifications/encryption-context.ts'
-import { claimOf } from './idempotency.ts'
-import { otpNotFound } from './not-found.ts'
-import type { cancelRequest, exchangeRequest, resendRequest, sendRequest, verifyRequest } from './schemas.requests.ts'
+import { idempotencyKeyContext, inFlight } from '../domain/verifications/encryption-context.ts'
+import { idempotencyIndexes } from '../domain/verifications/lookup-indexes.ts'
+import { otpNotFound } from './answers.ts'
+import {
+  type cancelRequest,
+  type exchangeRequest,
+  MAX_IDEMPOTENCY_KEY_LENGTH,
+  type resendRequest,
+  type sendRequest,
+  type verifyRequest,
+} from './schemas.requests.ts'
 
 type Body<Schema extends z.ZodType> = z.output<Schema>
 
@@ -48,7 +57,7 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
         by,
         otp_id: newId('otp', clock.now()),
         sealed_recipient: keyring.seal(body.recipient.slice(0, MAX_RECIPIENT_LENGTH), inFlight.recipient),
-        locale: canonicalLocale(body.locale ?? ''),
+        locale: localeOf(body.locale ?? ''),
         sealed_client_ip: address === null ? null : keyring.seal(address, inFlight.clientIp),
         claim: claimOf(keyring, by, ctx.get('idempotency-key')),
         ...challengeSolutionOf(by, ctx),
@@ -80,6 +89,21 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
   }
 }
 
+/** What the OTP actor claims for an idempotency key; null without one. A caller may make a key from a number or an address, so it is indexed
+ *  and sealed here, and nothing after this sees it in the clear. */
+export function claimOf(keyring: Pick<Keyring, 'seal' | 'indexes'>, by: Identity, key: string): KeyedClaim | null {
+  if (key === '') return null
+  if (key.length > MAX_IDEMPOTENCY_KEY_LENGTH)
+    throw problem('InvalidIdempotencyKeyError', {
+      detail: `The idempotency key may have at most ${MAX_IDEMPOTENCY_KEY_LENGTH} characters.`,
+    })
+  return {
+    // Sorted, because edges with different current data keys must claim in the same order.
+    ids: idempotencyIndexes(keyring, by, key).sort(),
+    sealed_key: keyring.seal(key, idempotencyKeyContext(by)),
+  }
+}
+
 /** Server keys are never asked for one. A text that is too long is no solution. */
 function challengeSolutionOf({ kind }: Identity, ctx: Context): { challenge_solution?: string } {
   const text = kind === 'publishable' ? ctx.get('challenge-solution') : ''
@@ -93,11 +117,5 @@ function requireOtpId(otp_id: string): string {
 }
 
 /** Null for a malformed tag: the message is then in the app's own language. */
-function canonicalLocale(tag: string): string | null {
-  if (tag === '' || tag.length > MAX_LOCALE_LENGTH) return null
-  try {
-    return Intl.getCanonicalLocales(tag)[0] ?? null
-  } catch {
-    return null
-  }
-}
+const localeOf = (tag: string): string | null =>
+  tag.length > MAX_LOCALE_LENGTH ? null : (canonicalLocale(tag) ?? null)

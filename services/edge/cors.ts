@@ -2,7 +2,7 @@
 // for every origin; it permits the request, not the reading of its answer. Whether the page may read the answer is decided once the
 // key is known. No route uses cookies, so a page without a key gets nothing.
 import type { Context, Middleware } from 'koa'
-import { REPLAYED_HEADER } from './idempotency.ts'
+import { REPLAYED_HEADER } from './schemas.requests.ts'
 
 const REQUEST_HEADERS = 'authorization, challenge-solution, content-type, idempotency-key, x-request-id'
 const READABLE_HEADERS = `${REPLAYED_HEADER}, Retry-After, X-Request-Id`

@@ -2,6 +2,7 @@
 // router would answer it with, if its company's servers may make no further call now, else a place in which the call waits for its turn.
 // Devices are refused by the router, which first checks from which page they call, and so is every request that it would answer in
 // another way.
+import type { IncomingMessage } from 'node:http'
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { EarlyRefusal, RefuseEarly } from '../../infra/http/early-refusals.ts'
@@ -26,6 +27,8 @@ export interface OverloadRefusals {
   remember(authorization: string, by: Identity): void
   addRoute(path: string, route: CallRoute): void
   refuse: RefuseEarly
+  /** Whether admission was asked about this request a moment ago, when its turn came. */
+  hasAdmitted(request: IncomingMessage): boolean
 }
 
 /** Short, so that a revoked key is soon refused for that reason. */
@@ -36,6 +39,7 @@ const MAX_HEADER_LENGTH = 300
 
 export function createEarlyRefusal({ admission, clock }: EarlyRefusalDeps): OverloadRefusals {
   const routes = new Map<string, CallRoute>()
+  const admitted = new WeakSet<IncomingMessage>()
   const accepted = createBoundedMap<{ by: Identity; until: number }>(MAX_REMEMBERED)
 
   function recentServer(authorization: string): Identity | null {
@@ -49,7 +53,10 @@ export function createEarlyRefusal({ admission, clock }: EarlyRefusalDeps): Over
       accepted.set(authorization, { by, until: clock.now() + REMEMBERED_MS })
     },
     addRoute: (path, route) => void routes.set(path, route),
-    refuse({ method, url = '', headers: { authorization = '' } }) {
+    hasAdmitted: request => admitted.has(request),
+    refuse(request) {
+      const { method, url = '', headers } = request
+      const { authorization = '' } = headers
       const path = pathOf(url)
       const route = method === 'POST' ? routes.get(path) : undefined
       const by = route === undefined ? null : recentServer(authorization)
@@ -71,7 +78,9 @@ export function createEarlyRefusal({ admission, clock }: EarlyRefusalDeps): Over
       return {
         begin() {
           release()
-          return refusal()
+          const refusedNow = refusal()
+          if (refusedNow === null) admitted.add(request)
+          return refusedNow
         },
       }
     },

@@ -32,11 +32,11 @@ import { createIdentify } from './api-keys.ts'
 import { createCalls } from './calls.ts'
 import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
 import { createEarlyRefusal } from './early-refusal.ts'
-import { REPLAYED_HEADER } from './idempotency.ts'
 import type { KeyUsage } from './key-usage.ts'
 import { OPERATIONS } from './operations.ts'
 import { createPublishableKeyRules } from './publishable-keys.ts'
 import { createRecordRefusal } from './record-refusal.ts'
+import { REPLAYED_HEADER } from './schemas.requests.ts'
 import { createReadStatus } from './status.ts'
 import { parseBody } from './validation.ts'
 
@@ -116,9 +116,8 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
       const askOtp = async (): Promise<OtpAnswer> => {
         await checkOrigin(ctx, by)
         await check(by)
-        // Before the body is read, because a refusal must cost as little as possible: an overload makes many. The place is taken after it
-        // is read, because a body that arrives slowly must not hold one.
-        admission.check(by)
+        // Before the body is read, because a refusal must cost as little as possible.
+        if (!early.hasAdmitted(ctx.req)) admission.check(by)
         const body = parseBody(schema, await readJson(ctx))
         describeSubject(ctx, body)
         requireConnectedCaller(ctx)

@@ -1,5 +1,5 @@
 // The bodies of requests, as schemas. The edge parses with the same objects that the OpenAPI document is generated from, so the document
-// says what is enforced. Unknown members are ignored, unless they are a known one misspelt (misspelt-members.ts), and null in an optional
+// says what is enforced. Unknown members are ignored, unless they are a known one misspelt (validation.ts), and null in an optional
 // member is the same as absent.
 
 import { z } from 'zod'
@@ -78,4 +78,6 @@ export const exchangeRequest = body({
     .meta({ description: 'What the mobile SDK handed to your app.' }),
 }).meta({ id: 'ExchangeRequest', description: 'Exchanges a token for the recipient it proves.' })
 
+/** On an answer that an earlier call with the same idempotency key got first. */
+export const REPLAYED_HEADER = 'Idempotent-Replayed'
 export const MAX_IDEMPOTENCY_KEY_LENGTH = 128

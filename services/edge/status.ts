@@ -10,8 +10,7 @@ import type { Identity } from '../../machines/calls.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import { type StatusView, statusView } from '../../machines/otp.view.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { type AnswerDeps, withLinkIfReadable } from './answers.ts'
-import { otpNotFound } from './not-found.ts'
+import { type AnswerDeps, otpNotFound, withLinkIfReadable } from './answers.ts'
 import type { VerificationDetails } from './schemas.answers.ts'
 
 export interface StatusDeps extends AnswerDeps {

@@ -1,9 +1,8 @@
 // In: a schema and the JSON of a body, or undefined without one. Out: the parsed body, or a refusal that names every problem by its path.
-import type { z } from 'zod'
-import { inWords } from '../domain/tenancy/problem-words.ts'
-import { dottedPath } from '../domain/tenancy/problems.ts'
+import { z } from 'zod'
+import { didYouMean, inWords } from '../domain/tenancy/problem-words.ts'
+import { dottedPath, type InputProblem } from '../domain/tenancy/problems.ts'
 import { validationProblem } from '../domain/validation-problem.ts'
-import { findMisspeltMembers } from './misspelt-members.ts'
 
 /** A request without a body is refused for every required member, as `{}` is. */
 export function parseBody<Schema extends z.ZodObject>(schema: Schema, json: unknown): z.output<Schema> {
@@ -15,3 +14,33 @@ export function parseBody<Schema extends z.ZodObject>(schema: Schema, json: unkn
 }
 
 const isObject = (json: unknown): json is Record<string, unknown> => typeof json === 'object' && json !== null
+
+/** Names that other services use for a required member. They are refused only where that member is missing. */
+const NAMES_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
+  recipient: ['to', 'phone', 'phone_number', 'number', 'email'],
+  otp_id: ['id', 'verification_id'],
+  code: ['otp', 'pin'],
+  verification_token: ['token'],
+}
+
+/** The members that the caller took for one of the schema, with the name that was meant, or with the reason why it cannot be sent. Unknown
+ *  members are ignored, so a misspelt one would be lost without a word: a send whose `clientIp` is ignored counts in the tight limit of sends
+ *  without an address. At most one problem for each member of the schema, because a body can hold a name in hundreds of spellings. */
+function findMisspeltMembers({ shape }: z.ZodObject, body: Readonly<Record<string, unknown>>): InputProblem[] {
+  const unknown = Object.keys(body).filter(name => !Object.hasOwn(shape, name))
+  if (unknown.length === 0) return []
+  return Object.keys(shape).flatMap(known => {
+    const namesElsewhere = (body[known] ?? null) === null ? (NAMES_ELSEWHERE[known] ?? []) : []
+    const spellings = new Set([known, ...namesElsewhere].map(withoutSpelling))
+    const misspelt = unknown.find(name => spellings.has(withoutSpelling(name)))
+    return misspelt === undefined ? [] : [{ path: misspelt, message: refusedAlways(shape[known]) ?? didYouMean(known) }]
+  })
+}
+
+const withoutSpelling = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '')
+
+/** Why a member that may only be null is refused; null for any other member. */
+function refusedAlways(member: z.core.$ZodType | undefined): string | null {
+  const isNullOnly = member instanceof z.ZodOptional && member.unwrap() instanceof z.ZodNull
+  return isNullOnly ? (member.safeParse('').error?.issues[0]?.message ?? null) : null
+}

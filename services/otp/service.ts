@@ -21,7 +21,6 @@ import { createCallHandler } from './calls/call-handler.ts'
 import { createChallenges } from './calls/challenges.ts'
 import { createClaims } from './calls/idempotency-claims.ts'
 import { createCommit } from './commit/commit.ts'
-import { createLogFailedDeliveries } from './commit/failed-deliveries.ts'
 import { createPublishEffect } from './commit/publish-effect.ts'
 import { createFraudCounts } from './fraud/counts.ts'
 import { createDecisionLog } from './fraud/decisions.ts'
@@ -29,9 +28,9 @@ import { createFraudGuard } from './fraud/guard.ts'
 import { createLimits } from './limits/limits.ts'
 import { createReputationLookup } from './limits/reputation.ts'
 import { createFunds } from './money/funds.ts'
-import { createPriceSource } from './money/prices.ts'
 import { createReportHandler } from './reports/report-handler.ts'
 import { createStatsCounter } from './stats/counter.ts'
+import { createLogFailedDeliveries } from './stats/failed-deliveries.ts'
 import { createVerificationMetrics } from './stats/metrics.ts'
 
 export interface OtpDeps {
@@ -68,7 +67,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
   const limits = createLimits({ counters: batchDocs(store.docs('counters')), clock })
   const reputation = createReputationLookup({ store, clock, log })
   const accounts = createAccounts({ store, clock, log })
-  const funds = createFunds({ accounts, prices: createPriceSource({ prices: store.docs('prices'), clock }) })
+  const funds = createFunds({ accounts, prices: store.docs('prices'), clock })
 
   const fraudCounts = createFraudCounts({ store, clock, log })
   const decisions = createDecisionLog({ decisions: batchDocs(store.docs('fraud_decisions')), clock, log })

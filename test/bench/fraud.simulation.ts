@@ -27,7 +27,6 @@ import { createFraudGuard } from '../../services/otp/fraud/guard.ts'
 import { createLimits } from '../../services/otp/limits/limits.ts'
 import { createReputationLookup } from '../../services/otp/limits/reputation.ts'
 import { createFunds } from '../../services/otp/money/funds.ts'
-import { createPriceSource } from '../../services/otp/money/prices.ts'
 import { NO_RESERVATION } from '../../services/otp/reservation.ts'
 import { createCapturedLog } from '../support/captured-log.ts'
 import { type TestClock, testClock } from '../support/clock.ts'
@@ -94,7 +93,7 @@ export async function startSimulation({ processes, settings = {} }: SimulationOp
     const limits = createLimits({ counters: batchDocs(store.docs('counters')), clock })
     const reputation = createReputationLookup({ store, clock, log })
     const accounts = createAccounts({ store, clock, log })
-    const funds = createFunds({ accounts, prices: createPriceSource({ prices: store.docs('prices'), clock }) })
+    const funds = createFunds({ accounts, prices: store.docs('prices'), clock })
     const counts = createFraudCounts({ store, clock, log })
     const metrics = createMetrics()
     const decisions = { record: () => {} }

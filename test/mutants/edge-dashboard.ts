@@ -47,7 +47,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'edges with different current data keys claim an idempotency key in different orders, so both may send',
-    file: 'services/edge/idempotency.ts',
+    file: 'services/edge/calls.ts',
     original: 'idempotencyIndexes(keyring, by, key).sort()',
     planted: 'idempotencyIndexes(keyring, by, key)',
     tests: ['test/services/edge/calls.test.ts'],
@@ -58,6 +58,13 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     original: 'record: requestId => route.onRefused(by, requestId, failure),',
     planted: 'record: () => {},',
     tests: ['test/services/edge/early-refusal.test.ts'],
+  },
+  {
+    fault: 'an overloaded edge reads the body of a server whose key was not used a moment ago before it refuses',
+    file: 'services/edge/router.ts',
+    original: 'if (!early.hasAdmitted(ctx.req)) admission.check(by)',
+    planted: "if (by.kind === 'publishable') admission.check(by)",
+    tests: ['test/services/edge/overload.test.ts'],
   },
   {
     fault: 'a send with a body that is no JSON, or too large, is on record as a wrong member of the body',

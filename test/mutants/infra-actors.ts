@@ -238,7 +238,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   },
   {
     fault: "a message is in the app's language although the caller asked for another",
-    file: 'services/channel/render.ts',
+    file: 'services/channel/deliver.ts',
     original: 'chooseLocale(otp.locale, app.settings.locale, LANGUAGES)',
     planted: 'chooseLocale(app.settings.locale, otp.locale, LANGUAGES)',
     tests: ['test/services/channel/deliver.test.ts'],

@@ -67,7 +67,7 @@ export const MENDED: readonly Mutant[] = [
   },
   {
     fault: 'a caller who chooses a channel on send is told to spell it differently',
-    file: 'services/edge/misspelt-members.ts',
+    file: 'services/edge/validation.ts',
     original: 'refusedAlways(shape[known]) ?? didYouMean(known)',
     planted: "(refusedAlways(shape[known]) ?? '') && didYouMean(known)",
     tests: ['test/services/edge/request-bodies.test.ts'],

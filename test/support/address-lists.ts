@@ -14,7 +14,7 @@ import {
 } from '../../services/domain/address-lists/imports.ts'
 import type { AddressSet } from '../../services/domain/address-lists/intervals.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
-import { createCurrentClassifier } from '../../services/otp/limits/current-address-lists.ts'
+import { createCurrentClassifier } from '../../services/otp/limits/reputation.ts'
 import { createCapturedLog } from './captured-log.ts'
 import { testClock } from './clock.ts'
 import { interceptWrites } from './tenancy.ts'

@@ -11,6 +11,8 @@ const CRASHING = { name: 'crashing-countersign', source: 'dist/test/support/cras
 /** The file to start; `bundlePrograms` writes it. */
 export const BUNDLED_MAIN = join(FOLDER, `${MAIN.name}.js`)
 export const BUNDLED_CRASHING = join(FOLDER, `${CRASHING.name}.js`)
+/** As old as all of them. */
+export const LAST_BUNDLE = BUNDLED_CRASHING
 
 /** Native, or loaded only where an operator has installed it. */
 const NOT_BUNDLED = ['libsql', 'pino-pretty', 'kerberos', 'snappy', 'socks', 'aws4', 'gcp-metadata', '@mongodb-js/zstd']

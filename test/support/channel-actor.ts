@@ -16,7 +16,6 @@ import { createDeliver } from '../../services/channel/deliver.ts'
 import type { Provider, RenderedMessage } from '../../services/channel/provider.ts'
 import { createAttempts } from '../../services/channel/provider-attempts.ts'
 import { createSandboxProvider } from '../../services/channel/providers/sandbox.ts'
-import { createRender } from '../../services/channel/render.ts'
 import { createPublishReport } from '../../services/channel/report-publisher.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import { createTenancy } from '../../services/domain/tenancy/tenancy.ts'
@@ -101,7 +100,8 @@ export function createChannelActor(
     publishReport,
     clock,
     admission,
-    render: createRender({ apps: createCache(id => tenants.app(id), { ttlMs: 5000, maxSize: 10, clock }), keyring }),
+    apps: createCache(id => tenants.app(id), { ttlMs: 5000, maxSize: 10, clock }),
+    keyring,
     callProvider: createCallProvider({ attempts, clock, log, metrics, timeoutMs: TIMEOUT_MS }),
     policy: {
       unknownWaitMs: UNKNOWN_WAIT_MS,

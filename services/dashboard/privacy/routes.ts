@@ -18,6 +18,7 @@ export const privacyOperations = [
     id: 'eraseRecipient',
     route: 'POST /apps/{id}/erase',
     role: 'developer',
+    allowedWhenClosed: true,
     summary: 'Erase a recipient',
     description: 'All data of one recipient in an app, in both modes. Safe to repeat.',
     body: {

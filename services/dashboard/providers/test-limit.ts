@@ -1,7 +1,8 @@
 // Limits how often providers are tested: a test is a real message, for which the vendor may charge and which a person receives. In: the
 // app, its company and the recipient of a test. Out: a function that ends the test, or a refusal: once an app or a recipient has had its
 // tests of a time, or while two tests of the company are under way. Each process of the dashboard counts its own, in memory; a company's
-// tests of a day are counted for all processes together (test-charge.ts). There is no await between asking and counting, so parallel tests cannot pass where only one may. A refused test is not counted.
+// tests of a day are counted for all processes together (test-charge.ts). There is no await between asking and counting, so parallel tests
+// cannot pass where only one may. A refused test is not counted.
 import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import { rateLimited } from '../../../infra/http/problem.ts'

@@ -3,8 +3,8 @@
 
 import { isoTime } from '../../../infra/iso-time.ts'
 import { medianSeconds } from '../../domain/stats/approval-times.ts'
-import { addStoredCells, type Cell, type Count, countOf, NONE, newCell } from '../../domain/stats/cells.ts'
 import type { Dimension } from '../../domain/stats/contribution.ts'
+import { addStoredCells, type Cell, type Count, countOf, NONE, newCell } from '../../domain/stats/counts.ts'
 import type { StatsDoc } from '../../domain/stats/documents.ts'
 import type { StatsRowAnswer } from './schemas.ts'
 

@@ -1,4 +1,5 @@
-// Verifications as an operator sees them: lists with filters, and each with its state and its timeline. The recipient is masked: an operator who searches for a recipient knows it already.
+// Verifications as an operator sees them: lists with filters, and each with its state and its timeline. The recipient is masked: an
+// operator who searches for a recipient knows it already.
 import type { Context } from 'koa'
 import { z } from 'zod'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'

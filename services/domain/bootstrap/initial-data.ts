@@ -1,6 +1,7 @@
 // What a store holds before its first request. In: a store that answers. Out: the console and the companies of BOOTSTRAP_FILE are in it;
-// without a file, an empty development store gets the demo. New keys and secrets are printed: the store keeps hashes and sealed texts, and the log
-// would hide them. In production no key is made, so none is printed. In development the link that signs the operator in is printed too; in production log collectors would keep it.
+// without a file, an empty development store gets the demo. New keys and secrets are printed: the store keeps hashes and sealed texts, and
+// the log would hide them. In production no key is made, so none is printed. In development the link that signs the operator in is printed
+// too; in production log collectors would keep it.
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Config, Secrets } from '../../../infra/config/config.ts'

@@ -1,6 +1,6 @@
-// A text sealed with the data key in use, kept in the store with the format of the store. In: the keys a process was started with. Out: nothing, or why it must not
-// start. With a wrong or missing key a process would start and look healthy, but could open nothing that is stored, and what it stores
-// itself would open only with the same wrong keys.
+// A text sealed with the data key in use, kept in the store with the format of the store. In: the keys a process was started with. Out:
+// nothing, or why it must not start. With a wrong or missing key a process would start and look healthy, but could open nothing that is
+// stored, and what it stores itself would open only with the same wrong keys.
 import { type Keyring, Unsealable } from '../../../infra/crypto/keyring.ts'
 import { keyIdOf } from '../../../infra/crypto/seal.ts'
 import { StartProblem } from '../../../infra/start-problem.ts'
@@ -31,7 +31,8 @@ const CANARY_TEXT = 'still alive'
 /** Raised when stored documents change in a way that this release cannot read. */
 const STORE_FORMAT = 2
 
-/** Rejects with `StartProblem` when another release wrote this store, or the keys are not those of this store. Otherwise seals the canary with the current key. */
+/** Rejects with `StartProblem` when another release wrote this store, or the keys are not those of this store. Otherwise seals the canary
+ *  with the current key. */
 export async function checkKeys(deps: CanaryDeps): Promise<void> {
   const { store, keyring, lostKeyIds = [], source = null, place } = deps
   const canaries = store.docs('canaries')

@@ -50,7 +50,8 @@ export interface RefusalLogDeps {
   onRefusal?(refusal: CountedRefusal): void
 }
 
-/** Stored refusals of one app's sends, of its resends, and of calls that had to solve a challenge, by its servers, and by its devices, in one process. */
+/** Stored refusals of one app's sends, of its resends, and of calls that had to solve a challenge, by its servers, and by its devices, in
+ *  one process. */
 export const MAX_REFUSALS_PER_MINUTE = 60
 const MAX_COUNTED_APPS = 20_000
 /** Refusals that wait for a slow store; more are not stored. */

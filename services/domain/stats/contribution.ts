@@ -9,7 +9,7 @@ import type { Channel } from '../../../machines/channels.ts'
 import type { Delivery, Otp, OtpStatus } from '../../../machines/otp.ts'
 import { type SavedOtp, toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { approvalStep } from './approval-times.ts'
-import { addApproval, addCount, type Cell, type Cells, type Count, cellOf, isZeroCells, NONE } from './cells.ts'
+import { addApproval, addCount, type Cell, type Cells, type Count, cellOf, isZeroCells, NONE } from './counts.ts'
 
 export const DIMENSIONS = ['channel', 'country', 'provider'] as const
 export type Dimension = (typeof DIMENSIONS)[number]

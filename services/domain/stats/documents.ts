@@ -3,8 +3,8 @@
 import type { RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Mode } from '../../../machines/otp.ts'
-import type { StoredCells } from './cells.ts'
 import type { Dimension } from './contribution.ts'
+import type { StoredCells } from './counts.ts'
 
 /** One app's and mode's hour or day. */
 export interface StatsDoc extends RevisedDoc {

@@ -1,8 +1,8 @@
 // Makes the documents of statistics. In: counts. Out: a new document, or the members of one that change.
 import type { Mode } from '../../../machines/otp.ts'
 import { STATS_DAY_RETENTION_MS, STATS_HOUR_RETENTION_MS } from '../retention.ts'
-import { addCells, decodeCells, encodeCells, type StoredCells } from './cells.ts'
 import { DIMENSIONS, type Dimension, newTally, type Tally } from './contribution.ts'
+import { addCells, decodeCells, encodeCells, type StoredCells } from './counts.ts'
 import { dayId, hourId, type StatsDoc } from './documents.ts'
 
 export interface StatsOwner {

@@ -9,8 +9,8 @@ export const CONSOLE_KEY_ID = 'key_console'
 /** A sign-in code has no lock by recipient against guessing, so it is longer than the codes of most apps. */
 export const SIGN_IN_CODE_LENGTH = 8
 
-/** What holds for the console beside its settings, and before them. Anyone who knows an address can ask for a code to it and guess at that code, so a
- *  limit by recipient would lock its owner out. The dashboard counts by browser and by user instead. */
+/** What holds for the console beside its settings, and before them. Anyone who knows an address can ask for a code to it and guess at that
+ *  code, so a limit by recipient would lock its owner out. The dashboard counts by browser and by user instead. */
 export const withConsoleRules = (settings: AppSettings): AppSettings => ({
   ...settings,
   code: { ...settings.code, length: SIGN_IN_CODE_LENGTH },

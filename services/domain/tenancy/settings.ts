@@ -21,7 +21,6 @@ const { whatsapp } = channels.unwrap().shape
 // zod skips a rule between members if any member has a problem. These schemas say for each rule whether the members that it reads have one.
 const codeMembers = z.object({ verify_attempts, code: z.object({ length: code.unwrap().shape.length }).prefault({}) })
 const guessMembers = codeMembers.extend({ limits: z.object({ recipient, recipient_verify }).prefault({}) })
-const wrongCodeMembers = z.object({ limits: z.object({ recipient_verify }) })
 const linkMembers = z.object({ channels: z.object({ whatsapp }) })
 
 /** Runs a rule where `members` have no problem. */
@@ -32,11 +31,6 @@ const settingsRules = declaredSettings
     path: ['verify_attempts'],
     message: 'allows too many guesses at so short a code: attempts ÷ 10^length must not exceed 1/2000',
     when: where(codeMembers),
-  })
-  .refine(({ limits }) => limits.recipient_verify.length > 0, {
-    path: ['limits', 'recipient_verify'],
-    message: 'needs at least one rule: wrong codes must be limited over all verifications of a recipient',
-    when: where(wrongCodeMembers),
   })
   .refine(settings => !exceedsFormerGuessBudget(settings), guessRefusal())
 
@@ -76,8 +70,7 @@ function guessRefusal() {
   return {
     path: ['limits', 'recipient_verify'],
     error: ({ input }: { input?: unknown }) => guessProblem(input as AppSettings),
-    // An empty list of rules is refused already.
-    when: where(guessMembers.refine(({ limits }) => limits.recipient_verify.length > 0)),
+    when: where(guessMembers),
   }
 }
 

@@ -5,7 +5,7 @@ import type { VerificationView } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { Mode } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
-import type { OutboxEntry } from './effect-messages.ts'
+import type { OutboxEntry } from './messages.ts'
 
 export interface OtpDoc extends SavedOtp, RevisedDoc {
   company_id: string

@@ -9,7 +9,7 @@ import type { Delivery, Effect } from '../../../machines/otp.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
 import type { NotifyBody } from '../webhooks/messages.ts'
 import type { OtpDoc } from './documents.ts'
-import { channelQueue, type DeliverBody, type OutboxEntry } from './effect-messages.ts'
+import { channelQueue, type DeliverBody, type OutboxEntry } from './messages.ts'
 
 type Owner = Pick<OtpDoc, '_id' | 'app_id' | 'company_id' | 'mode'>
 

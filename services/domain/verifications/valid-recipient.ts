@@ -1,14 +1,35 @@
-// In: a recipient as a caller typed it. Out: the recipient in canonical form, or null. The form of E.164 does not make a valid number, so
-// the full metadata of libphonenumber decides. Email addresses follow the rules of SMTP and DNS.
+// Which recipients are accepted. In: a recipient as a caller typed it. Out: the recipient in canonical form, or null. The form of E.164 does
+// not make a valid number, so the full metadata of libphonenumber decides. Email addresses follow the rules of SMTP and DNS. In test mode a
+// magic recipient is accepted even if the metadata calls it invalid, except the one that plays an invalid recipient.
 import { Buffer } from 'node:buffer'
 import { isIP } from 'node:net'
 import { domainToASCII, domainToUnicode } from 'node:url'
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { type Magic, magicOf } from '../../../machines/magic-recipients.ts'
 import { maskEmail, maskPhone } from '../../../machines/masking.ts'
+import type { Mode } from '../../../machines/otp.ts'
+import { E164 } from '../../../machines/settings.values.ts'
 
 export type ParsedRecipient =
   | { kind: 'phone'; value: string; country: string | null; callingCode: string }
   | { kind: 'email'; value: string }
+
+export interface CheckedRecipient {
+  parsed: ParsedRecipient
+  /** Null for an ordinary recipient. */
+  magic: Magic | null
+}
+
+export function acceptRecipient(text: string, mode: Mode): CheckedRecipient | null {
+  const found = parseRecipient(text)
+  const magic = magicOf(mode, found?.value ?? text)
+  if (magic && 'refuses' in magic && magic.refuses === 'InvalidRecipientError') return null
+  const parsed = found ?? (magic ? magicRecipient(text) : null)
+  return parsed && { parsed, magic }
+}
+
+const magicRecipient = (text: string): ParsedRecipient =>
+  text.includes('@') ? { kind: 'email', value: text } : { kind: 'phone', value: text, country: 'US', callingCode: '1' }
 
 /** An address may begin with a plus too, but only an address has an at sign. */
 export const parseRecipient = (text: string): ParsedRecipient | null =>
@@ -28,8 +49,6 @@ const SEPARATORS = /[\s+().\-/]/g
 /** As the API shows it. */
 export const maskRecipient = (recipient: ParsedRecipient): string =>
   recipient.kind === 'phone' ? maskPhone(recipient.value, recipient.callingCode) : maskEmail(recipient.value)
-
-const E164 = /^\+[1-9]\d{6,14}$/
 
 function parsePhone(text: string): ParsedRecipient | null {
   if (!E164.test(text)) return null

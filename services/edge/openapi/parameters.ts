@@ -1,8 +1,7 @@
 // The parameters of the client API that are not in a body, and the headers of its answers.
 import { z } from 'zod'
 import type { ApiHeader, ApiParameter } from '../../../infra/openapi/operation.ts'
-import { REPLAYED_HEADER } from '../idempotency.ts'
-import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../schemas.requests.ts'
+import { MAX_IDEMPOTENCY_KEY_LENGTH, REPLAYED_HEADER } from '../schemas.requests.ts'
 
 export const OTP_ID_PARAMETER: ApiParameter = {
   name: 'otp_id',

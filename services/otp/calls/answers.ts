@@ -1,8 +1,16 @@
-// The answer to a call that ends in the verification object. In: the result of its commit. Out: the object, or a refusal.
+// What comes of a call that ends in the verification object. In: the result of its commit. Out: the object, or a refusal.
 import type { OtpAnswer } from '../../../machines/calls.ts'
 import { verificationView } from '../../../machines/otp.view.ts'
+import type { RefusedRecipient } from '../../domain/refusals/refused-recipient.ts'
 import type { CommitResult } from '../commit/commit.ts'
 import { notFoundRefusal, refusalFromReply } from '../refusals.ts'
+
+/** What came of a send or a resend. */
+export interface MessageResult {
+  answer: OtpAnswer
+  /** For the record of a refusal; absent where it is not known. */
+  recipient?: RefusedRecipient
+}
 
 export function verificationAnswer(committed: CommitResult | null, at: number): OtpAnswer {
   if (committed === null) return notFoundRefusal()

@@ -14,12 +14,14 @@ import { createSerialRunner } from '../../../infra/serial-runner.ts'
 import { requestOf, type Trace } from '../../../infra/trace.ts'
 import { MAYBE_EXECUTED, Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
+import type { AppSettings } from '../../../machines/settings.ts'
 import type { RefusalLog } from '../../domain/refusals/refusal-log.ts'
+import { retentionMs } from '../../domain/retention.ts'
 import type { CachedApp } from '../apps.ts'
 import { refusal } from '../refusals.ts'
+import type { MessageResult } from './answers.ts'
 import { createCancel } from './cancel.ts'
 import { createExchange } from './exchange.ts'
-import { type CallResult, createRecordRefusal } from './record-refusal.ts'
 import { createResend, type ResendDeps } from './resend.ts'
 import { createSend, type SendDeps } from './send.ts'
 import { createVerify } from './verify.ts'
@@ -31,6 +33,11 @@ export type CallDeps = SendDeps &
     log: Logger
   }
 
+interface CallResult extends MessageResult {
+  /** Of the app; absent where they could not be read. */
+  settings?: Pick<AppSettings, 'retention_days'>
+}
+
 const MISSING_KEY_DETAIL = 'A key that this needs is not configured now. Nothing was changed.'
 
 const EXPIRED_DETAIL = 'Its caller does not wait any longer. Nothing was executed.'
@@ -39,7 +46,7 @@ const EXPIRED_DETAIL = 'Its caller does not wait any longer. Nothing was execute
 export const MAX_CALLS_IN_PROGRESS = 128
 
 export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => Promise<OtpAnswer> {
-  const { apps, clock, log } = deps
+  const { apps, clock, log, refusals } = deps
   const send = createSend(deps)
   const resend = createResend(deps)
   const verify = createVerify(deps)
@@ -48,7 +55,6 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
   const runPerClaim = createSerialRunner()
   const takeTurn = createConcurrencyLimit(MAX_CALLS_IN_PROGRESS)
   const reportMissingKey = createMissingKeyReporter(deps)
-  const recordRefusal = createRecordRefusal(deps.refusals)
 
   return async received => {
     const call = received.body as OtpCall
@@ -75,8 +81,23 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     const result: CallResult = expired()
       ? { answer: refusal('ServiceUnavailableError', EXPIRED_DETAIL) }
       : await handle(id, call, trace).catch(error => ({ answer: answerError(id, call, error, trace) }))
-    recordRefusal(received, call, result)
+    recordRefusal(call, result, trace)
     return result.answer
+  }
+
+  /** Of sends and resends. An accepted one costs nothing here. */
+  function recordRefusal({ type, by }: OtpCall, result: CallResult, trace: Trace | undefined): void {
+    const { answer, recipient = null, settings = null } = result
+    if (answer.kind !== 'refused' || (type !== 'otp.send' && type !== 'otp.resend')) return
+    refusals.record({
+      by,
+      call: type === 'otp.send' ? 'send' : 'resend',
+      request_id: trace?.request_id ?? null,
+      type: answer.error,
+      scope: answer.scope ?? null,
+      recipient,
+      retentionMs: retentionMs(settings, by.mode),
+    })
   }
 
   async function handle(id: string, call: OtpCall, trace: Trace | undefined): Promise<CallResult> {

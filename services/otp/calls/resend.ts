@@ -1,5 +1,6 @@
 // Resends a verification. In: the call. Out: the verification, or a refusal. The machine decides whether and on which channel; then a
-// device may have to solve a challenge, the client address of the send is checked again, the resend is counted for that address and the app, and its message is paid for.
+// device may have to solve a challenge, the client address of the send is checked again, the resend is counted for that address and the
+// app, and its message is paid for.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Trace } from '../../../infra/trace.ts'
@@ -15,9 +16,8 @@ import { obstacleFor, resendInputsFor, usableFor } from '../messages/resend-inpu
 import { type MessageDeps, reserveMessage } from '../messages/reserve-message.ts'
 import { abusiveAddressRefusal } from '../refusals.ts'
 import { chainReservations, NO_RESERVATION, type Reservation } from '../reservation.ts'
-import { verificationAnswer } from './answers.ts'
+import { type MessageResult, verificationAnswer } from './answers.ts'
 import type { Challenges } from './challenges.ts'
-import type { MessageResult } from './record-refusal.ts'
 
 type ResendCommand = Extract<OtpCommand, { type: 'otp.resend' }>
 type ResendCall = Extract<OtpCall, { type: 'otp.resend' }>

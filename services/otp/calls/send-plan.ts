@@ -18,9 +18,13 @@ import {
   usableChannels,
 } from '../../../machines/routing.ts'
 import type { WhatsAppMode } from '../../../machines/settings.ts'
-import { acceptRecipient, type CheckedRecipient } from '../../domain/verifications/checked-recipient.ts'
 import { recipientFaults } from '../../domain/verifications/recipient-faults.ts'
-import { maskRecipient, type ParsedRecipient } from '../../domain/verifications/valid-recipient.ts'
+import {
+  acceptRecipient,
+  type CheckedRecipient,
+  maskRecipient,
+  type ParsedRecipient,
+} from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Reputation } from '../limits/reputation.ts'
 import { abusiveAddressRefusal, geoBlockedRefusal, limitRefusal, refusal } from '../refusals.ts'

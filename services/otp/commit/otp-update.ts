@@ -6,7 +6,7 @@ import type { Step } from '../../../machines/otp.step.ts'
 import type { Otp } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
-import type { OutboxEntry } from '../../domain/verifications/effect-messages.ts'
+import type { OutboxEntry } from '../../domain/verifications/messages.ts'
 import { firstLookAt, owesDelivery } from '../../domain/verifications/owed-deliveries.ts'
 import { lookForEventsAt } from '../../domain/verifications/owed-events.ts'
 

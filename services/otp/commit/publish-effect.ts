@@ -5,7 +5,7 @@ import { type Cache, createCache } from '../../../infra/cache.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { TENANT_CACHE } from '../../domain/tenancy/tenancy.ts'
-import type { OutboxEntry } from '../../domain/verifications/effect-messages.ts'
+import type { OutboxEntry } from '../../domain/verifications/messages.ts'
 import { messageIn, type PublishEffect } from '../../domain/verifications/outbox.ts'
 import type { EventDoc, WebhookEndpoint } from '../../domain/webhooks/documents.ts'
 import { type NotifyBody, newEventFields } from '../../domain/webhooks/messages.ts'
@@ -36,7 +36,8 @@ export function createPublishEffect({ broker, events, webhooks, apps, clock }: P
       await events.insert([newEvent(newEventFields(event, app?.settings ?? null, trace), 'unsent')])
       return true
     } catch {
-      // Settings that cannot be read, or a store that is away: the webhook actor tries again until the event can be stored.
+      // Settings that cannot be read, or a store that is away: the webhook actor stores the event with the default retention, or as soon as
+      // the store is back.
       return false
     }
   }

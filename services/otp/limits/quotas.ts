@@ -1,9 +1,9 @@
-// Which limits apply to a send, a resend, a message or a guess. In: the app, its limits, the recipient, the client address. Out: quotas; if several
-// are full, the first one refuses. Nothing is counted here. Every limit is per app and mode today; none spans the apps of a company.
+// Which limits apply to a send, a resend, a message or a guess. In: the app, its limits, the recipient, the client address. Out: quotas; if
+// several are full, the first one refuses. Nothing is counted here. Every limit is per app and mode today; none spans the apps of a
+// company.
 //
-// A new limit also needs its scope in `LimitScope` (machines/calls.ts), its rules in `LimitSettings` (machines/settings.ts) and its counter
-// in services/domain/verifications/counter-names.ts. The type check then names the other places: the schema of the settings, the text of
-// the refusal and the scopes in the API's description.
+// A new limit also needs its rules in machines/settings.ts, its scope in `LimitScope` (machines/calls.ts) and, where it counts more than the
+// app, its counter in services/domain/verifications/counter-names.ts. The type check then asks for the text of its refusal.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { LimitScope } from '../../../machines/calls.ts'
 import type { KeyKind } from '../../../machines/otp.ts'

@@ -1,16 +1,20 @@
 // Pays for messages. In: a verification whose latest delivery has a price. Out: a reservation, or a refusal. The hold on the balance and
 // the amount under the spend cap are one write. Test keys and messages without a price cost nothing, and then no account is touched.
+import { createCache } from '../../../infra/cache.ts'
+import type { Clock } from '../../../infra/clock.ts'
+import type { Docs } from '../../../infra/store/docs.ts'
+import { scanAll } from '../../../infra/store/scan.ts'
 import { CHANNELS } from '../../../machines/channels.ts'
 import type { Delivery, Otp, Prices, Recipient } from '../../../machines/otp.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import type { Accounts } from '../../domain/money/accounts.ts'
-import { holdEntry, voidEntry } from '../../domain/money/documents.ts'
+import { holdEntry, type Price, voidEntry } from '../../domain/money/documents.ts'
+import { type PriceList, priceList } from '../../domain/money/price-list.ts'
 import { endOfDay, spendCapOf } from '../../domain/money/spend-caps.ts'
 import { CONSOLE_APP_ID } from '../../domain/tenancy/console.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { limitRefusal, refusal } from '../refusals.ts'
 import { NO_RESERVATION, type Reservation } from '../reservation.ts'
-import type { PriceSource } from './prices.ts'
 
 export interface Funds {
   pricesFor(sender: Pick<Otp, 'app_id' | 'mode'>, recipient: Pick<Recipient, 'country'>): Promise<Prices>
@@ -30,7 +34,17 @@ export const INSUFFICIENT_FUNDS: Reservation = {
   refusal: refusal('InsufficientFundsError', 'Top up the balance to send.'),
 }
 
-export function createFunds({ accounts, prices }: { accounts: Accounts; prices: PriceSource }): Funds {
+const PRICES_CACHE = { ttlMs: 5_000, maxSize: 1 }
+
+export interface FundsDeps {
+  accounts: Accounts
+  prices: Pick<Docs<Price>, 'find'>
+  clock: Pick<Clock, 'now'>
+}
+
+export function createFunds({ accounts, prices, clock }: FundsDeps): Funds {
+  const priceLists = createCache(() => readPrices(prices), { ...PRICES_CACHE, clock })
+
   async function hold(otp: Otp, delivery: Delivery, settings: CapSettings): Promise<Reservation> {
     const { company_id, otp_id, app_id, recipient } = otp
     const { delivery_id, micros, created_at: at } = delivery
@@ -45,7 +59,7 @@ export function createFunds({ accounts, prices }: { accounts: Accounts; prices: 
     async pricesFor({ app_id, mode }, { country }) {
       // The console sends codes with which users sign in, on the account of the deployment itself.
       if (mode === 'test' || app_id === CONSOLE_APP_ID) return NO_PRICES
-      const priceOf = await prices.list()
+      const priceOf = await priceLists.get('all')
       const priced = CHANNELS.map(channel => [channel, priceOf(channel, country)] as const)
       return Object.fromEntries(priced.filter(([, micros]) => micros > 0))
     },
@@ -65,4 +79,10 @@ export function createFunds({ accounts, prices }: { accounts: Accounts; prices: 
       for (const { delivery_id, micros } of saved) if (micros > 0) accounts.confirmHold(delivery_id)
     },
   }
+}
+
+async function readPrices(prices: Pick<Docs<Price>, 'find'>): Promise<PriceList> {
+  const all: Price[] = []
+  for await (const price of scanAll(prices)) all.push(price)
+  return priceList(all)
 }

@@ -1,7 +1,6 @@
-// Handles the reports from `otp.reports`: receipts, users' messages, refunds, charges after a refund, and reminders
-// that time is up. In: messages with one report
-// or several. Out: an outcome for each message. A report becomes a command for the same commit as a client's call; a report that comes
-// twice changes nothing the second time.
+// Handles the reports from `otp.reports`: receipts, users' messages, refunds, charges after a refund, and reminders that time is up. In:
+// messages with one report or several. Out: an outcome for each message. A report becomes a command for the same commit as a client's call;
+// a report that comes twice changes nothing the second time.
 import {
   type DeliveredMessage,
   dead,
@@ -22,7 +21,7 @@ import type { OtpReport } from '../../../machines/reports.ts'
 import type { Accounts } from '../../domain/money/accounts.ts'
 import { rechargeEntry, refundEntry } from '../../domain/money/documents.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
-import { isReportMessage } from '../../domain/verifications/report-messages.ts'
+import { isReportMessage } from '../../domain/verifications/messages.ts'
 import { eventIdFor } from '../../domain/webhooks/event-ids.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Intent } from '../commit/commit.ts'

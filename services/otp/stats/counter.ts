@@ -6,7 +6,6 @@
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
-import { NONE } from '../../domain/stats/cells.ts'
 import {
   addChange,
   addContribution,
@@ -19,6 +18,7 @@ import {
   startOf,
   type Tally,
 } from '../../domain/stats/contribution.ts'
+import { NONE } from '../../domain/stats/counts.ts'
 import { dayId, hourId, type StatsDoc, type StatsStore } from '../../domain/stats/documents.ts'
 import {
   addRefused,

@@ -7,7 +7,7 @@ import type { OtpCall } from '../../../machines/calls.ts'
 import { MAX_SOLUTION_LENGTH } from '../../../machines/challenge.ts'
 import { idempotencyKeyContext, inFlight } from '../../../services/domain/verifications/encryption-context.ts'
 import { idempotencyIndexes } from '../../../services/domain/verifications/lookup-indexes.ts'
-import { claimOf } from '../../../services/edge/idempotency.ts'
+import { claimOf } from '../../../services/edge/calls.ts'
 import { KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 

@@ -1,5 +1,5 @@
-// What the browser remembers: between visits, and in this tab until the viewer signs out or, of a secret, has copied it. Without storage, as in some private windows,
-// nothing is remembered, and nothing breaks.
+// What the browser remembers: between visits, and in this tab until the viewer signs out or, of a secret, has copied it. Without storage,
+// as in some private windows, nothing is remembered, and nothing breaks.
 
 type Remembered = 'theme' | 'company' | 'app'
 

@@ -1,4 +1,5 @@
-// Counts by name, each with a bar as long as its share of the largest, or of a whole. The bars repeat the numbers, so they are hidden from readers.
+// Counts by name, each with a bar as long as its share of the largest, or of a whole. The bars repeat the numbers, so they are hidden from
+// readers.
 import type { ComponentChildren } from 'preact'
 import { formatCount } from './figure-format.ts'
 import './bar-list.css'

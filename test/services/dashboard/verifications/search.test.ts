@@ -11,7 +11,7 @@ import type { CountersignStore } from '../../../../services/domain/collections.t
 import { CLAIM_HELD_MS, MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../../../services/domain/verifications/claim-holds.ts'
 import type { OtpDoc } from '../../../../services/domain/verifications/documents.ts'
 import { recipientIndexes } from '../../../../services/domain/verifications/lookup-indexes.ts'
-import { claimOf } from '../../../../services/edge/idempotency.ts'
+import { claimOf } from '../../../../services/edge/calls.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { testClock } from '../../../support/clock.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'

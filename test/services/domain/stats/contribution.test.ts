@@ -3,7 +3,6 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { newId } from '../../../../infra/ids.ts'
 import type { SavedOtp } from '../../../../machines/otp.versions.ts'
-import { decodeCells, encodeCells } from '../../../../services/domain/stats/cells.ts'
 import {
   addChange,
   addContribution,
@@ -12,6 +11,7 @@ import {
   isZero,
   newTally,
 } from '../../../../services/domain/stats/contribution.ts'
+import { decodeCells, encodeCells } from '../../../../services/domain/stats/counts.ts'
 import { storedTally } from '../../../../services/domain/stats/hours-and-days.ts'
 import { histories, runHistory } from '../../../support/otp.arbitraries.ts'
 import { issued, play, reported, right, T0 } from '../../../support/otp.ts'

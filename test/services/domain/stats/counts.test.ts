@@ -11,7 +11,7 @@ import {
   decodeCells,
   encodeCells,
   REST,
-} from '../../../../services/domain/stats/cells.ts'
+} from '../../../../services/domain/stats/counts.ts'
 
 describe('the cells of a statistic', () => {
   const value = fc.oneof(fc.stringMatching(/^[a-z0-9_-]{1,12}$/), fc.constantFrom('__proto__', 'constructor', '?'))

@@ -3,7 +3,7 @@ import { Unavailable } from '../../../../infra/unavailable.ts'
 import type { AddressClass } from '../../../../services/domain/address-lists/documents.ts'
 import { createRunImport } from '../../../../services/domain/address-lists/imports.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { createCurrentClassifier } from '../../../../services/otp/limits/current-address-lists.ts'
+import { createCurrentClassifier } from '../../../../services/otp/limits/reputation.ts'
 import {
   chunksIn,
   classesIn,

@@ -1,0 +1,74 @@
+// Messages about a verification between actors: the entries of its outbox, which its effects become; the bodies that channels read; and
+// reports to `otp.reports`. An approval notice is not an effect and not in the outbox. Ids only, no secrets. The bodies of webhook events are
+// in domain/webhooks/messages.ts, the types of reports in machines/reports.ts.
+import type { ChannelQueue, WorkQueue } from '../../../infra/broker/topology.ts'
+import { isJsonObject } from '../../../infra/json-object.ts'
+import type { Trace } from '../../../infra/trace.ts'
+import type { Channel } from '../../../machines/channels.ts'
+import type { OtpReport } from '../../../machines/reports.ts'
+
+export const channelQueue = (channel: Channel): ChannelQueue => `channel.${channel}`
+
+/** Saved with the change that caused the effect, removed once the broker has the message. */
+export interface OutboxEntry {
+  id: string
+  queue: WorkQueue
+  body: unknown
+  /** When it was saved: the sweeper publishes old entries again. */
+  at: number
+  /** Of the request that caused it, for the message; absent where no request did. */
+  trace?: Trace
+}
+
+/** To a channel queue. The consumer loads the verification, so that the message holds no secret. */
+export interface DeliverBody {
+  otp_id: string
+  delivery_id: string
+  generation: number
+  /** Present for live verifications only, absent for test ones: the company and the app. While all providers of the app are busy, the
+   *  message goes back to the queue by this alone, without loading the verification. The name is in stored outboxes and queued messages,
+   *  so it stays. */
+  live?: { company_id: string; app_id: string }
+}
+
+/** To the WhatsApp queue, published without the outbox: the user's message has approved the verification and gets a reply. Nothing depends
+ *  on the reply. */
+export interface ApprovalNoticeBody {
+  otp_id: string
+  approved: true
+}
+
+/** False for a message that another program, or a newer version, has put into a channel's queue. */
+export function isChannelMessage(body: unknown): body is DeliverBody | ApprovalNoticeBody {
+  if (!isJsonObject(body) || typeof body.otp_id !== 'string') return false
+  return 'approved' in body || typeof body.delivery_id === 'string'
+}
+
+/** Several reports in one message, each with the id and the trace that it would have alone. */
+export interface ReportBundle {
+  type: 'reports'
+  all: { id: string; report: OtpReport; trace?: Trace }[]
+}
+
+const REPORT_TYPES: readonly OtpReport['type'][] = [
+  'delivery.reported',
+  'message.received',
+  'delivery.refunded',
+  'delivery.recharged',
+  'otp.due',
+]
+
+/** False for a message that another program, or a newer version, has put into the queue. Only what finds the verification is checked. */
+export function isReportMessage(body: unknown): body is OtpReport | ReportBundle {
+  if (!isJsonObject(body)) return false
+  if (body.type !== 'reports') return isReport(body)
+  return (
+    Array.isArray(body.all) &&
+    body.all.every(one => isJsonObject(one) && typeof one.id === 'string' && isReport(one.report))
+  )
+}
+
+function isReport(report: unknown): boolean {
+  if (!isJsonObject(report) || !(REPORT_TYPES as readonly unknown[]).includes(report.type)) return false
+  return typeof (report.type === 'message.received' ? report.app_id : report.otp_id) === 'string'
+}
