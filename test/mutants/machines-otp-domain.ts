@@ -257,8 +257,8 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   {
     fault: "an app's name is written into a mail as HTML",
     file: 'services/domain/texts/mail-html.ts',
-    original: 'escapeHtml(app)',
-    planted: 'app',
+    original: 'escapeHtml(app)}</bdi>',
+    planted: 'app}</bdi>',
     tests: ['test/services/domain/texts/mail-html.test.ts'],
   },
   {
