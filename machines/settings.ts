@@ -4,7 +4,8 @@
 //
 // `.meta` has its words: `title` is the label of its field and `description` the hint below; the OpenAPI document and the table say both.
 // `more` is for the table alone, in Markdown. `values` says what it may be where bounds and choices do not, `example` stands in the empty
-// field, and a number with the `unit` duration or percent is written so. The `id` of a group names it in requests, and in answers without
+// field, and a number with the `unit` duration or percent is written so. `screen` is the path of the screen that has its field; what a group
+// says holds for its members. The `id` of a group names it in requests, and in answers without
 // its `Input`.
 import { z } from 'zod'
 import {
@@ -68,7 +69,7 @@ const code = z
       unit: 'duration',
     }),
   })
-  .meta({ id: 'CodeSettingsInput', description: 'The code.' })
+  .meta({ id: 'CodeSettingsInput', screen: '/settings', description: 'The code.' })
 
 /** In the order in which the Limits screen shows them. */
 const limits = z
@@ -121,7 +122,7 @@ const limits = z
       more: 'They do not count towards `limits.app`, with or without an address.',
     }),
   })
-  .meta({ id: 'LimitSettingsInput', description: 'Every rule of a list must hold.' })
+  .meta({ id: 'LimitSettingsInput', screen: '/limits', description: 'Every rule of a list must hold.' })
 
 const routing = z
   .strictObject({
@@ -137,7 +138,7 @@ const routing = z
       values: '`{"GB": ["whatsapp", "sms"]}`',
     }),
   })
-  .meta({ id: 'RoutingSettingsInput', description: 'The order in which channels are tried.' })
+  .meta({ id: 'RoutingSettingsInput', screen: '/routing', description: 'The order in which channels are tried.' })
 
 const enabled = z.boolean().default(true).meta({ title: 'Whether the channel may be used' })
 
@@ -200,7 +201,7 @@ const channels = z
     telegram: channelSwitch.prefault({}),
     whatsapp: whatsapp.prefault({}),
   })
-  .meta({ id: 'ChannelSettingsInput', description: 'Each channel of the app.' })
+  .meta({ id: 'ChannelSettingsInput', screen: '/routing', description: 'Each channel of the app.' })
 
 /** Only new lines control a message. */
 const template = (max: number) =>
@@ -257,7 +258,7 @@ const texts = z
       values: '`{"en": {"text": "Your code is {code}."}}`',
     }),
   })
-  .meta({ id: 'TextSettingsInput', description: 'Own texts, by channel and language.' })
+  .meta({ id: 'TextSettingsInput', screen: '/settings', description: 'Own texts, by channel and language.' })
 
 const fraudGuardMode = choice('FraudGuardMode', {
   off: { label: 'Off', hint: 'It looks at nothing and records nothing.' },
@@ -288,7 +289,11 @@ const fraudGuard = z
     }),
     action: fraudGuardAction.default('refuse').meta({ title: 'What happens to a suspicious message' }),
   })
-  .meta({ id: 'FraudGuardSettingsInput', description: 'What is done about messages that look like SMS pumping.' })
+  .meta({
+    id: 'FraudGuardSettingsInput',
+    screen: '/limits',
+    description: 'What is done about messages that look like SMS pumping.',
+  })
 
 const publishableChallenge = choice('PublishableChallenge', {
   off: { label: 'Never', hint: 'Devices send without solving anything.' },
@@ -302,31 +307,37 @@ const publishableChallenge = choice('PublishableChallenge', {
 export const declaredSettings = z
   .strictObject({
     locale: locale.default('en').meta({
+      screen: '/settings',
       title: 'Default language',
       description: 'For sends that name no language, or one that has no text.',
       values: 'a BCP 47 tag',
     }),
     code: code.prefault({}),
     verify_attempts: z.int().min(1).max(10).default(5).meta({
+      screen: '/settings',
       title: 'Wrong codes per verification',
       description: 'The last one ends the verification.',
       more: 'A code of 4 digits allows at most 5, and needs lower limits: [wrong codes](#wrong-codes).',
     }),
     send_attempts: z.int().min(1).max(20).default(5).meta({
+      screen: '/settings',
       title: 'Messages per verification',
       description: 'The send and its resends.',
     }),
     resend_cooldown_seconds: z.array(seconds(0, 3_600)).min(1).default([30, 60, 120]).meta({
+      screen: '/settings',
       title: 'Waits between messages',
       description: 'After the 1st, 2nd, … message. The last one repeats.',
       unit: 'duration',
     }),
     token_ttl_seconds: seconds(1, 3_600).default(600).meta({
+      screen: '/settings',
       title: 'How long a device’s token is valid',
       description: 'Your server must exchange it within this time.',
       unit: 'duration',
     }),
     idempotency_ttl_seconds: seconds(60, 604_800).default(86_400).meta({
+      screen: '/settings',
       title: 'How long an idempotency key is remembered',
       description: 'During this time a repeated send with the same key sends nothing new.',
       unit: 'duration',
@@ -338,19 +349,23 @@ export const declaredSettings = z
     text_links: z.boolean().default(false).meta({
       title: 'Links in own texts',
       description: 'Whether an own text of SMS or WhatsApp may have a link. Carriers block many messages with links.',
+      screen: '/settings',
     }),
     blocked_countries: z.array(country).default([]).meta({
+      screen: '/limits',
       title: 'Blocked countries',
       description: 'Sends and resends to numbers of these countries are refused.',
       values: 'ISO 3166-1 alpha-2 codes',
     }),
     allowed_countries: z.array(country).nullable().default(null).meta({
+      screen: '/limits',
       title: 'Allowed countries',
       description: 'If given, only numbers of these countries are accepted, unless they are blocked too.',
       more: 'Numbers that belong to no country (satellites, international networks) are then refused. `[]` accepts none.',
       values: 'ISO 3166-1 alpha-2 codes, or null',
     }),
     spend_caps: z.record(countryOrAll, z.int().min(0)).default({}).meta({
+      screen: '/limits',
       title: 'Spend caps',
       description: 'Micro-units per UTC day and country; `*` is for each country without a cap of its own.',
       more: 'See [spend caps](fraud.md#spend-caps).',
@@ -358,26 +373,31 @@ export const declaredSettings = z
     }),
     fraud_guard: fraudGuard.prefault({}),
     auto_fallback: z.boolean().default(false).meta({
+      screen: '/routing',
       title: 'Automatic fallback',
       description: 'When a message finally fails, the next channel is tried at once, without a resend.',
     }),
     publishable_send: z.boolean().default(false).meta({
+      screen: '/settings',
       title: 'Publishable keys may send in live mode',
       description:
         'Test keys always may. While this is on, the fraud guard refuses unless you have set it otherwise: see Limits and fraud.',
     }),
     // Without one, `publishable_send` decides.
     publishable_challenge: publishableChallenge.optional().meta({
+      screen: '/limits',
       title: 'When a device must solve a challenge',
       more: 'An app that has not set it, or has reset it with `null`, gets `risk` while `publishable_send` is on, and shows that value. [How challenges work](challenges.md).',
     }),
     allowed_origins: z.array(origin).default([]).meta({
+      screen: '/settings',
       title: 'Allowed origins',
       description: 'The web pages that may use publishable keys, such as https://shop.example. Empty: all.',
       more: 'Write them exactly as browsers send them; there are no wildcards.',
       values: '`["https://shop.example"]`',
     }),
     retention_days: z.int().min(1).max(3_650).default(30).meta({
+      screen: '/privacy',
       title: 'Days that verifications are kept',
       description:
         'In test mode, 3 days at most. A shorter time also applies to verifications that are already stored.',

@@ -38,7 +38,7 @@ import { withTimeout } from '../infra/timeout.ts'
 import { VERSION } from '../infra/version.ts'
 import { createCallbackRoutes, createChannelService } from './channel/service.ts'
 import { ADMIN_API } from './dashboard/admin-api.ts'
-import { SIGN_IN_PATH } from './dashboard/screens.ts'
+import { SCREENS, SIGN_IN_PATH } from './dashboard/screens.ts'
 import { createDashboardService } from './dashboard/service.ts'
 import { createInitialData, readBootstrapFile } from './domain/bootstrap/initial-data.ts'
 import { COLLECTIONS, type CountersignStore } from './domain/collections.ts'
@@ -74,7 +74,8 @@ export type Services = Partial<Record<Role, (runtime: Runtime) => Service>>
 /** Providers call back at the address that clients call, so the edge serves their routes too. Its OpenAPI document describes the whole
  *  product, also where another process plays the role of the dashboard. */
 const createEdgeWithCallbacks = (runtime: Runtime): Service => {
-  const service = createEdgeService({ ...runtime, otherApis: [ADMIN_API] })
+  const screens = runtime.config.roles.includes('dashboard') ? SCREENS : []
+  const service = createEdgeService({ ...runtime, otherApis: [ADMIN_API], screens })
   service.router?.use(createCallbackRoutes(runtime).routes())
   return service
 }
@@ -87,7 +88,7 @@ const createEdgeWithCallbacks = (runtime: Runtime): Service => {
 const createDashboardWithClientApi = (runtime: Runtime): Service => {
   const dashboard = createDashboardService(runtime)
   if (runtime.config.roles.includes('edge')) return dashboard
-  const edge = createEdgeService({ ...runtime, otherApis: [ADMIN_API] })
+  const edge = createEdgeService({ ...runtime, otherApis: [ADMIN_API], screens: SCREENS })
   if (edge.router) dashboard.router?.use(edge.router.routes())
   const stop = async (): Promise<void> => void (await Promise.all([dashboard.stop?.(), edge.stop?.()]))
   return { ...dashboard, ...(edge.refuseEarly ? { refuseEarly: edge.refuseEarly } : {}), stop }

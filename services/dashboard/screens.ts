@@ -20,6 +20,7 @@ export const SCREENS = [
   { path: '/routing', name: 'Routing', role: 'viewer', of: 'app' },
   { path: '/providers', name: 'Providers', role: 'viewer', of: 'app' },
   { path: '/limits', name: 'Limits and fraud', role: 'viewer', of: 'app' },
+  { path: '/settings', name: 'Settings', role: 'viewer', of: 'app' },
   { path: '/money', name: 'Money', role: 'viewer', of: 'company' },
   { path: '/team', name: 'Team', role: 'viewer', of: 'company' },
   { path: '/audit', name: 'Audit', role: 'viewer', of: 'company' },

@@ -26,7 +26,7 @@ export const allowCrossOrigin: Middleware = (ctx, next) => {
   return next()
 }
 
-/** For a server key, which must not be in a page, and for a page that the app does not list. */
+/** For a server key, which must not be in a page. */
 export function removeCorsHeaders(ctx: Context): void {
   ctx.remove('Access-Control-Allow-Origin')
   ctx.remove('Access-Control-Expose-Headers')

@@ -92,8 +92,8 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
 
   const checkOrigin = async (ctx: Context, by: Identity): Promise<void> => {
     if (by.kind === 'server') removeCorsHeaders(ctx)
+    // The page may read this answer, which says why it may read no other.
     else if (!(await publishableKeys.allowsOrigin(by, ctx.get('origin')))) {
-      removeCorsHeaders(ctx)
       throw problem('OriginNotAllowedError', { detail: 'The app does not list this origin.' })
     }
   }

@@ -1,4 +1,4 @@
-// The edge. In: the broker, the store and the keys. Out: the public API over HTTP, its OpenAPI document and its reference page.
+// The edge. In: the broker, the store and the keys. Out: the public API over HTTP, its OpenAPI document and the pages of its reference.
 import { Router } from '@koa/router'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
@@ -12,6 +12,7 @@ import type { ApiPart } from '../../infra/openapi/operation.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createRefusalLog } from '../domain/refusals/refusal-log.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
+import type { ScreenLink } from './docs/reference.ts'
 import { createReferenceRouter } from './docs/router.ts'
 import { createKeyUsage } from './key-usage.ts'
 import { CLIENT_API } from './operations.ts'
@@ -28,10 +29,12 @@ export interface EdgeDeps {
   metrics: Pick<Metrics, 'refusals'>
   /** What other services serve over HTTP. The document has it beside the client API. */
   otherApis?: readonly ApiPart[]
+  /** The screens of the dashboard that this process serves. The reference links to them. */
+  screens?: readonly ScreenLink[]
 }
 
 export function createEdgeService(deps: EdgeDeps): Service {
-  const { broker, store, keyring, findCaller, clock, log, metrics, otherApis = [] } = deps
+  const { broker, store, keyring, findCaller, clock, log, metrics, otherApis = [], screens = [] } = deps
   const { http } = deps.config
   const router = new Router()
   const usage = createKeyUsage({ keys: store.docs('keys'), clock, log })
@@ -49,7 +52,7 @@ export function createEdgeService(deps: EdgeDeps): Service {
     refusals,
   })
   router.use(api.router.routes())
-  router.use(createReferenceRouter({ http, parts: [CLIENT_API, ...otherApis] }).routes())
+  router.use(createReferenceRouter({ http, parts: [CLIENT_API, ...otherApis], screens }).routes())
   const stop = async (): Promise<void> => void (await Promise.all([usage.stop(), refusals.settled()]))
   return { router, refuseEarly: api.refuseEarly, stop }
 }

@@ -4,7 +4,6 @@ import type { Locator, Page } from 'playwright-core'
 import { createCaller } from '../support/api-caller.ts'
 import { describeInBrowserOnce, expectAccessible, LOOKS, SIZES, type Viewer } from '../support/browser.ts'
 import type { TestClock } from '../support/clock.ts'
-import { eventually } from '../support/eventually.ts'
 import { CACHE_TTL_MS } from '../support/flow.ts'
 import { createRunningClock } from '../support/running-clock.ts'
 
@@ -124,50 +123,28 @@ describeInBrowserOnce('the routing screen, as it is used', (open, start) => {
 
   it('says a refusal beside its field, and loses nothing else', async () => {
     const { page, admin } = await open.operator(await start())
+    const whatsapp = async () => (await admin('GET', `/apps/${APP}`)).body.settings.channels.whatsapp
     await page.goto('/routing')
-    const digits = page.getByLabel('Digits of a code')
-    await digits.fill('12')
-    await page.getByLabel('How long a code is valid').fill('5 minutes')
+    await page.getByRole('switch', { name: 'Automatic fallback' }).click()
     await page.getByLabel('Link, then the code').check()
-    await page.getByLabel('Business number').fill('555 0001111')
-    await page.getByLabel('Allowed origins').fill('https://shop.example\nhttps://*.example')
+    const number = page.getByLabel('Business number')
+    await number.fill('555 0001111')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('Must be a whole number from 4 to 8.').waitFor()
     await page.getByText('This is not a phone number with its country code, such as +15550001111.').waitFor()
-    await page.getByText('Has no wildcards: list every origin by itself').waitFor()
-    expect((await admin('GET', `/apps/${APP}`)).body.settings.code).to.deep.equal({ length: 6, ttl_seconds: 600 })
-    // The first refused field has the focus.
-    expect(await page.getByLabel('Business number').evaluate(isFocused)).to.equal(true)
-    expect(await page.getByLabel('How long a code is valid').inputValue()).to.equal('5 minutes')
-
-    await digits.fill('8')
-    await page.getByText('Must be a whole number from 4 to 8.').waitFor({ state: 'detached' })
-    await page.getByLabel('Business number').fill('+15550001111')
-    await page.getByLabel('Allowed origins').fill('https://shop.example\n')
-    await page.getByRole('switch', { name: 'Publishable keys may send in live mode' }).click()
+    expect((await admin('GET', `/apps/${APP}`)).body.settings.auto_fallback).to.equal(false)
+    expect(await number.evaluate(isFocused), 'the first refused field').to.equal(true)
+    await number.fill('+15550001111')
     await save(page)
-    const { settings } = (await admin('GET', `/apps/${APP}`)).body
-    expect(settings.code).to.deep.equal({ length: 8, ttl_seconds: 300 })
-    expect(settings.allowed_origins).to.deep.equal(['https://shop.example'])
-    expect(settings.publishable_send).to.equal(true)
-    expect(settings.channels.whatsapp).to.deep.include({ mode: 'link_code', business_number: '+15550001111' })
+    expect((await admin('GET', `/apps/${APP}`)).body.settings.auto_fallback).to.equal(true)
+    expect(await whatsapp()).to.deep.include({ mode: 'link_code', business_number: '+15550001111' })
 
     await page.getByRole('radio', { name: 'Template' }).check()
-    await page.getByLabel('Business number').fill('')
+    await number.fill('')
     await save(page)
-    const { whatsapp } = (await admin('GET', `/apps/${APP}`)).body.settings.channels
-    expect(whatsapp, 'an emptied field is no number').to.deep.include({ mode: 'template', business_number: null })
-  })
-
-  it('says what another screen must allow first', async () => {
-    const { page } = await open.operator(await start())
-    await page.goto('/routing')
-    await page.getByLabel('Digits of a code').fill('4')
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('“Wrong codes for one recipient”, under Limits and fraud allows 100 guesses').waitFor()
-    await page.getByRole('button', { name: 'Discard' }).click()
-    expect(await page.getByLabel('Digits of a code').inputValue()).to.equal('6')
-    await page.getByText('Unsaved changes', { exact: true }).waitFor({ state: 'detached' })
+    expect(await whatsapp(), 'an emptied field is no number').to.deep.include({
+      mode: 'template',
+      business_number: null,
+    })
   })
 
   it('warns before unsaved changes are left, by a link, the back button and closing', async () => {
@@ -209,22 +186,6 @@ describeInBrowserOnce('the routing screen, as it is used', (open, start) => {
     expect((await admin('GET', `/apps/${APP}`)).body.settings.auto_fallback).to.equal(true)
   })
 
-  it('keeps what another user has saved meanwhile', async () => {
-    const { page, admin } = await open.operator(await start())
-    await page.goto('/overview')
-    await page.getByRole('link', { name: 'Overview' }).waitFor()
-    await admin('PATCH', `/apps/${APP}`, { settings: { send_attempts: 7 } })
-    await page.getByRole('link', { name: 'Routing' }).click()
-    const attempts = page.getByLabel('Messages per verification')
-    await eventually(async () => expect(await attempts.inputValue()).to.equal('7'))
-    await page.getByLabel('Digits of a code').fill('7')
-    await admin('PATCH', `/apps/${APP}`, { settings: { locale: 'de' } })
-    await save(page)
-    const { settings } = (await admin('GET', `/apps/${APP}`)).body
-    expect([settings.code.length, settings.send_attempts, settings.locale]).to.deep.equal([7, 7, 'de'])
-    expect(await page.getByLabel('Default language').inputValue()).to.equal('de')
-  })
-
   it('shows a viewer everything and lets a viewer change nothing', async () => {
     const { page } = await open.user(await start(), COMPANY, 'viewer')
     await page.goto('/routing')
@@ -233,7 +194,6 @@ describeInBrowserOnce('the routing screen, as it is used', (open, start) => {
     for (const button of await list.getByRole('button').all()) expect(await button.isDisabled()).to.equal(true)
     await drag(page, rowOf(list, 'Email'), rowOf(list, 'SMS'))
     expect(await orderOf(list)).to.deep.equal(['SMS', 'WhatsApp', 'Telegram', 'Email'])
-    expect(await page.getByLabel('Digits of a code').isDisabled()).to.equal(true)
     expect(await page.getByRole('switch', { name: 'WhatsApp' }).isDisabled()).to.equal(true)
     await page.getByLabel('Recipient').fill('ada@example.com')
     await page.getByLabel('Sent with').selectOption('Test server key')
@@ -267,41 +227,8 @@ describeInBrowserOnce('the routing screen, as it is used', (open, start) => {
     expect(await saved()).to.deep.equal([])
     // What is saved already is not asked again.
     await page.getByRole('link', { name: 'Routing' }).click()
-    await page.getByLabel('Digits of a code').fill('7')
+    await page.getByRole('switch', { name: 'Automatic fallback' }).click()
     await save(page)
-  })
-})
-
-describeInBrowserOnce('the texts on the routing screen', (open, start) => {
-  it('are edited by channel and language, with a preview that counts segments, and go back to the built-in ones', async () => {
-    const { page, admin } = await open.operator(await start())
-    const stored = async () => (await admin('GET', `/apps/${APP}`)).body.settings.texts
-    await page.goto('/routing')
-    const preview = page.getByRole('region', { name: 'Preview' })
-    await preview.getByText('123456 is your Demo verification code.').waitFor()
-    await preview.getByText('GSM-7, 38 characters, 1 segment.').waitFor()
-    await page.getByLabel('Language', { exact: true }).selectOption('German')
-    const text = page.getByLabel('Text', { exact: true })
-    expect(await text.inputValue()).to.equal('{code} ist Ihr {app}-Bestätigungscode.')
-    await text.fill('Ihr Code')
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('Has no {code}').waitFor()
-    await text.fill('Ваш код {code} — {app}')
-    await preview.getByText('Ваш код 123456 — Demo').waitFor()
-    await preview.getByText('UCS-2, 21 characters, 1 segment.').waitFor()
-    await save(page)
-    expect(await stored()).to.deep.equal({ sms: { de: { text: 'Ваш код {code} — {app}' } }, email: {}, whatsapp: {} })
-
-    await page.getByLabel('Message', { exact: true }).selectOption('Email')
-    await page.getByLabel('Subject').fill('Anmelden bei {app}')
-    await preview.getByText('Anmelden bei Demo').waitFor()
-    await save(page)
-    expect((await stored()).email.de.subject).to.equal('Anmelden bei {app}')
-
-    await page.getByRole('button', { name: 'Back to the built-in text' }).click()
-    await preview.getByText('123456 ist Ihr Demo-Bestätigungscode.').first().waitFor()
-    await save(page)
-    expect((await stored()).email).to.deep.equal({})
   })
 })
 
@@ -330,7 +257,7 @@ describeInBrowserOnce('the looks of the routing screen', (open, start) => {
       await page.getByLabel('Sent with').selectOption('Test server key')
       await page.getByRole('button', { name: 'Explain' }).click()
       await page.getByText('The code goes by WhatsApp.').waitFor()
-      await page.getByLabel('Digits of a code').fill('12')
+      await page.getByLabel('Business number').fill('12')
       await page.getByRole('button', { name: 'Save', exact: true }).click()
       await page.getByText('Nothing was saved.').waitFor()
       await expectAccessible(page)

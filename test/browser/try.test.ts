@@ -375,6 +375,8 @@ describeInBrowserOnce('Try it, as it is used', (open, start) => {
     await page.getByText('is not among them').waitFor()
     await press(page, 'Send code')
     await card(page, 'Request').getByText('"type": "OriginNotAllowedError"').waitFor()
+    await page.getByRole('link', { name: 'Open Settings' }).click()
+    await page.getByLabel('Allowed origins').waitFor()
   })
 
   it('tells a viewer which role it needs, and forgets its keys on signing out', async () => {

@@ -138,8 +138,10 @@ describe('the samples of the reference, when they are run', function () {
       if (!isHere) return
       const countersign = await start({ bootstrap: BOOTSTRAP })
       const otpId = await newVerification(countersign)
-      const page = await (await fetch(`${countersign.url}/docs`)).text()
-      const samples = new Map(readSamples(page).map(({ section, texts }) => [section, texts[language]]))
+      const pages = await Promise.all(
+        ['client-api', 'admin-companies'].map(async page => (await fetch(`${countersign.url}/docs/${page}`)).text()),
+      )
+      const samples = new Map(pages.flatMap(readSamples).map(({ section, texts }) => [section, texts[language]]))
       const sources = Object.fromEntries(
         Object.keys(EXPECTED).map(section => {
           const text = samples.get(section) ?? ''

@@ -8,6 +8,7 @@ import { createHttpShell } from '../../infra/http/shell.ts'
 import { createMetrics } from '../../infra/metrics.ts'
 import type { OtpAnswer, OtpCall, VerificationView } from '../../machines/calls.ts'
 import { ADMIN_API } from '../../services/dashboard/admin-api.ts'
+import { SCREENS } from '../../services/dashboard/screens.ts'
 import type { NewRefusal } from '../../services/domain/refusals/refusal-log.ts'
 import { hashApiKey } from '../../services/domain/tenancy/api-keys.ts'
 import type { ApiKey } from '../../services/domain/tenancy/documents.ts'
@@ -119,6 +120,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
   const reference = createReferenceRouter({
     http: { publicUrl: options.publicUrl ?? null, port: 3000 },
     parts: [CLIENT_API, ADMIN_API],
+    screens: SCREENS,
   })
   const { pacing = createRefusalPacing({ clock }) } = options
   const shell = createHttpShell({ log: captured.log, metrics, clock, pacing }, [api.router, reference])

@@ -11,6 +11,8 @@ export interface SettingField {
   bounds: Setting['bounds']
   choices: Readonly<Record<string, Choice>>
   default: unknown
+  /** The path of the screen that has its field. */
+  screen: string
 }
 
 /** Names of members stand in quotation marks: a hint has no markup. */
@@ -18,9 +20,9 @@ const withoutMarkup = (text: string): string => text.replaceAll(/`([^`]+)`/g, 'â
 
 export const SETTING_FIELDS = Object.fromEntries(
   SETTINGS.map(
-    ({ path, kind, title, description, example, bounds, choices, default: value }): [string, SettingField] => [
+    ({ path, kind, title, description, example, bounds, choices, screen, default: value }): [string, SettingField] => [
       path,
-      { kind, label: title, hint: withoutMarkup(description), example, bounds, choices, default: value },
+      { kind, label: title, hint: withoutMarkup(description), example, bounds, choices, default: value, screen },
     ],
   ),
 ) as Readonly<Record<SettingPath, SettingField>>

@@ -25,7 +25,7 @@ export type SettingPath = PathIn<AppSettings>
 export type SettingKind = ReturnType<typeof kindOf>
 
 /** A text is empty where the declaration has none. */
-const NO_WORDS = { title: '', description: '', more: '', values: '', example: '' }
+const NO_WORDS = { title: '', description: '', more: '', values: '', example: '', screen: '' }
 
 export interface Setting extends Readonly<typeof NO_WORDS> {
   path: SettingPath
@@ -38,14 +38,17 @@ export interface Setting extends Readonly<typeof NO_WORDS> {
 
 type Values = Record<string, unknown>
 
-export const SETTINGS = settingsIn(declaredSettings, withDerivedDefaults(declaredSettings.parse({})), '')
+export const SETTINGS = settingsIn(declaredSettings, withDerivedDefaults(declaredSettings.parse({})), '', '')
 
-function settingsIn(group: z.ZodObject, defaults: Values, above: string): Setting[] {
+function settingsIn(group: z.ZodObject, defaults: Values, above: string, screenAbove: string): Setting[] {
   return Object.entries(group.shape as Record<string, z.ZodType>).flatMap(([name, member]) => {
     const path = `${above}${name}` as SettingPath
     const schema = withoutDefault(member)
-    if (schema instanceof z.ZodObject) return settingsIn(schema, defaults[name] as Values, `${path}.`)
-    const words = { ...NO_WORDS, ...(member.meta() as Partial<typeof NO_WORDS>) }
+    if (schema instanceof z.ZodObject) {
+      const { screen = screenAbove } = schema.meta() as Partial<typeof NO_WORDS>
+      return settingsIn(schema, defaults[name] as Values, `${path}.`, screen)
+    }
+    const words = { ...NO_WORDS, screen: screenAbove, ...(member.meta() as Partial<typeof NO_WORDS>) }
     if (words.title === '') throw new Error(`the setting ${path} has no title`)
     const choices = CHOICES.get(schema) ?? {}
     return { ...words, path, kind: kindOf(member), bounds: boundsOf(schema), choices, default: defaults[name] }

@@ -1,7 +1,7 @@
 // Blocks of code: a sample in all languages, of which the reader sees one, and an example of JSON. The script of the page adds the tabs
 // and the copy buttons; the language can be chosen without it.
 import { highlight } from './highlight.ts'
-import { escapeText, type Html, html } from './html.ts'
+import { EMPTY_HTML, escapeText, type Html, html } from './html.ts'
 import { writeSamples } from './samples/all-languages.ts'
 import { LANGUAGES, type Language, type SampleRequest } from './samples/request.ts'
 
@@ -11,6 +11,13 @@ export interface Base {
   /** False: no PUBLIC_URL says it, so the script of the page puts in the address under which the page was opened. */
   known: boolean
 }
+
+/** One choice for all samples. The style follows it, so it works without the script too. */
+export const languageChoice = (): Html => html`<fieldset class="languages"><legend>Language of the samples</legend>
+${LANGUAGES.map(
+  ({ id, name }, at) =>
+    html`<label><input type="radio" name="language" value="${id}"${at === 0 ? html` checked` : EMPTY_HTML}> ${name}</label>`,
+)}</fieldset>`
 
 /** `title` says what the sample does: it is the name of the block for assistive technology. */
 export function sampleBlock(title: string, samples: Record<Language, string>, base: Base): Html {

@@ -1,7 +1,9 @@
 // In: a schema of the OpenAPI document. Out: an HTML list of its members with name, kind of value, bounds and meaning. The members of an
 // object within it are folded up below it, or are behind a link to the object's own list.
 import type { JsonSchema } from '../../../infra/openapi/schemas.ts'
+import { SETTINGS } from '../../domain/tenancy/setting-list.ts'
 import { EMPTY_HTML, type Html, html, joinHtml, prose } from './html.ts'
+import { inDashboard } from './layout.ts'
 
 export type Schemas = Record<string, JsonSchema>
 
@@ -51,9 +53,17 @@ function list(
     return html`<li id="${path}"><div class="member"><code>${name}</code> <span class="kind">${kindOf(
       member,
       schemas,
-    )}</span>${mark(required.has(name), use)}</div>${about(member, schemas)}${folded}</li>`
+    )}</span>${mark(required.has(name), use)} ${settingScreen(path, use)}</div>${about(member, schemas)}${folded}</li>`
   })
   return html`<ul class="members">${items}</ul>`
+}
+
+const SCREENS_OF_SETTINGS = new Map<string, string>(SETTINGS.map(({ path, screen }) => [path, screen]))
+
+/** Where people change the setting that this member of a body changes. */
+function settingScreen(path: string, use: MembersOptions['use']): Html {
+  const screen = SCREENS_OF_SETTINGS.get(path.replace(/^\w+\.settings\./, ''))
+  return screen && use === 'request' ? inDashboard(screen) : EMPTY_HTML
 }
 
 const mark = (isRequired: boolean, use: MembersOptions['use']): Html => {

@@ -1,28 +1,31 @@
-// The contents of the reference as links, in groups that fold.
-import type { OpenApiDocument } from '../../../infra/openapi/document.ts'
-import { GUIDES } from './guides/all.ts'
+// The contents of the reference as links: every page, and the sections of the page that is open.
 import { type Html, html } from './html.ts'
-import { adminGroups, type Entry, entriesOf } from './outline.ts'
+import type { Page } from './pages.ts'
 
-const link = (id: string, text: string): Html => html`<li><a href="#${id}">${text}</a></li>`
+const pageLink = (page: Page, current: Page | null): Html =>
+  page === current
+    ? html`<li><a href="#${page.id}" aria-current="page">${page.name}</a>${sectionLinks(page)}</li>`
+    : html`<li><a href="#${page.id}">${page.name}</a></li>`
 
-const operationLinks = (entries: readonly Entry[]): Html =>
-  html`<ul>${entries.map(({ operation }) => link(operation.operationId, operation.summary))}</ul>`
+function partLinks(part: string, pages: readonly Page[], current: Page | null): Html {
+  return html`<p class="contents-title">${part}</p>
+<ul>${pages.filter(page => page.part === part).map(page => pageLink(page, current))}</ul>`
+}
 
-const group = (name: string, links: Html): Html => html`<li><details><summary>${name}</summary>${links}</details></li>`
+/** A long list of objects is found by the search, and by the page itself. */
+const MOST_SECTIONS = 30
 
-export function navigation(document: OpenApiDocument): Html {
-  const events = Object.entries(document.webhooks)
+function sectionLinks({ body }: Page): Html {
+  const sections = [...body.html.matchAll(/<h2 id="([^"]+)"[^>]*>(.*?)<\/h2>/g)]
+  if (sections.length === 0 || sections.length > MOST_SECTIONS) return html``
+  return html`<ul>${sections.map(
+    ([, id = '', text = '']) => html`<li><a href="#${id}">${{ html: text.replaceAll(/<[^>]+>/g, '') }}</a></li>`,
+  )}</ul>`
+}
+
+export function navigation(pages: readonly Page[], current: Page | null): Html {
+  const parts = [...new Set(pages.map(({ part }) => part))]
   return html`<nav class="contents" id="contents" aria-label="Contents">
-<p class="contents-title">Guides</p>
-<ul>${GUIDES.map(({ id, name }) => link(id, name))}</ul>
-<p class="contents-title">Client API</p>
-${operationLinks(entriesOf(document, 'Verifications'))}
-<p class="contents-title">Events</p>
-<ul>${events.map(([type, { post }]) => link(post.operationId, type))}</ul>
-<p class="contents-title">Admin API</p>
-<ul>${adminGroups(document).map(({ name, entries }) => group(name, operationLinks(entries)))}</ul>
-<p class="contents-title">More</p>
-<ul>${link('schemas', 'Objects')}<li><a href="/openapi.json">openapi.json</a></li></ul>
+${parts.map(part => partLinks(part, pages, current))}
 </nav>`
 }

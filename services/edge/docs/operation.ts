@@ -10,15 +10,17 @@ import {
 import { type Base, jsonBlock, requestSample } from './code-block.ts'
 import { errorAnchor } from './guides/errors.ts'
 import { EMPTY_HTML, type Html, html, prose } from './html.ts'
-import { besides, heading, type Level, subheading, table } from './layout.ts'
+import { besides, heading, inDashboard, subheading, table } from './layout.ts'
 import { about, kindOf, membersList, type Schemas, schemaByRef } from './members.ts'
-import type { Entry } from './outline.ts'
+import { type Entry, screenOf } from './outline.ts'
 import type { SampleRequest } from './samples/request.ts'
 import { tryForm } from './try-form.ts'
 
+/** Its heading, below that of the page. */
+const LEVEL = 2
+
 export interface OperationOptions {
   base: Base
-  level: Level
   /** Whether the reader may try it on the page. */
   canTry: boolean
 }
@@ -27,15 +29,12 @@ interface Answer extends Response {
   status: string
 }
 
-export function operationSection(
-  entry: Entry,
-  document: OpenApiDocument,
-  { base, level, canTry }: OperationOptions,
-): Html {
+export function operationSection(entry: Entry, document: OpenApiDocument, { base, canTry }: OperationOptions): Html {
   const { method, path, operation } = entry
   const { schemas } = document.components
   const { operationId, summary, parameters = [], requestBody } = operation
   const { description, role } = splitRole(operation.description)
+  const screen = screenOf(entry)
   const answers = Object.entries(operation.responses).map(([status, one]) => ({
     status,
     ...resolveResponse(document, one),
@@ -45,21 +44,21 @@ export function operationSection(
   const text = html`
 <p class="route"><b class="method ${method.toLowerCase()}">${method}</b> <code>${path}</code></p>
 <p>${prose(description)}</p>
-<p class="callers">${callers(operation, role)}</p>
-${parameters.length === 0 ? EMPTY_HTML : html`${subheading(level, 'Parameters')}${parametersList(parameters, operationId, schemas)}`}
+<p class="callers">${callers(operation, role)} ${screen === undefined ? EMPTY_HTML : inDashboard(screen)}</p>
+${parameters.length === 0 ? EMPTY_HTML : html`${subheading(LEVEL, 'Parameters')}${parametersList(parameters, operationId, schemas)}`}
 ${
   request === undefined
     ? EMPTY_HTML
-    : html`${subheading(level, requestBody?.required === false ? 'Body, optional' : 'Body')}${membersList(schemaByRef(request.schema.$ref, schemas), schemas, { anchor: operationId, use: 'request', nested: true })}`
+    : html`${subheading(LEVEL, requestBody?.required === false ? 'Body, optional' : 'Body')}${membersList(schemaByRef(request.schema.$ref, schemas), schemas, { anchor: operationId, use: 'request', nested: true })}`
 }
-${successes.map(answer => html`${subheading(level, `Answer ${answer.status}`)}${answerMembers(answer, operationId, schemas)}`)}
+${successes.map(answer => html`${subheading(LEVEL, `Answer ${answer.status}`)}${answerMembers(answer, operationId, schemas)}`)}
 ${errorsOf(answers)}`
   const code = html`
 ${requestSample(`${method} ${path}`, sampleOf(entry, successes), base)}
 ${canTry ? tryForm(entry, schemas) : EMPTY_HTML}
 ${successes.flatMap(examplesOf)}`
   return html`<section class="operation" aria-labelledby="${operationId}">
-${heading(level, operationId, summary)}
+${heading(LEVEL, operationId, summary)}
 ${besides(text, code)}
 </section>`
 }

@@ -1,5 +1,6 @@
 // In: the OpenAPI document. Out: its operations in the order and the groups in which the reference shows them.
 import type { OpenApiDocument, Operation } from '../../../infra/openapi/document.ts'
+import { PROVIDER_TYPES } from '../../domain/tenancy/provider-types/list.ts'
 
 export interface Entry {
   method: string
@@ -11,6 +12,7 @@ export interface Group {
   name: string
   /** The anchor of the group. */
   id: string
+  keywords: string
   entries: Entry[]
 }
 
@@ -48,10 +50,53 @@ const SUBJECTS: Record<string, string> = {
   'sign-out': 'Sign-in and sessions',
   me: 'Sign-in and sessions',
   sessions: 'Sign-in and sessions',
+  session: 'Sign-in and sessions',
   users: 'Team',
+  invitations: 'Team',
 }
 
 const OTHER_SUBJECT = 'More'
+
+/** The screen of the dashboard where people do the same, by the subject, or by the operation where it has another. */
+const SCREENS: Record<string, string> = {
+  Companies: '/team',
+  Money: '/money',
+  Apps: '/settings',
+  listApps: '/team',
+  createApp: '/team',
+  getAppHealth: '/overview',
+  'API keys': '/api-keys',
+  'Providers and routing': '/providers',
+  explainRoute: '/routing',
+  'Webhooks and events': '/webhooks',
+  'Verifications and refusals': '/verifications',
+  Statistics: '/overview',
+  Fraud: '/limits',
+  Sandbox: '/try',
+  Privacy: '/privacy',
+  Audit: '/audit',
+  Queues: '/queues',
+  listSessions: '/team',
+  endSessions: '/team',
+  endSession: '/team',
+  Team: '/team',
+  send: '/try',
+  resend: '/try',
+  verify: '/try',
+  status: '/verifications',
+}
+
+/** Other words that readers search for. */
+const KEYWORDS: Record<string, string> = {
+  Money: 'billing, balance, refund, cost, invoice',
+  'Providers and routing': ['vendor', 'gateway', ...PROVIDER_TYPES].join(', '),
+  Privacy: 'gdpr, right to be forgotten, delete personal data, erasure',
+  Team: 'people, roles, members',
+  Statistics: 'analytics, metrics, conversion, reports',
+}
+
+export const screenOf = ({ path, operation }: Entry): string | undefined =>
+  SCREENS[operation.operationId] ?? (operation.tags.includes('Admin') ? SCREENS[subjectOf(path)] : undefined)
 
 function subjectOf(path: string): string {
   const segment = path.split('/').findLast(one => Object.hasOwn(SUBJECTS, one)) ?? ''
@@ -64,7 +109,7 @@ export function adminGroups(document: OpenApiDocument): Group[] {
   for (const entry of entriesOf(document, 'Admin')) {
     const name = subjectOf(entry.path)
     const id = `admin-${name.toLowerCase().replaceAll(' ', '-')}`
-    const group = groups.get(name) ?? { name, id, entries: [] }
+    const group = groups.get(name) ?? { name, id, keywords: KEYWORDS[name] ?? '', entries: [] }
     group.entries.push(entry)
     groups.set(name, group)
   }

@@ -1,6 +1,7 @@
-// GET /openapi.json, GET /docs and the files of /docs. Both texts are built and compressed at the first request and served from memory.
+// GET /openapi.json, the pages of /docs, the index of their search and their files. All texts are made at the first request, compressed
+// when they are first asked for, and served from memory.
 import { Router } from '@koa/router'
-import type { Context, Middleware } from 'koa'
+import type { Context } from 'koa'
 import type { Config } from '../../../infra/config/config.ts'
 import { compressText } from '../../../infra/http/compressed-text.ts'
 import { type Caching, serveSiteFile, setPageSecurityHeaders } from '../../../infra/http/site-files.ts'
@@ -8,37 +9,45 @@ import type { ApiPart } from '../../../infra/openapi/operation.ts'
 import { readBuiltSite, type SiteFile } from '../../../infra/web/built-site.ts'
 import { createProductDocument } from '../../domain/openapi/document.ts'
 import { assetTags, createAssetRouter } from './assets.ts'
-import { renderReferencePage } from './page.ts'
+import { createReference, FRONT_PATH, type ScreenLink } from './reference.ts'
 
 export interface ReferenceDeps {
   http: Pick<Config['http'], 'publicUrl' | 'port'>
   parts: readonly ApiPart[]
+  /** The screens of the dashboard that this process serves. */
+  screens: readonly ScreenLink[]
 }
 
-export function createReferenceRouter({ http: { publicUrl, port }, parts }: ReferenceDeps): Router {
+export function createReferenceRouter({ http: { publicUrl, port }, parts, screens }: ReferenceDeps): Router {
   const site = readBuiltSite('docs')
   const createDocument = once(() =>
     createProductDocument(parts, { url: publicUrl ?? '/', description: 'This deployment.' }),
   )
   const base = { url: publicUrl?.replace(/\/$/, '') ?? `http://localhost:${port}`, known: publicUrl !== null }
+  const reference = once(() => createReference({ document: createDocument(), base, screens, assets: assetTags(site) }))
+  const files = new Map<string, Promise<SiteFile>>()
+  const serve = async (ctx: Context, text: string, type: string, caching: Caching): Promise<void> => {
+    const file = files.get(ctx.path) ?? compressText(text, type)
+    files.set(ctx.path, file)
+    serveSiteFile(ctx, await file, caching)
+  }
+
   const router = new Router({ sensitive: true })
-  router.get(
-    '/openapi.json',
-    serveText(() => compressText(JSON.stringify(createDocument()), 'application/json'), 'five minutes', allowAnyOrigin),
+  router.get('/openapi.json', ctx => {
+    // Tools in web pages read the document too.
+    ctx.set('Access-Control-Allow-Origin', '*')
+    return serve(ctx, JSON.stringify(createDocument()), 'application/json', 'five minutes')
+  })
+  router.get(`${FRONT_PATH}/search.json`, ctx =>
+    serve(ctx, JSON.stringify(reference().searchEntries), 'application/json', 'ask each time'),
   )
-  router.get(
-    '/docs',
-    serveText(
-      () =>
-        compressText(
-          renderReferencePage({ document: createDocument(), base, assets: assetTags(site) }),
-          'text/html; charset=utf-8',
-        ),
-      // A page that is kept longer would ask for the files of an earlier build.
-      'ask each time',
-      setPageSecurityHeaders,
-    ),
-  )
+  router.get([FRONT_PATH, `${FRONT_PATH}/:page`], async ctx => {
+    const page = reference().pages.get(ctx.path)
+    if (page === undefined) return
+    setPageSecurityHeaders(ctx)
+    // A page that is kept longer would ask for the files of an earlier build.
+    await serve(ctx, page, 'text/html; charset=utf-8', 'ask each time')
+  })
   router.use(createAssetRouter(site).routes())
   return router
 }
@@ -50,14 +59,3 @@ const once = <T>(create: () => T): (() => T) => {
     return created.value
   }
 }
-
-function serveText(create: () => Promise<SiteFile>, caching: Caching, setHeaders: (ctx: Context) => void): Middleware {
-  const file = once(create)
-  return async ctx => {
-    setHeaders(ctx)
-    serveSiteFile(ctx, await file(), caching)
-  }
-}
-
-/** Tools in web pages read the document too. */
-const allowAnyOrigin = (ctx: Context): void => ctx.set('Access-Control-Allow-Origin', '*')

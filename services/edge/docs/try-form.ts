@@ -7,7 +7,7 @@ import { EMPTY_HTML, type Html, html, prose } from './html.ts'
 import { type Schemas, schemaByRef } from './members.ts'
 import type { Entry } from './outline.ts'
 
-const MAGIC_LIST = 'magic-recipients'
+export const MAGIC_LIST = 'magic-recipients'
 
 /** What a field holds at first: a recipient whose code arrives at once. The ids and the token come from an answer that the reader got. */
 const FIRST_VALUES: Record<string, string> = { recipient: '+15005550010' }
@@ -15,7 +15,7 @@ const FIRST_VALUES: Record<string, string> = { recipient: '+15005550010' }
 const HINTS: Record<string, string> = {
   otp_id: 'Filled in by the answer of a send on this page.',
   verification_token: 'Filled in by a verify on this page with a publishable key.',
-  code: 'In the sandbox inbox: the screen Try it of the dashboard, or [the admin API](#listSandboxMessages).',
+  code: 'In the sandbox inbox: the screen [Try it](/try) of the dashboard, or [the admin API](#listSandboxMessages).',
 }
 
 interface Field {

@@ -14,6 +14,7 @@ describe('the address of a screen', () => {
       '/a/app_1/routing',
       '/a/app_1/providers',
       '/a/app_1/limits',
+      '/a/app_1/settings',
       '/c/cmp_1/money',
       '/c/cmp_1/team',
       '/c/cmp_1/audit',

@@ -114,14 +114,39 @@ describe('a publishable key', () => {
       'HTTPS://SHOP.EXAMPLE',
       'null',
     ])
-      it(`may not be used from ${origin}, and the page cannot read why`, async () => {
+      it(`may not be used from ${origin}, and the page can read why`, async () => {
         for (const response of await callAllRoutes(origin)) {
           expect(response.status).to.equal(403)
-          expect(response.headers.get('access-control-allow-origin')).to.equal(null)
+          expect(response.headers.get('access-control-allow-origin')).to.equal(origin)
+          expect(response.headers.get('vary')).to.contain('Origin')
           expect((await problemOf(response)).type).to.equal('OriginNotAllowedError')
         }
         expect(edge.calls).to.deep.equal([])
       })
+
+    it('gives a page that is not listed no other answer to read', async () => {
+      const headers = { Origin: 'https://evil.example' }
+      const device = { key: KEYS.deviceTest, headers }
+      const refused = [
+        await edge.post('/otp/send', {}, device),
+        await edge.post('/otp/send', 'no JSON', device),
+        await edge.post('/otp/verify', { otp_id: OTP_ID, code: '123456' }, device),
+        await edge.get('/otp/otp_none', device),
+      ]
+      for (const response of refused) expect((await problemOf(response)).type).to.equal('OriginNotAllowedError')
+      const others = [
+        ...(await callAllRoutes('https://evil.example', KEYS.serverTest)),
+        await edge.post('/otp/cancel', { otp_id: OTP_ID }, device),
+        await edge.post('/verifications/exchange', {}, { key: KEYS.serverTest, headers }),
+        await edge.request('/docs', { headers }),
+        await edge.request('/api/v1/nowhere', { headers }),
+      ]
+      for (const response of others)
+        expect(
+          [...response.headers.keys()].filter(name => name.startsWith('access-control')),
+          response.url,
+        ).to.deep.equal([])
+    })
 
     it('does not restrict server keys', async () => {
       const statuses = (await callAllRoutes('https://evil.example', KEYS.serverTest)).map(response => response.status)

@@ -2,9 +2,21 @@
 // choices and the words of a refusal. Pure.
 import type { SettingPath } from '../../../domain/tenancy/setting-list.ts'
 import { SETTING_FIELDS } from '../../apps/settings.data.ts'
+import { SCREENS, type ScreenPath } from '../../screens.ts'
 import { duration, durations } from './duration.ts'
 import { percent } from './notation.ts'
 import type { MemberAt, Settings } from './settings-patch.ts'
+
+/** The settings that a screen has fields for. */
+export const settingsOn = (screen: ScreenPath): SettingPath[] =>
+  (Object.keys(SETTING_FIELDS) as SettingPath[]).filter(path => SETTING_FIELDS[path].screen === screen)
+
+/** What a setting is called on another screen than its own. A path that is no setting stays as it is. */
+export function nameElsewhere(path: string): string {
+  const field = Object.hasOwn(SETTING_FIELDS, path) ? SETTING_FIELDS[path as SettingPath] : null
+  const screen = SCREENS.find(one => one.path === field?.screen)
+  return field && screen ? `“${field.label}”, under ${screen.name}` : path
+}
 
 export function labelOf(path: SettingPath): string {
   const { kind, label } = SETTING_FIELDS[path]

@@ -18,9 +18,11 @@ const KEYWORDS: Readonly<Record<string, string>> = {
   '/overview': 'statistics charts conversion breakers',
   '/verifications': 'search refusals timeline codes history',
   '/api-keys': 'webhook endpoint signing secret events replay re-enable',
-  '/routing': 'channels order countries whatsapp mode code length language origins fallback explain',
+  '/routing': 'channels order countries whatsapp mode fallback explain',
   '/providers': `vendors gateway test breakers ${PROVIDER_TYPES.join(' ')}`,
   '/limits': 'rate limits countries blocked spend caps ip address lists guard',
+  '/settings':
+    'code length texts wording template subject html segments language expiry attempts cooldown devices publishable origins cors token idempotency',
   '/money': 'balance credit ledger prices reconciliation',
   '/team': 'users invite people roles sessions apps company',
   '/audit': 'log changes history',

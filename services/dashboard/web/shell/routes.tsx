@@ -12,6 +12,7 @@ const ApiKeys = loadedScreen(() => import('../screens/api-keys/api-keys.tsx'))
 const Routing = loadedScreen(() => import('../screens/routing/routing.tsx'))
 const Providers = loadedScreen(() => import('../screens/providers/providers.tsx'))
 const Limits = loadedScreen(() => import('../screens/limits/limits.tsx'))
+const Settings = loadedScreen(() => import('../screens/settings/settings.tsx'))
 const Money = loadedScreen(() => import('../screens/money/money.tsx'))
 const Team = loadedScreen(() => import('../screens/team/team.tsx'))
 const Audit = loadedScreen(() => import('../screens/audit/audit.tsx'))
@@ -26,6 +27,7 @@ const COMPONENTS: Readonly<Record<ScreenPath, ComponentType>> = {
   '/routing': Routing,
   '/providers': Providers,
   '/limits': Limits,
+  '/settings': Settings,
   '/money': Money,
   '/team': Team,
   '/audit': Audit,

@@ -1,6 +1,7 @@
 // Says that a screen has unsaved changes, saves or discards them, and asks before they are lost. It lies above the end of the window and has
 // its place there from the start, so that the page does not move when it comes.
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { nameElsewhere } from '../data/setting-words.ts'
 import { useLeaveWarning } from '../data/use-leave-warning.ts'
 import type { SettingsDraft } from '../data/use-settings-draft.ts'
 import { Button } from './button.tsx'
@@ -12,13 +13,11 @@ import { useToast } from './toasts.tsx'
 
 export interface SaveBarProps {
   draft: SettingsDraft
-  /** What settings of other screens are called, by path. */
-  names?: Readonly<Record<string, string>>
   /** Asked before the changes are saved; null when they need no question. */
   question?: { title: string; text: string; action: string } | null
 }
 
-export function SaveBar({ draft, names = {}, question = null }: SaveBarProps) {
+export function SaveBar({ draft, question = null }: SaveBarProps) {
   const { isDirty, busy, problem } = draft
   const say = useToast()
   const warning = useLeaveWarning(isDirty)
@@ -54,7 +53,7 @@ export function SaveBar({ draft, names = {}, question = null }: SaveBarProps) {
     <div class="save-bar-place">
       {isDirty && (
         <section class="save-bar" aria-label="Unsaved changes">
-          {problem && <Refusal draft={draft} names={names} />}
+          {problem && <Refusal draft={draft} />}
           <div class="save-bar-row">
             <p role="status">Unsaved changes</p>
             <div class="actions">
@@ -113,7 +112,7 @@ export function SaveBar({ draft, names = {}, question = null }: SaveBarProps) {
 }
 
 /** Refusals stand beside their fields. Those of fields on another screen stand here. */
-function Refusal({ draft: { problem, elsewhere }, names }: Required<Pick<SaveBarProps, 'draft' | 'names'>>) {
+function Refusal({ draft: { problem, elsewhere } }: Pick<SaveBarProps, 'draft'>) {
   if (problem === null) return null
   if (problem.fields.size === 0) return <ProblemNotice problem={problem} />
   return (
@@ -125,7 +124,7 @@ function Refusal({ draft: { problem, elsewhere }, names }: Required<Pick<SaveBar
         <ul>
           {elsewhere.map(({ path, message }) => (
             <li key={path}>
-              {names[path] ?? path} {message}
+              {nameElsewhere(path)} {message}
             </li>
           ))}
         </ul>

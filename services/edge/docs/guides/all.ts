@@ -7,11 +7,13 @@ import type { Guide } from './guide.ts'
 import { idempotency } from './idempotency.ts'
 import { limits } from './limits.ts'
 import { magicRecipients } from './magic-recipients.ts'
+import { publishableKeys } from './publishable-keys.ts'
 import { webhooks } from './webhooks.ts'
 
 export const GUIDES: readonly Guide[] = [
   gettingStarted,
   authentication,
+  publishableKeys,
   errors,
   idempotency,
   limits,

@@ -36,10 +36,12 @@ const KEYS: readonly { id: string; name: string; begins: string; about: string }
 export const authentication: Guide = {
   id: 'authentication',
   name: 'Authentication',
-  render: () => html`${heading(2, 'authentication', 'Authentication')}
-${paragraphs(
-  'Every call says who makes it: `Authorization: Bearer <key>`. A key that is missing, unknown, revoked or of the wrong kind is refused with 401. Each operation below says who may call it.',
-)}
+  about: 'The kinds of keys and tokens, and what each may do.',
+  keywords: 'api key, bearer token, authorization header, secret key, credentials, login',
+  screen: '/api-keys',
+  render: () => html`${paragraphs(
+    'Every call says who makes it: `Authorization: Bearer <key>`. A key that is missing, unknown, revoked or of the wrong kind is refused with 401. Each operation below says who may call it.',
+  )}
 ${table(
   ['Kind', 'Begins with', 'What it may do'],
   KEYS.map(({ id, name, begins, about }) => ({
@@ -47,7 +49,7 @@ ${table(
     cells: [html`${name}`, prose(begins), prose(about)],
   })),
 )}
-${heading(3, 'modes', 'Live and test')}
+${heading(2, 'modes', 'Live and test')}
 ${paragraphs(
   'Live and test are two worlds. A live key reaches people and costs money. A test key costs nothing, and its messages go to the sandbox. Verifications, limits, idempotency keys and tokens of one world do not exist in the other.',
   'A key is shown once, when it is made; only a hash of it is stored. A revoked key is refused within five seconds.',

@@ -2,18 +2,19 @@
 import { CHALLENGE_LIFE_MS, EASIEST_DIFFICULTY, HARDEST_DIFFICULTY } from '../../../../machines/challenge.ts'
 import { programBlock } from '../code-block.ts'
 import { html, paragraphs } from '../html.ts'
-import { heading } from '../layout.ts'
 import { CHALLENGE_SAMPLE } from '../samples/challenge.ts'
 import type { Guide } from './guide.ts'
 
 export const challenges: Guide = {
   id: 'challenges',
   name: 'Challenges',
-  render: () => html`${heading(2, 'challenges', 'Challenges')}
-${paragraphs(
-  'Anyone can read a publishable key. So a send or resend with one may be refused with 403 `ChallengeRequiredError` and a `challenge`: find a `nonce`, a decimal number of at most 16 digits, for which SHA-256 of `<salt>.<nonce>` begins with `difficulty` zero bits, and repeat the call with the header `challenge-solution: <salt>.<nonce>.<signature>`. A person hardly notices it; who sends thousands pays for each.',
-  `A solution is good for ${CHALLENGE_LIFE_MS / 60_000} minutes and once, with the same key, for the same recipient, or on resend for the same \`otp_id\`. A call that is refused for another reason leaves it good. One that is wrong, late, used or of another call gets the same 403 with a new challenge. A repeat with an \`idempotency-key\` that has its verification needs none. Server keys are never asked.`,
-  `The app’s setting \`publishable_challenge\` says when: \`off\`, \`risk\` (a live send that looks risky; the default where publishable keys may send) or \`always\` (with test keys too, so that you can try it). The difficulty is ${EASIEST_DIFFICULTY} to ${HARDEST_DIFFICULTY} bits, which is about 50 milliseconds to 20 seconds in a desktop browser: the code below tries some 1.5 million nonces a second in Chromium. \`crypto.subtle\` is forty times slower at this.`,
-)}
+  about: 'How a page proves that it is no flood.',
+  keywords: 'captcha, bot, bots, proof of work, pow, puzzle',
+  screen: '/limits',
+  render: () => html`${paragraphs(
+    'Anyone can read a publishable key. So a send or resend with one may be refused with 403 `ChallengeRequiredError` and a `challenge`: find a `nonce`, a decimal number of at most 16 digits, for which SHA-256 of `<salt>.<nonce>` begins with `difficulty` zero bits, and repeat the call with the header `challenge-solution: <salt>.<nonce>.<signature>`. A person hardly notices it; who sends thousands pays for each.',
+    `A solution is good for ${CHALLENGE_LIFE_MS / 60_000} minutes and once, with the same key, for the same recipient, or on resend for the same \`otp_id\`. A call that is refused for another reason leaves it good. One that is wrong, late, used or of another call gets the same 403 with a new challenge. A repeat with an \`idempotency-key\` that has its verification needs none. Server keys are never asked.`,
+    `The app’s setting \`publishable_challenge\` says when: \`off\`, \`risk\` (a live send that looks risky; the default where publishable keys may send) or \`always\` (with test keys too, so that you can try it). The difficulty is ${EASIEST_DIFFICULTY} to ${HARDEST_DIFFICULTY} bits, which is about 50 milliseconds to 20 seconds in a desktop browser: the code below tries some 1.5 million nonces a second in Chromium. \`crypto.subtle\` is forty times slower at this.`,
+  )}
 ${programBlock('Solve a challenge in a page', CHALLENGE_SAMPLE)}`,
 }

@@ -10,7 +10,7 @@ import type { Guide } from './guide.ts'
 
 export const errorAnchor = (type: string): string => `error-${type}`
 
-const WHAT_TO_DO: Record<ErrorType | 'HTTPException', string> = {
+const WHAT_TO_DO: Readonly<Record<ErrorType | 'HTTPException', string>> = {
   HTTPException: [
     'A refusal of HTTP itself: decide by `status`.',
     '400: the body is not JSON.',
@@ -40,11 +40,21 @@ const WHAT_TO_DO: Record<ErrorType | 'HTTPException', string> = {
   VerifyNotAllowedError:
     'Decide by `cause`: one is approved by a WhatsApp message, so wait for the event; the other was started by a publishable key, so verify there and exchange the token.',
   PublishableSendDisabledError: 'Send from your backend, or set `publishable_send` of the app.',
-  OriginNotAllowedError: 'Add the origin of the page to `allowed_origins` of the app.',
+  OriginNotAllowedError: 'Add the origin of the page to `allowed_origins` of the app: [how](#refused-origin).',
   ChallengeRequiredError:
     'Solve `challenge` and repeat the call with the header `challenge-solution`: [how](#challenges).',
   ServiceUnavailableError:
     'Wait `Retry-After` seconds and repeat the call. It may have been executed: repeat a send with the same idempotency key.',
+}
+
+/** What else readers search for, beside the status and the title. */
+const KEYWORDS: Readonly<Partial<Record<ErrorType | 'HTTPException', string>>> = {
+  HTTPException: '400, 401, 403, 404, 405, 409, 413, 415, 500, unauthorized, forbidden, not found, bad request',
+  InsufficientFundsError: 'balance, credit, money',
+  OriginNotAllowedError: 'wrong origin, origin blocked',
+  ServiceUnavailableError: 'overload, timeout, time-out, down',
+  RateLimitExceededError: 'throttled',
+  GeoBlockedError: 'country blocked, geo block',
 }
 
 /** The statuses and the title under which the document shows each type. */
@@ -77,24 +87,26 @@ const PROBLEM_EXAMPLE = {
 export const errors: Guide = {
   id: 'errors',
   name: 'Errors',
+  about: 'What every refusal looks like, and what to do about it.',
+  keywords: 'status codes, problem details, rfc 9457, exceptions, failures',
   render: ({ document }) => {
     const known = knownErrors(document)
     const { schemas } = document.components
-    return html`${heading(2, 'errors', 'Errors')}
-${besides(
-  html`${paragraphs(
-    'Every error is `application/problem+json` (RFC 9457). Decide by `type`, which never changes, and not by words. Give us the `request_id`: it is in every line of the log about this request, and in the header `X-Request-Id` of every answer.',
-    'New types and new members may come: treat a type that you do not know by its status.',
-  )}${membersList(schemas.Problem ?? {}, schemas, { anchor: 'problem', use: 'answer', nested: true })}`,
-  jsonBlock('An error', PROBLEM_EXAMPLE),
-)}
-${heading(3, 'error-types', 'What to do about each type')}
+    return html`${besides(
+      html`${paragraphs(
+        'Every error is `application/problem+json` (RFC 9457). Decide by `type`, which never changes, and not by words. Give us the `request_id`: it is in every line of the log about this request, and in the header `X-Request-Id` of every answer.',
+        'New types and new members may come: treat a type that you do not know by its status.',
+      )}${membersList(schemas.Problem ?? {}, schemas, { anchor: 'problem', use: 'answer', nested: true })}`,
+      jsonBlock('An error', PROBLEM_EXAMPLE),
+    )}
+${heading(2, 'error-types', 'What to do about each type')}
 ${table(
   ['Type', 'Status', 'Meaning', 'What to do'],
   Object.entries(WHAT_TO_DO).map(([type, whatToDo]) => {
     const { statuses = new Set<number>(), title = '' } = known.get(type) ?? {}
     return {
       id: errorAnchor(type),
+      keywords: [...statuses, title, KEYWORDS[type as ErrorType] ?? ''].filter(one => one !== '').join(', '),
       cells: [
         html`<code>${type}</code>`,
         html`${[...statuses].sort((a, b) => a - b).join(', ')}`,

@@ -1,4 +1,4 @@
-// What a guide of the reference is: a section that explains, beside the sections of single operations.
+// What a guide of the reference is: a page that explains, beside the pages of operations.
 import type { OpenApiDocument } from '../../../../infra/openapi/document.ts'
 import type { Base } from '../code-block.ts'
 import type { Html } from '../html.ts'
@@ -9,8 +9,14 @@ export interface GuideInput {
 }
 
 export interface Guide {
-  /** The anchor. */
+  /** The anchor of its heading, and the end of its address. */
   id: string
   name: string
+  /** What it answers, in one line. */
+  about: string
+  /** Other words that readers search for, with commas between them. */
+  keywords: string
+  /** The screen of the dashboard that is about the same. */
+  screen?: string
   render(input: GuideInput): Html
 }

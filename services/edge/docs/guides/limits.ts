@@ -3,8 +3,8 @@ import type { z } from 'zod'
 import type { LimitRule } from '../../../../machines/settings.ts'
 import type { limitScope } from '../../../domain/openapi/shared-schemas.ts'
 import { SETTINGS, type Setting, type SettingPath } from '../../../domain/tenancy/setting-list.ts'
-import { html, paragraphs, prose } from '../html.ts'
-import { heading, table } from '../layout.ts'
+import { EMPTY_HTML, html, paragraphs, prose } from '../html.ts'
+import { heading, inDashboard, table } from '../layout.ts'
 import type { Guide } from './guide.ts'
 
 /** `3600` as "1 h". */
@@ -56,23 +56,33 @@ const SCOPES: Record<z.output<typeof limitScope>, string> = {
   invitations: 'Invitations to the dashboard: 20 a day by the users of a company, 3 to one address.',
 }
 
+/** Where most of them are changed. */
+const SCREEN = '/limits'
+
 export const limits: Guide = {
   id: 'limits',
   name: 'Limits',
+  about: 'What is limited, by how much, and which limit was hit.',
+  keywords: 'rate limit, rate limiting, throttling, quota, spam, abuse, attempts',
+  screen: SCREEN,
   render: () => {
     const limiting = SETTINGS.filter(({ path }) => path.startsWith('limits.') || LIMITING.includes(path))
-    const rows = limiting.map(one => [`${one.title}. ${one.description}`, defaultInWords(one)] as const)
-    return html`${heading(2, 'limits', 'Limits')}
-${paragraphs(
-  'These are the defaults of an app; [its settings](#changeApp) change them. A limit holds in any window of its length. A refused send counts for nothing and costs nothing.',
-)}
+    return html`${paragraphs(
+      'These are the defaults of an app; [its settings](#changeApp) change them. A limit holds in any window of its length. A refused send counts for nothing and costs nothing.',
+    )}
 ${table(
   ['Limit', 'Default'],
-  [...rows, ['Body of a request.', '16 KiB'] as const].map(([name, value]) => ({
-    cells: [prose(name), html`${value}`],
-  })),
+  [
+    ...limiting.map(one => ({
+      cells: [
+        prose(`${one.title}. ${one.description}`),
+        html`${defaultInWords(one)}${one.screen === SCREEN ? EMPTY_HTML : html`<p class="hint">${inDashboard(one.screen)}</p>`}`,
+      ],
+    })),
+    { cells: [html`Body of a request.`, html`16 KiB`] },
+  ],
 )}
-${heading(3, 'limit-scopes', 'Which limit was hit')}
+${heading(2, 'limit-scopes', 'Which limit was hit', 'retry-after')}
 ${paragraphs('A refusal with 429 names the limit as `scope`, and the seconds to wait as `retry_after` and in the header `Retry-After`.')}
 ${table(
   ['Scope', 'What was used up'],

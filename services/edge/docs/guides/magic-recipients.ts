@@ -1,7 +1,7 @@
 // The recipients with a fixed outcome, for tests.
 import { MAGIC_RECIPIENTS, type Magic, SCENARIOS } from '../../../../machines/magic-recipients.ts'
 import { type Html, html, paragraphs, prose } from '../html.ts'
-import { heading, table } from '../layout.ts'
+import { table } from '../layout.ts'
 import { errorAnchor } from './errors.ts'
 import type { Guide } from './guide.ts'
 
@@ -13,10 +13,12 @@ const outcome = (magic: Magic): Html =>
 export const magicRecipients: Guide = {
   id: 'magic',
   name: 'Magic recipients',
-  render: () => html`${heading(2, 'magic', 'Magic recipients')}
-${paragraphs(
-  'With a test key these recipients have a fixed fate, so that you can try every error and every receipt. Each is a number and an address. They skip the limits per recipient. With a live key they are recipients like any other.',
-)}
+  about: 'Test numbers and addresses with a fixed outcome.',
+  keywords: 'test number, test numbers, test recipient, fake number, sandbox, simulate',
+  screen: '/try',
+  render: () => html`${paragraphs(
+    'With a test key these recipients have a fixed fate, so that you can try every error and every receipt. Each is a number and an address. They skip the limits per recipient. With a live key they are recipients like any other.',
+  )}
 ${table(
   ['Number', 'Address', 'Outcome'],
   MAGIC_RECIPIENTS.map(([number, name, magic]) => ({

@@ -6,12 +6,11 @@ const READING_LINE_PX = 140
 export function followReading(): void {
   const contents = document.querySelector<HTMLElement>('#contents')
   if (contents === null) return
-  const sections = [...contents.querySelectorAll<HTMLAnchorElement>('a[href^="#"]')].flatMap(link => {
+  const sections = [...contents.querySelectorAll<HTMLAnchorElement>('li li a[href^="#"]')].flatMap(link => {
     const heading = document.getElementById(link.hash.slice(1))
     return heading === null ? [] : [{ link, heading }]
   })
   let current: HTMLAnchorElement | undefined
-  let opened: HTMLDetailsElement | null = null
 
   function mark(): void {
     const isAtEnd = scrollY + innerHeight >= document.documentElement.scrollHeight - 2
@@ -20,17 +19,8 @@ export function followReading(): void {
     if (link === current) return
     current?.removeAttribute('aria-current')
     current = link
-    link?.setAttribute('aria-current', 'true')
-    unfold(link?.closest('details') ?? null)
+    link?.setAttribute('aria-current', 'location')
     if (link !== undefined) keepInView(link)
-  }
-
-  /** The group of the current section is open. One that was opened for that reason is closed again. */
-  function unfold(group: HTMLDetailsElement | null): void {
-    if (opened !== null && opened !== group) opened.open = false
-    if (group === opened) return
-    opened = group === null || group.open ? null : group
-    if (opened !== null) opened.open = true
   }
 
   function keepInView(link: HTMLElement): void {

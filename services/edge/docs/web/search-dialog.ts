@@ -1,7 +1,8 @@
 // The search: a dialog with a field and its results as links. It opens by its button, by `/` and by Ctrl-K.
-import { openAround, targetOf } from './anchors.ts'
-import { createSearch, type EntryKind, type Search, type SearchEntry } from './search.ts'
-import { searchEntries } from './search-entries.ts'
+import type { EntryKind, SearchEntry } from '../search-entries.ts'
+import { followHash } from './anchors.ts'
+import { createSearch, type Search } from './search.ts'
+import { loadSearchEntries } from './search-index.ts'
 
 const MOST_RESULTS = 24
 
@@ -37,31 +38,37 @@ export function addSearch(): void {
   let search: Search | undefined
 
   const open = (): void => {
-    search ??= createSearch(searchEntries())
     if (!dialog.open) dialog.showModal()
     field.select()
+    void load()
+  }
+
+  async function load(): Promise<void> {
+    if (search !== undefined) return
+    try {
+      search = createSearch(await loadSearchEntries())
+      show()
+    } catch {
+      results?.replaceChildren(noteItem('The index of the search could not be loaded. Are you online?'))
+    }
   }
 
   function show(): void {
-    const query = field?.value ?? ''
-    const found = search?.(query, MOST_RESULTS) ?? []
-    results?.replaceChildren(...found.map(resultItem))
-    if (status === null) return
-    if (query.trim() === '') status.textContent = ''
-    else status.textContent = found.length === 0 ? 'Nothing found' : `${found.length} results`
-    if (found.length === 0 && query.trim() !== '') results?.append(emptyItem(query))
+    const query = field?.value.trim() ?? ''
+    if (results === null || status === null || search === undefined) return
+    const { entries, corrected } = search(query, MOST_RESULTS)
+    results.replaceChildren(...entries.map(resultItem))
+    status.textContent = query === '' ? '' : entries.length === 0 ? 'Nothing found' : `${entries.length} results`
+    if (entries.length === 0 && query !== '')
+      results.append(noteItem(`Nothing has “${query}” in it. Try the name of a member, a path or an error.`))
+    else if (corrected !== null)
+      results.prepend(noteItem(`Nothing has “${query}” in it. These are for “${corrected}”.`))
   }
 
   function go(link: HTMLAnchorElement): void {
     dialog.close()
-    const target = targetOf(link.hash)
-    if (target === null) return
-    openAround(target)
-    if (location.hash === link.hash) target.scrollIntoView()
-    else location.hash = link.hash
-    // The reader goes on from there, also by keyboard.
-    target.tabIndex = -1
-    target.focus({ preventScroll: true })
+    if (link.href === location.href) void followHash()
+    else location.href = link.href
   }
 
   const links = (): HTMLAnchorElement[] => [...results.querySelectorAll('a')]
@@ -107,20 +114,20 @@ export function addSearch(): void {
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null
 
-function resultItem({ kind, title, context, text, anchor }: SearchEntry): HTMLLIElement {
+function resultItem({ kind, title, context, text, address, anchor }: SearchEntry): HTMLLIElement {
   const item = document.createElement('li')
   const link = document.createElement('a')
-  link.href = `#${anchor}`
+  link.href = `${address}#${anchor}`
   link.append(part('result-kind', KIND_NAMES[kind]), part('result-title', title), part('result-context', context))
   if (text !== '') link.append(part('result-text', text))
   item.append(link)
   return item
 }
 
-function emptyItem(query: string): HTMLLIElement {
+function noteItem(text: string): HTMLLIElement {
   const item = document.createElement('li')
   item.className = 'nothing'
-  item.textContent = `Nothing has “${query.trim()}” in it. Try the name of a member, a path or an error.`
+  item.textContent = text
   return item
 }
 

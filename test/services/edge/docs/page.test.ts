@@ -1,54 +1,80 @@
-// The reference page shows everything in the OpenAPI document, and loads nothing but its own style and script.
+// The pages of the reference show everything in the OpenAPI document, and load nothing but their own style and script.
 import { expect } from 'chai'
 import { resolveResponse } from '../../../../infra/openapi/document.ts'
+import { SCREENS } from '../../../../services/dashboard/screens.ts'
 import { ERROR_TYPES } from '../../../../services/domain/errors.ts'
+import { SETTINGS } from '../../../../services/domain/tenancy/setting-list.ts'
 import { html, prose } from '../../../../services/edge/docs/html.ts'
+import { createReference } from '../../../../services/edge/docs/reference.ts'
 import { createFileDocument } from '../../../openapi/document.ts'
 import { startTestEdge, type TestEdge } from '../../../support/edge.ts'
 import { readSamples } from '../../../support/reference-samples.ts'
 
-describe('the reference page', () => {
-  let edge: TestEdge
-  let response: Response
-  let page: string
-  before(async () => {
-    edge = await startTestEdge({ publicUrl: 'https://otp.example' })
-    response = await edge.request('/docs')
-    page = await response.text()
-  })
-  after(() => edge.close())
-
+describe('the pages of the reference', () => {
   const document = createFileDocument()
+  const base = { url: 'https://otp.example', known: true }
+  const { pages } = createReference({ document, base, screens: SCREENS, assets: '' })
+  const all = [...pages.values()].join('\n')
+  const pageOf = (anchor: string): string => [...pages.values()].find(page => page.includes(` id="${anchor}"`)) ?? ''
   const operations = Object.values(document.paths).flatMap(methods => Object.values(methods))
 
-  it('is HTML with the policy of all pages: scripts and styles of its own origin, and none in the page', () => {
-    expect(response.status).to.equal(200)
-    expect(response.headers.get('content-type')).to.equal('text/html; charset=utf-8')
-    expect(page).to.match(/^<!doctype html>/)
-    const policy = (response.headers.get('content-security-policy') ?? '').split('; ')
-    expect(policy).to.include.members([
-      "default-src 'none'",
-      "script-src 'self'",
-      "style-src 'self'",
-      "connect-src 'self'",
-    ])
-    expect(response.headers.get('x-content-type-options')).to.equal('nosniff')
+  describe('as they are served', () => {
+    let edge: TestEdge
+    before(async () => {
+      edge = await startTestEdge({ publicUrl: 'https://otp.example' })
+    })
+    after(() => edge.close())
+
+    for (const path of ['/docs', '/docs/errors'])
+      it(`${path} is HTML with the policy of all pages: scripts and styles of its own origin, and none in the page`, async () => {
+        const response = await edge.request(path)
+        const page = await response.text()
+        expect(response.status).to.equal(200)
+        expect(response.headers.get('content-type')).to.equal('text/html; charset=utf-8')
+        expect(page).to.match(/^<!doctype html>/)
+        const policy = (response.headers.get('content-security-policy') ?? '').split('; ')
+        expect(policy).to.include.members([
+          "default-src 'none'",
+          "script-src 'self'",
+          "style-src 'self'",
+          "connect-src 'self'",
+        ])
+        expect(response.headers.get('x-content-type-options')).to.equal('nosniff')
+        expectOwnFilesOnly(page)
+      })
+
+    it('are not others', async () => {
+      for (const path of ['/docs/', '/docs/none', '/docs/errors/', '/docs/Errors', '/docs/__proto__', '/docs/errors/x'])
+        expect((await edge.request(path)).status, path).to.equal(404)
+    })
+
+    it('have an index of their search', async () => {
+      const response = await edge.request('/docs/search.json')
+      const entries = (await response.json()) as { anchor: string; address: string }[]
+      expect(entries.find(({ anchor }) => anchor === 'limits')).to.include({ address: '/docs/limits' })
+    })
   })
 
-  it('loads nothing from elsewhere and has no script or style in itself', () => {
+  it('load nothing from elsewhere and have no script or style in themselves', () => {
+    for (const page of pages.values()) expectOwnFilesOnly(page)
+  })
+
+  function expectOwnFilesOnly(page: string): void {
     const withoutSamples = page.replaceAll(/<pre[\s\S]*?<\/pre>/g, '')
     expect(withoutSamples).not.to.match(/<style|<iframe|\sstyle=|\son\w+=|@import|url\(/i)
     expect(withoutSamples).not.to.match(/<script(?![^>]* src="\/docs-assets\/)/)
     for (const [, address] of withoutSamples.matchAll(/\s(?:src|href)="([^"]+)"/g)) expect(address).to.match(/^[/#]/)
-  })
+  }
 
-  it('has a section, a link and samples in every language for each operation', () => {
-    const samples = new Map(readSamples(page).map(sample => [sample.section, sample]))
+  it('have a section, a link and samples in every language for each operation', () => {
+    const samples = new Map(readSamples(all).map(sample => [sample.section, sample]))
     expect(operations.length).to.be.greaterThan(60)
     for (const [path, methods] of Object.entries(document.paths))
       for (const [method, { operationId }] of Object.entries(methods)) {
-        expect(page).to.match(new RegExp(`<h[34] id="${operationId}">`))
-        expect(page).to.contain(`<li><a href="#${operationId}">`)
+        const page = pageOf(operationId)
+        expect(page).to.match(new RegExp(`<h2 id="${operationId}">`))
+        expect(page, 'in its contents').to.contain(`<li><a href="#${operationId}">`)
+        expect(all, 'in the lists of calls').to.match(new RegExp(`<li><a href="/docs/[\\w-]+#${operationId}">`))
         const sample = samples.get(operationId)
         expect(sample?.title).to.equal(`${method.toUpperCase()} ${path}`)
         for (const text of Object.values(sample?.texts ?? {}))
@@ -56,33 +82,33 @@ describe('the reference page', () => {
       }
   })
 
-  it('says who may call each operation', () => {
+  it('say who may call each operation', () => {
     const callersOf = (id: string): string[] => {
-      const [, line = ''] = new RegExp(`<h[34] id="${id}">[\\s\\S]*?<p class="callers">(.*?)</p>`, 's').exec(page) ?? []
+      const [, line = ''] = new RegExp(`<h2 id="${id}">[\\s\\S]*?<p class="callers">(.*?)</p>`, 's').exec(all) ?? []
       return [...line.matchAll(/class="badge">([^<]+)/g)].map(([, name = '']) => name)
     }
     expect(callersOf('send')).to.deep.equal(['server key', 'publishable key'])
     expect(callersOf('exchange')).to.deep.equal(['server key'])
     expect(callersOf('listCompanies')).to.deep.equal(['viewer', 'developer', 'owner', 'operator'])
     expect(callersOf('creditCompany')).to.deep.equal(['operator'])
-    expect(page).not.to.contain('Lowest role')
+    expect(all).not.to.contain('Lowest role')
   })
 
-  it('shows every member and every error', () => {
+  it('show every member and every error', () => {
     for (const schema of Object.values(document.components.schemas))
-      for (const name of Object.keys(schema.properties ?? {})) expect(page).to.contain(`<code>${name}</code>`)
+      for (const name of Object.keys(schema.properties ?? {})) expect(all).to.contain(`<code>${name}</code>`)
     for (const { responses } of operations)
       for (const one of Object.values(responses))
         for (const type of Object.keys(
           resolveResponse(document, one).content?.['application/problem+json']?.examples ?? {},
         ))
-          expect(page).to.contain(`<a href="#error-${type}"><code>${type}</code></a>`)
+          expect(all).to.contain(`<a href="/docs/errors#error-${type}"><code>${type}</code></a>`)
     for (const type of [...ERROR_TYPES, 'HTTPException'])
-      expect(page).to.match(new RegExp(`<tr id="error-${type}">.*?<td>[\\d, ]+</td>`, 's'))
+      expect(all).to.match(new RegExp(`<tr id="error-${type}"[^>]*>.*?<td>[\\d, ]+</td>`, 's'))
   })
 
-  it('marks the members that a body must have', () => {
-    const members = [...page.matchAll(/<li id="send\.(\w+)"><div class="member">(.*?)<\/div>/gs)]
+  it('mark the members that a body must have', () => {
+    const members = [...all.matchAll(/<li id="send\.(\w+)"><div class="member">(.*?)<\/div>/gs)]
     const [required, optional] = [true, false].map(isMarked =>
       members.filter(([, , text = '']) => text.includes('>required<') === isMarked).map(([, name]) => name),
     )
@@ -90,34 +116,75 @@ describe('the reference page', () => {
     expect(optional).to.include('locale')
   })
 
-  it('shows every event', () => {
+  it('show every event', () => {
     for (const [type, { post }] of Object.entries(document.webhooks)) {
-      expect(page).to.contain(`<h3 id="${post.operationId}">`)
-      expect(page).to.contain(`</b> <code>${type}</code>`)
+      expect(all).to.contain(`<h2 id="${post.operationId}">`)
+      expect(all).to.contain(`</b> <code>${type}</code>`)
     }
   })
 
-  it('has every anchor once, and no link that leads nowhere', () => {
-    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id)
+  it('have every anchor once, and no link that leads nowhere', () => {
+    const idsOf = (page: string): string[] => [...page.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id)
+    const ofFrame = new Set(['open-search', 'toggle-contents', 'contents', 'content'])
+    const ids = [...pages.values()].flatMap(page => idsOf(page).filter(id => !ofFrame.has(id)))
     expect(ids.length).to.equal(new Set(ids).size)
-    const links = [...page.matchAll(/ href="#([^"]+)"/g)].map(([, id = '']) => id)
-    expect(links.filter(id => !ids.includes(id))).to.deep.equal([])
+    for (const [own, page] of pages)
+      for (const [, href = ''] of page.matchAll(/ href="(#[^"]+|\/docs[^"-]*(?:#[^"]+)?)"/g)) {
+        const [path, anchor] = href.startsWith('#') ? [own, href.slice(1)] : href.split('#')
+        const target = pages.get(path ?? '')
+        expect(target, `${own}: ${href}`).to.be.a('string')
+        if (anchor !== undefined) expect(idsOf(target ?? ''), `${own}: ${href}`).to.include(anchor)
+      }
   })
 
-  it('keeps the anchors that readers may have passed on', () => {
-    for (const id of [
-      'start',
-      'errors',
-      'webhooks',
-      'schemas',
-      'tag-Verifications',
-      'tag-Admin',
-      'schema-Verification',
-    ])
-      expect(page).to.contain(` id="${id}"`)
+  it('keep the anchors that readers may have passed on, on pages of their own', () => {
+    const places: Record<string, string> = {
+      start: '/docs/start',
+      'start-device': '/docs/publishable-keys',
+      errors: '/docs/errors',
+      'error-RateLimitExceededError': '/docs/errors',
+      webhooks: '/docs/webhooks',
+      'webhook-retries': '/docs/webhooks',
+      magic: '/docs/magic',
+      schemas: '/docs/objects',
+      'schema-Verification': '/docs/objects',
+      'tag-Verifications': '/docs/client-api',
+      send: '/docs/client-api',
+      'tag-Admin': '/docs/admin-api',
+      'admin-money': '/docs/admin-money',
+      'changeApp.settings.code.length': '/docs/admin-apps',
+    }
+    for (const [anchor, path] of Object.entries(places)) expect(pages.get(path), anchor).to.contain(` id="${anchor}"`)
   })
 
-  it('escapes the values in it', () => {
+  it('are light: none is a fifth of what the one page was', () => {
+    for (const [path, page] of pages) expect(page.length, path).to.be.lessThan(200_000)
+  })
+
+  it('link to the screen of an operation and of a setting', () => {
+    const inSection = (id: string): string =>
+      new RegExp(`<h2 id="${id}">[\\s\\S]*?<p class="callers">(.*?)</p>`, 's').exec(all)?.[1] ?? ''
+    expect(inSection('listLedger')).to.contain('In the dashboard: <a href="/money">Money</a>')
+    expect(inSection('send')).to.contain('<a href="/try">Try it</a>')
+    expect(inSection('signIn')).not.to.contain('In the dashboard')
+    const member = (path: string): string =>
+      new RegExp(`<li id="changeApp\\.settings\\.${path.replaceAll('.', '\\.')}"><div.*?</div>`, 's').exec(all)?.[0] ??
+      ''
+    for (const { path, screen } of SETTINGS) {
+      const name = SCREENS.find(one => one.path === screen)?.name
+      expect(name, path).to.be.a('string')
+      expect(member(path), path).to.contain(`In the dashboard: <a href="${screen}">${name}</a>`)
+    }
+  })
+
+  it('name no screen as a link where the process serves no dashboard', () => {
+    const alone = createReference({ document, base, screens: [], assets: '' })
+    const text = [...alone.pages.values()].join('\n')
+    expect(text).to.contain('the screen API Keys of the dashboard').and.not.to.contain('In the dashboard')
+    for (const { path } of SCREENS) expect(text).not.to.contain(`href="${path}"`)
+  })
+
+  it('escape the values in them', () => {
     expect(html`<p>${'<script>&"\''}</p>`.html).to.equal('<p>&lt;script&gt;&amp;&quot;&#39;</p>')
     expect(prose('a `<b>` & <c>').html).to.equal('a <code>&lt;b&gt;</code> &amp; &lt;c&gt;')
     expect(prose('**now** [the `x`](#a"b)').html).to.equal('<b>now</b> <a href="#a&quot;b">the <code>x</code></a>')
@@ -127,9 +194,9 @@ describe('the reference page', () => {
 describe('the address in the reference', () => {
   it('is marked for the script where no PUBLIC_URL says it, and fixed where one does', async () => {
     const [without, with_] = await Promise.all([startTestEdge(), startTestEdge({ publicUrl: 'https://otp.example' })])
-    const page = await (await without.request('/docs')).text()
+    const page = await (await without.request('/docs/client-api')).text()
     expect(page).to.contain('<b data-base>http://localhost:3000</b>/api/v1/otp/send')
-    const fixed = await (await with_.request('/docs')).text()
+    const fixed = await (await with_.request('/docs/client-api')).text()
     expect(fixed).to.contain('https://otp.example/api/v1/otp/send').and.not.to.contain('data-base')
     await Promise.all([without.close(), with_.close()])
   })

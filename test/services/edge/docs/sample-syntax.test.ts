@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { PROJECT_ROOT } from '../../../../infra/web/built-site.ts'
-import { renderReferencePage } from '../../../../services/edge/docs/page.ts'
+import { createReference } from '../../../../services/edge/docs/reference.ts'
 import { writeSamples } from '../../../../services/edge/docs/samples/all-languages.ts'
 import type { Language } from '../../../../services/edge/docs/samples/request.ts'
 import { createFileDocument } from '../../../openapi/document.ts'
@@ -30,13 +30,14 @@ const AWKWARD = {
 describe('the samples of the reference', function () {
   this.timeout(240_000)
   const folder = createTemporaryFolder()
-  const page = renderReferencePage({
+  const { pages } = createReference({
     document: createFileDocument(),
     base: { url: 'http://localhost:3000', known: false },
+    screens: [],
     assets: '',
   })
   const samples = [
-    ...readSamples(page),
+    ...[...pages.values()].flatMap(readSamples),
     { section: 'awkward', title: '', texts: writeSamples(AWKWARD, 'http://localhost:3000') },
   ]
 

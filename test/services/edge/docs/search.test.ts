@@ -1,9 +1,15 @@
+// The search of the reference: how it judges, and what it finds in the real reference.
 import { expect } from 'chai'
-import { createSearch, type SearchEntry } from '../../../../services/edge/docs/web/search.ts'
+import { createReference } from '../../../../services/edge/docs/reference.ts'
+import type { SearchEntry } from '../../../../services/edge/docs/search-entries.ts'
+import { createSearch } from '../../../../services/edge/docs/web/search.ts'
+import { createFileDocument } from '../../../openapi/document.ts'
 
 const entry = (more: Partial<SearchEntry> & Pick<SearchEntry, 'kind' | 'title'>): SearchEntry => ({
   context: '',
   text: '',
+  keywords: '',
+  address: '/docs/x',
   anchor: more.title,
   ...more,
 })
@@ -24,11 +30,11 @@ const search = createSearch([
   }),
   entry({ kind: 'operation', title: 'Send it again', context: 'POST /api/v1/otp/resend', text: 'After a cooldown.' }),
   entry({ kind: 'error', title: 'ResendCooldownError', context: 'Errors', text: 'Wait retry_after seconds.' }),
-  entry({ kind: 'guide', title: 'Webhooks', context: '', text: 'Countersign POSTs an event.' }),
+  entry({ kind: 'guide', title: 'Webhooks', keywords: 'callback, push message', text: 'Countersign POSTs an event.' }),
   entry({ kind: 'guide', title: '+15005550010', context: 'Magic recipients', text: 'delivered@magic.test' }),
 ])
 
-const titles = (query: string): string[] => search(query, 10).map(({ title }) => title)
+const titles = (query: string): string[] => search(query, 10).entries.map(({ title }) => title)
 
 describe('the search of the reference', () => {
   it('finds an operation by its words and by its path', () => {
@@ -48,9 +54,24 @@ describe('the search of the reference', () => {
     expect(titles('ResendCool')).to.deep.equal(['ResendCooldownError'])
   })
 
-  it('wants every word, in any place and any case', () => {
+  it('finds a thing by its other names', () => {
+    expect(titles('push message')).to.deep.equal(['Webhooks'])
+    expect(titles('callbacks')).to.deep.equal(['Webhooks'])
+  })
+
+  it('wants every word, in any place and any case, except those that say nothing', () => {
     expect(titles('CODE generates')).to.deep.equal(['Start a verification'])
     expect(titles('code webhooks')).to.deep.equal([])
+    expect(titles('how do I start a verification')).to.deep.equal(['Start a verification'])
+  })
+
+  it('forgives letters that are missing, wrong, too many or swapped, in words that are nowhere', () => {
+    for (const typed of ['webhok', 'wehbook', 'webhoook', 'webbook'])
+      expect(search(typed, 10).corrected, typed).to.equal('webhook')
+    expect(titles('webhok')).to.deep.equal(['Webhooks'])
+    expect(search('webhook', 10).corrected).to.equal(null)
+    expect(titles('xwbhok'), 'too many errors').to.deep.equal([])
+    expect(titles('snd'), 'too short to guess').to.deep.equal([])
   })
 
   it('finds a number', () => {
@@ -61,6 +82,74 @@ describe('the search of the reference', () => {
   it('finds nothing for nothing, and no more than is wanted', () => {
     expect(titles('  ')).to.deep.equal([])
     expect(titles('no such thing')).to.deep.equal([])
-    expect(search('e', 2)).to.have.length(2)
+    expect(search('e', 2).entries).to.have.length(2)
+  })
+})
+
+describe('the first result in the reference', () => {
+  const { searchEntries } = createReference({
+    document: createFileDocument(),
+    base: { url: 'http://localhost:3000', known: false },
+    screens: [],
+    assets: '',
+  })
+  const searchAll = createSearch(searchEntries)
+  const first = (query: string): string | undefined => searchAll(query, 1).entries[0]?.anchor
+
+  /** What a reader types, and where the search should lead. */
+  const MEANT: Record<string, string> = {
+    cors: 'origins',
+    'blocked by cors policy': 'refused-origin',
+    'failed to fetch': 'refused-origin',
+    'origin not allowed': 'error-OriginNotAllowedError',
+    'rate limit': 'limits',
+    'rate limits': 'limits',
+    throttling: 'limits',
+    '429': 'error-RateLimitExceededError',
+    'too many requests': 'error-RateLimitExceededError',
+    '401': 'error-HTTPException',
+    '402': 'error-InsufficientFundsError',
+    '503': 'error-ServiceUnavailableError',
+    otp: 'start',
+    '2fa': 'start',
+    'how do I send a code': 'start-send',
+    send: 'send',
+    resend: 'resend',
+    'verify a code': 'verify',
+    exchange: 'exchange',
+    verification_token: 'exchange.verification_token',
+    captcha: 'challenges',
+    challenge: 'challenges',
+    webhook: 'webhooks',
+    signature: 'webhook-signatures',
+    hmac: 'webhook-signatures',
+    'api key': 'admin-api-keys',
+    'bearer token': 'authentication',
+    'test number': 'magic',
+    whatsapp: 'start-links',
+    twilio: 'admin-providers-and-routing',
+    gdpr: 'admin-privacy',
+    pagination: 'tag-Admin',
+    'delete user': 'deleteUser',
+    'idempotency-key': 'send.idempotency-key',
+    // Typing errors.
+    webhok: 'webhooks',
+    wehbook: 'webhooks',
+    idempotncy: 'idempotency',
+    autentication: 'authentication',
+    'rate limti': 'limits',
+    'verifcation token': 'exchange.verification_token',
+  }
+
+  for (const [query, anchor] of Object.entries(MEANT))
+    it(`for “${query}” is ${anchor}`, () => {
+      expect(first(query)).to.equal(anchor)
+    })
+
+  it('exists for the title of every page, and is that page', () => {
+    for (const { title, anchor, kind } of searchEntries.filter(
+      ({ kind, context }) => kind === 'guide' && context === '',
+    ))
+      expect(first(title), `${kind} ${title}`).to.equal(anchor)
   })
 })

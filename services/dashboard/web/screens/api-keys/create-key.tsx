@@ -88,8 +88,8 @@ function Choices({ change, onCreated, onClose }: ChoicesProps) {
       {cannotSend && (
         <Notice>
           <p>
-            This key can verify, but not send: the app does not let publishable keys send in live mode. It is a setting
-            of its own (<code>publishable_send</code>), because anyone who reads such a key could send at your expense.
+            This key can verify, but not send: the app does not let publishable keys send in live mode. That is allowed
+            under Settings, because anyone who reads such a key could send at your expense.
           </p>
         </Notice>
       )}

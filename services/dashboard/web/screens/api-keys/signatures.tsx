@@ -174,7 +174,7 @@ function HowToVerify() {
       <CodeBlock label="Node.js" text={JAVASCRIPT_SIGNATURE_SAMPLE} />
       <p class="hint">
         The <code>webhook-*</code> headers follow Standard Webhooks, so its libraries work as they are. More in the{' '}
-        <a href="/docs#webhooks" target="_blank" rel="noreferrer">
+        <a href="/docs/webhooks" target="_blank" rel="noreferrer">
           API reference
         </a>
         .

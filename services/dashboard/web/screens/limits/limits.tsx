@@ -1,6 +1,7 @@
 // The screen of limits and fraud: the guard and what it saw, limits, countries, caps, and the lists of client addresses.
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
+import { settingsOn } from '../../data/setting-words.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { useSettingsDraft } from '../../data/use-settings-draft.ts'
 import { Notice } from '../../ui/notice.tsx'
@@ -16,8 +17,7 @@ import { RulesCard } from './rules-card.tsx'
 import { SpendCaps } from './spend-caps.tsx'
 import './limits.css'
 
-/** The settings that this screen has fields for. */
-const SHOWN = ['limits', 'allowed_countries', 'blocked_countries', 'spend_caps'] as const
+const SHOWN = settingsOn('/limits')
 
 export default function Limits() {
   const may = useMay('developer')

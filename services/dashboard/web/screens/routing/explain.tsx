@@ -1,6 +1,7 @@
 // "What would happen for this recipient?" In: a recipient, and the kind of key that would send. Out: the channel and the provider of a
 // send, and for every other channel why not. It explains the saved routing.
 import { useEffect, useState } from 'preact/hooks'
+import { linkToScreen } from '../../../screens.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { useMay } from '../../data/session.tsx'
@@ -118,13 +119,16 @@ interface AnswerProps extends Pick<ExplainProps, 'providers'> {
 function Answer({ preview, sender, providers }: AnswerProps) {
   const { settings } = useApp()
   const mayAdd = useMay('developer')
-  const isRefused =
-    preview.channel === null || (sender.kind === 'publishable' && sender.mode === 'live' && !sender.publishableSend)
+  const mayNotSend = sender.kind === 'publishable' && sender.mode === 'live' && !sender.publishableSend
+  const isRefused = preview.channel === null || mayNotSend
   const order = orderWords(preview, Object.keys(settings.routing.countries))
   return (
     <div class="routing-answer">
       <div class={isRefused ? 'routing-outcome refused' : 'routing-outcome'}>
-        <p>{outcomeOf(preview, sender)}</p>
+        <p>
+          {outcomeOf(preview, sender)}{' '}
+          {mayNotSend && <ScreenLink to="/settings">{linkToScreen('/settings')}</ScreenLink>}
+        </p>
         {!isRefused && preview.channel && (
           <p>
             Provider: <b>{providerWords(preview.channel, sender, preview.country, providers)}</b>

@@ -1,9 +1,9 @@
-// The routing screen: in which order channels are tried, for whom another order holds, and what a message and its code are like.
+// The routing screen: which channels are used, in which order they are tried, and for whom another order holds.
 import { api, bodyOf } from '../../api/client.ts'
 import type { Channel } from '../../data/channels.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
-import { labelOf } from '../../data/setting-words.ts'
+import { labelOf, settingsOn } from '../../data/setting-words.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { useQuery } from '../../data/use-query.ts'
 import { useSettingsDraft } from '../../data/use-settings-draft.ts'
@@ -15,29 +15,11 @@ import { Screen } from '../../ui/screen.tsx'
 import { SettingField } from '../../ui/setting-field.tsx'
 import { ChannelOrder } from './channel-order.tsx'
 import { ChannelsCard } from './channels-card.tsx'
-import { CODE_SETTINGS, CodeCard } from './code-card.tsx'
 import { CountryOrders } from './country-orders.tsx'
-import { DEVICE_SETTINGS, DevicesCard } from './devices-card.tsx'
 import { Explain } from './explain.tsx'
 import './routing.css'
-import { TextsCard } from './texts-card.tsx'
 
-/** The settings that this screen has fields for. */
-const SHOWN = [
-  'routing',
-  'channels',
-  'auto_fallback',
-  'locale',
-  'texts',
-  'text_links',
-  ...CODE_SETTINGS,
-  ...DEVICE_SETTINGS,
-] as const
-
-/** A shorter code needs fewer guesses. */
-const NAMES_ELSEWHERE = {
-  'limits.recipient_verify': `“${labelOf('limits.recipient_verify')}”, under Limits and fraud`,
-}
+const SHOWN = settingsOn('/routing')
 
 const EMPTY_ORDER = {
   title: 'Save an empty default order?',
@@ -97,10 +79,7 @@ export default function Routing() {
       </div>
       <Explain providers={providers.data ?? []} hasUnsavedChanges={draft.isDirty} />
       <ChannelsCard draft={draft} may={may} />
-      <TextsCard draft={draft} may={may} />
-      <CodeCard draft={draft} may={may} />
-      <DevicesCard draft={draft} may={may} />
-      <SaveBar draft={draft} names={NAMES_ELSEWHERE} question={emptiesOrder ? EMPTY_ORDER : null} />
+      <SaveBar draft={draft} question={emptiesOrder ? EMPTY_ORDER : null} />
     </Screen>
   )
 }

@@ -1,6 +1,7 @@
 // What the app does, step by step: send, check, and as a device exchange. Enter goes on at each step, and the focus follows.
 import type { Ref } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { linkToScreen } from '../../../screens.ts'
 import type { Schemas } from '../../api/client.ts'
 import { CHANNEL_NAMES, channelsFor } from '../../data/channels.ts'
 import { useApp } from '../../data/tenant.tsx'
@@ -9,6 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { Switch, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
+import { ScreenLink } from '../../ui/screen-link.tsx'
 import { acceptedBody, type Call, refusalOf } from './call-api.ts'
 import { attemptsLeft } from './progress.ts'
 import type { Trial } from './use-trial.ts'
@@ -113,7 +115,8 @@ function OriginNotice() {
     <Notice tone="warning">
       <p>
         This app lists the web pages that may use a publishable key, and <code>{location.origin}</code> is not among
-        them: the API refuses this page. The same request from a terminal is accepted.
+        them: the API refuses this page. The same request from a terminal is accepted.{' '}
+        <ScreenLink to="/settings">{linkToScreen('/settings')}</ScreenLink>
       </p>
     </Notice>
   )

@@ -10,7 +10,7 @@ export interface RefusalWords {
   means: string
   todo: string
   /** Where it is done. */
-  screen?: '/routing' | '/providers' | '/limits' | '/money' | '/api-keys' | '/queues'
+  screen?: '/routing' | '/providers' | '/limits' | '/settings' | '/money' | '/api-keys' | '/queues'
 }
 
 const REFUSALS: Readonly<Record<RefusalType, RefusalWords>> = {
@@ -53,7 +53,7 @@ const REFUSALS: Readonly<Record<RefusalType, RefusalWords>> = {
     title: 'Resent too soon',
     means: 'The cooldown after the previous send was not over.',
     todo: 'The person waits a moment and asks again. The app may show the time left.',
-    screen: '/limits',
+    screen: '/settings',
   },
   ResendNotAllowedError: {
     title: 'Resend not allowed',
@@ -95,13 +95,13 @@ const REFUSALS: Readonly<Record<RefusalType, RefusalWords>> = {
     title: 'Device may not send',
     means: 'A publishable key tried to send in live mode, which this app does not allow.',
     todo: 'Send from your backend, or allow it in the settings of the app.',
-    screen: '/limits',
+    screen: '/settings',
   },
   OriginNotAllowedError: {
     title: 'Origin not allowed',
     means: 'The call came from a web page whose origin the app does not list.',
     todo: "Add the page's origin to the allowed origins of the app.",
-    screen: '/api-keys',
+    screen: '/settings',
   },
   ChallengeRequiredError: {
     title: 'Challenge asked',

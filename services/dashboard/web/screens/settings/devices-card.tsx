@@ -4,7 +4,7 @@ import { Card } from '../../ui/card.tsx'
 import { Editable } from '../../ui/editable.tsx'
 import { SettingField } from '../../ui/setting-field.tsx'
 
-export const DEVICE_SETTINGS = ['publishable_send', 'allowed_origins'] as const
+const DEVICE_SETTINGS = ['publishable_send', 'allowed_origins'] as const
 
 export const DevicesCard = ({ draft, may }: { draft: SettingsDraft; may: boolean }) => (
   <Card title="Devices" lead="Apps and web pages use publishable keys, which anyone can read in them.">

@@ -49,8 +49,8 @@ export function TextsCard({ draft, may }: { draft: SettingsDraft; may: boolean }
       title="Texts"
       lead="What your messages say. {code}, {app} and {minutes} are filled in. A language without an own text has the built-in one; Telegram and WhatsApp templates have texts of their own."
     >
-      <div class="routing-texts">
-        <div class="routing-text-choice">
+      <div class="settings-texts">
+        <div class="settings-text-choice">
           <Select<TextChannel>
             label="Message"
             value={channel}
@@ -61,7 +61,7 @@ export function TextsCard({ draft, may }: { draft: SettingsDraft; may: boolean }
           <Badge tone={own ? 'good' : 'neutral'}>{own ? 'Own text' : 'Built-in text'}</Badge>
         </div>
         <Editable may={may}>
-          <div class="routing-text-fields">
+          <div class="settings-text-fields">
             {channel === 'email' && (
               <TextField
                 label="Subject"
@@ -127,10 +127,10 @@ function Preview({ appName, channel, language, own, draft }: PreviewProps) {
     own: own ? { ...own, locale: language } : null,
   })
   return (
-    <section class="routing-text-preview" aria-label="Preview">
+    <section class="settings-text-preview" aria-label="Preview">
       <h3>Preview</h3>
-      {subject !== null && <p class="routing-text-subject">{subject}</p>}
-      <p class="routing-text-message" dir="auto">
+      {subject !== null && <p class="settings-text-subject">{subject}</p>}
+      <p class="settings-text-message" dir="auto">
         {text}
       </p>
       {channel === 'sms' && (

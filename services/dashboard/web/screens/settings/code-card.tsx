@@ -6,7 +6,7 @@ import { Editable } from '../../ui/editable.tsx'
 import { SettingField } from '../../ui/setting-field.tsx'
 import { languageName } from './language-name.ts'
 
-export const CODE_SETTINGS = [
+const CODE_SETTINGS = [
   'code.length',
   'code.ttl_seconds',
   'verify_attempts',
@@ -21,7 +21,7 @@ export function CodeCard({ draft, may }: { draft: SettingsDraft; may: boolean })
   return (
     <Card title="Code" lead="A verification that has begun keeps the values with which it began.">
       <Editable may={may}>
-        <div class="routing-fields">
+        <div class="settings-fields">
           <SettingField draft={draft} path="locale" hint={`${language ? `${language}. ` : ''}${hintOf('locale')}`} />
           {CODE_SETTINGS.map(path => (
             <SettingField key={path} draft={draft} path={path} />

@@ -1,0 +1,31 @@
+// The settings of an app that are neither routing nor limits: its codes, its texts, and what devices may do.
+import { onlyRole } from '../../data/role-words.ts'
+import { useMay } from '../../data/session.tsx'
+import { settingsOn } from '../../data/setting-words.ts'
+import { useSettingsDraft } from '../../data/use-settings-draft.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { SaveBar } from '../../ui/save-bar.tsx'
+import { Screen } from '../../ui/screen.tsx'
+import { CodeCard } from './code-card.tsx'
+import { DevicesCard } from './devices-card.tsx'
+import './settings.css'
+import { TextsCard } from './texts-card.tsx'
+
+const SHOWN = settingsOn('/settings')
+
+export default function Settings() {
+  const may = useMay('developer')
+  const draft = useSettingsDraft('settings', SHOWN)
+  return (
+    <Screen
+      title="Settings"
+      lead="What a code is like, how long it lives, what your messages say, and what apps and web pages may do. What you save here is used by every process within 5 seconds."
+    >
+      {!may && <Notice>{onlyRole('developer', 'change the settings')}</Notice>}
+      <CodeCard draft={draft} may={may} />
+      <TextsCard draft={draft} may={may} />
+      <DevicesCard draft={draft} may={may} />
+      <SaveBar draft={draft} />
+    </Screen>
+  )
+}
