@@ -3,7 +3,20 @@
 // alone makes may be refused by their form.
 import { pooledRandom } from './random.ts'
 
-export type IdPrefix = 'cmp' | 'app' | 'key' | 'otp' | 'dlv' | 'evt' | 'aud' | 'ipv' | 'frd' | 'usr' | 'ses' | 'rfs'
+export type IdPrefix =
+  | 'cmp'
+  | 'app'
+  | 'key'
+  | 'otp'
+  | 'dlv'
+  | 'evt'
+  | 'aud'
+  | 'ipv'
+  | 'frd'
+  | 'usr'
+  | 'ses'
+  | 'rfs'
+  | 'whk'
 /** Returns `size` random bytes. */
 export type Random = (size: number) => Uint8Array
 
@@ -58,4 +71,5 @@ const ID_PATTERNS: Readonly<Record<IdPrefix, RegExp>> = {
   usr: idPattern('usr'),
   ses: idPattern('ses'),
   rfs: idPattern('rfs'),
+  whk: idPattern('whk'),
 }

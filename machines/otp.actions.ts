@@ -7,7 +7,7 @@ import { guards, type TransitionArgs } from './otp.guards.ts'
 import { attemptsLeft } from './otp.queries.ts'
 import type { Delivery, Effect, EventOf, NotAllowedCause, Otp, OtpEvent, OtpStart, OtpStatus, Reply } from './otp.ts'
 import { cooldownEndsAt, fallbackChannel, resendTarget } from './resend.ts'
-import { deliveryEvent, otpEvent } from './webhook-events.ts'
+import { deliveryEvent, type OtpEnd, otpEvent } from './webhook-events.ts'
 
 export const otpSetup = setup({
   types: { context: {} as Otp, events: {} as OtpEvent, input: {} as OtpStart },
@@ -37,6 +37,10 @@ export const fallBack = assignWith<'delivery.reported'>((otp, event) => {
 export const countSend = assignWith<'otp.resend'>((otp, { at }) => change.countSend(otp, at))
 export const countWrongCode = assignWith<'otp.verify'>(change.countWrongCode)
 export const fail = assignWith<'otp.verify'>((otp, { at }) => change.fail(otp, at))
+/** Remembers when it ended, if an endpoint asks to be told: then the sweeper can tell that its event is owed. */
+export const end = assignWith<'otp.cancel' | 'otp.lapse'>((otp, { at, event_id }) =>
+  event_id === undefined ? otp : { ...otp, ended_at: at },
+)
 export const approve = assignWith<'otp.verify'>((otp, { by, at }) => change.approveByCode(otp, by, at))
 export const approveByMessage = assignWith<'message.received'>((otp, { at }) => change.approveByMessage(otp, at))
 export const answerWithCode = assignWith<'message.received'>((otp, { new_delivery_id, at, prices }) =>
@@ -103,12 +107,12 @@ export const deliverAnswer = effect('deliver', ({ context }) => latestDelivery(c
 /** Delivers the code on the channel just chosen. A verification that waits on a link has nothing to deliver yet. */
 export const deliver = effect('deliver', ({ context }) => (context.link === null ? latestDelivery(context) : null))
 
-export const notifyOtp = (status: 'approved' | 'failed') =>
-  effect('notify', ({ context, event }) => ({
-    type: 'notify',
-    id: 'event_id' in event ? event.event_id : '',
-    ...otpEvent(context.otp_id, status),
-  }))
+/** Null where no endpoint asks to be told of this end. */
+export const notifyOtp = (status: OtpEnd) =>
+  effect('notify', ({ context, event }) => {
+    const id = 'event_id' in event ? event.event_id : undefined
+    return id === undefined ? null : { type: 'notify', id, ...otpEvent(context.otp_id, status) }
+  })
 export const notifyDelivery = effect('notify', ({ context, event }) => {
   if (event.type !== 'delivery.reported' || event.status === 'sent') return null
   const { event_id: id, delivery_id, status } = event

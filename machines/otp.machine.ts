@@ -11,6 +11,7 @@ import {
   countWrongCode,
   deliver,
   deliverAnswer,
+  end,
   exchange,
   fail,
   fallBack,
@@ -97,9 +98,12 @@ export const otpMachine = otpSetup.createMachine({
         ],
         'otp.cancel': [
           { guard: 'lapsed', actions: refuse('OtpExpiredError') },
-          { target: 'canceled', actions: replyAccepted },
+          { target: 'canceled', actions: [end, notifyOtp('canceled'), replyAccepted] },
         ],
-        'otp.lapse': [{ guard: 'lapsed', target: 'expired', actions: replyNoted }, { actions: replyNothingNew }],
+        'otp.lapse': [
+          { guard: 'lapsed', target: 'expired', actions: [end, notifyOtp('expired'), replyNoted] },
+          { actions: replyNothingNew },
+        ],
         'delivery.reported': [
           {
             guard: 'fallbackIsUnpaid',

@@ -123,6 +123,8 @@ export interface Otp {
   approval: { at: number; by: Caller | null; generation: number; channel: Channel } | null
   /** When the last guess was wrong; absent until then, and in verifications of releases that did not save it. */
   failed_at?: number
+  /** When it was canceled or its time was up; present only where an endpoint asked to be told. */
+  ended_at?: number
   exchange: { key_id: string; at: number } | null
 }
 
@@ -154,7 +156,7 @@ export type OtpStart = Pick<
   | 'channel'
 > & { at: number; delivery_id: string; link: Link | null; prices: Prices }
 
-/** `at` is when the event happened. `event_id` is the id of the webhook event that it may cause. */
+/** `at` is when the event happened. `event_id` is the id of the webhook event that it may cause; absent where no endpoint asks for that. */
 export type OtpEvent =
   | ({
       type: 'otp.resend'
@@ -164,8 +166,8 @@ export type OtpEvent =
       obstacle: Obstacle | null
     } & ResendInputs)
   | { type: 'otp.verify'; at: number; by: Caller; right: boolean; locked_ms: number | null; event_id: string }
-  | { type: 'otp.cancel'; at: number }
-  | { type: 'otp.lapse'; at: number }
+  | { type: 'otp.cancel'; at: number; event_id?: string | undefined }
+  | { type: 'otp.lapse'; at: number; event_id?: string | undefined }
   | { type: 'token.exchange'; at: number; key_id: string; genuine: boolean }
   | ({
       type: 'delivery.reported'

@@ -2,22 +2,41 @@
 // is text. To add an event type or a payload field, start here, and add it to the table in docs/webhooks.md. When an event happens is
 // decided in otp.machine.ts.
 
-export type WebhookEvent =
-  | { event: 'otp.approved'; payload: { otp_id: string; status: 'approved' } }
-  | { event: 'otp.failed'; payload: { otp_id: string; status: 'failed' } }
-  | { event: 'delivery.delivered'; payload: { otp_id: string; delivery_id: string; status: 'delivered' } }
-  | { event: 'delivery.failed'; payload: { otp_id: string; delivery_id: string; status: 'failed' } }
+/** How a verification ends. */
+export type OtpEnd = 'approved' | 'failed' | 'expired' | 'canceled'
+type DeliveryEnd = 'delivered' | 'failed'
 
-export type WebhookEventType = WebhookEvent['event']
+type OtpWebhookEvent = { [S in OtpEnd]: { event: `otp.${S}`; payload: { otp_id: string; status: S } } }[OtpEnd]
+type DeliveryWebhookEvent = {
+  [S in DeliveryEnd]: { event: `delivery.${S}`; payload: { otp_id: string; delivery_id: string; status: S } }
+}[DeliveryEnd]
 
-/** The verification has ended by a right code or message, or by the last wrong code. Expiry and cancellation are no events. */
-export const otpEvent = (otp_id: string, status: 'approved' | 'failed'): WebhookEvent =>
-  status === 'approved'
-    ? { event: 'otp.approved', payload: { otp_id, status } }
-    : { event: 'otp.failed', payload: { otp_id, status } }
+export type WebhookEvent = OtpWebhookEvent | DeliveryWebhookEvent
+
+/** Of an endpoint that names no events. */
+export const DEFAULT_EVENTS = ['otp.approved', 'otp.failed', 'delivery.delivered', 'delivery.failed'] as const
+
+/** About the deployment and not about a verification. */
+export const OPS_EVENTS = [
+  'ops.balance_low',
+  'ops.endpoint_paused',
+  'ops.provider_open',
+  'ops.provider_silent',
+] as const
+
+/** All that an endpoint can ask for. */
+export const WEBHOOK_EVENT_TYPES = [...DEFAULT_EVENTS, 'otp.expired', 'otp.canceled', ...OPS_EVENTS] as const
+
+export type OpsEventType = (typeof OPS_EVENTS)[number]
+export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number]
+
+/** The verification has ended: by a right code or message, by the last wrong code, by its time, or by the caller. */
+export const otpEvent = <S extends OtpEnd>(otp_id: string, status: S) =>
+  ({ event: `otp.${status}`, payload: { otp_id, status } }) as Extract<WebhookEvent, { event: `otp.${S}` }>
 
 /** A provider has reported how a delivery ended. That a message was sent is no event. */
-export const deliveryEvent = (otp_id: string, delivery_id: string, status: 'delivered' | 'failed'): WebhookEvent =>
-  status === 'delivered'
-    ? { event: 'delivery.delivered', payload: { otp_id, delivery_id, status } }
-    : { event: 'delivery.failed', payload: { otp_id, delivery_id, status } }
+export const deliveryEvent = <S extends DeliveryEnd>(otp_id: string, delivery_id: string, status: S) =>
+  ({ event: `delivery.${status}`, payload: { otp_id, delivery_id, status } }) as Extract<
+    WebhookEvent,
+    { event: `delivery.${S}` }
+  >

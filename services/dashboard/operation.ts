@@ -57,6 +57,7 @@ const SEGMENTS = {
   },
   users: { description: 'The user.', example: 'usr_01k2m8x4e9s7v3hqz5tnw6yb0c', docs: 'users', name: 'user' },
   providers: { description: 'The name of the provider.', example: 'main-sms' },
+  endpoints: { description: 'The endpoint.', example: 'whk_01k2m8x4e9s7v3hqz5tnw6yb0c' },
   events: { description: 'The event, by its id.', example: 'evt_01k2m8x4e9s7v3hqz5tnw6yb0c' },
   sessions: { description: 'The session.', example: 'ses_01k2m8x4e9s7v3hqz5tnw6yb0c' },
   queues: { description: 'The queue.', example: 'otp.reports' },

@@ -17,6 +17,7 @@ export const SCREENS = [
   { path: '/overview', name: 'Overview', role: 'viewer', of: 'app' },
   { path: '/verifications', name: 'Verifications', role: 'viewer', of: 'app' },
   { path: '/api-keys', name: 'API Keys', role: 'viewer', of: 'app' },
+  { path: '/webhooks', name: 'Webhooks', role: 'viewer', of: 'app' },
   { path: '/routing', name: 'Routing', role: 'viewer', of: 'app' },
   { path: '/providers', name: 'Providers', role: 'viewer', of: 'app' },
   { path: '/limits', name: 'Limits and fraud', role: 'viewer', of: 'app' },

@@ -22,6 +22,7 @@ import { createChallenges } from './calls/challenges.ts'
 import { createClaims } from './calls/idempotency-claims.ts'
 import { createCommit } from './commit/commit.ts'
 import { createPublishEffect } from './commit/publish-effect.ts'
+import { createIsAskedFor } from './endpoint-events.ts'
 import { createFraudCounts } from './fraud/counts.ts'
 import { createDecisionLog } from './fraud/decisions.ts'
 import { createFraudGuard } from './fraud/guard.ts'
@@ -55,12 +56,12 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
   const otps = batchDocs(store.docs('otps'))
   const recentOtps = createBoundedMap<OtpDoc>(MAX_RECENT_OTPS)
   const claims = createClaims({ claims: batchDocs(store.docs('claims')), otps, clock })
+  const isAskedFor = createIsAskedFor(store.docs('webhooks'), clock)
   const publishEffect = createPublishEffect({
     broker,
     events: batchDocs(store.docs('events')),
-    webhooks: store.docs('webhooks'),
+    isAskedFor,
     apps,
-    clock,
   })
   const relay = createRelay({ publishEffect, otps, clock, log })
 
@@ -119,6 +120,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     log,
     metrics,
     apps,
+    isAskedFor,
     otps,
     recentOtps,
     claims,

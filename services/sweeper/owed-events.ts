@@ -18,6 +18,7 @@ import {
   lookForEventsAt,
 } from '../domain/verifications/owed-events.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
+import { eventOfDoc } from '../domain/webhooks/event-ids.ts'
 import { createMayHold, GIVE_UP_AFTER_MS, waitAfterPublish, waitForBroker } from './lost-messages.ts'
 import { SWEEP_BATCH, type Sweep } from './sweep.ts'
 
@@ -51,7 +52,7 @@ export function createOwedEventSweeps({
   async function newestTaken(): Promise<number> {
     const newest = await events.find({ _id: { $gt: 'evt_' } }, { sort: { _id: -1 }, limit: NEWEST_EVENTS_READ })
     const taken = newest.find(({ status, type }) => status !== 'unsent' && type !== 'webhook.test')
-    return taken === undefined ? 0 : (ulidTime(taken._id) ?? 0)
+    return taken === undefined ? 0 : (ulidTime(eventOfDoc(taken)) ?? 0)
   }
 
   /** In the background: on the embedded broker a publish resolves when the message is done. */
@@ -64,7 +65,8 @@ export function createOwedEventSweeps({
         .catch(error => log.warn({ ...fields, err: error }, 'event.not_published_again'))
   }
 
-  /** Events of a former release have other ids, so they are looked for by what they tell. */
+  /** Events of a former release, and those that went to later endpoints of their app only, have other ids, so they are looked for by what
+   *  they tell. */
   async function withoutStored(otp_id: string, missing: readonly CausedEvent[]): Promise<CausedEvent[]> {
     const stored = await events.find(
       { 'payload.otp_id': otp_id },

@@ -4,6 +4,7 @@ import type { Clock } from '../../infra/clock.ts'
 import { MINUTE_MS } from '../../infra/time.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
+import { refOf } from '../domain/webhooks/endpoint-ids.ts'
 import { type AttemptReminder, attemptMessage, drainMessage, type Remind } from '../domain/webhooks/messages.ts'
 import { findDue, postponeDue, SWEEP_BATCH, type Sweep } from './sweep.ts'
 
@@ -41,7 +42,7 @@ export function createWebhookSweeps({ store, remind, clock }: WebhookSweepDeps):
       await Promise.all(
         due.map(async ({ _id, drain_at = 0 }) => {
           const marked = await webhooks.modify({ _id, drain_at }, { $set: { drain_at: mark } })
-          if (marked) remind(drainMessage(_id, now, mark))
+          if (marked) remind(drainMessage(refOf(marked), now, mark))
         }),
       )
       return due.length

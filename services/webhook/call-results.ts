@@ -15,7 +15,7 @@ import { attemptMessage, drainMessage, type Remind } from '../domain/webhooks/me
 import { MESSAGE_LOST_AFTER_MS } from '../domain/webhooks/new-event.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-waits.ts'
 import { type CallResult, type InconclusiveError, inconclusiveError } from './call.ts'
-import { type Endpoints, isPaused } from './endpoints.ts'
+import { type Endpoints, endpointFields, isPaused } from './endpoints.ts'
 import * as change from './event-changes.ts'
 
 export interface CallResultDeps {
@@ -62,7 +62,7 @@ export function createRecordResult(deps: CallResultDeps): RecordResult {
   }
 
   async function handleSuccess(event: EventDoc, result: CallResult): Promise<void> {
-    const reported = endpoints.recordOutcome(event.app_id, { type: 'attempt.succeeded', at: clock.now() })
+    const reported = endpoints.recordOutcome(event, { type: 'attempt.succeeded', at: clock.now() })
     reported.catch(() => {})
     await writeEvent(event, change.markDelivered(event, result), result)
     await reported
@@ -73,7 +73,7 @@ export function createRecordResult(deps: CallResultDeps): RecordResult {
     const now = clock.now()
     const waitMs = retrySchedule.waitAfter(tries, random())
     const fact = { type: 'attempt.failed', at: now, gone: result.status === GONE, exhausted: waitMs === null } as const
-    const paused = await endpoints.recordOutcome(event.app_id, fact)
+    const paused = await endpoints.recordOutcome(event, fact)
     if (waitMs === null || paused) await keepInBacklog(event, result, waitMs === null ? 'failed' : 'held')
     else await scheduleRetry(event, result, now + waitMs)
   }
@@ -99,8 +99,8 @@ export function createRecordResult(deps: CallResultDeps): RecordResult {
   async function keepInBacklog(event: EventDoc, result: CallResult, status: 'failed' | 'held'): Promise<void> {
     await writeEvent(event, change.keepAfterFailure(event, result, status), result)
     // If the endpoint was enabled meanwhile, its backlog may have been drained before this event was in it.
-    const endpoint = await endpoints.reload(event.app_id)
-    if (endpoint && !isPaused(endpoint)) remind(drainMessage(event.app_id, clock.now()))
+    const endpoint = await endpoints.reload(event)
+    if (endpoint && !isPaused(endpoint)) remind(drainMessage(event, clock.now()))
   }
 
   return async (event, result) => {
@@ -123,8 +123,10 @@ export function createRecordResult(deps: CallResultDeps): RecordResult {
 }
 
 /** What a log line says of an event. A test event is about no verification. */
-export const subjectOf = (event: Pick<EventDoc, '_id' | 'app_id' | 'mode' | 'payload' | 'trace'>): object => {
+export const subjectOf = (
+  event: Pick<EventDoc, '_id' | 'app_id' | 'endpoint_id' | 'mode' | 'payload' | 'trace'>,
+): object => {
   const { otp_id } = event.payload
   const known = otp_id === undefined ? {} : { otp_id }
-  return { ...requestOf(event), ...known, event_id: eventId(event), app_id: event.app_id }
+  return { ...requestOf(event), ...known, event_id: eventId(event), ...endpointFields(event) }
 }

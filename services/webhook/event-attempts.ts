@@ -21,7 +21,7 @@ export interface Attempts {
   takeSlot(endpoint: Endpoint, tenant: Tenant): Slots | null
   /** Calls the endpoint for an event whose attempt this process has started; releases the slot afterwards. Returns at once. */
   startCall(event: EventDoc, endpoint: Endpoint, slot: Slots): void
-  /** Starts attempts of one app's events together and calls its endpoint in their order, as far as there are slots. Answers how many
+  /** Starts attempts of one endpoint's events together and calls it in their order, as far as there are slots. Answers how many
    *  were started: another process has started the others, or they have to wait. */
   attempt(waiting: readonly EventDoc[], endpoint: Endpoint): Promise<number>
   /** Resolves when no call is under way and all results are written. */
@@ -109,7 +109,7 @@ export function createAttempts(deps: AttemptDeps): Attempts {
   return {
     takeSlot,
     freeSlots,
-    whenSlotFree: endpoint => slotsFor(endpoint)[0].whenSlotFree(endpoint.app_id),
+    whenSlotFree: endpoint => slotsFor(endpoint)[0].whenSlotFree(endpoint._id),
     startCall: (event, endpoint, slot) => track(callEndpoint(event, endpoint, slot)),
     async attempt(waiting, endpoint) {
       const taken = waiting.map(event => takeSlot(endpoint, event)).filter(slot => slot !== null)

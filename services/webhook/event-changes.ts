@@ -112,7 +112,7 @@ export const cancelAttempt = (event: EventDoc, backlog: Backlog): Change => ({
   $unset: { ...NOT_UNDER_WAY, ...NOT_SCHEDULED },
 })
 
-/** Its app has no endpoint any more. */
+/** Its endpoint is gone. */
 export const markUnsent = (): Change => ({
   $set: { status: 'unsent' },
   $unset: { ...NOT_SCHEDULED, ...NOT_IN_BACKLOG },

@@ -1,8 +1,9 @@
-// New events. In: messages from the outbox. Out: every event stored, all of a batch in one insert. Where its endpoint has a free slot, an
-// event is inserted with its first attempt started, and the endpoint is called in the background. A message that comes twice is stored
-// once. An event that cannot be stored does not affect the others of its batch.
+// New events. In: messages from the outbox. Out: every event stored, once for each endpoint that asks for it, all of a batch in one insert.
+// Where its endpoint has a free slot, an event is inserted with its first attempt started, and the endpoint is called in the background. A
+// message that comes twice is stored once. An event that cannot be stored does not affect the others of its batch.
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
+import { isId, ulidTime } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { Trace } from '../../infra/trace.ts'
@@ -10,9 +11,12 @@ import { Unavailable } from '../../infra/unavailable.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { MIN_EVENT_RETENTION_MS } from '../domain/retention.ts'
 import { TENANT_CACHE, type Tenancy } from '../domain/tenancy/tenancy.ts'
-import type { EventDoc } from '../domain/webhooks/documents.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
+import { asksFor, type EventDoc } from '../domain/webhooks/documents.ts'
+import { refOf } from '../domain/webhooks/endpoint-ids.ts'
+import { fullPayload, otpOf } from '../domain/webhooks/full-payload.ts'
 import { type NotifyBody, newEventFields } from '../domain/webhooks/messages.ts'
-import { newEvent, purgeNotBefore } from '../domain/webhooks/new-event.ts'
+import { type NewEventFields, newEvent, purgeNotBefore } from '../domain/webhooks/new-event.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-waits.ts'
 import type { Backlogs } from './backlogs.ts'
 import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
@@ -32,7 +36,8 @@ export type AcceptEvents = (notifications: readonly Notification[]) => Promise<v
 export interface NewEventDeps {
   events: Pick<Docs<EventDoc>, 'insert'>
   tenancy: Pick<Tenancy, 'app'>
-  endpoints: Pick<Endpoints, 'get'>
+  otps: Pick<Docs<OtpDoc>, 'get'>
+  endpoints: Pick<Endpoints, 'all'>
   attempts: Pick<Attempts, 'takeSlot' | 'startCall'>
   backlogs: Pick<Backlogs, 'mark' | 'drain'>
   retrySchedule: RetrySchedule
@@ -40,14 +45,14 @@ export interface NewEventDeps {
   log: Logger
 }
 
-/** An event about to be inserted. With a slot for its call, it is inserted as started. */
+/** An event about to be inserted for one endpoint. With a slot for its call, it is inserted as started. */
 interface PreparedEvent {
   event: EventDoc
   call: { endpoint: Endpoint; slot: Slots } | null
 }
 
 export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
-  const { events, tenancy, endpoints, attempts, backlogs, retrySchedule, clock, log } = deps
+  const { events, tenancy, otps, endpoints, attempts, backlogs, retrySchedule, clock, log } = deps
   const settings = createCache(readSettings, { ...TENANT_CACHE, clock })
 
   async function readSettings(app_id: string): Promise<AppSettings | null> {
@@ -60,31 +65,50 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
     }
   }
 
-  async function prepare({ body, trace }: Notification): Promise<PreparedEvent> {
+  async function prepare({ body, trace }: Notification): Promise<PreparedEvent[]> {
     const { app_id } = body
     const fields = newEventFields(body, await settings.get(app_id), trace)
-    const endpoint = await endpoints.get(app_id)
-    if (!endpoint) return { event: newEvent(fields, 'unsent'), call: null }
-    const now = clock.now()
-    const fieldsToSend = {
-      ...fields,
-      purge_at: purgeNotBefore(fields, now + MIN_EVENT_RETENTION_MS + retrySchedule.longestMs),
+    const receivers = (await endpoints.all(app_id)).filter(
+      endpoint => asksFor(endpoint, body.type) && existedAt(endpoint, body.at),
+    )
+    if (receivers.length === 0) return [{ event: newEvent(fields, 'unsent'), call: null }]
+    const full = receivers.some(({ payload }) => payload === 'full')
+      ? fullPayload(fields, await otpOf(otps, fields))
+      : fields.payload
+    const purge_at = purgeNotBefore(fields, clock.now() + MIN_EVENT_RETENTION_MS + retrySchedule.longestMs)
+    const prepared = await Promise.allSettled(
+      receivers.map(endpoint =>
+        prepareFor(endpoint, { ...fields, payload: endpoint.payload === 'full' ? full : fields.payload, purge_at }),
+      ),
+    )
+    const ready = prepared.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
+    const failed = prepared.find(one => one.status === 'rejected')
+    if (failed) {
+      releaseSlots(ready)
+      throw failed.reason
     }
-    if (isPaused(endpoint)) return { event: withBacklog(newEvent(fieldsToSend, 'held'), 'kept'), call: null }
-    const slot = attempts.takeSlot(endpoint, fields)
+    return ready
+  }
+
+  async function prepareFor(endpoint: Endpoint, fields: NewEventFields): Promise<PreparedEvent> {
+    const ref = refOf(endpoint)
+    if (isPaused(endpoint)) return { event: withBacklog(newEvent(fields, 'held', ref), 'kept'), call: null }
+    const pending = newEvent(fields, 'pending', ref)
+    const slot = attempts.takeSlot(endpoint, pending)
     if (slot === null) {
-      await backlogs.mark(app_id)
-      return { event: withBacklog(newEvent(fieldsToSend, 'pending'), 'overflow'), call: null }
+      await backlogs.mark(ref)
+      return { event: withBacklog(pending, 'overflow'), call: null }
     }
+    const now = clock.now()
     const started = { tries: 1, attempt_started_at: now, due_at: assumedLostAt(now) }
-    return { event: { ...newEvent(fieldsToSend, 'pending'), ...started }, call: { endpoint, slot } }
+    return { event: { ...pending, ...started }, call: { endpoint, slot } }
   }
 
   async function insert(prepared: readonly PreparedEvent[]): Promise<('inserted' | 'duplicate')[]> {
     try {
       return await events.insert(prepared.map(({ event }) => event))
     } catch (error) {
-      for (const { event, call } of prepared) call?.slot.release(event)
+      releaseSlots(prepared)
       throw error
     }
   }
@@ -93,13 +117,13 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
   function callOrDrain({ event, call }: PreparedEvent, isNew: boolean): void {
     if (call && isNew) attempts.startCall(event, call.endpoint, call.slot)
     else if (call) call.slot.release(event)
-    else if (isNew && event.backlog === 'overflow') backlogs.drain(event.app_id)
+    else if (isNew && event.backlog === 'overflow') backlogs.drain(event)
   }
 
   /** Inserts the events that could be prepared. */
-  async function insertPrepared(preparing: readonly Promise<PreparedEvent>[]): Promise<void> {
+  async function insertPrepared(preparing: readonly Promise<PreparedEvent[]>[]): Promise<void> {
     const all = await Promise.allSettled(preparing)
-    const prepared = all.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
+    const prepared = all.flatMap(one => (one.status === 'fulfilled' ? one.value : []))
     if (prepared.length === 0) return
     const answers = await insert(prepared)
     for (const [at, one] of prepared.entries()) callOrDrain(one, answers[at] === 'inserted')
@@ -110,6 +134,15 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
     const inserting = insertPrepared(preparing)
     return preparing.map(one => one.then(() => inserting))
   }
+}
+
+/** An event belongs to the endpoints that there were when it happened, also if its message comes again later. The first endpoint of an app
+ *  is sent what has just happened too: its id does not say when it was made. */
+const existedAt = ({ _id }: Pick<Endpoint, '_id'>, at: number): boolean =>
+  (isId('whk', _id) ? (ulidTime(_id) ?? 0) : 0) <= at
+
+function releaseSlots(prepared: readonly PreparedEvent[]): void {
+  for (const { event, call } of prepared) call?.slot.release(event)
 }
 
 const withBacklog = (event: EventDoc, backlog: 'kept' | 'overflow'): EventDoc => ({

@@ -65,23 +65,23 @@ export function createReminders(deps: ReminderDeps): Reminders {
   }
 
   async function startAttempt(event: EventDoc): Promise<void> {
-    const { _id, rev, app_id } = event
+    const { _id, rev } = event
     const endpoint = await endpointOf(event)
     if (!endpoint) return void (await events.change([{ _id, rev, update: change.markUnsent() }]))
     if (isPaused(endpoint)) return void (await events.change([{ _id, rev, update: change.keepWhilePaused(event) }]))
     if ((await attempts.attempt([event], endpoint)) > 0) return
     // There is no slot, or nothing can be sent to the endpoint. If another process has started the attempt, the change below is lost.
-    await backlogs.mark(app_id)
+    await backlogs.mark(event)
     await events.change([{ _id, rev, update: change.moveToBacklog(event) }])
-    backlogs.drain(app_id)
+    backlogs.drain(event)
   }
 
   /** Reads the endpoint again if the cached one cannot be called: it may have been set or enabled since, and the event would stay aside.
    *  And for a test event: an operator sends it right after changing the URL, to see whether the new one answers. */
-  async function endpointOf({ app_id, type }: EventDoc): Promise<Endpoint | null> {
-    if (type === 'webhook.test') return endpoints.reload(app_id)
-    const known = await endpoints.get(app_id)
-    return known && isCallable(known) ? known : endpoints.reload(app_id)
+  async function endpointOf(event: EventDoc): Promise<Endpoint | null> {
+    if (event.type === 'webhook.test') return endpoints.reload(event)
+    const known = await endpoints.get(event)
+    return known && isCallable(known) ? known : endpoints.reload(event)
   }
 
   /** The process that made the call has died. The call may have arrived. */

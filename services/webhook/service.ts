@@ -1,5 +1,5 @@
-// The webhook role. In: events and reminders from `webhook.deliver`. Out: every event stored, and its app's endpoint called until it has
-// accepted the event. No message is held while an endpoint is called: the store says which calls are under way, so a slow endpoint does
+// The webhook role. In: events and reminders from `webhook.deliver`. Out: every event stored, and each endpoint of its app that asks for
+// it called until it has accepted the event. No message is held while an endpoint is called: the store says which calls are under way, so a slow endpoint does
 // not delay the others.
 import {
   type Broker,
@@ -24,7 +24,13 @@ import type { Traced } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
-import { createRemind, isWebhookMessage, type NotifyBody, type WebhookBody } from '../domain/webhooks/messages.ts'
+import {
+  createRemind,
+  endpointToDrain,
+  isWebhookMessage,
+  type NotifyBody,
+  type WebhookBody,
+} from '../domain/webhooks/messages.ts'
 import { createRetrySchedule } from '../domain/webhooks/retry-waits.ts'
 import { createBacklogs } from './backlogs.ts'
 import { createEndpointCalls } from './call.ts'
@@ -95,6 +101,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
   const acceptEvents = createAcceptEvents({
     events,
     tenancy,
+    otps: batchDocs(store.docs('otps')),
     endpoints,
     attempts,
     backlogs,
@@ -116,7 +123,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
 
   async function handleReminder(body: Exclude<WebhookBody, NotifyBody>): Promise<Outcome> {
     if (!('drain' in body)) return reminders.handle(body)
-    backlogs.drain(body.drain, body.mark)
+    backlogs.drain(endpointToDrain(body), body.mark)
     return done()
   }
 

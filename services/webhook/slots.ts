@@ -1,19 +1,20 @@
-// Slots for calls: how many may be under way per endpoint, per company and in this process. In: an app and its company. Out: a slot, or
-// none. A slow endpoint fills its own slots, and a company with many slow endpoints those of its own; an event that finds no slot waits in
+// Slots for calls: how many may be under way per endpoint, per company and in this process. In: an endpoint and its company. Out: a slot,
+// or none. A slow endpoint fills its own slots, and a company with many slow endpoints those of its own; an event that finds no slot waits in
 // the store (backlogs.ts).
 import type { EventDoc } from '../domain/webhooks/documents.ts'
+import { storedEndpointId } from '../domain/webhooks/endpoint-ids.ts'
 
-/** The app and the company that a call is made for. */
-export type Tenant = Pick<EventDoc, 'app_id' | 'company_id'>
+/** The endpoint and the company that a call is made for. */
+export type Tenant = Pick<EventDoc, 'app_id' | 'endpoint_id' | 'company_id'>
 
 export interface Slots {
-  /** How many more calls this app's endpoint may have, of at most `maxPerApp`. */
-  freeSlots(tenant: Tenant, maxPerApp: number): number
+  /** How many more calls this endpoint may have, of at most `maxPerEndpoint`. */
+  freeSlots(tenant: Tenant, maxPerEndpoint: number): number
   /** Answers false when there is no free slot. */
-  take(tenant: Tenant, maxPerApp: number): boolean
+  take(tenant: Tenant, maxPerEndpoint: number): boolean
   release(tenant: Tenant): void
-  /** Resolves when a call of this app ends; when it has none under way, as soon as a call of any app ends. */
-  whenSlotFree(app_id: string): Promise<void>
+  /** Resolves when a call of this endpoint ends; when it has none under way, as soon as a call of any endpoint ends. */
+  whenSlotFree(endpoint_id: string): Promise<void>
 }
 
 export interface SlotLimits {
@@ -22,40 +23,42 @@ export interface SlotLimits {
 }
 
 export function createSlots({ maxTotal, maxPerCompany }: SlotLimits): Slots {
-  const [byApp, byCompany] = [createTally(), createTally()]
+  const [byEndpoint, byCompany] = [createTally(), createTally()]
   const waiters = new Map<string, (() => void)[]>()
   let total = 0
 
-  const freeSlots = ({ app_id, company_id }: Tenant, maxPerApp: number): number =>
-    Math.max(0, Math.min(maxPerApp - byApp.of(app_id), maxPerCompany - byCompany.of(company_id), maxTotal - total))
+  function freeSlots(tenant: Tenant, maxPerEndpoint: number): number {
+    const ofEndpoint = maxPerEndpoint - byEndpoint.of(storedEndpointId(tenant))
+    return Math.max(0, Math.min(ofEndpoint, maxPerCompany - byCompany.of(tenant.company_id), maxTotal - total))
+  }
 
-  function count({ app_id, company_id }: Tenant, delta: 1 | -1): void {
-    byApp.add(app_id, delta)
-    byCompany.add(company_id, delta)
+  function count(tenant: Tenant, delta: 1 | -1): void {
+    byEndpoint.add(storedEndpointId(tenant), delta)
+    byCompany.add(tenant.company_id, delta)
     total += delta
   }
 
-  function wake(app_id: string): void {
-    const resolvers = waiters.get(app_id) ?? []
-    waiters.delete(app_id)
+  function wake(endpoint_id: string): void {
+    const resolvers = waiters.get(endpoint_id) ?? []
+    waiters.delete(endpoint_id)
     for (const resolve of resolvers) resolve()
   }
 
   return {
     freeSlots,
-    take(tenant, maxPerApp) {
-      if (freeSlots(tenant, maxPerApp) === 0) return false
+    take(tenant, maxPerEndpoint) {
+      if (freeSlots(tenant, maxPerEndpoint) === 0) return false
       count(tenant, 1)
       return true
     },
     release(tenant) {
       count(tenant, -1)
-      wake(tenant.app_id)
-      for (const one of [...waiters.keys()]) if (byApp.of(one) === 0) wake(one)
+      wake(storedEndpointId(tenant))
+      for (const one of [...waiters.keys()]) if (byEndpoint.of(one) === 0) wake(one)
     },
-    whenSlotFree: app_id =>
+    whenSlotFree: endpoint_id =>
       new Promise(resolve => {
-        waiters.set(app_id, [...(waiters.get(app_id) ?? []), resolve])
+        waiters.set(endpoint_id, [...(waiters.get(endpoint_id) ?? []), resolve])
       }),
   }
 }

@@ -103,6 +103,7 @@ export async function startSimulation({ processes, settings = {} }: SimulationOp
     let solvedHardest = false
     const onChange = guard.onChange
     const answer = createCallHandler({
+      isAskedFor: async () => false,
       keyring,
       clock,
       log,

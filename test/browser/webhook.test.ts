@@ -107,6 +107,50 @@ describeInBrowser('the webhook in the dashboard', (open, start) => {
   })
 })
 
+describeInBrowserOnce('the screen Webhooks', (open, start) => {
+  const startBackend = backends()
+
+  it('adds an endpoint with what it asks for, tests, edits and deletes it', async () => {
+    const [shop, crm] = [await startBackend(), await startBackend()]
+    const { page } = await open.operator(await start({ env: ENV }))
+    await setEndpoint(page, shop.url)
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click()
+    await page.waitForURL(`**/a/${APP}/webhooks`)
+    await button(page, 'Add endpoint').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Endpoint URL').fill(crm.url)
+    await dialog.getByLabel('Name').fill('CRM')
+    await dialog.getByLabel('otp.expired').check()
+    await dialog.getByLabel('Full').check()
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    const secret = await dialog.getByLabel('Signing secret').inputValue()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+
+    await page.getByRole('heading', { level: 2, name: 'CRM' }).waitFor()
+    const row = page.getByRole('table', { name: 'Endpoints of this app' }).getByRole('row').filter({ hasText: 'CRM' })
+    await row.getByText('otp.expired').waitFor()
+    await row.getByText('full').waitFor()
+    await expectAccessible(page)
+    await button(page, 'Send test event').click()
+    await page.getByText('Your endpoint took the test event. Answered 200').waitFor()
+    expect(crm.received.map(one => isSignedWith(secret, one))).to.deep.equal([true])
+    expect(shop.received).to.deep.equal([])
+    await events(page).getByText('webhook.test').waitFor()
+
+    await row.getByRole('button', { name: 'Edit' }).click()
+    await dialog.getByLabel('Name').fill('Sales')
+    await expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('heading', { level: 2, name: 'Sales' }).waitFor()
+    const renamed = page.getByRole('row').filter({ hasText: 'Sales' })
+    await renamed.getByRole('button', { name: 'Delete' }).click()
+    await button(page, 'Delete endpoint').click()
+    await page.getByText('Sales is deleted.').waitFor()
+    await renamed.waitFor({ state: 'detached' })
+    await page.getByRole('heading', { level: 2, name: new URL(shop.url).host }).waitFor()
+  })
+})
+
 describeInBrowserOnce('the webhook, as it is used', (open, start) => {
   const startBackend = backends()
 

@@ -175,6 +175,8 @@ describe('the OpenAPI document', () => {
       'otp.failed',
       'delivery.delivered',
       'delivery.failed',
+      'otp.expired',
+      'otp.canceled',
       'webhook.test',
     ])
     for (const { operation } of webhooks)

@@ -126,6 +126,55 @@ onEachEngineSet('webhook events', engines => {
     }
   })
 
+  it('go to every endpoint that asks for them, in full where it asks for that, cancellations too', async () => {
+    const [shop, crm] = [await createBackend(), await createBackend()]
+    const { url } = (await flow.admin('GET', `/apps/${crm.tenant.app}/webhook`)).body
+    const wanted = { url, name: 'CRM', events: ['otp.approved', 'otp.canceled'], payload: 'full' }
+    const added = await flow.admin('POST', `/apps/${shop.tenant.app}/endpoints`, wanted)
+    expect(added.status).to.equal(201)
+    await flow.advance(CACHE_TTL_MS)
+    const { server } = shop.tenant
+    const approved = await flow.startVerification(server)
+    await server.verify(approved.otp_id, approved.code)
+    const canceled = await flow.startVerification(server)
+    await server.cancel(canceled.otp_id)
+    await server.cancel(canceled.otp_id)
+    const toEnd = (all: Arrival[]) => all.map(({ event }) => [event.type, event.payload.otp_id])
+    await flow.eventually(() =>
+      expect(toEnd(crm.arrived)).to.have.deep.members([
+        ['otp.approved', approved.otp_id],
+        ['otp.canceled', canceled.otp_id],
+      ]),
+    )
+    const [minimal, full] = [shop, crm].map(
+      ({ arrived }) => arrived.find(({ event }) => event.type === 'otp.approved')?.event,
+    )
+    expect(minimal).to.deep.equal({
+      id: full?.id,
+      type: 'otp.approved',
+      payload: { otp_id: approved.otp_id, status: 'approved' },
+    })
+    const { created_at, country, ...rest } = full?.payload ?? {}
+    expect(rest).to.deep.equal({ otp_id: approved.otp_id, status: 'approved', channel: 'sms' })
+    expect(country).to.match(/^[A-Z]{2}$/)
+    expect(Date.parse(created_at ?? '')).to.be.within(flow.clock.now() - 60_000, flow.clock.now())
+    const types = new Set(shop.arrived.map(({ event }) => event.type))
+    expect([...types], 'no endpoint is told what it did not ask for').to.not.include.members(['otp.canceled'])
+  })
+
+  it('of a cancellation are not even stored where no endpoint asks for them', async () => {
+    const { tenant } = await createBackend()
+    const { otp_id } = await flow.startVerification(tenant.server)
+    await tenant.server.cancel(otp_id)
+    const types = async () =>
+      (await flow.admin('GET', `/apps/${tenant.app}/events?otp_id=${otp_id}`)).body.items.map(
+        ({ type }: { type: string }) => type,
+      )
+    await flow.eventually(async () => expect(await types()).to.include('delivery.delivered'))
+    await flow.advance(2_000)
+    expect(await types()).to.deep.equal(['delivery.delivered'])
+  })
+
   // The library compares timestamps with the real time, which a clock that stands still does not show.
   const onRealTime = engines === 'real' ? it : () => {}
   onRealTime('verify with the public Standard Webhooks library', async () => {
@@ -254,5 +303,25 @@ onEachEngineSet('webhook events', engines => {
       const text = one?.body.toString() ?? ''
       expect(new Webhook(secret).sign(one?.event.id ?? '', timestamp, text)).to.equal(signatures[at])
     }
+  })
+
+  // It sets the clock forward, so it comes last.
+  it('of expiry are sent once, where an endpoint asks for them, and never after another end', async () => {
+    const shop = await createBackend()
+    const { id } = (await flow.admin('GET', `/apps/${shop.tenant.app}/webhook`)).body
+    await flow.admin('PATCH', `/endpoints/${id}`, { events: ['otp.approved', 'otp.expired'] })
+    await flow.advance(CACHE_TTL_MS)
+    const { server } = shop.tenant
+    const [approved, expired] = [await flow.startVerification(server), await flow.startVerification(server)]
+    await server.verify(approved.otp_id, approved.code)
+    await flow.advance(10 * 60_000 + 1)
+    const ends = () => shop.arrived.map(({ event }) => [event.type, event.payload.otp_id])
+    const expected = [
+      ['otp.approved', approved.otp_id],
+      ['otp.expired', expired.otp_id],
+    ]
+    await flow.eventually(() => expect(ends()).to.deep.equal(expected))
+    await flow.advance(5 * 60_000)
+    expect(ends()).to.deep.equal(expected)
   })
 })

@@ -190,10 +190,24 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/services/dashboard/providers/routes.test.ts'],
   },
   {
+    fault: 'an app can be given an eleventh endpoint',
+    file: 'services/dashboard/webhook/endpoint-changes.ts',
+    original: 'if (all.length >= MAX_ENDPOINTS_PER_APP)',
+    planted: 'if (all.length > MAX_ENDPOINTS_PER_APP)',
+    tests: ['test/services/dashboard/webhook/endpoints.test.ts'],
+  },
+  {
+    fault: 'an event is sent again to an endpoint of another app',
+    file: 'services/dashboard/webhook/events.ts',
+    original: "  if (appIdOf(endpoint) !== app_id) throw notFound('webhook endpoint')\n",
+    planted: "  if (appIdOf(endpoint) === '') throw notFound(app_id)\n",
+    tests: ['test/services/dashboard/webhook/endpoints.test.ts'],
+  },
+  {
     fault: 'a webhook secret that the caller gave is shown in the answer',
-    file: 'services/dashboard/webhook/endpoint.ts',
-    original: '? { created: true, secret: secret === undefined ? value : null }',
-    planted: '? { created: true, secret: value }',
+    file: 'services/dashboard/webhook/endpoint-changes.ts',
+    original: '? { endpoint: made, created: true, secret: fields.secret === undefined ? value : null }',
+    planted: '? { endpoint: made, created: true, secret: value }',
     tests: ['test/services/dashboard/webhook/routes.test.ts'],
   },
   {

@@ -253,12 +253,55 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     tests: ['test/services/webhook/isolation.test.ts'],
   },
   {
-    fault: 'an app without calls under way is not woken when the call of another app ends',
+    fault: 'an endpoint without calls under way is not woken when the call of another one ends',
     file: 'services/webhook/slots.ts',
     original:
-      '      wake(tenant.app_id)\n      for (const one of [...waiters.keys()]) if (byApp.of(one) === 0) wake(one)',
-    planted: '      wake(tenant.app_id)',
+      '      wake(storedEndpointId(tenant))\n      for (const one of [...waiters.keys()]) if (byEndpoint.of(one) === 0) wake(one)',
+    planted: '      wake(storedEndpointId(tenant))',
     tests: ['test/services/webhook/slots.test.ts'],
+  },
+  {
+    fault: 'the endpoints of an app share their slots, so a slow one delays the others',
+    file: 'services/webhook/slots.ts',
+    original: 'const ofEndpoint = maxPerEndpoint - byEndpoint.of(storedEndpointId(tenant))',
+    planted:
+      'const ofEndpoint = maxPerEndpoint - byCompany.of(tenant.company_id) + 0 * storedEndpointId(tenant).length',
+    tests: ['test/services/webhook/endpoints.test.ts', 'test/services/webhook/slots.test.ts'],
+  },
+  {
+    fault: 'an event whose message comes again goes to endpoints that were added since',
+    file: 'services/webhook/new-events.ts',
+    original: 'asksFor(endpoint, body.type) && existedAt(endpoint, body.at)',
+    planted: 'asksFor(endpoint, body.type) && existedAt(endpoint, body.at + 1e12)',
+    tests: ['test/services/webhook/endpoints.test.ts'],
+  },
+  {
+    fault: 'an endpoint is sent events that it does not ask for',
+    file: 'services/webhook/new-events.ts',
+    original: 'asksFor(endpoint, body.type) && existedAt(endpoint, body.at)',
+    planted: '(asksFor(endpoint, body.type) || true) && existedAt(endpoint, body.at)',
+    tests: ['test/services/webhook/endpoints.test.ts'],
+  },
+  {
+    fault: 'what waits for a deleted endpoint waits for ever',
+    file: 'services/webhook/backlogs.ts',
+    original: '    await giveUpEvents(events, endpoint)\n',
+    planted: '    if (deletedAt < 0) await giveUpEvents(events, endpoint)\n',
+    tests: ['test/services/webhook/endpoints.test.ts'],
+  },
+  {
+    fault: 'a deleted endpoint is forgotten before late results of its calls are in',
+    file: 'services/webhook/backlogs.ts',
+    original: '    const over = deletedAt + LATE_RESULTS_MS\n',
+    planted: '    const over = deletedAt\n',
+    tests: ['test/services/webhook/endpoints.test.ts'],
+  },
+  {
+    fault: 'the pause of one endpoint is written to the first endpoint of its app',
+    file: 'services/webhook/endpoints.ts',
+    original: '      const _id = storedEndpointId(ref)\n      const endpoint',
+    planted: '      const _id = ref.app_id\n      const endpoint',
+    tests: ['test/services/webhook/endpoints.test.ts'],
   },
   {
     fault: 'a second reminder of a call that is under way takes it for lost, and the event is sent twice',

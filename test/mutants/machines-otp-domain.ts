@@ -234,6 +234,20 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
     tests: ['test/services/dashboard/privacy/erase-recipient.test.ts'],
   },
   {
+    fault: 'every canceled verification stores an event, although no endpoint asks for it',
+    file: 'services/otp/calls/cancel.ts',
+    original: "(await isAskedFor(app_id, 'otp.canceled')) ? eventIdFor(_id, at) : undefined",
+    planted: "(await isAskedFor(app_id, 'otp.canceled')) || at > 0 ? eventIdFor(_id, at) : undefined",
+    tests: ['test/flow/webhooks.test.ts'],
+  },
+  {
+    fault: 'a lost event of an expiry is not published again, because the verification does not tell it',
+    file: 'services/domain/verifications/owed-events.ts',
+    original: "(value === 'expired' || value === 'canceled') && ended_at !== undefined",
+    planted: "value === 'canceled' && ended_at !== undefined",
+    tests: ['test/services/sweeper/owed-events.test.ts'],
+  },
+  {
     fault: 'promoting a webhook secret prolongs the old ones by a day, and makes one that awaits promotion old',
     file: 'services/domain/webhooks/secrets.ts',
     original: "secret.state === 'current' ? { ...secret, state: 'old', expires_at: now + OLD_SECRET_TTL_MS } : secret",

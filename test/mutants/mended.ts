@@ -96,8 +96,8 @@ export const MENDED: readonly Mutant[] = [
   {
     fault: 'a test event goes to the address that was there before the operator changed it',
     file: 'services/webhook/reminders.ts',
-    original: "if (type === 'webhook.test') return endpoints.reload(app_id)",
-    planted: "if (type === 'webhook.test' && app_id === '') return endpoints.reload(app_id)",
+    original: "if (event.type === 'webhook.test') return endpoints.reload(event)",
+    planted: "if (event.type === 'webhook.test' && event.app_id === '') return endpoints.reload(event)",
     tests: ['test/flow/webhooks.test.ts'],
   },
   {
@@ -187,8 +187,8 @@ export const MENDED: readonly Mutant[] = [
   {
     fault: 'events in retry stay pending while their endpoint is paused',
     file: 'services/webhook/backlogs.ts',
-    original: "else if (endpoint && isPaused(endpoint)) outcome = 'paused'",
-    planted: "else if (endpoint && isPaused(endpoint)) outcome = 'over'",
+    original: "else if (isPaused(endpoint)) outcome = 'paused'",
+    planted: "else if (isPaused(endpoint)) outcome = 'over'",
     tests: ['test/services/webhook/pausing.test.ts'],
   },
   {

@@ -81,6 +81,8 @@ export async function createSampleCompany(countersign: Countersign): Promise<Sam
   await admin('PUT', `/apps/${APP}/providers/backup-gateway`, httpProvider(`${gateway}/send`, 1))
   await admin('PUT', `/apps/${APP}/providers/main-gateway`, httpProvider(`${busyGateway}/send`, 0))
   await admin('PUT', `/apps/${APP}/webhook`, { url: `${backend}/countersign` })
+  const crm = { name: 'CRM', events: ['otp.approved', 'otp.expired'], payload: 'full', status: 'paused' }
+  await admin('POST', `/apps/${APP}/endpoints`, { url: `${backend}/crm`, ...crm })
   await admin('PUT', '/prices', {
     prices: [
       { channel: 'sms', country: '*', micros: 45_000 },

@@ -7,6 +7,7 @@ import { CHANNELS, type Channel } from '../../../machines/channels.ts'
 import { endpointLife } from '../../../machines/endpoint.step.ts'
 import { findBreakers } from '../../domain/breakers/documents.ts'
 import { findProviders } from '../../domain/tenancy/documents.ts'
+import { findEndpoints } from '../../domain/webhooks/documents.ts'
 import type { AdminDeps } from '../admin-deps.ts'
 import { ok } from '../answers.ts'
 import { operation } from '../operation.ts'
@@ -59,19 +60,18 @@ function createReadCauses({ store, broker, clock }: Pick<AdminDeps, 'store' | 'b
   }
 
   async function webhookCauses(app_id: string): Promise<HealthCause[]> {
-    const endpoint = (await store.docs('webhooks').get([app_id])).get(app_id)
-    if (!endpoint) return []
-    const { paused } = endpointLife(endpoint).context
-    if (endpoint.status === 'paused')
-      return [
-        {
-          ...NOTHING,
-          cause: 'endpoint_paused',
-          reason: paused?.reason ?? null,
-          since: isoTimeOrNull(paused?.at ?? null),
-        },
-      ]
-    return (await isStopped('webhook.deliver')) ? [{ ...NOTHING, cause: 'webhooks_stopped' }] : []
+    const endpoints = await findEndpoints(store.docs('webhooks'), app_id)
+    const pauses = endpoints.filter(({ status }) => status === 'paused').map(one => endpointLife(one).context.paused)
+    const causes: HealthCause[] = pauses.map(paused => ({
+      ...NOTHING,
+      cause: 'endpoint_paused',
+      reason: paused?.reason ?? null,
+      since: isoTimeOrNull(paused?.at ?? null),
+    }))
+    const isCalled = endpoints.length > pauses.length
+    return isCalled && (await isStopped('webhook.deliver'))
+      ? [...causes, { ...NOTHING, cause: 'webhooks_stopped' }]
+      : causes
   }
 
   return async (app_id: string): Promise<HealthCause[]> => {

@@ -102,6 +102,7 @@ export const timelineEntry = z
     ms: z.int().nullable().optional().meta({ description: 'How long the call took.' }),
     reason: failureReason.nullable().optional().meta({ description: 'Why the message failed.' }),
     event_id: z.string().optional().meta({ description: 'The webhook event.' }),
+    endpoint_id: z.string().optional().meta({ description: 'Its endpoint, where that is not the first of the app.' }),
     type: z.string().optional().meta({ description: 'The type of the webhook event.' }),
     attempt: z.int().optional().meta({ description: '1 is the first of its round.' }),
     status: z.union([z.string(), z.int()]).nullable().optional().meta({

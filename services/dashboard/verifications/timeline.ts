@@ -73,14 +73,15 @@ function attemptEntry(attempt: AttemptDoc): TimelineEntry {
 
 function eventEntries(event: EventDoc): TimelineEntry[] {
   const { type, created_at, status, attempts } = event
-  const event_id = eventId(event)
+  // The first endpoint of an app is not named, as little as where there is none.
+  const to = event.endpoint_id === undefined ? {} : { endpoint_id: event.endpoint_id }
+  const about = { event_id: eventId(event), ...to, type }
   return [
-    { at: created_at, happened: 'event.recorded', event_id, type, status },
+    { at: created_at, happened: 'event.recorded', ...about, status },
     ...attempts.map(({ at, round, attempt, status, error, ms }) => ({
       at,
       happened: 'event.sent',
-      event_id,
-      type,
+      ...about,
       round,
       attempt,
       status,

@@ -1,4 +1,4 @@
-// What operators do with an app's webhook: enable, pause and test it, and send events again. In: the app or event. Out: changes in the
+// What operators do with endpoints: enable, pause, delete and test them, and send events again. In: the endpoint or event. Out: changes in the
 // store, and a reminder for the webhook actor, which sends the events. If a crash prevents the reminder, the sweeper sends it.
 import type { Broker } from '../../../infra/broker/broker.ts'
 import type { Clock } from '../../../infra/clock.ts'
@@ -9,7 +9,8 @@ import { type StepEndpoint, stepEndpoint } from '../../../machines/endpoint.step
 import type { EndpointEvent } from '../../../machines/endpoint.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { MIN_EVENT_RETENTION_MS } from '../../domain/retention.ts'
-import type { EventDoc, WebhookEndpoint } from '../../domain/webhooks/documents.ts'
+import { type EventDoc, findEndpoints, type WebhookEndpoint } from '../../domain/webhooks/documents.ts'
+import { type EndpointRef, refOf, storedEndpointId } from '../../domain/webhooks/endpoint-ids.ts'
 import { eventId } from '../../domain/webhooks/event-ids.ts'
 import { attemptMessage, createRemind, drainMessage } from '../../domain/webhooks/messages.ts'
 import {
@@ -18,7 +19,7 @@ import {
   newEvent,
   purgeNotBefore,
 } from '../../domain/webhooks/new-event.ts'
-import { replayEvent, replayRange } from './event-replay.ts'
+import { endpointsToReplay, findEventDocs, replayRange, replayTo } from './event-replay.ts'
 
 export interface WebhookControlDeps {
   store: CountersignStore
@@ -29,18 +30,21 @@ export interface WebhookControlDeps {
 }
 
 export interface WebhookControl {
-  /** Everything that waits is sent, oldest first: events that were held, and those in retry. Resolves with the endpoint as it is afterwards; null when the app has none. */
-  enable(app_id: string): Promise<WebhookEndpoint | null>
+  /** Everything that waits is sent, oldest first: events that were held, and those in retry. In: the endpoint's `_id`. Resolves with the
+   *  endpoint as it is afterwards; null when there is none. */
+  enable(_id: string): Promise<WebhookEndpoint | null>
   /** Everything that waits is held. Resolves as `enable` does. */
-  pause(app_id: string): Promise<WebhookEndpoint | null>
-  /** Sends one event again, in a new round of attempts; while its endpoint is paused the event is held. In: the id it is stored under.
-   *  False when there is no such event or no endpoint. */
-  replay(stored_id: string): Promise<boolean>
+  pause(_id: string): Promise<WebhookEndpoint | null>
+  /** What waits is not sent any more. Null after a lost race. */
+  remove(endpoint: WebhookEndpoint): Promise<true | null>
+  /** Sends one event again, in a new round of attempts; while its endpoint is paused the event is held. In: the event's id without `test_`,
+   *  and one endpoint where only that is meant. False when there is no such event or no endpoint to send it to. */
+  replay(event_id: string, only?: WebhookEndpoint): Promise<boolean>
   /** Sends again the events from `since` (inclusive) to `until` (exclusive), in epoch milliseconds, oldest first. Resolves with how many
    *  they are. */
-  replayRange(app_id: string, range: { since: number; until: number }): Promise<number>
-  /** Sends a new event of type `webhook.test` like any other. Resolves with its id; null when the app has no endpoint. */
-  test(app: { app_id: string; company_id: string }): Promise<string | null>
+  replayRange(app_id: string, range: { since: number; until: number }, only?: WebhookEndpoint): Promise<number>
+  /** Sends a new event of type `webhook.test` like any other. Resolves with its id; null when there is no such endpoint. */
+  test(tenant: EndpointRef & { company_id: string }): Promise<string | null>
 }
 
 const MAX_TRIES_AFTER_LOST_RACE = 20
@@ -56,12 +60,17 @@ export function createWebhookControl({
   step = stepEndpoint,
 }: WebhookControlDeps): WebhookControl {
   const [webhooks, events] = [store.docs('webhooks'), batchDocs(store.docs('events'))]
+  const replayDeps = { events, otps: store.docs('otps') }
   const remind = createRemind({ broker, log })
-  const endpointOf = async (app_id: string) => (await webhooks.get([app_id])).get(app_id) ?? null
 
-  async function applyEvent(app_id: string, event: EndpointEvent): Promise<WebhookEndpoint | null> {
+  async function endpointWith(_id: string): Promise<WebhookEndpoint | null> {
+    const found = (await webhooks.get([_id])).get(_id)
+    return found && found.deleted_at === undefined ? found : null
+  }
+
+  async function applyEvent(_id: string, event: EndpointEvent): Promise<WebhookEndpoint | null> {
     for (let race = 0; race < MAX_TRIES_AFTER_LOST_RACE; race += 1) {
-      const endpoint = await endpointOf(app_id)
+      const endpoint = await endpointWith(_id)
       if (!endpoint) return null
       const { status, life, changed } = step(endpoint, [event])
       if (!changed) return endpoint
@@ -69,69 +78,87 @@ export function createWebhookControl({
         drain_at: event.at + LATE_EVENTS_MS,
         ...(status === 'active' ? { retry_all_before: event.at } : {}),
       }
-      const [answer] = await webhooks.change([
-        { _id: app_id, rev: endpoint.rev, update: { $set: { status, life, ...drain } } },
-      ])
+      const [answer] = await webhooks.change([{ _id, rev: endpoint.rev, update: { $set: { status, life, ...drain } } }])
       if (answer === 'won') return { ...endpoint, status, life, ...drain, rev: endpoint.rev + 1 }
     }
-    throw new Error(
-      `the endpoint of ${app_id} was changed by another process ${MAX_TRIES_AFTER_LOST_RACE} times in a row`,
-    )
+    throw new Error(`the endpoint ${_id} was changed by another process ${MAX_TRIES_AFTER_LOST_RACE} times in a row`)
   }
 
   /** The webhook actor then sends what waits, or holds it. */
-  async function change(app_id: string, type: 'endpoint.enable' | 'endpoint.pause'): Promise<WebhookEndpoint | null> {
+  async function change(_id: string, type: 'endpoint.enable' | 'endpoint.pause'): Promise<WebhookEndpoint | null> {
     const at = clock.now()
-    const endpoint = await applyEvent(app_id, { type, at })
-    if (endpoint) remind(drainMessage(app_id, at))
+    const endpoint = await applyEvent(_id, { type, at })
+    if (endpoint) remind(drainMessage(refOf(endpoint), at))
     return endpoint
   }
 
   /** `drain_at` is saved first: if the reminder is lost, the sweeper sends another. */
-  async function drain(app_id: string): Promise<void> {
+  async function drain(endpoint: WebhookEndpoint): Promise<void> {
     const now = clock.now()
-    await webhooks.modify({ _id: app_id }, { $max: { drain_at: now + LATE_EVENTS_MS } })
-    remind(drainMessage(app_id, now))
+    await webhooks.modify({ _id: endpoint._id }, { $max: { drain_at: now + LATE_EVENTS_MS } })
+    remind(drainMessage(refOf(endpoint), now))
   }
 
-  return {
-    enable: app_id => change(app_id, 'endpoint.enable'),
-    pause: app_id => change(app_id, 'endpoint.pause'),
+  /** Its next attempt is the first of a new round, and due now. */
+  const replayNow = (now: number) => (found: EventDoc) => ({
+    $set: {
+      status: 'pending',
+      round: found.round + 1,
+      tries: 0,
+      ...replayFields(found, now),
+      next_attempt_at: now,
+      due_at: now + MESSAGE_LOST_AFTER_MS,
+    },
+    $unset: { attempt_started_at: true, backlog_at: true, backlog: true } as const,
+  })
 
-    async replay(event_id) {
+  return {
+    enable: _id => change(_id, 'endpoint.enable'),
+    pause: _id => change(_id, 'endpoint.pause'),
+
+    async remove(endpoint) {
+      const { _id, rev } = endpoint
       const now = clock.now()
-      const requested = (await events.get([event_id])).get(event_id)
-      if (!requested || !(await endpointOf(requested.app_id))) return false
-      const event = await replayEvent(events, event_id, found => ({
-        $set: {
-          status: 'pending',
-          round: found.round + 1,
-          tries: 0,
-          ...replayFields(found, now),
-          next_attempt_at: now,
-          due_at: now + MESSAGE_LOST_AFTER_MS,
-        },
-        $unset: { attempt_started_at: true, backlog_at: true, backlog: true },
-      }))
-      if (!event) return false
-      const { app_id, round } = event
-      remind(attemptMessage({ event_id, app_id, round, attempt: 1, at: now }))
+      const update = { $set: { deleted_at: now, drain_at: now }, $unset: { slot: true } } as const
+      const [answer] = await webhooks.change([{ _id, rev, update }])
+      if (answer === 'lost') return null
+      remind(drainMessage(refOf(endpoint), now))
       return true
     },
 
-    async replayRange(app_id, range) {
-      if (!(await endpointOf(app_id))) return 0
-      const count = await replayRange(events, app_id, range, found => replayFields(found, clock.now()))
-      if (count > 0) await drain(app_id)
+    async replay(event_id, only) {
+      const now = clock.now()
+      const docs = await findEventDocs(events, event_id)
+      const [first] = docs
+      if (!first) return false
+      const endpoints = endpointsToReplay(docs, await findEndpoints(webhooks, first.app_id), only)
+      const replayed = await Promise.all(endpoints.map(one => replayTo(replayDeps, docs, one, replayNow(now))))
+      for (const event of replayed)
+        if (event) {
+          const { _id, app_id, round } = event
+          remind(attemptMessage({ event_id: _id, app_id, round, attempt: 1, at: now }))
+        }
+      return replayed.some(event => event !== null)
+    },
+
+    async replayRange(app_id, range, only) {
+      const all = await findEndpoints(webhooks, app_id)
+      const { count, endpoints } = await replayRange(
+        replayDeps,
+        { app_id, ...range },
+        docs => endpointsToReplay(docs, all, only),
+        found => replayFields(found, clock.now()),
+      )
+      for (const endpoint of endpoints) await drain(endpoint)
       return count
     },
 
-    async test({ app_id, company_id }) {
-      if (!(await endpointOf(app_id))) return null
+    async test({ company_id, ...ref }) {
+      if (!(await endpointWith(storedEndpointId(ref)))) return null
+      const { app_id } = ref
       const now = clock.now()
-      const event_id = newId('evt', now)
       const fields: NewEventFields = {
-        _id: event_id,
+        _id: newId('evt', now),
         app_id,
         company_id,
         // It says nothing about a person, so receivers must not act on it as on a live event.
@@ -141,9 +168,9 @@ export function createWebhookControl({
         created_at: now,
         purge_at: new Date(now + MIN_EVENT_RETENTION_MS),
       }
-      const due = { next_attempt_at: now, due_at: now + MESSAGE_LOST_AFTER_MS }
-      await events.insert([{ ...newEvent(fields, 'pending'), ...due }])
-      remind(attemptMessage({ event_id, app_id, round: 1, attempt: 1, at: now }))
+      const event = newEvent(fields, 'pending', ref)
+      await events.insert([{ ...event, next_attempt_at: now, due_at: now + MESSAGE_LOST_AFTER_MS }])
+      remind(attemptMessage({ event_id: event._id, app_id, round: 1, attempt: 1, at: now }))
       return eventId(fields)
     },
   }

@@ -1,29 +1,66 @@
-// The webhook endpoint of an app. A secret that is made here is shown in that answer only.
+// The endpoints of an app, and its webhook, which is the oldest of them. What can be done with an endpoint is declared once and served under
+// both paths. A secret that is made here is shown in that answer only.
 import { z } from 'zod'
-import { targetProblem } from '../../../infra/outbound/target-inspector.ts'
-import { sameJson } from '../../../infra/store/ensure.ts'
-import { endpointLife } from '../../../machines/endpoint.step.ts'
-import type { App } from '../../domain/tenancy/documents.ts'
-import { webAddress, webhookSecret } from '../../domain/tenancy/value-schemas.ts'
-import type { WebhookEndpoint } from '../../domain/webhooks/documents.ts'
-import { createWebhookSecret, newWebhookSecret } from '../../domain/webhooks/new-secret.ts'
-import { withCurrent } from '../../domain/webhooks/secrets.ts'
-import type { AdminRequest } from '../access.ts'
+import { findEndpoints } from '../../domain/webhooks/documents.ts'
+import { endpointId, eventsOf, refOf } from '../../domain/webhooks/endpoint-ids.ts'
 import type { AdminDeps } from '../admin-deps.ts'
-import { ok } from '../answers.ts'
+import { conflict, noContent, ok } from '../answers.ts'
 import { operation } from '../operation.ts'
-import { getOr404, validationProblem } from '../request-input.ts'
-import type { Change, Unchanged } from '../with-audit.ts'
-import { createWebhookControl, type WebhookControl } from './control.ts'
-import { changedEndpoint, endpoint, endpointExample, endpointState, testEvent } from './schemas.ts'
-import { endpointAuditFields, endpointView, unsealSecret } from './view.ts'
+import { createWebhookControl } from './control.ts'
+import {
+  type EndpointFields,
+  endpointFields,
+  endpointWithId,
+  planChange,
+  planCreation,
+  requireCallable,
+  type SavedEndpoint,
+  sendTestEvent,
+  setStatus,
+  TOO_MANY_ENDPOINTS,
+  viewEndpoint,
+  webhookOf,
+} from './endpoint-changes.ts'
+import { changedEndpoint, endpoint, endpointExample, endpointList, testEvent } from './schemas.ts'
+import { endpointAuditFields } from './view.ts'
 
-/** `secret`: made by this request, to be shown in its answer. */
-type PutResult = { created: boolean; secret: string | null }
+const newEndpointBody = z
+  .strictObject(endpointFields)
+  .meta({ id: 'NewEndpointRequest', description: 'An endpoint to add to an app.' })
 
-export const ENDPOINT_NAME = 'webhook endpoint'
+const patchBody = z
+  .strictObject(endpointFields)
+  .partial()
+  .meta({ id: 'PatchEndpointRequest', description: 'Members that are left out stay as they are.' })
 
-const view = ({ keyring, clock }: AdminDeps, stored: WebhookEndpoint) => endpointView(keyring, stored, clock.now())
+const putBody = z
+  .strictObject({ url: endpointFields.url, secret: endpointFields.secret, status: endpointFields.status })
+  .meta({ id: 'PutWebhookRequest', description: 'The oldest endpoint of an app.' })
+
+const urlExample = { url: 'https://shop.example/hooks/countersign' }
+const createdAnswer = ok(changedEndpoint, 'It was created.', { ...endpointExample, secret: 'whsec_…' }, 201)
+const changedAnswer = ok(changedEndpoint, 'It was changed.', endpointExample)
+
+const savedView = (admin: AdminDeps, { endpoint, secret }: SavedEndpoint) => ({
+  ...viewEndpoint(admin, endpoint),
+  ...(secret === null ? {} : { secret }),
+})
+
+const ENABLE = {
+  role: 'developer',
+  summary: 'End a pause',
+  description: 'Everything that waits is sent, oldest first: events that were held, and those in retry.',
+  answers: [ok(endpoint, 'The endpoint.', endpointExample)],
+  keep: createWebhookControl,
+} as const
+
+const TEST = {
+  role: 'developer',
+  summary: 'Send a test event',
+  description: 'It is sent, signed and repeated like any other event, whatever events the endpoint asks for.',
+  answers: [ok(testEvent, 'The event that is being sent.', { event_id: 'evt_test_01hf7yat00w51rkfpywnvhmjvq' })],
+  keep: createWebhookControl,
+} as const
 
 export const endpointOperations = [
   operation({
@@ -31,10 +68,9 @@ export const endpointOperations = [
     route: 'GET /apps/{id}/webhook',
     role: 'viewer',
     summary: "Look an app's webhook up",
-    description: 'The endpoint, its state, why it is paused, and fingerprints of its secrets.',
+    description: 'Its oldest endpoint: the state, why it is paused, and fingerprints of its secrets.',
     answers: [ok(endpoint, 'The endpoint.', endpointExample)],
-    handle: async ({ ctx, app }, admin) =>
-      view(admin, await getOr404(ctx, admin.store.docs('webhooks'), app._id, ENDPOINT_NAME)),
+    handle: async ({ app }, admin) => viewEndpoint(admin, await webhookOf(admin.store, app).find()),
   }),
   operation({
     id: 'putWebhook',
@@ -42,144 +78,152 @@ export const endpointOperations = [
     role: 'developer',
     summary: "Set an app's webhook",
     description:
-      'A new endpoint without a secret gets one, which is in this one response only. A given secret becomes the current one.',
-    body: {
-      schema: z
-        .strictObject({
-          url: webAddress,
-          /** Becomes the current secret. A new endpoint without one gets a random secret. */
-          secret: webhookSecret.optional(),
-          status: endpointState.optional(),
-        })
-        .meta({ id: 'PutWebhookRequest', description: 'The endpoint of an app.' }),
-      example: { url: 'https://shop.example/hooks/countersign' },
-    },
-    answers: [
-      ok(changedEndpoint, 'It was changed.', endpointExample),
-      ok(changedEndpoint, 'It was created.', { ...endpointExample, secret: 'whsec_…' }, 201),
-    ],
+      'Changes the oldest endpoint, or makes the first one. A new endpoint without a secret gets one, which is in this one response only. A given secret becomes the current one.',
+    body: { schema: putBody, example: urlExample },
+    answers: [changedAnswer, createdAnswer],
     keep: createWebhookControl,
-    handle: async ({ ctx, app, body: { url, secret, status } }, admin, control) => {
-      const { store, keyring, inspect, withAudit } = admin
-      const { _id: app_id, company_id } = app
-      const docs = store.docs('webhooks')
-      const auditFields = (stored: WebhookEndpoint) => endpointAuditFields(keyring, stored)
-      const refusal = await inspect.url(url)
-      if (refusal !== null) throw validationProblem([{ path: 'url', message: targetProblem(refusal) }])
-      const owner = { target: app_id, company_id }
-      const { created, secret: newSecret } = await withAudit(
-        ctx,
-        async (): Promise<Change<PutResult> | Unchanged<PutResult>> => {
-          const stored = (await docs.get([app_id])).get(app_id)
-          if (!stored) {
-            const value = secret ?? newWebhookSecret()
-            const made = newEndpoint(admin, { app_id, url, value })
-            return {
-              action: 'webhook.create',
-              ...owner,
-              before: null,
-              after: auditFields(made),
-              perform: async () =>
-                (await docs.insert([made]))[0] === 'inserted'
-                  ? { created: true, secret: secret === undefined ? value : null }
-                  : null,
-            }
-          }
-          const secrets = secret === undefined ? stored.secrets : withSecret(admin, stored, secret)
-          const changed = { ...stored, url, secrets }
-          if (sameJson(stored, changed)) return { unchanged: { created: false, secret: null } }
-          return {
-            action: 'webhook.change',
-            ...owner,
-            before: auditFields(stored),
-            after: auditFields(changed),
-            perform: async () => {
-              const [answer] = await docs.change([{ _id: app_id, rev: stored.rev, update: { $set: { url, secrets } } }])
-              return answer === 'won' ? { created: false, secret: null } : null
-            },
-          }
-        },
-      )
-      if (status !== undefined) await setStatus(ctx, app, status, admin, control)
-      if (created) ctx.status = 201
-      const stored = await getOr404(ctx, docs, app_id, ENDPOINT_NAME)
-      return { ...view(admin, stored), ...(newSecret === null ? {} : { secret: newSecret }) }
+    handle: async ({ ctx, app, body }, admin, control) => {
+      const { status, ...fields } = body
+      await requireCallable(admin, body.url)
+      const saved = await admin.withAudit(ctx, async () => {
+        const [oldest] = await findEndpoints(admin.store.docs('webhooks'), app._id)
+        return oldest ? planChange(admin, app, oldest, fields) : planCreation(admin, app, fields)
+      })
+      const target = webhookOf(admin.store, app)
+      if (status !== undefined) saved.endpoint = await setStatus(ctx, target, status, admin, control)
+      if (saved.created) ctx.status = 201
+      return savedView(admin, saved)
     },
   }),
   operation({
+    ...ENABLE,
     id: 'enableWebhook',
     route: 'POST /apps/{id}/webhook/enable',
-    role: 'developer',
-    summary: 'End a pause',
-    description: 'Everything that waits is sent, oldest first: events that were held, and those in retry.',
-    answers: [ok(endpoint, 'The endpoint.', endpointExample)],
-    keep: createWebhookControl,
-    handle: async ({ ctx, app }, admin, control) => view(admin, await setStatus(ctx, app, 'active', admin, control)),
+    handle: async ({ ctx, app }, admin, control) =>
+      viewEndpoint(admin, await setStatus(ctx, webhookOf(admin.store, app), 'active', admin, control)),
   }),
   operation({
+    ...TEST,
     id: 'testWebhook',
     route: 'POST /apps/{id}/webhook/test',
-    role: 'developer',
-    summary: 'Send a test event',
-    description: 'It is sent, signed and repeated like any other event.',
-    answers: [ok(testEvent, 'The event that is being sent.', { event_id: 'evt_test_01hf7yat00w51rkfpywnvhmjvq' })],
-    keep: createWebhookControl,
-    handle: async ({ ctx, app: { _id: app_id, company_id } }, { store, withAudit }, control) => {
-      const event_id = await withAudit(ctx, async () => {
-        await getOr404(ctx, store.docs('webhooks'), app_id, ENDPOINT_NAME)
-        return {
-          action: 'webhook.test',
-          target: app_id,
-          company_id,
-          before: null,
-          after: null,
-          perform: () => control.test({ app_id, company_id }),
-        }
+    handle: async ({ ctx, app }, admin, control) => ({
+      event_id: await sendTestEvent(ctx, webhookOf(admin.store, app), admin, control),
+    }),
+  }),
+  operation({
+    id: 'listEndpoints',
+    route: 'GET /apps/{id}/endpoints',
+    role: 'viewer',
+    summary: "List an app's endpoints",
+    description: 'The oldest first. The oldest is also the webhook of the app.',
+    answers: [ok(endpointList, 'The endpoints.', { items: [{ ...endpointExample, waiting: 0 }], next_cursor: null })],
+    handle: async ({ app }, admin) => {
+      const [webhooks, events] = [admin.store.docs('webhooks'), admin.store.docs('events')]
+      const items = (await findEndpoints(webhooks, app._id)).map(async stored => {
+        const own = eventsOf(refOf(stored))
+        const [inBacklog, inRetry] = await Promise.all([
+          events.count({ ...own, backlog_at: { $gt: 0 } }),
+          events.count({ ...own, next_attempt_at: { $gt: 0 } }),
+        ])
+        return { ...viewEndpoint(admin, stored), waiting: inBacklog + inRetry }
       })
-      return { event_id }
+      return { items: await Promise.all(items), next_cursor: null }
     },
   }),
+  operation({
+    id: 'createEndpoint',
+    route: 'POST /apps/{id}/endpoints',
+    role: 'developer',
+    summary: 'Add an endpoint',
+    description:
+      'It is sent the events that happen from now on. Without a secret it gets one, which is in this one response only.',
+    body: {
+      schema: newEndpointBody,
+      example: { ...urlExample, name: 'CRM', events: ['otp.approved', 'otp.expired'], payload: 'full' },
+    },
+    answers: [createdAnswer],
+    refusals: [conflict(TOO_MANY_ENDPOINTS)],
+    keep: createWebhookControl,
+    handle: async ({ ctx, app, body }, admin, control) => {
+      const { status = 'active', ...fields } = body
+      await requireCallable(admin, body.url)
+      const saved = await admin.withAudit(ctx, () => planCreation(admin, app, fields))
+      if (status === 'paused') {
+        const target = await endpointWithId(ctx, admin.store, endpointId(saved.endpoint._id))
+        saved.endpoint = await setStatus(ctx, target, status, admin, control)
+      }
+      return savedView(admin, saved)
+    },
+  }),
+  operation({
+    id: 'getEndpoint',
+    route: 'GET /endpoints/{id}',
+    role: 'viewer',
+    summary: 'Look an endpoint up',
+    description: 'Its state, why it is paused, and fingerprints of its secrets.',
+    answers: [ok(endpoint, 'The endpoint.', endpointExample)],
+    handle: async ({ ctx, params }, admin) =>
+      viewEndpoint(admin, (await endpointWithId(ctx, admin.store, params.id)).endpoint),
+  }),
+  operation({
+    id: 'patchEndpoint',
+    route: 'PATCH /endpoints/{id}',
+    role: 'developer',
+    summary: 'Change an endpoint',
+    description:
+      'Other events and another payload hold for what happens from now on. A given secret becomes the current one.',
+    body: { schema: patchBody, example: { events: ['otp.approved'], payload: 'full' } },
+    answers: [ok(endpoint, 'The endpoint.', endpointExample)],
+    keep: createWebhookControl,
+    handle: async ({ ctx, params, body }, admin, control) => {
+      const { status, ...fields }: EndpointFields = body
+      const target = await endpointWithId(ctx, admin.store, params.id)
+      await requireCallable(admin, fields.url)
+      const { endpoint: changed } = await admin.withAudit(ctx, async () =>
+        planChange(admin, target.app, await target.find(), fields),
+      )
+      return viewEndpoint(admin, status === undefined ? changed : await setStatus(ctx, target, status, admin, control))
+    },
+  }),
+  operation({
+    id: 'deleteEndpoint',
+    route: 'DELETE /endpoints/{id}',
+    role: 'developer',
+    summary: 'Delete an endpoint',
+    description:
+      'It is called no more within 5 s, and what waits for it is not sent. If it was the oldest, the next one is the webhook of the app.',
+    answers: [noContent('It is deleted.')],
+    keep: createWebhookControl,
+    handle: async ({ ctx, params }, { store, keyring, withAudit }, control) => {
+      const { app, find } = await endpointWithId(ctx, store, params.id)
+      await withAudit(ctx, async () => {
+        const stored = await find()
+        return {
+          action: 'webhook.delete',
+          target: stored._id,
+          company_id: app.company_id,
+          before: endpointAuditFields(keyring, stored),
+          after: null,
+          perform: () => control.remove(stored),
+        }
+      })
+    },
+  }),
+  operation({
+    ...ENABLE,
+    id: 'enableEndpoint',
+    route: 'POST /endpoints/{id}/enable',
+    handle: async ({ ctx, params }, admin, control) => {
+      const target = await endpointWithId(ctx, admin.store, params.id)
+      return viewEndpoint(admin, await setStatus(ctx, target, 'active', admin, control))
+    },
+  }),
+  operation({
+    ...TEST,
+    id: 'testEndpoint',
+    route: 'POST /endpoints/{id}/test',
+    handle: async ({ ctx, params }, admin, control) => ({
+      event_id: await sendTestEvent(ctx, await endpointWithId(ctx, admin.store, params.id), admin, control),
+    }),
+  }),
 ]
-
-/** Enabling an endpoint in state `failing` resets its count of failures. */
-async function setStatus(
-  request: AdminRequest,
-  { _id: app_id, company_id }: App,
-  status: WebhookEndpoint['status'],
-  { store, withAudit }: AdminDeps,
-  control: WebhookControl,
-): Promise<WebhookEndpoint> {
-  return withAudit(request, async (): Promise<Change<WebhookEndpoint> | Unchanged<WebhookEndpoint>> => {
-    const stored = await getOr404(request, store.docs('webhooks'), app_id, ENDPOINT_NAME)
-    const life = endpointLife(stored)
-    if (life.value === status) return { unchanged: stored }
-    const reason = life.context.paused?.reason
-    return {
-      action: status === 'active' ? 'webhook.enable' : 'webhook.pause',
-      target: app_id,
-      company_id,
-      before: { status: life.value, ...(reason ? { reason } : {}) },
-      after: { status },
-      perform: () => (status === 'active' ? control.enable(app_id) : control.pause(app_id)),
-    }
-  })
-}
-
-const newEndpoint = (
-  { keyring, clock }: AdminDeps,
-  { app_id, url, value }: { app_id: string; url: string; value: string },
-): WebhookEndpoint => ({
-  _id: app_id,
-  url,
-  status: 'active',
-  rev: 0,
-  secrets: [createWebhookSecret(keyring, value, { app_id, state: 'current', now: clock.now() })],
-})
-
-/** Makes `value` the current secret. The secret before it goes on signing for a day. */
-function withSecret({ keyring, clock }: AdminDeps, { _id: app_id, secrets }: WebhookEndpoint, value: string) {
-  const now = clock.now()
-  const known = secrets.find(secret => unsealSecret(keyring, app_id, secret) === value)
-  if (known?.state === 'current') return secrets
-  return withCurrent(secrets, known ?? createWebhookSecret(keyring, value, { app_id, state: 'current', now }), now)
-}

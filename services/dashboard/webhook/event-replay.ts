@@ -1,57 +1,113 @@
-// Marks one event or many to be sent again. The webhook actor may be changing an event at the same time: the write is conditional on
+// Marks one event or many to be sent again. In: an event, the endpoints of its app, and one of them where only that is meant. Out: the
+// event's documents of the endpoints it is sent to. The webhook actor may be changing one at the same time: the write is conditional on
 // `rev`, and is repeated after a lost race.
 import { firstIdAt } from '../../../infra/ids.ts'
 import type { Docs, Operators } from '../../../infra/store/docs.ts'
-import type { EventDoc } from '../../domain/webhooks/documents.ts'
+import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
+import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import { asksFor, type EventDoc, type WebhookEndpoint } from '../../domain/webhooks/documents.ts'
+import { refOf } from '../../domain/webhooks/endpoint-ids.ts'
+import { docsOfEvent, eventDocId, eventOfDoc } from '../../domain/webhooks/event-ids.ts'
+import { fullPayload, minimalPayload, otpOf } from '../../domain/webhooks/full-payload.ts'
+import { newEvent } from '../../domain/webhooks/new-event.ts'
 
-type Events = Pick<Docs<EventDoc>, 'get' | 'find' | 'change'>
+export interface ReplayDeps {
+  events: Pick<Docs<EventDoc>, 'get' | 'find' | 'insert' | 'change'>
+  otps: Pick<Docs<OtpDoc>, 'get'>
+}
 
-const MAX_TRIES_AFTER_LOST_RACE = 20
+/** More documents than an event has: one for each endpoint of its app, deleted ones included. */
 const PAGE_SIZE = 200
 /** The time in an event's id may differ from its `created_at`, because the clock is read twice. */
 const CLOCK_SLACK_MS = 60_000
 /** Ids hold 48 bits of time. */
 export const MAX_ID_TIME = 2 ** 48 - 1
 
-/** Resolves with the event as it is afterwards; null when there is no such event. */
-export async function replayEvent(
-  events: Events,
-  event_id: string,
-  update: (found: EventDoc) => Operators<EventDoc>,
-): Promise<EventDoc | null> {
-  for (let race = 0; race < MAX_TRIES_AFTER_LOST_RACE; race += 1) {
-    const found = (await events.get([event_id])).get(event_id)
-    if (!found) return null
-    const [answer] = await events.change([{ _id: event_id, rev: found.rev, update: update(found) }])
-    if (answer === 'won') return (await events.get([event_id])).get(event_id) ?? null
-  }
-  throw new Error(`${event_id} was changed by another process ${MAX_TRIES_AFTER_LOST_RACE} times in a row`)
+export const findEventDocs = (events: Pick<Docs<EventDoc>, 'find'>, event_id: string): Promise<EventDoc[]> =>
+  events.find(docsOfEvent(event_id), { sort: { _id: 1 }, limit: PAGE_SIZE })
+
+/** Without a choice, an event is sent again to the endpoints it was for. If none of them is left, it is sent to those that ask for its
+ *  type. */
+export function endpointsToReplay(
+  docs: readonly EventDoc[],
+  endpoints: readonly WebhookEndpoint[],
+  only?: WebhookEndpoint,
+): WebhookEndpoint[] {
+  if (only) return [only]
+  const wasFor = (endpoint: WebhookEndpoint) =>
+    docs.some(({ app_id, endpoint_id = app_id, status }) => endpoint_id === endpoint._id && status !== 'unsent')
+  const remaining = endpoints.filter(wasFor)
+  return remaining.length > 0 ? remaining : endpoints.filter(one => docs[0] && asksFor(one, docs[0].type))
 }
 
-/** Puts the events of the range into their endpoint's backlog. Resolves with how many they are. */
+/** Changes the event's document for this endpoint, or makes one. `docs`: all of the event, at least one. Resolves with the document as it
+ *  is afterwards; null when the event was removed meanwhile. */
+export async function replayTo(
+  { events, otps }: ReplayDeps,
+  docs: readonly EventDoc[],
+  endpoint: WebhookEndpoint,
+  update: (found: EventDoc) => Operators<EventDoc>,
+): Promise<EventDoc | null> {
+  const source = docs[0] as EventDoc
+  const _id = eventDocId(eventOfDoc(source), refOf(endpoint))
+  if (!docs.some(one => one._id === _id)) {
+    const minimal = minimalPayload(source.payload)
+    const payload =
+      endpoint.payload === 'full' ? fullPayload({ ...source, payload: minimal }, await otpOf(otps, source)) : minimal
+    const fields = { ...source, _id: eventOfDoc(source), payload }
+    const copy = newEvent(fields, 'unsent', refOf(endpoint))
+    await events.insert([source.discard_answers ? { ...copy, discard_answers: true } : copy])
+  }
+  const change = async (): Promise<EventDoc | null | typeof LOST> => {
+    const found = (await events.get([_id])).get(_id)
+    if (!found) return null
+    const [answer] = await events.change([{ _id, rev: found.rev, update: update(found) }])
+    return answer === 'won' ? ((await events.get([_id])).get(_id) ?? null) : LOST
+  }
+  return retryAfterLostRace(_id, change)
+}
+
+/** Puts the events of the range into the backlogs of their endpoints. Resolves with how many events they are, and the endpoints. */
 export async function replayRange(
-  events: Events,
-  app_id: string,
-  { since, until }: { since: number; until: number },
+  deps: ReplayDeps,
+  { app_id, since, until }: { app_id: string; since: number; until: number },
+  chooseEndpoints: (docs: readonly EventDoc[]) => WebhookEndpoint[],
   extraFields: (found: EventDoc) => Record<string, unknown>,
-): Promise<number> {
+): Promise<{ count: number; endpoints: ReadonlySet<WebhookEndpoint> }> {
+  const replayed = new Set<WebhookEndpoint>()
   let count = 0
+  const update = (found: EventDoc): Operators<EventDoc> => ({
+    $set: { status: 'pending', backlog: 'kept', backlog_at: found.created_at, ...extraFields(found) },
+    $unset: { attempt_started_at: true, next_attempt_at: true, due_at: true },
+  })
+  const replayAll = async (docs: readonly EventDoc[]): Promise<void> => {
+    const endpoints = chooseEndpoints(docs)
+    const answers = await Promise.all(endpoints.map(endpoint => replayTo(deps, docs, endpoint, update)))
+    for (const [at, endpoint] of endpoints.entries()) if (answers[at]) replayed.add(endpoint)
+    if (answers.some(event => event !== null)) count += 1
+  }
   let after = firstIdAt('evt', since - CLOCK_SLACK_MS)
   const before = firstIdAt('evt', until + CLOCK_SLACK_MS)
   for (;;) {
-    const page = await events.find({ app_id, _id: { $gt: after, $lt: before } }, { sort: { _id: 1 }, limit: PAGE_SIZE })
-    const inRange = page.filter(({ created_at }) => created_at >= since && created_at < until)
-    const replayed = await Promise.all(
-      inRange.map(({ _id }) =>
-        replayEvent(events, _id, found => ({
-          $set: { status: 'pending', backlog: 'kept', backlog_at: found.created_at, ...extraFields(found) },
-          $unset: { attempt_started_at: true, next_attempt_at: true, due_at: true },
-        })),
-      ),
-    )
-    count += replayed.filter(event => event !== null).length
-    const lastOfPage = page.at(-1)
-    if (lastOfPage === undefined || page.length < PAGE_SIZE) return count
-    after = lastOfPage._id
+    const filter = { app_id, _id: { $gt: after, $lt: before } }
+    const page = await deps.events.find(filter, { sort: { _id: 1 }, limit: PAGE_SIZE })
+    const whole = page.length < PAGE_SIZE ? page : withoutLastEvent(page)
+    const inRange = whole.filter(({ created_at }) => created_at >= since && created_at < until)
+    await Promise.all(groupByEvent(inRange).map(replayAll))
+    const last = whole.at(-1)
+    if (last === undefined || page.length < PAGE_SIZE) return { count, endpoints: replayed }
+    after = last._id
   }
+}
+
+/** The page may have cut the documents of its last event in two: they are read again with the next one. */
+const withoutLastEvent = (page: readonly EventDoc[]): EventDoc[] => {
+  const last = eventOfDoc(page.at(-1) as EventDoc)
+  return page.filter(doc => eventOfDoc(doc) !== last)
+}
+
+function groupByEvent(docs: readonly EventDoc[]): EventDoc[][] {
+  const groups = new Map<string, EventDoc[]>()
+  for (const doc of docs) groups.set(eventOfDoc(doc), [...(groups.get(eventOfDoc(doc)) ?? []), doc])
+  return [...groups.values()]
 }

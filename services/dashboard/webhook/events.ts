@@ -3,20 +3,24 @@ import { z } from 'zod'
 import { httpException } from '../../../infra/http/problem.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
-import type { EventDoc } from '../../domain/webhooks/documents.ts'
+import type { App } from '../../domain/tenancy/documents.ts'
+import { type EventDoc, findEndpoints, type WebhookEndpoint } from '../../domain/webhooks/documents.ts'
+import { appIdOf, endpointId, eventsOf, refOf, storedEndpointId } from '../../domain/webhooks/endpoint-ids.ts'
 import { eventId, parseEventId } from '../../domain/webhooks/event-ids.ts'
-import type { AdminRequest } from '../access.ts'
+import { type AdminRequest, mayAccessCompany } from '../access.ts'
 import { conflict, ok, page } from '../answers.ts'
 import { operation } from '../operation.ts'
 import { pageFields } from '../pages.ts'
-import { getOr404, notFound, validationProblem } from '../request-input.ts'
+import { notFound, validationProblem } from '../request-input.ts'
 import { createWebhookControl } from './control.ts'
-import { MAX_ID_TIME } from './event-replay.ts'
-import { type EventAnswer, event, eventPage, replayed } from './schemas.ts'
+import { endpointWithId } from './endpoint-changes.ts'
+import { endpointsToReplay, findEventDocs, MAX_ID_TIME } from './event-replay.ts'
+import { type EventAnswer, type EventDeliveriesAnswer, eventPage, eventWithDeliveries, replayed } from './schemas.ts'
 
 const query = z.strictObject({
   ...pageFields,
   otp_id: z.string().optional().meta({ description: 'Only the events of this verification.' }),
+  endpoint_id: z.string().optional().meta({ description: 'Only what is sent to this endpoint.' }),
   /** Only these two have an index: nearly all events are in the other states. */
   status: z
     .enum(['failed', 'held'])
@@ -34,8 +38,17 @@ const timeSchema = z.union(
   ],
   { error: ({ input }) => (input === undefined ? 'is required' : TIME_MESSAGE) },
 )
+const endpoint_id = z
+  .string()
+  .optional()
+  .meta({ description: 'Only to this endpoint of the app, even if the event was not for it.' })
+
+const replayOneBody = z
+  .strictObject({ endpoint_id })
+  .meta({ id: 'ReplayEventRequest', description: 'Without an endpoint: to all that the event was for.' })
+
 const replayBody = z
-  .strictObject({ since: timeSchema, until: timeSchema.optional() })
+  .strictObject({ since: timeSchema, until: timeSchema.optional(), endpoint_id })
   .meta({ id: 'ReplayEventsRequest', description: 'From `since` (inclusive) to `until` (now).' })
 
 const eventExample: EventAnswer = {
@@ -44,6 +57,7 @@ const eventExample: EventAnswer = {
   mode: 'live',
   payload: { otp_id: 'otp_01hf7y9jy02c5j477k4p3pnres', status: 'approved' },
   created_at: '2030-01-01T12:00:00.000Z',
+  endpoint_id: 'whk_01k2m8x4e9s7v3hqz5tnw6yb0c',
   status: 'delivered',
   round: 1,
   next_attempt_at: null,
@@ -60,14 +74,12 @@ const eventExample: EventAnswer = {
   ],
 }
 
-const eventView = (event: EventDoc): EventAnswer => {
-  const { type, mode, payload, created_at, status, round, attempts, next_attempt_at = null } = event
+const deliveryView = (event: EventDoc) => {
+  const { status, round, attempts, next_attempt_at = null } = event
+  // An event of the first endpoint does not name it, as little as one that was stored because there was no endpoint.
+  const hadEndpoint = event.endpoint_id !== undefined || status !== 'unsent' || attempts.length > 0
   return {
-    id: eventId(event),
-    type,
-    mode,
-    payload,
-    created_at: isoTime(created_at),
+    endpoint_id: hadEndpoint ? endpointId(storedEndpointId(event)) : null,
     status,
     round,
     next_attempt_at: isoTimeOrNull(next_attempt_at),
@@ -75,7 +87,31 @@ const eventView = (event: EventDoc): EventAnswer => {
   }
 }
 
+const eventView = (event: EventDoc): EventAnswer => {
+  const { type, mode, payload, created_at } = event
+  return { id: eventId(event), type, mode, payload, created_at: isoTime(created_at), ...deliveryView(event) }
+}
+
+const deliveriesView = (docs: readonly EventDoc[]): EventDeliveriesAnswer => ({
+  ...eventView(docs[0] as EventDoc),
+  deliveries: docs.map(deliveryView),
+})
+
+const deliveriesExample: EventDeliveriesAnswer = {
+  ...eventExample,
+  deliveries: [
+    {
+      endpoint_id: eventExample.endpoint_id,
+      status: eventExample.status,
+      round: 1,
+      next_attempt_at: null,
+      attempts: eventExample.attempts,
+    },
+  ],
+}
+
 const NO_ENDPOINT = 'The app has no webhook endpoint.'
+const NOT_ASKED_FOR = 'No endpoint of the app asks for events of this type.'
 
 export const eventOperations = [
   operation({
@@ -83,12 +119,13 @@ export const eventOperations = [
     route: 'GET /apps/{id}/events',
     role: 'viewer',
     summary: "List an app's events",
-    description: 'Newest first, with every attempt.',
+    description: 'Newest first, with every attempt. An event that goes to several endpoints is listed once for each.',
     query,
     answers: [page(eventPage, 'A page of events.', eventExample)],
-    handle: ({ ctx, app, query: { otp_id, status, ...pageOptions } }, { store, readPage }) => {
+    handle: async ({ ctx, app, query: { otp_id, endpoint_id, status, ...pageOptions } }, { store, readPage }) => {
       const filter = {
         app_id: app._id,
+        ...(endpoint_id === undefined ? {} : eventsOf(refOf(await endpointOfApp(ctx, store, app, endpoint_id)))),
         ...(otp_id === undefined ? {} : { 'payload.otp_id': otp_id }),
         ...(status === undefined ? {} : { status }),
       }
@@ -100,34 +137,42 @@ export const eventOperations = [
     route: 'GET /events/{id}',
     role: 'viewer',
     summary: 'Look an event up',
-    description: 'With every attempt: ask again until a test event has one.',
-    answers: [ok(event, 'The event.', eventExample)],
-    handle: async ({ ctx, params }, { store }) => eventView(await findEvent(ctx, store, params.id)),
+    description: 'With every attempt at each endpoint: ask again until a test event has one.',
+    answers: [ok(eventWithDeliveries, 'The event.', deliveriesExample)],
+    handle: async ({ ctx, params }, { store }) => deliveriesView(await findEvent(ctx, store, params.id)),
   }),
   operation({
     id: 'replayEvent',
     route: 'POST /events/{id}/replay',
     role: 'developer',
     summary: 'Send an event again',
-    description: 'With the same id and bytes, in a new round of attempts.',
-    answers: [ok(event, 'The event.', { ...eventExample, status: 'pending', round: 2 })],
+    description:
+      'With the same id and bytes, in a new round of attempts: to the endpoints it was for, or if none of them is left, to those that ask for its type.',
+    body: { schema: replayOneBody.optional(), example: { endpoint_id: 'whk_01k2m8x4e9s7v3hqz5tnw6yb0c' } },
+    answers: [ok(eventWithDeliveries, 'The event.', { ...deliveriesExample, status: 'pending', round: 2 })],
     refusals: [conflict(NO_ENDPOINT)],
     keep: createWebhookControl,
-    handle: async ({ ctx, params }, { store, withAudit }, control) => {
+    handle: async ({ ctx, params, body }, { store, withAudit }, control) => {
       await withAudit(ctx, async () => {
-        const found = await findEvent(ctx, store, params.id)
-        const { _id, app_id, company_id } = found
-        await requireEndpoint(store, app_id)
+        const docs = await findEvent(ctx, store, params.id)
+        const { app_id, company_id } = docs[0] as EventDoc
+        const only =
+          body?.endpoint_id === undefined
+            ? undefined
+            : await endpointOfApp(ctx, store, { _id: app_id }, body.endpoint_id)
+        const endpoints = await findEndpoints(store.docs('webhooks'), app_id)
+        if (endpointsToReplay(docs, endpoints, only).length === 0)
+          throw httpException(409, endpoints.length === 0 ? NO_ENDPOINT : NOT_ASKED_FOR)
         return {
           action: 'event.replay',
-          target: eventId(found),
+          target: params.id,
           company_id,
           before: null,
-          after: null,
-          perform: async () => ((await control.replay(_id)) ? _id : null),
+          after: only ? { endpoint_id: body?.endpoint_id } : null,
+          perform: async () => ((await control.replay(parseEventId(params.id)._id, only)) ? true : null),
         }
       })
-      return eventView(await findEvent(ctx, store, params.id))
+      return deliveriesView(await findEvent(ctx, store, params.id))
     },
   }),
   operation({
@@ -141,30 +186,40 @@ export const eventOperations = [
     refusals: [conflict(NO_ENDPOINT)],
     keep: createWebhookControl,
     handle: async ({ ctx, app, body }, { store, clock, withAudit }, control) => {
-      const { since, until = clock.now() } = body
+      const { since, until = clock.now(), endpoint_id } = body
       const { _id: app_id, company_id } = app
       if (since >= until) throw validationProblem([{ path: 'until', message: 'must be later than since' }])
-      await requireEndpoint(store, app_id)
+      if ((await findEndpoints(store.docs('webhooks'), app_id)).length === 0) throw httpException(409, NO_ENDPOINT)
+      const only = endpoint_id === undefined ? undefined : await endpointOfApp(ctx, store, app, endpoint_id)
       const replayed = await withAudit(ctx, () => ({
         action: 'events.replay',
         target: app_id,
         company_id,
         before: null,
-        after: { since: isoTime(since), until: isoTime(until) },
-        perform: () => control.replayRange(app_id, { since, until }),
+        after: { since: isoTime(since), until: isoTime(until), ...(only ? { endpoint_id } : {}) },
+        perform: () => control.replayRange(app_id, { since, until }, only),
       }))
       return { replayed }
     },
   }),
 ]
 
-async function requireEndpoint(store: CountersignStore, app_id: string): Promise<void> {
-  if (!(await store.docs('webhooks').get([app_id])).has(app_id)) throw httpException(409, NO_ENDPOINT)
+/** Refuses the endpoint of another app, as if there were none. */
+async function endpointOfApp(
+  request: AdminRequest,
+  store: CountersignStore,
+  { _id: app_id }: Pick<App, '_id'>,
+  id: string,
+): Promise<WebhookEndpoint> {
+  const { endpoint } = await endpointWithId(request, store, id)
+  if (appIdOf(endpoint) !== app_id) throw notFound('webhook endpoint')
+  return endpoint
 }
 
-async function findEvent(request: AdminRequest, store: CountersignStore, id: string): Promise<EventDoc> {
-  const { _id, mode } = parseEventId(id)
-  const found = await getOr404(request, store.docs('events'), _id, 'event')
-  if (found.mode !== mode) throw notFound('event')
-  return found
+/** The documents of an event, one for each endpoint, the oldest endpoint first. */
+async function findEvent(request: AdminRequest, store: CountersignStore, id: string): Promise<EventDoc[]> {
+  const docs = await findEventDocs(store.docs('events'), parseEventId(id)._id)
+  const [first] = docs
+  if (!first || eventId(first) !== id || !mayAccessCompany(request, first.company_id)) throw notFound('event')
+  return docs
 }

@@ -1,8 +1,9 @@
 // The webhook of an app and its events as the admin API answers them.
 import { z } from 'zod'
 import type { PauseReason } from '../../../machines/endpoint.ts'
+import { DEFAULT_EVENTS, WEBHOOK_EVENT_TYPES } from '../../../machines/webhook-events.ts'
 import { enumOf, keyMode, timeSchema } from '../../domain/openapi/shared-schemas.ts'
-import type { EventDoc, EventStatus, WebhookSecretState } from '../../domain/webhooks/documents.ts'
+import type { EventStatus, PayloadKind, WebhookSecretState } from '../../domain/webhooks/documents.ts'
 import { pageOf } from '../page-schema.ts'
 
 export const endpointState = z.enum(['active', 'paused']).meta({
@@ -37,10 +38,23 @@ const signingSecret = z
   })
   .meta({ id: 'SigningSecret', description: 'A secret that signs events now, without its value.' })
 
+export const eventTypeAskedFor = z
+  .enum(WEBHOOK_EVENT_TYPES)
+  .meta({ id: 'EndpointEventType', description: 'A type of events that an endpoint can ask for.' })
+
+export const payloadKind = enumOf<PayloadKind>({ minimal: true, full: true }).meta({
+  id: 'EndpointPayload',
+  description: '`full` adds `channel`, `country`, `reason` and `created_at` to the payloads of verifications.',
+})
+
 export const endpoint = z
   .object({
+    id: z.string().meta({ description: 'Begins with `whk_`.' }),
     app_id: z.string().meta({ description: 'The app.' }),
+    name: z.string().nullable().meta({ description: 'Helps to tell endpoints apart.' }),
     url: z.string().meta({ description: 'The address that is called.' }),
+    events: z.array(eventTypeAskedFor).meta({ description: 'The events that it is sent.' }),
+    payload: payloadKind,
     status: endpointState,
     failures: z.int().meta({ description: 'Failures since the last success.' }),
     failing_since: timeSchema('When the first of these failures happened.').nullable(),
@@ -48,7 +62,14 @@ export const endpoint = z
     paused: pause.nullable().meta({ description: 'Null while it is active.' }),
     secrets: z.array(signingSecret).meta({ description: 'The secrets that sign now.' }),
   })
-  .meta({ id: 'WebhookEndpoint', description: 'Where the events of an app are sent.' })
+  .meta({ id: 'WebhookEndpoint', description: 'Where events of an app are sent.' })
+
+export const endpointList = pageOf(
+  'WebhookEndpointList',
+  endpoint
+    .extend({ waiting: z.int().meta({ description: 'Events that wait: in its backlog, and for a retry.' }) })
+    .meta({ id: 'ListedWebhookEndpoint', description: 'An endpoint, and how many events wait for it.' }),
+)
 
 const secretValue = z
   .string()
@@ -66,13 +87,9 @@ export const testEvent = z
   .object({ event_id: z.string().meta({ description: 'Begins with `evt_test_`.' }) })
   .meta({ id: 'SentTestEvent', description: 'The test event that is being sent.' })
 
-const eventType = enumOf<EventDoc['type']>({
-  'otp.approved': true,
-  'otp.failed': true,
-  'delivery.delivered': true,
-  'delivery.failed': true,
-  'webhook.test': true,
-}).meta({ id: 'WebhookEventType', description: 'The kind of event.' })
+const eventType = z
+  .enum([...WEBHOOK_EVENT_TYPES, 'webhook.test'])
+  .meta({ id: 'WebhookEventType', description: 'The kind of event.' })
 
 const eventStatus = enumOf<EventStatus>({
   unsent: true,
@@ -83,7 +100,7 @@ const eventStatus = enumOf<EventStatus>({
 }).meta({
   id: 'WebhookEventStatus',
   description:
-    '`held`: its endpoint is paused. `failed`: its attempts are used up. `unsent`: there was no endpoint when it happened.',
+    '`held`: its endpoint is paused. `failed`: its attempts are used up. `unsent`: no endpoint asked for it when it happened, or its endpoint was deleted.',
 })
 
 const attempt = z
@@ -101,6 +118,16 @@ const attempt = z
   })
   .meta({ id: 'WebhookAttempt', description: 'One call of the endpoint.' })
 
+const delivery = z
+  .object({
+    endpoint_id: z.string().nullable().meta({ description: 'The endpoint; null where there was none.' }),
+    status: eventStatus,
+    round: z.int().meta({ description: 'The current round of attempts.' }),
+    next_attempt_at: timeSchema('When the next attempt is due.').nullable(),
+    attempts: z.array(attempt).meta({ description: 'The latest attempts, oldest first.' }),
+  })
+  .meta({ id: 'WebhookEventDelivery', description: 'The state of an event at one endpoint.' })
+
 export const event = z
   .object({
     id: z.string().meta({ description: 'As receivers know it: `evt_…`, in test mode `evt_test_…`.' }),
@@ -108,12 +135,17 @@ export const event = z
     mode: keyMode,
     payload: z.record(z.string(), z.string()).meta({ description: 'What the endpoint receives.' }),
     created_at: timeSchema('When it happened.'),
-    status: eventStatus,
-    round: z.int().meta({ description: 'The current round of attempts.' }),
-    next_attempt_at: timeSchema('When the next attempt is due.').nullable(),
-    attempts: z.array(attempt).meta({ description: 'The latest attempts, oldest first.' }),
+    ...delivery.shape,
   })
-  .meta({ id: 'WebhookEvent', description: 'An event of an app and the state of its delivery.' })
+  .meta({ id: 'WebhookEvent', description: 'An event of an app and the state of its delivery to one endpoint.' })
+
+export const eventWithDeliveries = event
+  .extend({ deliveries: z.array(delivery).meta({ description: 'One for each endpoint, the oldest endpoint first.' }) })
+  .meta({
+    id: 'WebhookEventDeliveries',
+    description:
+      'An event and its state at every endpoint. The members outside `deliveries` are those of the oldest endpoint.',
+  })
 
 export const eventPage = pageOf('WebhookEventPage', event)
 
@@ -123,10 +155,15 @@ export const replayed = z
 
 export type EndpointAnswer = z.output<typeof endpoint>
 export type EventAnswer = z.output<typeof event>
+export type EventDeliveriesAnswer = z.output<typeof eventWithDeliveries>
 
 export const endpointExample: EndpointAnswer = {
+  id: 'whk_01k2m8x4e9s7v3hqz5tnw6yb0c',
   app_id: 'app_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  name: null,
   url: 'https://shop.example/hooks/countersign',
+  events: [...DEFAULT_EVENTS],
+  payload: 'minimal',
   status: 'active',
   failures: 0,
   failing_since: null,

@@ -3,8 +3,10 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import { endpointLife } from '../../../machines/endpoint.step.ts'
+import { DEFAULT_EVENTS } from '../../../machines/webhook-events.ts'
 import { fingerprint } from '../../domain/tenancy/fingerprint.ts'
 import { type WebhookEndpoint, type WebhookSecret, webhookSecretContext } from '../../domain/webhooks/documents.ts'
+import { appIdOf, endpointId } from '../../domain/webhooks/endpoint-ids.ts'
 import { signingSecrets } from '../../domain/webhooks/secrets.ts'
 import type { EndpointAnswer } from './schemas.ts'
 
@@ -12,11 +14,15 @@ type Unsealer = Pick<Keyring, 'unseal'>
 type Viewer = Pick<Keyring, 'unseal' | 'index'>
 
 export function endpointView(keyring: Viewer, endpoint: WebhookEndpoint, now: number): EndpointAnswer {
-  const { _id: app_id, url, status, secrets } = endpoint
+  const { _id, name = null, url, status, events = DEFAULT_EVENTS, payload = 'minimal', secrets } = endpoint
   const { failures, failing_since, last_success_at, paused } = endpointLife(endpoint).context
   return {
-    app_id,
+    id: endpointId(_id),
+    app_id: appIdOf(endpoint),
+    name,
     url,
+    events: [...events],
+    payload,
     status,
     failures,
     failing_since: isoTimeOrNull(failing_since),
@@ -25,15 +31,21 @@ export function endpointView(keyring: Viewer, endpoint: WebhookEndpoint, now: nu
     secrets: signingSecrets(secrets, now).map(secret => ({
       id: secret.id,
       state: secret.state,
-      fingerprint: fingerprintOf(keyring, app_id, secret),
+      fingerprint: fingerprintOf(keyring, _id, secret),
       created_at: isoTime(secret.created_at),
       expires_at: isoTimeOrNull(secret.expires_at),
     })),
   }
 }
 
-export const endpointAuditFields = (keyring: Viewer, { _id, url, status, secrets }: WebhookEndpoint) => ({
+export const endpointAuditFields = (
+  keyring: Viewer,
+  { _id, name, url, events, payload, status, secrets }: WebhookEndpoint,
+) => ({
+  ...(name === undefined ? {} : { name }),
   url,
+  ...(events === undefined ? {} : { events }),
+  ...(payload === undefined ? {} : { payload }),
   status,
   secrets: secrets.map(secret => ({
     id: secret.id,
@@ -44,10 +56,10 @@ export const endpointAuditFields = (keyring: Viewer, { _id, url, status, secrets
 })
 
 /** Null when its data key is no longer configured. */
-export const unsealSecret = (keyring: Unsealer, app_id: string, { id, sealed }: WebhookSecret): string | null =>
-  unsealOrNull(keyring, sealed, webhookSecretContext(app_id, id))
+export const unsealSecret = (keyring: Unsealer, endpoint_id: string, { id, sealed }: WebhookSecret): string | null =>
+  unsealOrNull(keyring, sealed, webhookSecretContext(endpoint_id, id))
 
-function fingerprintOf(keyring: Viewer, app_id: string, secret: WebhookSecret): string | null {
-  const value = unsealSecret(keyring, app_id, secret)
+function fingerprintOf(keyring: Viewer, endpoint_id: string, secret: WebhookSecret): string | null {
+  const value = unsealSecret(keyring, endpoint_id, secret)
   return value === null ? null : fingerprint(keyring, value)
 }

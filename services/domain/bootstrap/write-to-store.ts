@@ -12,7 +12,7 @@ import type { CountersignStore } from '../collections.ts'
 import { openAccount } from '../money/batches.ts'
 import { hashApiKey, keyDocument, last4Of, newApiKey } from '../tenancy/api-keys.ts'
 import { type ApiKey, findProviders, providerContext, providerId } from '../tenancy/documents.ts'
-import { type WebhookSecret, webhookSecretContext } from '../webhooks/documents.ts'
+import { type WebhookEndpoint, type WebhookSecret, webhookSecretContext } from '../webhooks/documents.ts'
 import { createWebhookSecret, newWebhookSecret } from '../webhooks/new-secret.ts'
 import { withCurrent } from '../webhooks/secrets.ts'
 import type {
@@ -157,18 +157,21 @@ async function ensureWebhook(
   const { store, keyring, clock } = deps
   const opened = ({ id, sealed }: WebhookSecret) => unsealOrNull(keyring, sealed, webhookSecretContext(appId, id))
   const current = (value: string): WebhookSecret =>
-    createWebhookSecret(keyring, value, { app_id: appId, state: 'current', now: clock.now() })
+    createWebhookSecret(keyring, value, { endpoint_id: appId, state: 'current', now: clock.now() })
   const triedBefore = deps.minted.has(appId)
   const value = secret ?? mintOnce(appId, deps, newWebhookSecret)
   const isCurrent = (stored: WebhookSecret[]) => stored.some(one => one.state === 'current' && opened(one) === value)
   let isOurs = false
   const outcome = await ensure(store.docs('webhooks'), appId, {
-    create: () => ({ _id: appId, url, status: 'active', secrets: [current(value)], rev: 0 }),
+    create: (): WebhookEndpoint => ({ _id: appId, url, status: 'active', secrets: [current(value)], rev: 0 }),
     update: stored => {
       isOurs = secret === null && triedBefore && isCurrent(stored.secrets)
-      if (secret === null || isCurrent(stored.secrets)) return url === stored.url ? null : { $set: { url } }
+      // What the file lists is not deleted.
+      const undelete = stored.deleted_at === undefined ? {} : { $unset: { deleted_at: true } as const }
+      if (secret === null || isCurrent(stored.secrets))
+        return url === stored.url && stored.deleted_at === undefined ? null : { $set: { url }, ...undelete }
       const next = stored.secrets.find(one => opened(one) === secret) ?? current(secret)
-      return { $set: { url, secrets: withCurrent(stored.secrets, next, clock.now()) } }
+      return { $set: { url, secrets: withCurrent(stored.secrets, next, clock.now()) }, ...undelete }
     },
   })
   return secret === null && (outcome === 'created' || isOurs) ? value : null

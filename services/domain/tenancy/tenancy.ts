@@ -6,10 +6,15 @@
 import { type Keyring, MissingKey, Unsealable } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { Channel } from '../../../machines/channels.ts'
-import type { SavedEndpoint } from '../../../machines/endpoint.ts'
 import type { ProviderScope } from '../../../machines/routing.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
-import { type WebhookEndpoint, type WebhookSecretState, webhookSecretContext } from '../webhooks/documents.ts'
+import {
+  findEndpoints,
+  type WebhookEndpoint,
+  type WebhookSecretState,
+  webhookSecretContext,
+} from '../webhooks/documents.ts'
+import { appIdOf } from '../webhooks/endpoint-ids.ts'
 import { type ApiKey, findProviders, isClosed, providerContext, scopeOf, type TenancyStore } from './documents.ts'
 import { resolveProvider, type TypedProviderConfig } from './providers.ts'
 import { resolveSettings } from './settings.ts'
@@ -24,13 +29,10 @@ export interface TenantApp {
 /** A union that `type` discriminates. */
 export type TenantProvider = { app_id: string; name: string } & ProviderScope & TypedProviderConfig
 
-export interface TenantWebhook {
+/** `life`: to be read with `endpointLife` of machines/endpoint.step.ts. */
+export interface TenantWebhook
+  extends Pick<WebhookEndpoint, '_id' | 'url' | 'status' | 'life' | 'retry_all_before' | 'events' | 'payload'> {
   app_id: string
-  url: string
-  status: WebhookEndpoint['status']
-  /** To be read with `endpointLife` of machines/endpoint.step.ts. */
-  life?: SavedEndpoint
-  retry_all_before?: number
   /** Some may have expired: `signingSecrets` of webhooks/secrets.ts selects those that sign at a given time. */
   secrets: { id: string; state: WebhookSecretState; secret: string; expires_at: number | null }[]
 }
@@ -49,7 +51,8 @@ export interface Tenancy {
   keyByHash(hash: string): Promise<ApiKey | null>
   app(id: string): Promise<TenantApp | null>
   providersOf(appId: string, channel?: Channel): Promise<AppProviders>
-  webhook(appId: string): Promise<TenantWebhook | null>
+  /** The oldest first. */
+  webhooks(appId: string): Promise<TenantWebhook[]>
   /** Whether the company of an app is closed: then neither vendors nor its endpoint are called. */
   isCompanyClosed(appId: string): Promise<boolean>
 }
@@ -104,21 +107,15 @@ export const createTenancy = ({
     return isClosed((await store.docs('companies').get([company_id])).get(company_id))
   },
 
-  async webhook(appId) {
-    const stored = (await store.docs('webhooks').get([appId])).get(appId)
-    if (!stored) return null
-    const secrets = stored.secrets.flatMap(({ id, state, sealed, expires_at }) => {
-      const secret = unsealOrNull(keyring, sealed, webhookSecretContext(appId, id))
-      return secret === null ? [] : [{ id, state, secret, expires_at }]
-    })
-    const { url, status, life, retry_all_before } = stored
-    return {
-      app_id: appId,
-      url,
-      status,
-      secrets,
-      ...(life ? { life } : {}),
-      ...(retry_all_before === undefined ? {} : { retry_all_before }),
-    }
+  async webhooks(appId) {
+    const stored = await findEndpoints(store.docs('webhooks'), appId)
+    return stored.map(({ secrets, rev, slot, name, drain_at, deleted_at, ...endpoint }) => ({
+      ...endpoint,
+      app_id: appIdOf(endpoint),
+      secrets: secrets.flatMap(({ id, state, sealed, expires_at }) => {
+        const secret = unsealOrNull(keyring, sealed, webhookSecretContext(endpoint._id, id))
+        return secret === null ? [] : [{ id, state, secret, expires_at }]
+      }),
+    }))
   },
 })

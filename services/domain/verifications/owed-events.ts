@@ -18,7 +18,7 @@ export interface CausedEvent {
 
 /** A failure that an earlier release saved has no time, so its event is left out. */
 export function eventsOf({ value, context }: Pick<SavedOtp, 'value' | 'context'>): CausedEvent[] {
-  const { otp_id, approval, failed_at, deliveries } = context
+  const { otp_id, approval, failed_at, ended_at, deliveries } = context
   const caused = (subject: string, at: number, event: WebhookEvent): CausedEvent => ({
     at,
     effect: { type: 'notify', id: eventIdFor(subject, at), ...event },
@@ -29,5 +29,7 @@ export function eventsOf({ value, context }: Pick<SavedOtp, 'value' | 'context'>
       events.push(caused(delivery_id, updated_at, deliveryEvent(otp_id, delivery_id, status)))
   if (value === 'approved' && approval) events.push(caused(otp_id, approval.at, otpEvent(otp_id, value)))
   if (value === 'failed' && failed_at !== undefined) events.push(caused(otp_id, failed_at, otpEvent(otp_id, value)))
+  if ((value === 'expired' || value === 'canceled') && ended_at !== undefined)
+    events.push(caused(otp_id, ended_at, otpEvent(otp_id, value)))
   return events
 }

@@ -1,10 +1,11 @@
-// Webhooks as they are stored: the endpoint of each app with its signing secrets, and every event with the state of its delivery.
-import type { RevisedDoc } from '../../../infra/store/docs.ts'
+// Webhooks as they are stored: the endpoints of each app with their signing secrets, and every event with the state of its delivery to one
+// endpoint. docs/decisions/webhook-endpoints.md says why an event is stored once per endpoint.
+import type { Docs, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { SavedEndpoint } from '../../../machines/endpoint.ts'
 import type { Mode } from '../../../machines/otp.ts'
-import type { WebhookEventType } from '../../../machines/webhook-events.ts'
+import { DEFAULT_EVENTS, type WebhookEventType } from '../../../machines/webhook-events.ts'
 
 /** `current` signs both headers. `next` was created and awaits promotion, `old` was replaced: they sign only the header that lists
  *  several signatures. */
@@ -20,10 +21,26 @@ export interface WebhookSecret {
 }
 
 /** The encryption context of a sealed secret. */
-export const webhookSecretContext = (appId: string, secretId: string): string => `webhook:${appId}:${secretId}`
+export const webhookSecretContext = (endpointId: string, secretId: string): string =>
+  `webhook:${endpointId}:${secretId}`
 
-/** Its `_id` is that of its app. Exactly one of its secrets is current, at most one is next. */
+export const MAX_ENDPOINTS_PER_APP = 10
+
+/** The first endpoint of an app is stored under the app's id, and operators know it as `whk_…` too (endpoint-ids.ts): then the documents of
+ *  releases that knew one endpoint per app are valid as they are. Exactly one of its secrets is current, at most one is next. */
 export interface WebhookEndpoint extends RevisedDoc {
+  /** Absent in the first endpoint, whose `_id` it is. */
+  app_id?: string
+  /** From 1 to MAX_ENDPOINTS_PER_APP, unique in the app, so that concurrent requests do not add too many. Absent in the first endpoint, and
+   *  once it is deleted. */
+  slot?: number
+  name?: string
+  /** The types of events it is sent; absent: DEFAULT_EVENTS. */
+  events?: WebhookEventType[]
+  /** Absent: `minimal`. */
+  payload?: PayloadKind
+  /** Nothing is sent to it any more. The document stays until its waiting events are `unsent`. */
+  deleted_at?: number
   url: string
   /** As the admin API shows it: a failing endpoint is active. */
   status: 'active' | 'paused'
@@ -36,7 +53,10 @@ export interface WebhookEndpoint extends RevisedDoc {
   retry_all_before?: number
 }
 
-/** `unsent`: its app had no endpoint. `pending`: it waits for its next attempt, or an attempt is under way. `held`: it is kept while its
+/** `minimal`: what the contract says. `full` has more members: full-payload.ts. */
+export type PayloadKind = 'minimal' | 'full'
+
+/** `unsent`: no endpoint of its app asked for it, or its endpoint was deleted. `pending`: it waits for its next attempt, or an attempt is under way. `held`: it is kept while its
  *  endpoint is paused. `failed`: its attempts are used up; enabling the endpoint starts a new round. */
 export type EventStatus = 'unsent' | 'pending' | 'held' | 'delivered' | 'failed'
 
@@ -59,12 +79,16 @@ export interface EventAttempt {
 /** `overflow`: its endpoint had as many calls under way as it may have. `kept`: its endpoint was paused, or it is to be sent again. */
 export type Backlog = 'overflow' | 'kept'
 
-/** A webhook event as it happened, and the state of its delivery. */
+/** A webhook event as it happened, and the state of its delivery to one endpoint. An event that goes to several endpoints has a document
+ *  for each (`eventDocId` in event-ids.ts). */
 export interface EventDoc extends RevisedDoc {
   app_id: string
+  /** The `_id` of its endpoint; absent for the first endpoint of the app, and where there was none. */
+  endpoint_id?: string
   company_id: string
   mode: Mode
   type: WebhookEventType | 'webhook.test'
+  /** As this endpoint receives it, in every attempt. */
   payload: Record<string, string>
   created_at: number
   purge_at: Date
@@ -94,23 +118,48 @@ export interface EventDoc extends RevisedDoc {
 
 export const WEBHOOK_COLLECTIONS = {
   webhooks: collection<WebhookEndpoint>({
-    indexes: [{ fields: { drain_at: 1 }, partial: { drain_at: { $gt: 0 } } }],
+    indexes: [
+      { fields: { drain_at: 1 }, partial: { drain_at: { $gt: 0 } } },
+      { fields: { app_id: 1, slot: 1 }, unique: true, partial: { slot: { $gt: 0 } } },
+    ],
   }),
   events: collection<EventDoc>({
     indexes: [
       { fields: { app_id: 1, _id: -1 } },
       { fields: { partition: 1, due_at: 1 }, partial: { due_at: { $gt: 0 } } },
-      { fields: { app_id: 1, backlog_at: 1 }, partial: { backlog_at: { $gt: 0 } } },
+      // By endpoint, so that a long backlog of one is not read for another.
+      { fields: { app_id: 1, endpoint_id: 1, backlog_at: 1 }, partial: { backlog_at: { $gt: 0 } } },
       // Events that wait for a retry: few of all, and none while an endpoint answers.
-      { fields: { app_id: 1, _id: 1 }, partial: { next_attempt_at: { $gt: 0 } } },
+      { fields: { app_id: 1, endpoint_id: 1, _id: 1 }, partial: { next_attempt_at: { $gt: 0 } } },
       { fields: { 'payload.otp_id': 1, _id: -1 } },
       // Test events are kept for a shorter time than live ones.
       { fields: { app_id: 1, mode: 1, _id: -1 }, partial: { mode: 'test' } },
       // The rare states `failed` and `held`, which the alphabet puts between `delivered` and `pending`.
       { fields: { app_id: 1, status: 1, _id: -1 }, partial: { status: { $gt: 'delivered', $lt: 'pending' } } },
     ],
+    retired: [
+      { fields: { app_id: 1, backlog_at: 1 }, partial: { backlog_at: { $gt: 0 } } },
+      { fields: { app_id: 1, _id: 1 }, partial: { next_attempt_at: { $gt: 0 } } },
+    ],
     purged: true,
   }),
 }
 
 export type WebhookStore = StoreOf<typeof WEBHOOK_COLLECTIONS>
+
+/** Whether an endpoint is sent events of this type. Test events are made for one endpoint, which need not ask for them. */
+export const asksFor = ({ events = DEFAULT_EVENTS }: AskedEvents, type: EventDoc['type']): boolean =>
+  (events as readonly string[]).includes(type)
+
+type AskedEvents = { events?: readonly WebhookEventType[] | undefined }
+
+/** The endpoints of an app that are not deleted, the oldest first. */
+export async function findEndpoints(
+  webhooks: Pick<Docs<WebhookEndpoint>, 'get' | 'find'>,
+  app_id: string,
+): Promise<WebhookEndpoint[]> {
+  const page = { sort: { slot: 1 }, limit: MAX_ENDPOINTS_PER_APP } as const
+  const [first, later] = await Promise.all([webhooks.get([app_id]), webhooks.find({ app_id, slot: { $gt: 0 } }, page)])
+  const inOrder = later.sort((a, b) => (a._id < b._id ? -1 : 1))
+  return [...first.values(), ...inOrder].filter(({ deleted_at }) => deleted_at === undefined)
+}

@@ -7,6 +7,7 @@ import type { Mode } from '../../../machines/otp.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import type { WebhookEventType } from '../../../machines/webhook-events.ts'
 import { retentionMs } from '../retention.ts'
+import { type EndpointRef, storedEndpointId } from './endpoint-ids.ts'
 import type { NewEventFields } from './new-event.ts'
 
 /** A new event. */
@@ -39,6 +40,7 @@ export const newEventFields = (
 
 /** A reminder of one attempt. It is ignored unless exactly this attempt of this round is due or under way. */
 export interface AttemptReminder {
+  /** The `_id` of the event's document for one endpoint. */
   event_id: string
   app_id: string
   round: number
@@ -47,10 +49,12 @@ export interface AttemptReminder {
   at: number
 }
 
-/** A reminder of an app's backlog. */
+/** A reminder of an endpoint's backlog. */
 export interface DrainReminder {
-  /** The app's id. */
+  /** The endpoint's `_id`. */
   drain: string
+  /** Absent for the first endpoint of an app, whose `_id` is the app's. */
+  app_id?: string
   /** The endpoint's `drain_at` that led to this reminder. It is cleared when the backlog is empty, unless it has changed by then. */
   mark?: number
 }
@@ -60,7 +64,7 @@ export type WebhookBody = NotifyBody | AttemptReminder | DrainReminder
 /** False for a message that another program, or a newer version, has put into the queue. */
 export function isWebhookMessage(body: unknown): body is WebhookBody {
   if (typeof body !== 'object' || body === null) return false
-  if ('drain' in body) return typeof body.drain === 'string'
+  if ('drain' in body) return typeof body.drain === 'string' && (!('app_id' in body) || typeof body.app_id === 'string')
   const names =
     'event_id' in body && typeof body.event_id === 'string' && 'app_id' in body && typeof body.app_id === 'string'
   if (!('payload' in body)) return names
@@ -75,10 +79,15 @@ export const attemptMessage = (body: AttemptReminder, trace?: Trace): Message =>
   ...withTrace(trace),
 })
 
-export const drainMessage = (app_id: string, now: number, mark?: number): Message => {
-  const body: DrainReminder = { drain: app_id, ...(mark === undefined ? {} : { mark }) }
-  return { id: `${app_id}:drain:${now}`, body }
+export const drainMessage = (endpoint: EndpointRef, now: number, mark?: number): Message => {
+  const drain = storedEndpointId(endpoint)
+  const owner = endpoint.endpoint_id === undefined ? {} : { app_id: endpoint.app_id }
+  const body: DrainReminder = { drain, ...owner, ...(mark === undefined ? {} : { mark }) }
+  return { id: `${drain}:drain:${now}`, body }
 }
+
+export const endpointToDrain = ({ drain, app_id }: DrainReminder): EndpointRef =>
+  app_id === undefined ? { app_id: drain } : { app_id, endpoint_id: drain }
 
 /** Sends a reminder without waiting for it: on the embedded broker, publishing ends only when the work is done, perhaps hours later. A
  *  reminder that cannot be sent is only a debug line: the broker logs its own failures, and the sweeper sends another. */

@@ -3,6 +3,8 @@
 import { partitionOf } from '../../../infra/partitions.ts'
 import { withTrace } from '../../../infra/trace.ts'
 import type { EventDoc, EventStatus } from './documents.ts'
+import type { EndpointRef } from './endpoint-ids.ts'
+import { eventDocId } from './event-ids.ts'
 
 /** An event's message is taken for lost this long after the time of its attempt. */
 export const MESSAGE_LOST_AFTER_MS = 15_000
@@ -12,10 +14,16 @@ export type NewEventFields = Pick<
   '_id' | 'app_id' | 'company_id' | 'mode' | 'type' | 'payload' | 'created_at' | 'purge_at' | 'trace'
 >
 
-/** An event without any attempt. */
-export const newEvent = (fields: NewEventFields, status: EventStatus): EventDoc => ({
-  _id: fields._id,
+/** An event without any attempt, as it is stored for one endpoint. `_id` of the fields is the event's; without an endpoint it is stored under
+ *  that. */
+export const newEvent = (
+  fields: NewEventFields,
+  status: EventStatus,
+  endpoint: EndpointRef = { app_id: fields.app_id },
+): EventDoc => ({
+  _id: eventDocId(fields._id, endpoint),
   app_id: fields.app_id,
+  ...(endpoint.endpoint_id === undefined ? {} : { endpoint_id: endpoint.endpoint_id }),
   company_id: fields.company_id,
   mode: fields.mode,
   type: fields.type,

@@ -8,8 +8,14 @@ export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString(
 export function createWebhookSecret(
   keyring: Pick<Keyring, 'seal'>,
   value: string,
-  { app_id, state, now }: { app_id: string; state: WebhookSecretState; now: number },
+  { endpoint_id, state, now }: { endpoint_id: string; state: WebhookSecretState; now: number },
 ): WebhookSecret {
   const id = `whs_${randomBytes(10).toString('hex')}`
-  return { id, state, sealed: keyring.seal(value, webhookSecretContext(app_id, id)), created_at: now, expires_at: null }
+  return {
+    id,
+    state,
+    sealed: keyring.seal(value, webhookSecretContext(endpoint_id, id)),
+    created_at: now,
+    expires_at: null,
+  }
 }

@@ -1,7 +1,7 @@
-// The events that Countersign sends to the endpoint of an app. docs/webhooks.md says how to check their signature.
+// The events that Countersign sends to the endpoints of an app. docs/webhooks.md says how to check their signature.
 import { z } from 'zod'
 import type { ApiParameter, ApiWebhook } from '../../../infra/openapi/operation.ts'
-import type { WebhookEvent, WebhookEventType } from '../../../machines/webhook-events.ts'
+import type { OtpEnd, WebhookEvent } from '../../../machines/webhook-events.ts'
 
 const id = z.string().meta({
   description:
@@ -10,17 +10,42 @@ const id = z.string().meta({
 const otp_id = z.string().meta({ description: 'The verification.' })
 const delivery_id = z.string().meta({ description: 'The message.' })
 
-const otpPayload = <Status extends 'approved' | 'failed'>(status: Status, name: string) =>
+/** What an endpoint with the payload `full` receives beside the others. */
+const fullMembers = {
+  channel: z.string().optional().meta({
+    description: 'Only in `full` payloads: the channel of the message, or of the verification when it ended.',
+  }),
+  country: z
+    .string()
+    .optional()
+    .meta({ description: 'Only in `full` payloads: of the number, ISO 3166-1 alpha-2. An address has none.' }),
+  reason: z
+    .string()
+    .optional()
+    .meta({ description: 'Only in `full` payloads: why a message failed, where that is known.' }),
+  created_at: z.string().optional().meta({ description: 'Only in `full` payloads: when it happened, ISO 8601.' }),
+}
+
+const otpPayload = <Status extends OtpEnd>(status: Status, name: string) =>
   z
-    .object({ otp_id, status: z.literal(status).meta({ description: 'The state of the verification.' }) })
+    .object({
+      otp_id,
+      status: z.literal(status).meta({ description: 'The state of the verification.' }),
+      ...fullMembers,
+    })
     .meta({ id: name, description: 'The verification that ended.' })
 
 const deliveryPayload = <Status extends 'delivered' | 'failed'>(status: Status, name: string) =>
   z
-    .object({ otp_id, delivery_id, status: z.literal(status).meta({ description: 'The state of the message.' }) })
+    .object({
+      otp_id,
+      delivery_id,
+      status: z.literal(status).meta({ description: 'The state of the message.' }),
+      ...fullMembers,
+    })
     .meta({ id: name, description: 'The message that ended.' })
 
-type PayloadOf<Type extends WebhookEventType> = Extract<WebhookEvent, { event: Type }>['payload']
+type PayloadOf<Type extends WebhookEvent['event']> = Extract<WebhookEvent, { event: Type }>['payload']
 
 const eventOf = <Type extends string, Payload extends z.ZodType>(type: Type, payload: Payload, name: string) =>
   z
@@ -36,6 +61,16 @@ const failed = eventOf(
   'otp.failed',
   otpPayload('failed', 'OtpFailedPayload') satisfies z.ZodType<PayloadOf<'otp.failed'>>,
   'OtpFailedEvent',
+)
+const expired = eventOf(
+  'otp.expired',
+  otpPayload('expired', 'OtpExpiredPayload') satisfies z.ZodType<PayloadOf<'otp.expired'>>,
+  'OtpExpiredEvent',
+)
+const canceled = eventOf(
+  'otp.canceled',
+  otpPayload('canceled', 'OtpCanceledPayload') satisfies z.ZodType<PayloadOf<'otp.canceled'>>,
+  'OtpCanceledEvent',
 )
 const delivered = eventOf(
   'delivery.delivered',
@@ -92,6 +127,8 @@ const delivery = 'dlv_01hf7y9jy1fcg3v0qkq5w2zj8m'
 const RETRIES =
   'Answer 2xx soon. Any other status counts as a failure, and the event is sent again with the same `id` and the same bytes.'
 
+const ASKED_FOR = 'Sent only to endpoints that ask for it.'
+
 export const WEBHOOKS: readonly ApiWebhook[] = [
   {
     name: 'otp.approved',
@@ -136,6 +173,24 @@ export const WEBHOOKS: readonly ApiWebhook[] = [
       type: 'delivery.failed',
       payload: { otp_id: otp, delivery_id: delivery, status: 'failed' },
     },
+  },
+  {
+    name: 'otp.expired',
+    id: 'onOtpExpired',
+    summary: 'A verification expired',
+    description: `Its time was up. ${ASKED_FOR} ${RETRIES}`,
+    headers: HEADERS,
+    schema: expired,
+    example: { id: EVENT_ID, type: 'otp.expired', payload: { otp_id: otp, status: 'expired' } },
+  },
+  {
+    name: 'otp.canceled',
+    id: 'onOtpCanceled',
+    summary: 'A verification was canceled',
+    description: `Your backend canceled it. ${ASKED_FOR} ${RETRIES}`,
+    headers: HEADERS,
+    schema: canceled,
+    example: { id: EVENT_ID, type: 'otp.canceled', payload: { otp_id: otp, status: 'canceled' } },
   },
   {
     name: 'webhook.test',

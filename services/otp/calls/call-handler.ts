@@ -18,6 +18,7 @@ import type { AppSettings } from '../../../machines/settings.ts'
 import type { RefusalLog } from '../../domain/refusals/refusal-log.ts'
 import { retentionMs } from '../../domain/retention.ts'
 import type { CachedApp } from '../apps.ts'
+import type { IsAskedFor } from '../endpoint-events.ts'
 import { refusal } from '../refusals.ts'
 import type { MessageResult } from './answers.ts'
 import { createCancel } from './cancel.ts'
@@ -30,6 +31,7 @@ export type CallDeps = SendDeps &
   ResendDeps & {
     apps: Pick<Cache<CachedApp | null>, 'get'>
     refusals: Pick<RefusalLog, 'record'>
+    isAskedFor: IsAskedFor
     log: Logger
   }
 

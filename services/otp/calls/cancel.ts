@@ -2,17 +2,23 @@
 import type { Clock } from '../../../infra/clock.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
+import { eventIdFor } from '../../domain/webhooks/event-ids.ts'
 import type { Commit } from '../commit/commit.ts'
+import type { IsAskedFor } from '../endpoint-events.ts'
 import { verificationAnswer } from './answers.ts'
 
 type CancelCall = Extract<OtpCall, { type: 'otp.cancel' }>
 
 export const createCancel =
-  ({ clock, commit }: { clock: Clock; commit: Commit }) =>
+  ({ clock, commit, isAskedFor }: { clock: Clock; commit: Commit; isAskedFor: IsAskedFor }) =>
   async (command_id: string, call: CancelCall, trace: Trace | undefined): Promise<OtpAnswer> => {
     const committed = await commit(call.otp_id, call.by, {
       trace,
-      command: () => ({ id: command_id, type: 'otp.cancel', at: clock.now() }),
+      async command({ _id, app_id }) {
+        const at = clock.now()
+        const event_id = (await isAskedFor(app_id, 'otp.canceled')) ? eventIdFor(_id, at) : undefined
+        return { id: command_id, type: 'otp.cancel', at, event_id }
+      },
     })
     return verificationAnswer(committed, clock.now())
   }

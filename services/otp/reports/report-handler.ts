@@ -25,6 +25,7 @@ import { isReportMessage } from '../../domain/verifications/messages.ts'
 import { eventIdFor } from '../../domain/webhooks/event-ids.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Intent } from '../commit/commit.ts'
+import type { IsAskedFor } from '../endpoint-events.ts'
 import { resendInputsFor } from '../messages/resend-inputs.ts'
 import { isUnpaid, reserveMessage } from '../messages/reserve-message.ts'
 import { createReceiveMessage, type InboundMessageDeps } from './inbound-messages.ts'
@@ -32,6 +33,7 @@ import { createReceiveMessage, type InboundMessageDeps } from './inbound-message
 export interface ReportDeps extends InboundMessageDeps {
   keyring: Keyring
   accounts: Pick<Accounts, 'enter'>
+  isAskedFor: IsAskedFor
 }
 
 type Refund = Extract<OtpReport, { type: 'delivery.refunded' }>
@@ -53,7 +55,7 @@ const OUTCOMES_THAT_WIN: readonly Outcome['kind'][] = ['retry', 'threw', 'dead']
 const NO_RESEND_INPUTS: ResendInputs = { usable: [], new_delivery_id: '', link: null, prices: {} }
 
 export const createReportHandler = (deps: ReportDeps) => {
-  const { clock, log, apps, accounts, commit } = deps
+  const { clock, log, apps, accounts, commit, isAskedFor } = deps
   const receive = createReceiveMessage(deps)
   const reportMissingKey = createMissingKeyReporter(deps)
 
@@ -122,12 +124,18 @@ export const createReportHandler = (deps: ReportDeps) => {
     )
   }
 
+  async function lapseCommand(id: string, { _id, app_id }: OtpDoc): Promise<OtpCommand> {
+    const at = clock.now()
+    const event_id = (await isAskedFor(app_id, 'otp.expired')) ? eventIdFor(_id, at) : undefined
+    return { id, type: 'otp.lapse', at, event_id }
+  }
+
   const handle = (id: string, report: OtpReport, trace: Trace | undefined): Promise<unknown> => {
     if (report.type === 'delivery.reported') return handleDelivery(id, report, trace)
     if (report.type === 'message.received') return receive(id, report, trace)
     if (report.type === 'delivery.refunded') return bookRefund(report)
     if (report.type === 'delivery.recharged') return bookRecharge(report)
-    return commit(report.otp_id, null, { command: () => ({ id, type: 'otp.lapse', at: clock.now() }), trace })
+    return commit(report.otp_id, null, { command: doc => lapseCommand(id, doc), trace })
   }
 
   /** Every report of a bundle is handled, even if another one fails. If the bundle comes again, only the failed ones change something. */

@@ -11,6 +11,7 @@ describe('the address of a screen', () => {
       '/a/app_1/overview',
       '/a/app_1/verifications',
       '/a/app_1/api-keys',
+      '/a/app_1/webhooks',
       '/a/app_1/routing',
       '/a/app_1/providers',
       '/a/app_1/limits',

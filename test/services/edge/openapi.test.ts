@@ -103,7 +103,7 @@ describe('the client API in the OpenAPI document', () => {
       expect(served.openapi).to.equal('3.1.0')
       expect(served.servers).to.deep.equal([{ url: 'https://otp.example', description: 'This deployment.' }])
       expect(served.paths).to.deep.equal(JSON.parse(JSON.stringify(document.paths)))
-      expect(Object.keys(served.webhooks)).to.have.length(5)
+      expect(Object.keys(served.webhooks)).to.have.length(7)
     })
 
     it('is not sent again to a client that has it', async () => {

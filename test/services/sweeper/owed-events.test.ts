@@ -200,4 +200,29 @@ eachStore('sweeping events that are owed', fresh => {
     expect(await sweep()).to.equal(1)
     expect(published).to.deep.equal([])
   })
+
+  it('publishes the event of an expiry again where an endpoint asked for it, and of no other expiry', async () => {
+    const [asked, other] = [otpId(), otpId()]
+    const at = clock.now()
+    const expired = (otp_id: string, more: object): Partial<OtpDoc> =>
+      ({ value: 'expired', context: { otp_id, deliveries: [], approval: null, ...more } }) as never
+    await insert(asked, expired(asked, { ended_at: at }))
+    await insert(other, expired(other, {}))
+    await clock.advance(LOOK_AFTER)
+    await sweep()
+    expect(published.map(({ id, body }) => [id, (body as NotifyBody).type])).to.deep.equal([
+      [eventIdFor(asked, at), 'otp.expired'],
+    ])
+  })
+
+  it('finds an event that went to a later endpoint of its app only', async () => {
+    const otp_id = otpId()
+    await insert(otp_id)
+    const event_id = eventIdFor(otp_id, clock.now())
+    const payload = { otp_id, status: 'approved' }
+    await storeEvent({ event_id, payload }, { _id: `${event_id}:whk_1`, endpoint_id: 'whk_1' })
+    await clock.advance(LOOK_AFTER)
+    await sweep()
+    expect(published).to.deep.equal([])
+  })
 })

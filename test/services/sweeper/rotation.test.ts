@@ -120,13 +120,13 @@ eachStore('rotation of data keys', fresh => {
     const place = { app_id: 'app_1', name: 'inbox', channel: 'sms', type: 'sandbox', position: 0 } as const
     await store.docs('providers').insert([{ _id, ...place, config, rev: 1 }])
     const secrets = (['current', 'next'] as const).map(which =>
-      createWebhookSecret(before, `whsec_${which}`, { app_id: 'app_1', state: which, now: 0 }),
+      createWebhookSecret(before, `whsec_${which}`, { endpoint_id: 'app_1', state: which, now: 0 }),
     )
     await store.docs('webhooks').insert([{ _id: 'app_1', url: 'https://x.example', status: 'active', secrets, rev: 1 }])
     await rotateUntilDone()
     const reader = createTenancy({ store, keyring: after })
     expect((await reader.providersOf('app_1')).providers).to.have.length(1)
-    const opened = (await reader.webhook('app_1'))?.secrets.map(({ secret }) => secret)
+    const opened = (await reader.webhooks('app_1'))[0]?.secrets.map(({ secret }) => secret)
     expect(opened).to.deep.equal(['whsec_current', 'whsec_next'])
   })
 

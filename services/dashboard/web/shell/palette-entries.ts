@@ -18,6 +18,7 @@ const KEYWORDS: Readonly<Record<string, string>> = {
   '/overview': 'statistics charts conversion breakers',
   '/verifications': 'search refusals timeline codes history',
   '/api-keys': 'webhook endpoint signing secret events replay re-enable',
+  '/webhooks': 'endpoints signing secret events replay payload backlog re-enable',
   '/routing': 'channels order countries whatsapp mode fallback explain',
   '/providers': `vendors gateway test breakers ${PROVIDER_TYPES.join(' ')}`,
   '/limits': 'rate limits countries blocked spend caps ip address lists guard',

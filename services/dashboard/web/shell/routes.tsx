@@ -9,6 +9,7 @@ const Overview = loadedScreen(() => import('../screens/overview/overview.tsx'))
 const Verifications = loadedScreen(() => import('../screens/verifications/verifications.tsx'))
 const Verification = loadedScreen(() => import('../screens/verifications/verification.tsx'))
 const ApiKeys = loadedScreen(() => import('../screens/api-keys/api-keys.tsx'))
+const Webhooks = loadedScreen(() => import('../screens/webhooks/webhooks.tsx'))
 const Routing = loadedScreen(() => import('../screens/routing/routing.tsx'))
 const Providers = loadedScreen(() => import('../screens/providers/providers.tsx'))
 const Limits = loadedScreen(() => import('../screens/limits/limits.tsx'))
@@ -24,6 +25,7 @@ const COMPONENTS: Readonly<Record<ScreenPath, ComponentType>> = {
   '/overview': Overview,
   '/verifications': Verifications,
   '/api-keys': ApiKeys,
+  '/webhooks': Webhooks,
   '/routing': Routing,
   '/providers': Providers,
   '/limits': Limits,

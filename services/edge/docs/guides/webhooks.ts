@@ -24,6 +24,7 @@ export const webhooks: Guide = {
     return html`${besides(
       html`${paragraphs(
         'Countersign POSTs an event to the endpoint of your app when a verification or one of its messages reaches an end. Set the endpoint on the screen API Keys of the dashboard, or [over the admin API](#putWebhook).',
+        'An app can have up to ten endpoints, on the screen Webhooks or [over the admin API](#createEndpoint): each with its own secret, the events that it asks for, and the payload `minimal` or `full`. Each is retried and paused by itself.',
         'Only https addresses that are public are called. For your own machine, start Countersign with `ALLOW_PRIVATE_TARGETS=127.0.0.0/8`.',
       )}
 ${table(

@@ -25,6 +25,7 @@ const event = (id: string, attempts: Attempt[], more: Partial<WebhookEvent> = {}
   type: 'webhook.test',
   mode: 'test',
   payload: { app_id: 'app_1' },
+  endpoint_id: 'whk_1',
   created_at: '2030-01-01T12:00:00.000Z',
   status: 'pending',
   round: 1,

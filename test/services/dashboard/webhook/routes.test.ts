@@ -29,7 +29,7 @@ onEmbeddedStore('the webhook endpoint of an app', fresh => {
   const recordsOf = async (action: string) =>
     (await records()).filter((record: { action: string }) => record.action === action)
   const signers = async () =>
-    (await createTenancy(admin).webhook(app))?.secrets.map(({ state, secret }) => [state, secret])
+    (await createTenancy(admin).webhooks(app))[0]?.secrets.map(({ state, secret }) => [state, secret])
 
   it('is created with a secret that is shown once', async () => {
     const { status, body } = await put({ url: URL_ })

@@ -114,7 +114,7 @@ eachStore('applying the bootstrap file', fresh => {
     })
     const [secret] = first.mintedSecrets
     expect(secret?.secret).to.match(/^whsec_[A-Za-z0-9+/]{43}=$/)
-    expect((await createTenancy({ store, keyring }).webhook('app_other'))?.secrets)
+    expect((await createTenancy({ store, keyring }).webhooks('app_other'))[0]?.secrets)
       .to.have.lengthOf(1)
       .with.nested.property('[0].secret', secret?.secret)
 
@@ -316,7 +316,7 @@ eachStore('applying the bootstrap file', fresh => {
     const store = await fresh()
     const url = 'https://shop.example/hooks'
     const secrets = async () =>
-      (await createTenancy({ store, keyring }).webhook('app_shop'))?.secrets.map(one => [one.secret, one.state])
+      (await createTenancy({ store, keyring }).webhooks('app_shop'))[0]?.secrets.map(one => [one.secret, one.state])
     await apply(store, withApp({ webhook: { url, secret: 'secret-one' } }))
     await store.docs('webhooks').modify({ _id: 'app_shop' }, { $set: { status: 'paused' } })
 

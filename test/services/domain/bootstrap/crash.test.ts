@@ -64,7 +64,7 @@ async function meaning(store: CountersignStore) {
     ),
     webhooks: await Promise.all(
       webhooks.map(async ({ _id }) => {
-        const endpoint = await reader.webhook(_id)
+        const [endpoint] = await reader.webhooks(_id)
         const secrets = endpoint?.secrets.map(({ id: _, secret, ...one }) => ({
           ...one,
           secret: _id === 'app_other' ? 'made' : secret,
@@ -146,7 +146,7 @@ onEmbeddedStore('a bootstrap that is repeated because an answer of the store was
         .docs('keys')
         .find({ hash: hashApiKey(mintedKeys[0]?.key ?? '') }, { sort: {}, limit: 1 })
       expect(key?._id, `write ${nth}`).to.equal('key_made')
-      const endpoint = await createTenancy({ store, keyring }).webhook('app_other')
+      const [endpoint] = await createTenancy({ store, keyring }).webhooks('app_other')
       expect(mintedSecrets, `write ${nth}`).to.deep.equal([
         { app_id: 'app_other', secret: endpoint?.secrets[0]?.secret },
       ])
@@ -212,7 +212,7 @@ eachStore('several processes that apply the same file at once', fresh => {
       ).to.deep.equal(['key_made'])
       const secrets = results.flatMap(result => result.mintedSecrets)
       expect(secrets.map(({ app_id }) => app_id)).to.deep.equal(['app_other'])
-      const endpoint = await createTenancy({ store, keyring }).webhook('app_other')
+      const [endpoint] = await createTenancy({ store, keyring }).webhooks('app_other')
       expect(
         endpoint?.secrets.map(({ secret }) => secret),
         'the returned secret',

@@ -8,6 +8,7 @@ import type { OutboxEntry } from '../../../../services/domain/verifications/mess
 import type { NotifyBody } from '../../../../services/domain/webhooks/messages.ts'
 import type { CachedApp } from '../../../../services/otp/apps.ts'
 import { createPublishEffect } from '../../../../services/otp/commit/publish-effect.ts'
+import { createIsAskedFor } from '../../../../services/otp/endpoint-events.ts'
 import { testClock } from '../../../support/clock.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'
 
@@ -20,9 +21,8 @@ onEmbeddedStore('publishing an effect', fresh => {
     const publish = createPublishEffect({
       broker: { publish: async (queue, message) => void published.push({ queue, message }) },
       events: store.docs('events'),
-      webhooks: store.docs('webhooks'),
+      isAskedFor: createIsAskedFor(store.docs('webhooks'), clock),
       apps: { get: app },
-      clock,
     })
     const addEndpoint = () =>
       store

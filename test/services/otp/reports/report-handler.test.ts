@@ -48,6 +48,7 @@ describe('the report handler', () => {
       metrics: createMetrics(),
       limits: noLimits,
       broker: { publish: async () => {} },
+      isAskedFor: async () => false,
       apps: createCache(async () => null, { ttlMs: 1, maxSize: 1, clock }),
     })
 

@@ -2,7 +2,6 @@
 import { api, bodyOf } from '../../api/client.ts'
 import { PAUSE_REASONS } from '../../data/pause-reasons.ts'
 import { useMay } from '../../data/session.tsx'
-import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { usePolling } from '../../data/use-polling.ts'
 import { useQuery } from '../../data/use-query.ts'
@@ -19,22 +18,21 @@ export interface EndpointStateProps {
 }
 
 export function EndpointState({ endpoint, reload }: EndpointStateProps) {
-  const app = useApp()
   const mayChange = useMay('developer')
   const say = useToast()
   const change = useChange()
-  const path = { id: app.id }
+  const path = { id: endpoint.id }
   const { failures, failing_since, last_success_at, paused } = endpoint
 
   const enable = () =>
     change.run(async () => {
-      await api.POST('/admin/v1/apps/{id}/webhook/enable', { params: { path } })
+      await api.POST('/admin/v1/endpoints/{id}/enable', { params: { path } })
       await reload()
       say('The endpoint is called again. What was held is sent, oldest first.')
     })
   const pause = () =>
     change.run(async () => {
-      await api.PUT('/admin/v1/apps/{id}/webhook', { params: { path }, body: { url: endpoint.url, status: 'paused' } })
+      await api.PATCH('/admin/v1/endpoints/{id}', { params: { path }, body: { status: 'paused' } })
       await reload()
       say('The endpoint is not called any more. Its events are held.')
     })
@@ -82,7 +80,7 @@ export function EndpointState({ endpoint, reload }: EndpointStateProps) {
           </Button>
         )}
       </div>
-      {failures > 0 && <LastFailures />}
+      {failures > 0 && <LastFailures of={endpoint} />}
     </>
   )
 }
@@ -91,14 +89,16 @@ const POLL_MS = 5_000
 const SHOWN_FAILURES = 3
 
 /** The events that fail now are among the newest; those that used up their attempts may be older. */
-function LastFailures() {
-  const app = useApp()
-  const query = useQuery(`failures ${app.id}`, async signal => {
-    const path = { id: app.id }
+function LastFailures({ of: { id: endpoint_id, app_id } }: { of: Endpoint }) {
+  const query = useQuery(`failures ${endpoint_id}`, async signal => {
+    const path = { id: app_id }
     const [recent, failed] = await Promise.all([
-      bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { limit: 50 } }, signal })),
+      bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { limit: 50, endpoint_id } }, signal })),
       bodyOf(
-        api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { limit: 10, status: 'failed' } }, signal }),
+        api.GET('/admin/v1/apps/{id}/events', {
+          params: { path, query: { limit: 10, status: 'failed', endpoint_id } },
+          signal,
+        }),
       ),
     ])
     return latestFailures([recent.items, failed.items], SHOWN_FAILURES)

@@ -8,7 +8,7 @@ import { EndpointAnswer } from './endpoint-answer.tsx'
 import { type Attempt, attemptResult, bodyText, EVENT_STATUSES, type WebhookEvent } from './webhook-text.ts'
 
 export function EventDetails({ of: event }: { of: WebhookEvent }) {
-  const { id, status, attempts, payload, next_attempt_at } = event
+  const { id, endpoint_id, status, attempts, payload, next_attempt_at } = event
   return (
     <div class="api-keys-details">
       <div>
@@ -34,6 +34,12 @@ export function EventDetails({ of: event }: { of: WebhookEvent }) {
         <CodeBlock label="Body" text={bodyText(event)} />
         <p class="hint">
           <code>{id}</code>
+          {endpoint_id && (
+            <>
+              {' to '}
+              <code>{endpoint_id}</code>
+            </>
+          )}
           {payload.otp_id && (
             <>
               {' · '}

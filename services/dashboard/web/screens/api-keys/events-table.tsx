@@ -17,8 +17,10 @@ export interface EventsTableProps {
 
 const COLUMNS = ['Event', 'Mode', 'When', 'Status', 'Last attempt'] as const
 
-const typeId = (event: WebhookEvent): string => `type-of-${event.id}`
-const detailsId = (event: WebhookEvent): string => `details-of-${event.id}`
+/** An event that goes to several endpoints has a row for each. */
+const rowId = ({ id, endpoint_id }: WebhookEvent): string => `${id}-${endpoint_id}`
+const typeId = (event: WebhookEvent): string => `type-of-${rowId(event)}`
+const detailsId = (event: WebhookEvent): string => `details-of-${rowId(event)}`
 
 export function EventsTable({ events, onReplay, replaying = false }: EventsTableProps) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
@@ -46,9 +48,9 @@ export function EventsTable({ events, onReplay, replaying = false }: EventsTable
         </thead>
         <tbody>
           {events.map(event => {
-            const isOpen = open.has(event.id)
+            const isOpen = open.has(rowId(event))
             return (
-              <Fragment key={event.id}>
+              <Fragment key={rowId(event)}>
                 <tr class={isOpen ? 'open' : ''}>
                   <Cells of={event} />
                   <td>
@@ -58,7 +60,7 @@ export function EventsTable({ events, onReplay, replaying = false }: EventsTable
                         aria-expanded={isOpen}
                         aria-controls={isOpen ? detailsId(event) : undefined}
                         aria-describedby={typeId(event)}
-                        onClick={() => toggle(event.id)}
+                        onClick={() => toggle(rowId(event))}
                       >
                         Details
                       </Button>

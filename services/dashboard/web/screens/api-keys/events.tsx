@@ -17,7 +17,7 @@ import { ScreenLink } from '../../ui/screen-link.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { EventsTable } from './events-table.tsx'
 import { ReplayRange } from './replay-range.tsx'
-import type { WebhookEvent } from './webhook-text.ts'
+import type { Endpoint, WebhookEvent } from './webhook-text.ts'
 
 const POLL_MS = 3_000
 
@@ -29,22 +29,31 @@ const FILTERS: readonly { value: StatusFilter; label: string }[] = [
   { value: 'held', label: 'Held' },
 ]
 
-export function Events({ hasEndpoint }: { hasEndpoint: boolean }) {
+export interface EventsProps {
+  hasEndpoint: boolean
+  /** Where only its events are shown. */
+  of?: Endpoint
+}
+
+export function Events({ hasEndpoint, of: endpoint }: EventsProps) {
   const app = useApp()
   const mayChange = useMay('developer')
   const say = useToast()
   const change = useChange()
   const [filter, setFilter] = useState<StatusFilter>('all')
   const [choosingRange, setChoosingRange] = useState(false)
-  const pages = usePages(`events ${app.id} ${filter}`, (page, signal) => {
-    const query = { ...page, ...(filter === 'all' ? {} : { status: filter }) }
+  const only = endpoint ? { endpoint_id: endpoint.id } : {}
+  const pages = usePages(`events ${endpoint?.id ?? app.id} ${filter}`, (page, signal) => {
+    const query = { ...page, ...only, ...(filter === 'all' ? {} : { status: filter }) }
     return bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path: { id: app.id }, query }, signal }))
   })
   usePolling(pages.reload, POLL_MS)
 
   const replay = (event: WebhookEvent) =>
     change.run(async () => {
-      await api.POST('/admin/v1/events/{id}/replay', { params: { path: { id: event.id } } })
+      // The row says to which endpoint; an event that none was told of goes to those that ask for it.
+      const body = event.endpoint_id === null ? {} : { endpoint_id: event.endpoint_id }
+      await api.POST('/admin/v1/events/{id}/replay', { params: { path: { id: event.id } }, body })
       await pages.reload()
       say('The event is sent again.')
     })
@@ -70,7 +79,7 @@ export function Events({ hasEndpoint }: { hasEndpoint: boolean }) {
       )}
       {data && data.items.length === 0 && <NoEvents filter={filter} hasEndpoint={hasEndpoint} />}
       <Pager pages={pages} of="events" />
-      {choosingRange && <ReplayRange onReplayed={reload} onClose={() => setChoosingRange(false)} />}
+      {choosingRange && <ReplayRange only={only} onReplayed={reload} onClose={() => setChoosingRange(false)} />}
     </Card>
   )
 }

@@ -12,11 +12,13 @@ import { Notice } from '../../ui/notice.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 
 export interface ReplayRangeProps {
+  /** Where only one endpoint is sent them. */
+  only: { endpoint_id?: string }
   onReplayed(): Promise<void>
   onClose(): void
 }
 
-export function ReplayRange({ onReplayed, onClose }: ReplayRangeProps) {
+export function ReplayRange({ only, onReplayed, onClose }: ReplayRangeProps) {
   const app = useApp()
   const say = useToast()
   const change = useChange()
@@ -30,7 +32,7 @@ export function ReplayRange({ onReplayed, onClose }: ReplayRangeProps) {
     const done = await change.run(async () => {
       const end = fromLocalField(until)
       // The server says in words what is wrong with an empty time.
-      const body = { since: fromLocalField(since), ...(end === '' ? {} : { until: end }) }
+      const body = { since: fromLocalField(since), ...(end === '' ? {} : { until: end }), ...only }
       const { replayed } = await bodyOf(
         api.POST('/admin/v1/apps/{id}/events/replay', { params: { path: { id: app.id } }, body }),
       )

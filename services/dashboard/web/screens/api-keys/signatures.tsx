@@ -4,7 +4,6 @@ import { useState } from 'preact/hooks'
 import { JAVASCRIPT_SIGNATURE_SAMPLE } from '../../../../domain/webhooks/signature-sample.ts'
 import { api, bodyOf } from '../../api/client.ts'
 import { useMay } from '../../data/session.tsx'
-import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -27,19 +26,18 @@ export interface SignaturesProps {
 }
 
 export function Signatures({ endpoint, secret, onSecret, reload }: SignaturesProps) {
-  const app = useApp()
   const mayChange = useMay('developer')
   const say = useToast()
   const change = useChange()
   const [asking, setAsking] = useState<'replace the new one' | 'at once' | null>(null)
-  const params = { path: { id: app.id } }
+  const params = { path: { id: endpoint.id } }
   const next = endpoint.secrets.find(({ state }) => state === 'next')
 
   async function rotate(immediate: boolean): Promise<void> {
     // The one before must not be taken for the new one.
     onSecret(null)
     try {
-      const made = await bodyOf(api.POST('/admin/v1/apps/{id}/webhook/rotate', { params, body: { immediate } }))
+      const made = await bodyOf(api.POST('/admin/v1/endpoints/{id}/rotate', { params, body: { immediate } }))
       onSecret(made.secret)
     } catch (refused) {
       onSecret(secret)
@@ -49,7 +47,7 @@ export function Signatures({ endpoint, secret, onSecret, reload }: SignaturesPro
   }
   const promote = () =>
     change.run(async () => {
-      await api.POST('/admin/v1/apps/{id}/webhook/promote', { params })
+      await api.POST('/admin/v1/endpoints/{id}/promote', { params })
       await reload()
       say('The new secret is the current one. The one before it signs for another day.')
     })

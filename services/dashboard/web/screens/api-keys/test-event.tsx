@@ -2,21 +2,19 @@
 import { useState } from 'preact/hooks'
 import { api, bodyOf } from '../../api/client.ts'
 import { useMay } from '../../data/session.tsx'
-import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { usePolling } from '../../data/use-polling.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
-import { testResult } from './webhook-text.ts'
+import { type Endpoint, testResult } from './webhook-text.ts'
 
 /** Until the first attempt, then until the last. */
 const FIRST_POLL_MS = 400
 const RETRY_POLL_MS = 3_000
 
-export function TestEvent() {
-  const app = useApp()
+export function TestEvent({ endpoint }: { endpoint: Endpoint }) {
   const mayChange = useMay('developer')
   const change = useChange()
   const [eventId, setEventId] = useState<string | null>(null)
@@ -24,7 +22,7 @@ export function TestEvent() {
   const send = () =>
     change.run(async () => {
       const { event_id } = await bodyOf(
-        api.POST('/admin/v1/apps/{id}/webhook/test', { params: { path: { id: app.id } } }),
+        api.POST('/admin/v1/endpoints/{id}/test', { params: { path: { id: endpoint.id } } }),
       )
       setEventId(event_id)
     })

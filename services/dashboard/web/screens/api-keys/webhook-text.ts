@@ -42,7 +42,7 @@ export interface Failure {
 
 /** The latest failed calls, the newest first. Events may be in both lists. */
 export function latestFailures(lists: readonly (readonly WebhookEvent[])[], count: number): Failure[] {
-  const events = new Map(lists.flat().map(event => [event.id, event]))
+  const events = new Map(lists.flat().map(event => [`${event.id} ${event.endpoint_id}`, event]))
   return [...events.values()]
     .flatMap(event => event.attempts.filter(attempt => !isSuccess(attempt)).map(attempt => ({ event, attempt })))
     .sort((a, b) => b.attempt.at.localeCompare(a.attempt.at))
@@ -52,7 +52,7 @@ export function latestFailures(lists: readonly (readonly WebhookEvent[])[], coun
 export const EVENT_STATUSES: Readonly<
   Record<WebhookEvent['status'], { tone: 'neutral' | 'info' | 'warning' | 'good' | 'bad'; meaning: string }>
 > = {
-  unsent: { tone: 'neutral', meaning: 'There was no endpoint when it happened.' },
+  unsent: { tone: 'neutral', meaning: 'No endpoint asked for it when it happened, or its endpoint was deleted.' },
   pending: { tone: 'info', meaning: 'It waits for its next attempt, or an attempt is under way.' },
   held: { tone: 'warning', meaning: 'The endpoint is paused. It is sent once the endpoint is re-enabled.' },
   delivered: { tone: 'good', meaning: 'Your endpoint took it.' },

@@ -10,6 +10,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Loading } from '../../ui/loading.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
+import { ScreenLink } from '../../ui/screen-link.tsx'
 import { EndpointForm } from './endpoint-form.tsx'
 import { EndpointState } from './endpoint-state.tsx'
 import { Events } from './events.tsx'
@@ -30,7 +31,12 @@ export function Webhook() {
     <>
       <Card
         title="Webhook"
-        lead="Events of test and live mode are sent to one address of your backend, as signed POST requests."
+        lead={
+          <>
+            Events of test and live mode are sent to your backend, as signed POST requests. An app can have{' '}
+            <ScreenLink to="/webhooks">several endpoints</ScreenLink>; this is the oldest.
+          </>
+        }
         actions={endpoint && <EndpointBadge of={endpoint} />}
       >
         {query.data === undefined && query.problem && <ProblemNotice problem={query.problem} onRetry={query.reload} />}
@@ -47,7 +53,7 @@ export function Webhook() {
         {endpoint && (
           <>
             <EndpointState endpoint={endpoint} reload={query.reload} />
-            <TestEvent />
+            <TestEvent key={endpoint.id} endpoint={endpoint} />
           </>
         )}
       </Card>
@@ -58,7 +64,7 @@ export function Webhook() {
 }
 
 /** No other text of the screen has these words, so that the state is found by them. */
-function EndpointBadge({ of: { status } }: { of: Endpoint }) {
+export function EndpointBadge({ of: { status } }: { of: Endpoint }) {
   return status === 'active' ? <Badge tone="good">Active</Badge> : <Badge tone="warning">Paused</Badge>
 }
 

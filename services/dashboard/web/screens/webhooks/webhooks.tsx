@@ -1,0 +1,141 @@
+// The endpoints of an app: which there are and how each is doing; then the chosen one, with its secrets and its events.
+import { useState } from 'preact/hooks'
+import { api, bodyOf } from '../../api/client.ts'
+import { useMay } from '../../data/session.tsx'
+import { useApp } from '../../data/tenant.tsx'
+import { usePolling } from '../../data/use-polling.ts'
+import { useQuery } from '../../data/use-query.ts'
+import { useShownOnce } from '../../data/use-shown-once.ts'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { Loading } from '../../ui/loading.tsx'
+import { ProblemNotice } from '../../ui/notice.tsx'
+import { Screen } from '../../ui/screen.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import { EndpointState } from '../api-keys/endpoint-state.tsx'
+import { Events } from '../api-keys/events.tsx'
+import { Signatures } from '../api-keys/signatures.tsx'
+import { TestEvent } from '../api-keys/test-event.tsx'
+import { EndpointBadge } from '../api-keys/webhook.tsx'
+import { EndpointDialog } from './endpoint-dialog.tsx'
+import { EndpointsTable, type ListedEndpoint, titleOf } from './endpoints-table.tsx'
+import '../api-keys/api-keys.css'
+import './webhooks.css'
+
+const POLL_MS = 3_000
+const MAX_ENDPOINTS = 10
+
+type OpenDialog = { add: true } | { edit: ListedEndpoint } | { delete: ListedEndpoint } | null
+
+export default function Webhooks() {
+  const app = useApp()
+  const mayChange = useMay('developer')
+  const say = useToast()
+  const [chosenId, setChosenId] = useState<string | null>(null)
+  const [dialog, setDialog] = useState<OpenDialog>(null)
+  const query = useQuery(`endpoints ${app.id}`, signal =>
+    bodyOf(api.GET('/admin/v1/apps/{id}/endpoints', { params: { path: { id: app.id } }, signal })),
+  )
+  usePolling(query.reload, POLL_MS)
+  const endpoints = query.data?.items ?? []
+  const chosen = endpoints.find(({ id }) => id === chosenId) ?? endpoints[0]
+  const [secret, setSecret] = useShownOnce(`signing secret of ${chosen?.id ?? app.id}`)
+  const [newSecret, keepNewSecret] = useShownOnce(`signing secret of a new endpoint of ${app.id}`)
+  const close = () => setDialog(null)
+
+  async function remove(endpoint: ListedEndpoint): Promise<void> {
+    await api.DELETE('/admin/v1/endpoints/{id}', { params: { path: { id: endpoint.id } } })
+    await query.reload()
+    say(`${titleOf(endpoint)} is deleted.`)
+  }
+
+  return (
+    <Screen
+      title="Webhooks"
+      lead="Countersign tells your backends what became of verifications. Each endpoint has its own secret, gets the events that it asks for, and is retried and paused by itself."
+    >
+      <Card
+        title="Endpoints"
+        lead="The oldest one is also on the screen API Keys."
+        actions={
+          mayChange && (
+            <Button
+              look="primary"
+              disabled={query.data === undefined || endpoints.length >= MAX_ENDPOINTS}
+              onClick={() => setDialog({ add: true })}
+            >
+              Add endpoint
+            </Button>
+          )
+        }
+      >
+        {query.data === undefined && query.problem && <ProblemNotice problem={query.problem} onRetry={query.reload} />}
+        {query.data === undefined && !query.problem && <Loading what="endpoints" />}
+        {query.data && endpoints.length === 0 && (
+          <Empty title="This app has no endpoint yet.">Until there is one, events are kept and not sent.</Empty>
+        )}
+        {endpoints.length > 0 && (
+          <EndpointsTable
+            endpoints={endpoints}
+            chosenId={chosen?.id ?? null}
+            onChoose={setChosenId}
+            {...(mayChange
+              ? {
+                  onEdit: (edit: ListedEndpoint) => setDialog({ edit }),
+                  onDelete: (one: ListedEndpoint) => setDialog({ delete: one }),
+                }
+              : {})}
+          />
+        )}
+      </Card>
+      {chosen && (
+        <>
+          <Card title={titleOf(chosen)} lead={chosen.url} actions={<EndpointBadge of={chosen} />}>
+            <EndpointState endpoint={chosen} reload={query.reload} />
+            <TestEvent key={chosen.id} endpoint={chosen} />
+          </Card>
+          <Signatures
+            key={`signatures ${chosen.id}`}
+            endpoint={chosen}
+            secret={secret}
+            onSecret={setSecret}
+            reload={query.reload}
+          />
+          <Events key={`events ${chosen.id}`} hasEndpoint of={chosen} />
+        </>
+      )}
+      {(newSecret !== null || (dialog && 'add' in dialog)) && (
+        <EndpointDialog
+          secret={newSecret}
+          onSaved={async (endpoint, made) => {
+            keepNewSecret(made)
+            setChosenId(endpoint.id)
+            await query.reload()
+          }}
+          onClose={() => {
+            keepNewSecret(null)
+            close()
+          }}
+        />
+      )}
+      {dialog && 'edit' in dialog && (
+        <EndpointDialog endpoint={dialog.edit} secret={null} onSaved={query.reload} onClose={close} />
+      )}
+      {dialog && 'delete' in dialog && (
+        <Confirm
+          title={`Delete ${titleOf(dialog.delete)}?`}
+          action="Delete endpoint"
+          perform={() => remove(dialog.delete)}
+          onClose={close}
+        >
+          <p>
+            It is called no more within five seconds, for good.
+            {dialog.delete.waiting > 0 && ` ${dialog.delete.waiting} events wait for it, and are not sent.`}
+          </p>
+        </Confirm>
+      )}
+    </Screen>
+  )
+}

@@ -1,0 +1,51 @@
+// What endpoints with the payload `full` receive beyond the contract's members. In: an event, and the verification it is about. Out: its
+// payload. It is made when the event is stored for its endpoint, so that every attempt sends the same bytes. Metadata of a verification
+// has its place here too: sealed in the event's document, opened when the event is sent, and gone once the person is erased.
+import { isoTime } from '../../../infra/iso-time.ts'
+import type { Doc, Docs } from '../../../infra/store/docs.ts'
+import type { Otp } from '../../../machines/otp.ts'
+import type { EventDoc } from './documents.ts'
+
+const EXTRA_MEMBERS = ['channel', 'country', 'reason', 'created_at'] as const
+
+type Payload = EventDoc['payload']
+type Described = Pick<EventDoc, 'payload' | 'created_at'>
+
+/** Of a verification's document. */
+interface DescribedOtp extends Doc {
+  context: Pick<Otp, 'deliveries' | 'approval' | 'channel' | 'recipient'>
+}
+
+/** As `minimal` has it, from either kind. */
+export function minimalPayload(payload: Payload): Payload {
+  const { channel, country, reason, created_at, ...rest } = payload
+  return rest
+}
+
+/** `otp`: null where it is gone. An event that is about no verification is the same in both kinds. */
+export function fullPayload({ payload, created_at }: Described, otp: DescribedOtp | null): Payload {
+  if (payload.otp_id === undefined) return payload
+  const extra: Partial<Record<(typeof EXTRA_MEMBERS)[number], string | null | undefined>> = {
+    ...(otp ? detailsOf(otp, payload.delivery_id) : {}),
+    created_at: isoTime(created_at),
+  }
+  const known = EXTRA_MEMBERS.flatMap(name => (extra[name] ? [[name, extra[name]]] : []))
+  return { ...minimalPayload(payload), ...Object.fromEntries(known) }
+}
+
+function detailsOf({ context }: DescribedOtp, delivery_id: string | undefined) {
+  const delivery = context.deliveries.find(one => one.delivery_id === delivery_id)
+  return {
+    channel: delivery?.channel ?? context.approval?.channel ?? context.channel,
+    country: context.recipient.country,
+    reason: delivery?.reason,
+  }
+}
+
+/** Reads the verification of an event. */
+export async function otpOf(
+  otps: Pick<Docs<DescribedOtp>, 'get'>,
+  { payload: { otp_id } }: Pick<EventDoc, 'payload'>,
+): Promise<DescribedOtp | null> {
+  return otp_id === undefined ? null : ((await otps.get([otp_id])).get(otp_id) ?? null)
+}
