@@ -15,6 +15,7 @@ export type IdPrefix =
   | 'frd'
   | 'usr'
   | 'ses'
+  | 'psk'
   | 'rfs'
   | 'whk'
 /** Returns `size` random bytes. */
@@ -70,6 +71,7 @@ const ID_PATTERNS: Readonly<Record<IdPrefix, RegExp>> = {
   frd: idPattern('frd'),
   usr: idPattern('usr'),
   ses: idPattern('ses'),
+  psk: idPattern('psk'),
   rfs: idPattern('rfs'),
   whk: idPattern('whk'),
 }

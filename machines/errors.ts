@@ -17,4 +17,5 @@ export type ErrorType =
   | 'PublishableSendDisabledError'
   | 'OriginNotAllowedError'
   | 'ChallengeRequiredError'
+  | 'StepUpRequiredError'
   | 'ServiceUnavailableError'

@@ -12,7 +12,7 @@
 //   callbacks/            takes the vendor's receipts, later
 // Beside it: test-provider.ts sends one message for the dashboard, and admission/breaker-reports.ts tells operators the state of the breakers.
 import type { Router } from '@koa/router'
-import type { Broker } from '../../infra/broker/broker.ts'
+import type { Broker, ReceivedCall } from '../../infra/broker/broker.ts'
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config/config.ts'
@@ -25,6 +25,7 @@ import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { batchDocs } from '../../infra/store/batched-docs.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { CountersignStore } from '../domain/collections.ts'
+import { isConsoleMailCall } from '../domain/tenancy/console-mail.ts'
 import { channelCallQueue } from '../domain/tenancy/provider-test.ts'
 import { createTenancy, TENANT_CACHE } from '../domain/tenancy/tenancy.ts'
 import { channelQueue } from '../domain/verifications/messages.ts'
@@ -41,6 +42,7 @@ import { createAttempts } from './provider-attempts.ts'
 import { PROVIDER_FACTORIES } from './providers/factories.ts'
 import { createSandboxProvider } from './providers/sandbox.ts'
 import { createPublishReport } from './report-publisher.ts'
+import { createSendConsoleMail } from './send-console-mail.ts'
 import { createTestProvider } from './test-provider.ts'
 
 export interface ChannelDeps {
@@ -116,11 +118,14 @@ export const createChannelService =
     })
 
     const testProvider = createTestProvider({ channel, tenancy, buildProvider, keyring, clock, log, timeoutMs })
+    const sendConsoleMail = createSendConsoleMail({ tenancy, buildProvider, keyring, clock, log, timeoutMs })
+    const answerCall = (call: ReceivedCall) =>
+      isConsoleMailCall(call.body) ? sendConsoleMail(call, call.body) : testProvider(call)
 
     return {
       attach: async () => [
         await broker.consume(channelQueue(channel), waiting => Promise.all(waiting.map(deliver)), CONSUMER),
-        await broker.serve(channelCallQueue(channel), calls => Promise.all(calls.map(testProvider)), CALLS),
+        await broker.serve(channelCallQueue(channel), calls => Promise.all(calls.map(answerCall)), CALLS),
       ],
       stop: async () => {
         candidates.close()

@@ -10,13 +10,11 @@ import type { ReceivedCall } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { createMissingKeyReporter, isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
-import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import { requestOf } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Channel } from '../../machines/channels.ts'
 import { chooseLocale } from '../../machines/locale.ts'
-import type { Otp } from '../../machines/otp.ts'
 import { secretsIn } from '../domain/tenancy/provider-secrets.ts'
 import {
   isProviderTestCall,
@@ -31,6 +29,7 @@ import { ownTextFor } from '../domain/texts/own-texts.ts'
 import type { BuildProvider } from './build-provider.ts'
 import { type CallOutcome, callDetails, callWithTimeout } from './call-provider.ts'
 import type { RenderedMessage } from './provider.ts'
+import { unsavedJob } from './unsaved-job.ts'
 import { patternOfSecrets, type SecretPattern } from './vendor-scrub.ts'
 
 export interface TestProviderDeps {
@@ -130,21 +129,8 @@ function testMessage(app: TenantApp, channel: Channel, recipient: string, now: n
   const code = String(randomInt(10 ** length)).padStart(length, '0')
   const locale = chooseLocale(settings.locale, settings.locale, LANGUAGES)
   const expires_at = now + ttl_seconds * 1_000
-  const otp = unsavedOtp(app, channel, now, expires_at)
   return {
-    job: {
-      otp,
-      delivery: {
-        delivery_id: newId('dlv', now),
-        channel,
-        generation: otp.generation,
-        status: 'queued',
-        created_at: now,
-        updated_at: now,
-        micros: 0,
-      },
-      purge_at: new Date(expires_at),
-    },
+    job: unsavedJob(app, channel, now, expires_at),
     recipient,
     code,
     locale,
@@ -159,38 +145,3 @@ function testMessage(app: TenantApp, channel: Channel, recipient: string, now: n
     }),
   }
 }
-
-/** Providers read of it how long the code is valid, and the locale. It holds no recipient, and no secret that a code could be derived from. */
-const unsavedOtp = (app: TenantApp, channel: Channel, now: number, expires_at: number): Otp => ({
-  otp_id: newId('otp', now),
-  company_id: app.company_id,
-  app_id: app.id,
-  mode: 'live',
-  started_by: { key_id: '', kind: 'server' },
-  recipient: { kind: channel === 'email' ? 'email' : 'phone', sealed: '', index: '', masked: '', country: null },
-  client_ip: null,
-  locale: app.settings.locale,
-  code: { secret: '', salt: '', length: app.settings.code.length },
-  rules: {
-    ttl_ms: expires_at - now,
-    verify_attempts: 0,
-    send_attempts: 0,
-    cooldowns_ms: [],
-    token_ttl_ms: 0,
-    auto_fallback: false,
-  },
-  order: [channel],
-  whatsapp: 'template',
-  channel,
-  tried: [channel],
-  generation: 1,
-  link: null,
-  sends: 1,
-  wrong_codes: 0,
-  first_sent_at: now,
-  last_sent_at: now,
-  expires_at,
-  deliveries: [],
-  approval: null,
-  exchange: null,
-})

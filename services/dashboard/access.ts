@@ -26,7 +26,13 @@ export interface Principal {
   /** The name of the operator's token; null for a user. */
   operator: string | null
   /** Null for a call with an operator's token. */
-  session: { id: string; csrf_token: string; expires_at: number } | null
+  session: {
+    id: string
+    csrf_token: string
+    expires_at: number
+    /** When the person last proved who they are; null in a session of an earlier release. */
+    stepped_up_at: number | null
+  } | null
 }
 
 /** The id of no company. */

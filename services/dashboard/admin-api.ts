@@ -19,7 +19,9 @@ import { refusalOperations } from './refusals.ts'
 import { routingPreviewOperations } from './routing-preview.ts'
 import { sandboxOperations } from './sandbox/routes.ts'
 import { type InvitationDeps, invitationOperations } from './sign-in/invitations.ts'
+import { type PasskeyRouteDeps, passkeyOperations } from './sign-in/passkeys/routes.ts'
 import { type SignInDeps, signInOperations } from './sign-in/routes.ts'
+import { stepUpOperations } from './sign-in/step-up.ts'
 import { statsOperations } from './stats/routes.ts'
 import { type UserDeps, userOperations } from './users/routes.ts'
 import { verificationOperations } from './verifications/routes.ts'
@@ -27,7 +29,7 @@ import { endpointOperations } from './webhook/endpoint.ts'
 import { eventOperations } from './webhook/events.ts'
 import { rotationOperations } from './webhook/rotation.ts'
 
-export type AllDeps = SignInDeps & InvitationDeps & UserDeps
+export type AllDeps = SignInDeps & InvitationDeps & PasskeyRouteDeps & UserDeps
 
 export const OPERATIONS: readonly AdminOperation<AllDeps>[] = [
   ...companyOperations,
@@ -52,6 +54,8 @@ export const OPERATIONS: readonly AdminOperation<AllDeps>[] = [
   ...auditOperations,
   ...queueOperations,
   ...signInOperations,
+  ...stepUpOperations,
+  ...passkeyOperations,
   ...invitationOperations,
   ...userOperations,
 ]
@@ -73,7 +77,7 @@ export const ADMIN_API: ApiPart = {
       in: 'cookie',
       name: 'countersign_session',
       description:
-        'The session of a signed-in user or operator, for 12 hours; over https `__Host-countersign_session`. A user may see their own company.',
+        'The session of a signed-in user or operator, for 12 hours, or until two hours without use; over https `__Host-countersign_session`. A user may see their own company.',
     },
     csrf: {
       type: 'apiKey',

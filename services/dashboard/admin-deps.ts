@@ -11,9 +11,10 @@ import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { BackgroundQueue } from './background-queue.ts'
 import type { ReadFilteredPage, ReadPage, ReadPageOf } from './pages.ts'
 import type { ReadBody } from './request-input.ts'
+import type { StepUpDeps } from './step-up.ts'
 import type { WithAudit } from './with-audit.ts'
 
-export interface AdminDeps {
+export interface AdminDeps extends StepUpDeps {
   store: CountersignStore
   broker: Pick<Broker, 'publish' | 'request' | 'depth' | 'dead'>
   keyring: Keyring

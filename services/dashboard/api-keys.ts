@@ -82,8 +82,9 @@ export const keyOperations = [
     id: 'createApiKey',
     route: 'POST /apps/{id}/keys',
     role: 'developer',
+    stepUp: ({ body }) => body.mode === 'live',
     summary: 'Create an API key',
-    description: 'The key itself is in this one response only.',
+    description: 'The key itself is in this one response only. A live one needs a step-up in a session.',
     body: {
       schema: z
         .strictObject({ kind: keyKind, mode: keyMode, name })
@@ -150,8 +151,10 @@ export const keyOperations = [
     id: 'revokeApiKey',
     route: 'DELETE /keys/{id}',
     role: 'developer',
+    stepUp: ({ key }) => key.mode === 'live',
     summary: 'Revoke an API key',
-    description: 'It is refused everywhere within five seconds. Revoking twice is safe.',
+    description:
+      'It is refused everywhere within five seconds. Revoking twice is safe. A live one needs a step-up in a session.',
     answers: [noContent('The key is revoked.')],
     handle: async ({ ctx, params }, { store, clock, withAudit }) => {
       const docs = store.docs('keys')

@@ -22,6 +22,7 @@ import { ADMIN_PATH, createGuard, type IdentifyPrincipal, type Role } from './ac
 import type { AdminDeps } from './admin-deps.ts'
 import { type Answer, refusal } from './answers.ts'
 import { createReadBody, emptyBody, getOr404, readQuery } from './request-input.ts'
+import { requireStepUp, stepUpRefusal } from './step-up.ts'
 
 /** `anyone`: without a session. */
 type LowestRole = Role | 'anyone'
@@ -60,6 +61,7 @@ const SEGMENTS = {
   endpoints: { description: 'The endpoint.', example: 'whk_01k2m8x4e9s7v3hqz5tnw6yb0c' },
   events: { description: 'The event, by its id.', example: 'evt_01k2m8x4e9s7v3hqz5tnw6yb0c' },
   sessions: { description: 'The session.', example: 'ses_01k2m8x4e9s7v3hqz5tnw6yb0c' },
+  passkeys: { description: 'The passkey.', example: 'psk_01k2m8x4e9s7v3hqz5tnw6yb0c' },
   queues: { description: 'The queue.', example: 'otp.reports' },
   dead: { description: 'The dead letter, by its id.', example: '5f0c6a3e-6f0e-4d0a-9a43-2f1f6a1f7c55' },
 } as const satisfies Record<string, Segment>
@@ -103,6 +105,8 @@ interface Declaration<
   /** Its path follows /admin/v1. */
   route: R
   role: LowestRole
+  /** The session must have proved lately whose it is (step-up.ts); a function decides it by the call. */
+  stepUp?: true | ((call: Call<R, Query, Body>) => boolean)
   query?: Query
   headers?: readonly ApiParameter[]
   /** `documentedAs`: where the schema that checks it says less than a reader wants. `maxBytes`: in place of the usual limit. */
@@ -130,7 +134,7 @@ export const operationWith =
   >(
     declared: Declaration<Deps, R, Query, Body, Schema, Kept>,
   ): AdminOperation<Deps> => {
-    const { route, role, query, body, answers, allowedWhenClosed, keep, handle } = declared
+    const { route, role, stepUp = () => false, query, body, answers, allowedWhenClosed, keep, handle } = declared
     const { method, path } = splitRoute(route)
     const hasBody = readsBody(method, body)
     const findOwner = createFindOwner(path)
@@ -150,6 +154,7 @@ export const operationWith =
           ctx.state.allowedWhenClosed = allowedWhenClosed
           // The cast is safe: each member is what its schema in the declaration says.
           const call = { ctx, params: ctx.params, ...given, ...owner } as Call<R, Query, Body>
+          if (stepUp === true || stepUp(call)) await requireStepUp(ctx, deps)
           const answer = await handle(call, deps, kept)
           if (answer !== undefined) ctx.body = answer
         }
@@ -193,11 +198,16 @@ function createFindOwner(path: string): (ctx: Context, store: CountersignStore) 
 const readsBody = (method: HttpMethod, body: object | undefined): boolean => body !== undefined || method === 'post'
 
 function describeOperation(
-  declared: Omit<Declaration<never, Route, z.ZodObject, z.ZodType, z.ZodType | null, never>, 'keep' | 'handle'>,
+  declared: Omit<
+    Declaration<never, Route, z.ZodObject, z.ZodType, z.ZodType | null, never>,
+    'keep' | 'handle' | 'stepUp'
+  > & {
+    stepUp?: unknown
+  },
   method: HttpMethod,
   path: string,
 ): ApiOperation {
-  const { id, role, summary, description, query, headers = [], body, answers, refusals = [] } = declared
+  const { id, role, stepUp, summary, description, query, headers = [], body, answers, refusals = [] } = declared
   const open = role === 'anyone'
   const parameters = [...(query ? queryParameters(query) : []), ...headers]
   const changesCompany = method !== 'get' && (role === 'developer' || role === 'owner')
@@ -226,6 +236,7 @@ function describeOperation(
       commonRefusal.failed,
       refusal.unavailable,
       ...(!changesCompany || declared.allowedWhenClosed ? [] : [refusal.companyClosed]),
+      ...(stepUp === undefined ? [] : [stepUpRefusal]),
       ...refusals,
     ],
   }

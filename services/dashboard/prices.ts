@@ -65,6 +65,7 @@ export const priceOperations = [
     id: 'replacePrices',
     route: 'PUT /prices',
     role: 'operator',
+    stepUp: true,
     summary: 'Replace all prices',
     description: 'They apply to new messages within five seconds. An empty list makes everything free.',
     body,

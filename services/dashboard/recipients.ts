@@ -1,12 +1,15 @@
 // Recipients in requests of operators. In: a recipient as an operator typed it. Out: its canonical form, and the filter that finds its
-// documents in an app.
+// documents in an app. Who erased a recipient or looked one up is in the audit log, with a fingerprint in place of the recipient: who knows the
+// recipient can find them there, and no other reader of the log learns it.
 import { z } from 'zod'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Filter } from '../../infra/store/docs.ts'
 import { MODES } from '../../machines/otp.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { recipientIndexes } from '../domain/verifications/lookup-indexes.ts'
+import { recipientIndexes, recipientKey } from '../domain/verifications/lookup-indexes.ts'
 import { lookupForm, parseRecipient } from '../domain/verifications/valid-recipient.ts'
+import { type AdminRequest, principalOf } from './access.ts'
+import type { AdminDeps } from './admin-deps.ts'
 
 /** A "+" that was not escaped in the query arrives as a space. In a number both are ignored, and no address contains a space. */
 export const recipientQuery = z
@@ -32,3 +35,36 @@ export const recipientFilter = (
 ): Filter<Pick<OtpDoc, '_id' | 'recipient'>> => ({
   recipient: { $in: allRecipientIndexes(keyring, app_id, recipient) },
 })
+
+/** In a scope of its own, so that it equals no index in the store. `scope`: the app or company in which the recipient was named. */
+export const recipientFingerprint = (keyring: Pick<Keyring, 'index'>, scope: string, recipient: string): string =>
+  keyring.index(`erased recipient:${scope}`, recipientKey(recipient)).slice(0, 16)
+
+export interface Lookup {
+  recipient?: string | undefined
+  /** Null for all that the caller may see. */
+  app: { _id: string; company_id: string } | null
+  /** The list that is read. */
+  list: 'verifications' | 'refusals'
+  /** Further pages belong to the first. */
+  cursor?: string | undefined
+}
+
+/** Before the answer, so that nothing is shown without a record. */
+export async function recordLookup(
+  request: AdminRequest,
+  { keyring, withAudit }: Pick<AdminDeps, 'keyring' | 'withAudit'>,
+  { recipient, app, list, cursor }: Lookup,
+): Promise<void> {
+  if (recipient === undefined || cursor !== undefined) return
+  const company_id = app?.company_id ?? principalOf(request).company_id
+  const target = app?._id ?? company_id ?? 'all companies'
+  await withAudit(request, () => ({
+    action: 'recipient.look_up',
+    target,
+    company_id,
+    before: null,
+    after: { list, recipient: recipientFingerprint(keyring, target, lookupForm(recipient)) },
+    perform: async () => true,
+  }))
+}

@@ -14,7 +14,7 @@ import { recipientFilters, visibleAppIds } from './many-apps.ts'
 import { readNewestFirst } from './newest-first.ts'
 import { operation } from './operation.ts'
 import { pageFields } from './pages.ts'
-import { recipientQuery } from './recipients.ts'
+import { recipientQuery, recordLookup } from './recipients.ts'
 import { MAX_COUNTED_REFUSALS, summarizeRefusals } from './refusal-summary.ts'
 import { type RefusalRecordAnswer, refusalPage, refusalSummary } from './refusals.schemas.ts'
 import { getOr404 } from './request-input.ts'
@@ -61,6 +61,7 @@ export const refusalOperations = [
     id: 'listRefusals',
     route: 'GET /refusals',
     role: 'viewer',
+    allowedWhenClosed: true,
     summary: 'List refused sends',
     description:
       'Sends and resends that were refused, newest first. They are kept for 7 days; of a flood only some are recorded.',
@@ -78,6 +79,9 @@ export const refusalOperations = [
     refusals: [refusal.notFound],
     handle: async ({ ctx, query: { limit, cursor, ...search } }, admin) => {
       const docs = admin.store.docs('refusals')
+      const { app_id, recipient } = search
+      const app = app_id === undefined ? null : await getOr404(ctx, admin.store.docs('apps'), app_id, 'app')
+      await recordLookup(ctx, admin, { recipient, app, list: 'refusals', cursor })
       const filters = await filtersOf(ctx, admin, search)
       const from = search.since === undefined ? undefined : firstIdAt('rfs', search.since)
       const listing = {

@@ -30,8 +30,13 @@ import { createSignInCodes } from './sign-in/codes.ts'
 import { createCookies } from './sign-in/cookie.ts'
 import { createIdentifyPrincipal } from './sign-in/identify.ts'
 import { createMailLimit } from './sign-in/mail-limit.ts'
+import { createNewBrowserMail } from './sign-in/new-browser-mail.ts'
+import { createChallenges } from './sign-in/passkeys/challenges.ts'
+import { createPasskeys } from './sign-in/passkeys/passkeys.ts'
+import { relyingPartyOf } from './sign-in/passkeys/relying-party.ts'
 import { createSameOrigin } from './sign-in/same-origin.ts'
 import { createSessions } from './sign-in/sessions.ts'
+import { createStepUpWays } from './sign-in/step-up.ts'
 import { createInvitationLimit } from './users/invitation-limit.ts'
 import { createWebPages } from './web-pages.ts'
 import { createWithAudit } from './with-audit.ts'
@@ -60,6 +65,23 @@ export function createDashboardService(deps: DashboardDeps): Service {
   const { publicUrl } = config.http
   const accounts = createAccounts({ store, clock, log })
   const backgroundQueue = createBackgroundQueue(log)
+  const sameOrigin = createSameOrigin(publicUrl)
+  const grants = createGrants({ keyring, log })
+  const sessions = createSessions({ store, keyring, grants, clock, operators: secrets.adminTokens })
+  const afterAnswer = createAfterAnswer(log)
+  const cookies = createCookies({ secure: publicUrl?.startsWith('https:') === true })
+  const browsers = createBrowsers({ store, grants, clock })
+  const mailLimit = createMailLimit({ store, keyring, clock })
+  const people = createPeople({ store, keyring, grants, clock })
+  const passkeys = createPasskeys({
+    store,
+    grants,
+    challenges: createChallenges({ store, keyring, clock }),
+    clock,
+    log,
+    relyingParty: relyingPartyOf(publicUrl),
+  })
+  const withAudit = createWithAudit({ audit: store.docs('audit'), companies: store.docs('companies'), clock, log })
   const adminDeps: AdminDeps = {
     store,
     broker,
@@ -75,21 +97,17 @@ export function createDashboardService(deps: DashboardDeps): Service {
     readFilteredPage: createReadFilteredPage({ keyring, clock }),
     inspect: createTargetInspector({ privateTargets: config.privateTargets, lookup }),
     accounts,
-    withAudit: createWithAudit({ audit: store.docs('audit'), companies: store.docs('companies'), clock, log }),
+    withAudit,
+    stepUpWays: createStepUpWays({ store, keyring, clock, withAudit, sessions, people, cookies, passkeys }),
     changeExclusively: createExclusiveChange({ leases: store.docs('leases'), clock }),
   }
-  const sameOrigin = createSameOrigin(publicUrl)
-  const grants = createGrants({ keyring, log })
-  const sessions = createSessions({ store, keyring, grants, clock, operators: secrets.adminTokens })
-  const afterAnswer = createAfterAnswer(log)
-  const cookies = createCookies({ secure: publicUrl?.startsWith('https:') === true })
-  const browsers = createBrowsers({ store, grants, clock })
-  const mailLimit = createMailLimit({ store, keyring, clock })
-  const people = createPeople({ store, keyring, grants, clock })
+  const codes = createSignInCodes({ ...adminDeps, browsers, mailLimit, people, production: config.production })
   const handlerDeps: AllDeps = {
     ...adminDeps,
-    codes: createSignInCodes({ ...adminDeps, browsers, mailLimit, people, production: config.production }),
+    codes,
+    newBrowserMail: createNewBrowserMail({ ...adminDeps, codes }),
     browsers,
+    passkeys,
     tickets: createSignInTickets({ store, keyring, grants, clock, operators: secrets.adminTokens }),
     sessions,
     people,

@@ -34,7 +34,7 @@ describeInBrowserOnce('Privacy', (open, start) => {
     const dialog = page.getByRole('dialog', { name: `Erase ${recipient}?` })
     await dialog.getByText(`There is 1 verification of ${masked}.`).waitFor()
     await dialog.getByRole('button', { name: 'Erase this person' }).click()
-    await page.getByText(`${masked} was erased from the app Demo:`).waitFor()
+    await page.getByText(`${masked} was erased from all apps of Demo:`).waitFor()
     await page.getByText(/^1 verification with number or address.*1 was pending and was canceled first$/).waitFor()
     await page.getByText('1 message in the sandbox’s inbox').waitFor()
     const query = `recipient=${encodeURIComponent(recipient)}`
@@ -42,10 +42,11 @@ describeInBrowserOnce('Privacy', (open, start) => {
       expect((await admin('GET', list)).body.items).to.deep.equal([])
 
     await field(page, 'Recipient').fill(recipient)
+    await page.getByRole('switch', { name: 'In all apps of Demo' }).uncheck()
     await press(page, 'Erase')
     await page.getByText(/^There is no verification of/).waitFor()
     await press(page, 'Erase this person')
-    await page.getByText(/^Nothing was found of/).waitFor()
+    await page.getByText(/^Nothing was found of .* in the app Demo/).waitFor()
   })
 
   it('changes how long verifications are kept', async () => {
@@ -115,7 +116,7 @@ describeInBrowserOnce('Privacy, as it is used', (open, start) => {
       await page.getByRole('dialog').waitFor()
       await expectAccessible(page)
       await press(page, 'Erase this person')
-      await page.getByText(/was erased from the app/).waitFor()
+      await page.getByText(/was erased from all apps/).waitFor()
       await expectAccessible(page)
       const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
       expect(overflow, 'no sideways scrolling').to.be.at.most(0)

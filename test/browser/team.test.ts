@@ -5,7 +5,7 @@ import { createKeyring } from '../../infra/crypto/keyring.ts'
 import type { UserDoc, UserRole } from '../../services/domain/users/documents.ts'
 import { describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
-import { addUser } from '../support/users.ts'
+import { addUser, testGrants } from '../support/users.ts'
 
 const card = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true })
 const row = (place: Page | Locator, text: string): Locator => place.getByRole('row').filter({ hasText: text })
@@ -24,7 +24,113 @@ async function openTeam(viewer: Viewer): Promise<void> {
   await card(viewer.page, 'Your sessions').getByText('This one').waitFor()
 }
 
+/** Makes the session of a user as old as one that has to prove again whose it is. */
+async function forgetProof({ countersign: { engines, secrets } }: Viewer): Promise<void> {
+  const grants = testGrants(createKeyring({ dataKeys: secrets.data, codeSecrets: secrets.code }))
+  const sessions = engines.store.docs('sessions')
+  for (const session of await sessions.find({}, { sort: { _id: 1 }, limit: 100 })) {
+    const { mac } = grants.stamp('sessions', { ...session, stepped_up_at: 1 })
+    await sessions.modify({ _id: session._id }, { $set: { stepped_up_at: 1, mac } })
+  }
+}
+
+/** Gives the page an authenticator whose owner always agrees. */
+async function addAuthenticator({ context, page }: Viewer): Promise<void> {
+  const devtools = await context.newCDPSession(page)
+  await devtools.send('WebAuthn.enable')
+  await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  })
+}
+
 describeInBrowserOnce('the Team screen', (open, start) => {
+  it('adds a passkey, signs in with it, proves with it who changes a role, and removes it', async () => {
+    const countersign = await start({ env: { PUBLIC_URL: 'http://localhost:PORT' } })
+    const viewer = await open.user(countersign, 'cmp_demo', 'owner')
+    const { page, context } = viewer
+    const url = countersign.config.http.publicUrl
+    const cookies = await context.cookies()
+    await context.addCookies(cookies.map(cookie => ({ ...cookie, domain: 'localhost' })))
+    await addAuthenticator(viewer)
+    await page.goto(`${url}/team`)
+    const own = card(page, 'Your passkeys')
+    await own.getByText('You have no passkey yet.').waitFor()
+    await button(own, 'Add a passkey').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Work laptop')
+    await button(dialog, 'Add').click()
+    await row(own, 'Work laptop').getByText('Never').waitFor()
+    await expectAccessible(page)
+
+    await context.clearCookies()
+    await page.goto(`${url}/sign-in?next=/team`)
+    await expectAccessible(page)
+    await button(page, 'Sign in with a passkey').click()
+    await card(page, 'Your sessions').getByText('This one').waitFor()
+
+    await forgetProof(viewer)
+    await button(page, 'Invite person').click()
+    await dialog.getByLabel('Email').fill('grace@shop.example')
+    await button(dialog, 'Invite').click()
+    const proof = page.getByRole('dialog', { name: 'Is it still you?' })
+    await expectAccessible(page)
+    await button(proof, 'Cancel').click()
+    await dialog.getByText('Prove again who you are').first().waitFor()
+    expect(await dialog.getByLabel('Email').inputValue()).to.equal('grace@shop.example')
+    await button(dialog, 'Invite').click()
+    await button(proof, 'Use a passkey').click()
+    await dialog.getByText('grace@shop.example').waitFor()
+    await button(dialog, 'Done').click()
+
+    await button(own, 'Remove Work laptop').click()
+    await button(dialog, 'Remove passkey').click()
+    await own.getByText('You have no passkey yet.').waitFor()
+  })
+
+  it('proves with a code, or an operator with the token, who makes a change', async () => {
+    const countersign = await start()
+    const owner = await open.user(countersign, 'cmp_demo', 'owner')
+    await openTeam(owner)
+    expect(await card(owner.page, 'Your passkeys').count()).to.equal(0)
+    const proofOf = (page: Page) => page.getByRole('dialog', { name: 'Is it still you?' })
+    const invite = async ({ page }: Viewer, email: string) => {
+      await button(page, 'Invite person').click()
+      await page.getByRole('dialog').getByLabel('Email').fill(email)
+      await button(page.getByRole('dialog'), 'Invite').click()
+    }
+    await forgetProof(owner)
+    await invite(owner, 'grace@shop.example')
+    await button(proofOf(owner.page), 'Send a code').click()
+    const code = await eventually(async () => {
+      const [message] = (await owner.admin('GET', '/sandbox/messages')).body
+      expect(message?.code).to.be.a('string')
+      return message.code
+    })
+    await proofOf(owner.page).getByLabel('Code').fill(code)
+    await button(proofOf(owner.page), 'Confirm').click()
+    await button(owner.page.getByRole('dialog'), 'Done').click()
+
+    const operator = await open.operator(countersign)
+    await operator.page.goto('/c/cmp_demo/team')
+    await card(operator.page, 'Your sessions').getByText('This one').waitFor()
+    await forgetProof(operator)
+    await invite(operator, 'ada@shop.example')
+    const proof = proofOf(operator.page)
+    await proof.getByLabel('Operator token').fill('wrong')
+    await button(proof, 'Confirm').click()
+    await proof.getByText('This is not the token').waitFor()
+    await proof.getByLabel('Operator token').fill(countersign.secrets.adminTokens[0]?.token ?? '')
+    await button(proof, 'Confirm').click()
+    await button(operator.page.getByRole('dialog'), 'Done').click()
+  })
+
   it('invites a person, who signs in with a code and accepts', async () => {
     const countersign = await start()
     const owner = await open.user(countersign, 'cmp_demo', 'owner')

@@ -33,6 +33,32 @@ describeFlow('an erasure of a recipient', flow => {
     return [...modes, ...sandboxIndexes(keyring, recipient)]
   }
 
+  it('of a company removes the recipient from all its apps, and from no other company’s', async () => {
+    const one = await flow.createTenant()
+    const [two, other] = [await flow.createTenant({}, one.company), await flow.createTenant()]
+    const to = freshNumber()
+    for (const { server } of [one, two, other]) expect((await server.send(to)).status).to.equal(200)
+    await flow.waitForCode(to, 3)
+    const erased = await flow.admin('POST', `/companies/${one.company}/erase`, { recipient: to })
+    expect([erased.status, erased.body.verifications, erased.body.ended], erased.text).to.deep.equal([200, 2, 2])
+    const found = async (app: string) =>
+      (await flow.admin('GET', `/apps/${app}/verifications?recipient=${encodeURIComponent(to)}`)).body.items.length
+    expect([await found(one.app), await found(two.app), await found(other.app)]).to.deep.equal([0, 0, 1])
+    const again = await flow.admin('POST', `/companies/${one.company}/erase`, { recipient: to })
+    expect(again.body).to.deep.equal(NOTHING)
+
+    const { items, text } = await flow
+      .admin('GET', `/audit?company_id=${one.company}`)
+      .then(({ body, text }) => ({ items: body.items as { action: string; target: string; after: object }[], text }))
+    expect(text).not.to.include(to)
+    const erasures = items.filter(({ action }) => action === 'recipient.erase')
+    expect(erasures.map(({ target }) => target)).to.deep.equal([one.company, one.company])
+    expect(erasures[0]?.after, 'the same person').to.deep.equal(erasures[1]?.after)
+    const lookups = items.filter(({ action }) => action === 'recipient.look_up')
+    expect(lookups.map(({ target }) => target)).to.have.members([one.app, two.app])
+    expect(lookups[0]?.after).to.have.keys('list', 'recipient')
+  })
+
   it('removes all data of the recipient in both modes, counts what it removed, and leaves other recipients alone', async () => {
     const shop = await flow.createTenant({ resend_cooldown_seconds: [0] })
     const box = { channel: 'sms', type: 'sandbox', config: {} }

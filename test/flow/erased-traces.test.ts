@@ -39,6 +39,8 @@ const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   audit: 'never',
   users: 'never',
   sessions: 'never',
+  passkeys: 'never',
+  spent_assertions: 'never',
   sign_in_tickets: 'never',
   sign_in_flows: 'never',
   known_browsers: 'never',

@@ -37,8 +37,8 @@ onEachEngineSet('signing in to the dashboard', engines => {
     const visitor = createVisitor(url())
     browsers += 1
     const from = { 'X-Forwarded-For': `5.1.${browsers >> 8}.${browsers & 255}` }
-    const post: Visitor['enter'] = (body, headers) => visitor.enter(body, { ...from, ...headers })
-    return { ...visitor, post, enter: (body, headers) => flow.advanceUntil(post(body, headers)) }
+    const post: Visitor['enter'] = (body, headers, path) => visitor.enter(body, { ...from, ...headers }, path)
+    return { ...visitor, post, enter: (...request) => flow.advanceUntil(post(...request)) }
   }
   let enter: Visitor['enter']
   beforeEach(() => {
@@ -238,6 +238,31 @@ onEachEngineSet('signing in to the dashboard', engines => {
     }
   })
 
+  it('is proved again by a fresh code of the same browser, before a change that matters', async () => {
+    const { email, company, id } = await invite()
+    const own = newBrowser()
+    const browser = await signInByCode(email, 1, own)
+    await browser.ask('POST', `/invitations/${id}/accept`)
+    const invitation = { email: freshAddress(), role: 'viewer' }
+    const change = () => browser.ask('POST', `/companies/${company}/users`, invitation)
+    await flow.advance(10 * 60_000)
+    const refused = await change()
+    expect(refused.body).to.include({ status: 403, type: 'StepUpRequiredError' })
+    expect(refused.body.step_up).to.deep.equal(['code'])
+    const stepUp = (by: Visitor, body: object) => {
+      by.cookies.set('countersign_session', browser.cookie ?? '')
+      return by.enter(body, { Origin: url(), 'X-CSRF-Token': browser.csrf }, '/step-up')
+    }
+    expect((await stepUp(own, {})).body).to.include({ next: 'code' })
+    const code = await flow.waitForCode(email, 2)
+    expect((await stepUp(newBrowser(), { code })).status, 'of another browser').to.equal(403)
+    expect((await stepUp(own, { code: wrongCode(code) })).status).to.equal(403)
+    expect((await change()).status).to.equal(403)
+    const both = await Promise.all([stepUp(own, { code }), stepUp(own, { code })])
+    expect(both.map(({ status }) => status).sort()).to.deep.equal([200, 403])
+    expect((await change()).status).to.equal(201)
+  })
+
   it('is refused to a user who was removed, also with the code that was sent before', async () => {
     const { email, id } = await invite()
     const browser = await signInByCode(email)
@@ -289,9 +314,9 @@ onEachEngineSet('signing in to the dashboard', engines => {
     expect(ids).to.include(CONSOLE_COMPANY_ID)
   })
 
-  it('sends the code by email once the console has a provider, at any price', async () => {
+  it('sends the code by email once the console has a provider, at any price, and word of a new browser', async () => {
     const mail = await startMailServer()
-    const { email } = await invite()
+    const { email, id } = await invite()
     const provider = `/apps/${CONSOLE_APP_ID}/providers/mail`
     const config = { host: '127.0.0.1', port: mail.port, from: 'Console <console@shop.example>' }
     const prices = [{ channel: 'email', country: '*', micros: 1_000 }]
@@ -304,7 +329,27 @@ onEachEngineSet('signing in to the dashboard', engines => {
       expect(mail.mails[0]?.to).to.deep.equal([email])
       const code = codeIn(mail.mails[0]?.bodies['text/plain'])
       expect((await enter({ email, code: wrongCode(code) })).status).to.equal(401)
-      expect((await enter({ email, code })).body.email).to.equal(email)
+      const signedIn = await enter({ email, code })
+      expect(signedIn.body.email).to.equal(email)
+      await createBrowser(url(), signedIn).ask('POST', `/invitations/${id}/accept`)
+
+      const elsewhere = newBrowser()
+      const signInElsewhere = async (mails: number) => {
+        await elsewhere.enter({ email }, { 'User-Agent': 'Firefox/140 Linux' })
+        await flow.eventually(() => expect(mail.mails).to.have.length(mails))
+        const sent = codeIn(mail.mails.at(-1)?.bodies['text/plain'])
+        const { status } = await elsewhere.enter({ email, code: sent }, { 'User-Agent': 'Firefox/140 Linux' })
+        expect(status).to.equal(200)
+      }
+      await signInElsewhere(2)
+      await flow.eventually(() => expect(mail.mails, 'word of the new browser').to.have.length(3))
+      expect(mail.mails[2]?.to).to.deep.equal([email])
+      expect(mail.mails[2]?.bodies['text/plain']).to.include('new browser: Firefox on Linux')
+      await flow.advance(COOLDOWN_MS)
+      await signInElsewhere(4)
+      await flow.advance(COOLDOWN_MS)
+      await signInElsewhere(5)
+      expect(flow.countersign.log.output()).to.include('sign_in.mail_sent').and.not.to.include(email)
       expect(await flow.inbox(email), 'nothing is in the sandbox').to.deep.equal([])
     } finally {
       await flow.admin('DELETE', provider)

@@ -227,13 +227,16 @@ async function openContext(url: string): Promise<{ context: BrowserContext; anch
 /** Outside the range from which the system gives ports to others while a test's process has just stopped. */
 let port = 20_000 + (process.pid % 10_000)
 
-/** Starts every process on the same port, so that the pages of all tests have one origin and the browser knows their files. */
+/** Starts every process on the same port, so that the pages of all tests have one origin and the browser knows their files. In PUBLIC_URL that
+ *  port is written as `:PORT`. */
 const startOnOnePort =
   (start: StartCountersign): StartCountersign =>
   async (options = {}) => {
     for (;;)
       try {
-        return await start({ ...options, env: { ...options.env, PORT: String(port) } })
+        const PUBLIC_URL = options.env?.PUBLIC_URL?.replace(':PORT', `:${port}`)
+        const env = { ...options.env, PORT: String(port), ...(PUBLIC_URL ? { PUBLIC_URL } : {}) }
+        return await start({ ...options, env })
       } catch (error) {
         if ((error as { cause?: NodeJS.ErrnoException }).cause?.code !== 'EADDRINUSE') throw error
         port += 1

@@ -35,17 +35,17 @@ const cookieIn = (answer: Answer, origin: string): string | null => {
 export interface Visitor {
   /** By name. */
   cookies: Map<string, string>
-  /** Calls POST /sign-in. */
-  enter(body: object, headers?: Record<string, string>): Promise<Answer>
+  /** Calls POST /sign-in, or another path. */
+  enter(body: object, headers?: Record<string, string>, path?: string): Promise<Answer>
 }
 
 export function createVisitor(url: string): Visitor {
   const cookies = new Map<string, string>()
   return {
     cookies,
-    async enter(body, headers = {}) {
+    async enter(body, headers = {}, path = '/sign-in') {
       const Cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-      const answer = await post(url, body, { ...(Cookie === '' ? {} : { Cookie }), ...headers })
+      const answer = await post(url, body, { ...(Cookie === '' ? {} : { Cookie }), ...headers }, path)
       for (const cookie of answer.headers.getSetCookie()) {
         const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
         if (value === '') cookies.delete(name)
@@ -63,8 +63,12 @@ export async function signIn(url: string, body: object, options: BrowserOptions 
   return createBrowser(url, answer, options)
 }
 
-export const post = (url: string, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
-  ask(`${url}/admin/v1/sign-in`, { method: 'POST', body: JSON.stringify(body), headers })
+export const post = (
+  url: string,
+  body: object,
+  headers: Record<string, string> = {},
+  path = '/sign-in',
+): Promise<Answer> => ask(`${url}/admin/v1${path}`, { method: 'POST', body: JSON.stringify(body), headers })
 
 /** `signedIn`: the answer of POST /sign-in. */
 export function createBrowser(url: string, signedIn: Answer, { origin = url }: BrowserOptions = {}): Browser {

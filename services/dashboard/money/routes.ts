@@ -64,6 +64,7 @@ export const moneyOperations = [
     id: 'creditCompany',
     route: 'POST /companies/{id}/credit',
     role: 'operator',
+    stepUp: true,
     summary: 'Credit a company',
     description: 'Adds to the balance, or takes back an earlier credit.',
     headers: [IDEMPOTENCY_KEY],

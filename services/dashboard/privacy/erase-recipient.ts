@@ -27,7 +27,7 @@ import { mailboxIndexes, recipientIndexes, sandboxIndexes } from '../../domain/v
 import { recipientFilter } from '../recipients.ts'
 import type { ErasureAnswer } from './schemas.ts'
 
-const ZERO_COUNTS: ErasureAnswer = {
+export const ZERO_COUNTS: ErasureAnswer = {
   verifications: 0,
   ended: 0,
   attempts: 0,

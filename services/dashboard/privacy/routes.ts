@@ -4,14 +4,35 @@
 import { z } from 'zod'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
+import { scanAll } from '../../../infra/store/scan.ts'
 import { SAMPLE_NUMBER } from '../../../machines/sample-number.ts'
 import { ROTATION_ID, type RotationDoc } from '../../domain/privacy/documents.ts'
-import { recipientKey } from '../../domain/verifications/lookup-indexes.ts'
+import { sumCounts } from '../../domain/privacy/erasure.ts'
 import { ok } from '../answers.ts'
 import { operation } from '../operation.ts'
-import { recipientFilter, recipientToErase } from '../recipients.ts'
-import { createEraseRecipient } from './erase-recipient.ts'
+import { recipientFilter, recipientFingerprint, recipientToErase } from '../recipients.ts'
+import { createEraseRecipient, ZERO_COUNTS } from './erase-recipient.ts'
 import { erasure, privacy, type RotationAnswer } from './schemas.ts'
+
+const eraseBody = {
+  schema: z
+    .strictObject({ recipient: z.string().min(1).max(512) })
+    .meta({ id: 'EraseRecipientRequest', description: 'The recipient to erase.' }),
+  example: { recipient: SAMPLE_NUMBER },
+}
+
+const erased = ok(erasure, 'How many of each were erased.', {
+  verifications: 3,
+  ended: 1,
+  attempts: 4,
+  messages: 0,
+  events: 2,
+  counters: 5,
+  refusals: 0,
+  decisions: 0,
+  idempotency_keys: 1,
+  blocks: 0,
+})
 
 export const privacyOperations = [
   operation({
@@ -21,26 +42,8 @@ export const privacyOperations = [
     allowedWhenClosed: true,
     summary: 'Erase a recipient',
     description: 'All data of one recipient in an app, in both modes. Safe to repeat.',
-    body: {
-      schema: z
-        .strictObject({ recipient: z.string().min(1).max(512) })
-        .meta({ id: 'EraseRecipientRequest', description: 'The recipient to erase.' }),
-      example: { recipient: SAMPLE_NUMBER },
-    },
-    answers: [
-      ok(erasure, 'How many of each were erased.', {
-        verifications: 3,
-        ended: 1,
-        attempts: 4,
-        messages: 0,
-        events: 2,
-        counters: 5,
-        refusals: 0,
-        decisions: 0,
-        idempotency_keys: 1,
-        blocks: 0,
-      }),
-    ],
+    body: eraseBody,
+    answers: [erased],
     keep: createEraseRecipient,
     handle: async ({ ctx, app, body }, { store, keyring, withAudit }, eraseRecipient) => {
       const { _id: app_id, company_id } = app
@@ -56,6 +59,40 @@ export const privacyOperations = [
     },
   }),
   operation({
+    id: 'eraseRecipientInCompany',
+    route: 'POST /companies/{id}/erase',
+    role: 'developer',
+    allowedWhenClosed: true,
+    summary: 'Erase a recipient from all apps',
+    description:
+      'All data of one recipient in every app of the company, in both modes. One that was interrupted is completed by repeating it.',
+    body: eraseBody,
+    answers: [erased],
+    keep: createEraseRecipient,
+    handle: async ({ ctx, company: { _id: company_id }, body }, { store, keyring, withAudit }, eraseRecipient) => {
+      const recipient = recipientToErase(body.recipient)
+      const appIds: string[] = []
+      for await (const { _id } of scanAll(store.docs('apps'), { company_id })) appIds.push(_id)
+      const count = (app_id: string) => store.docs('otps').count(recipientFilter(keyring, app_id, recipient))
+      return withAudit(ctx, async () => {
+        let verifications = 0
+        for (const app_id of appIds) verifications += await count(app_id)
+        return {
+          action: 'recipient.erase',
+          target: company_id,
+          company_id,
+          before: { apps: appIds.length, verifications },
+          after: { recipient: recipientFingerprint(keyring, company_id, recipient) },
+          perform: async () => {
+            let counts = ZERO_COUNTS
+            for (const app_id of appIds) counts = sumCounts(counts, await eraseRecipient(app_id, recipient))
+            return counts
+          },
+        }
+      })
+    },
+  }),
+  operation({
     id: 'getPrivacyState',
     route: 'GET /privacy',
     role: 'operator',
@@ -68,10 +105,6 @@ export const privacyOperations = [
     },
   }),
 ]
-
-/** In a scope of its own, so that it equals no index in the store. */
-const recipientFingerprint = (keyring: Pick<Keyring, 'index'>, app_id: string, recipient: string): string =>
-  keyring.index(`erased recipient:${app_id}`, recipientKey(recipient)).slice(0, 16)
 
 /** A rotation to another key than the current one says nothing about the current one. */
 function rotationView({ keyIds }: Pick<Keyring, 'keyIds'>, rotation: RotationDoc | undefined): RotationAnswer | null {

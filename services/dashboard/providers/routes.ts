@@ -86,6 +86,7 @@ export const providerOperations = [
     id: 'putProvider',
     route: 'PUT /apps/{id}/providers/{name}',
     role: 'developer',
+    stepUp: true,
     summary: 'Create or change a provider',
     description:
       'The config is replaced, except for its secrets: those that are omitted are kept, unless the destination changes. When `config` is omitted and the provider exists with the same type, the stored config is kept as it is; so are `position`, `paused` and `countries` when they are omitted. A name has 1 to 63 of a–z, 0–9, `-` and `_`.',
@@ -163,6 +164,7 @@ export const providerOperations = [
     id: 'deleteProvider',
     route: 'DELETE /apps/{id}/providers/{name}',
     role: 'developer',
+    stepUp: true,
     summary: 'Delete a provider',
     description: 'Messages take the next provider of the channel.',
     answers: [noContent('The provider is deleted.')],

@@ -65,6 +65,9 @@ export interface SignInCodeDeps {
   production: boolean
 }
 
+/** How codes are sent, as callers are told. */
+export const SENT_BY = { live: 'email', test: 'sandbox' } as const
+
 /** Refusals after which a new code is sent. */
 const NOT_RESENDABLE: ReadonlySet<ErrorType> = new Set(['ResendNotAllowedError', 'OtpNotFoundError'])
 const CALL_TIMEOUT_MS = 5_000

@@ -9,12 +9,19 @@ import type { AdminDeps } from '../admin-deps.ts'
 import { describeBrowser } from './browser.ts'
 import type { Cookies } from './cookie.ts'
 import type { MeAnswer } from './schemas.ts'
-import { csrfTokenOf, type Person, type SessionOwner, type Sessions, userPrincipal } from './sessions.ts'
+import {
+  csrfTokenOf,
+  type FormerSession,
+  type Person,
+  type SessionOwner,
+  type Sessions,
+  userPrincipal,
+} from './sessions.ts'
 
 export interface Entry {
-  /** Begins a session. The session that the browser had before ends. `expires_at`: by default, after the usual time. */
-  begin(ctx: Context, person: Person, expires_at?: number): Promise<MeAnswer>
-  /** Ends the caller's session, and begins one for another user of the same person, which ends when the former would have ended. */
+  /** Begins a session. The session that the browser had before ends. `former`: which it continues. */
+  begin(ctx: Context, person: Person, former?: FormerSession): Promise<MeAnswer>
+  /** Ends the caller's session, and begins one for another user of the same person, which continues it. */
   move(ctx: Context, caller: Principal, user: UserDoc): Promise<MeAnswer>
   /** Ends a session of the caller of this request. */
   end(ctx: Context, sessionId: string): Promise<void>
@@ -63,11 +70,11 @@ export function createEntry({ store, keyring, clock, withAudit, sessions, people
     }
   }
 
-  async function begin(ctx: Context, person: Person, until?: number): Promise<MeAnswer> {
-    const { session, token } = sessions.create(person, describeBrowser(ctx.get('user-agent')), until)
-    const { _id: id, browser, created_at, expires_at } = session
+  async function begin(ctx: Context, person: Person, former?: FormerSession): Promise<MeAnswer> {
+    const { session, token } = sessions.create(person, describeBrowser(ctx.get('user-agent')), former)
+    const { _id: id, browser, created_at, expires_at, stepped_up_at = null } = session
     const owner = 'user' in person ? userPrincipal(keyring, person.user) : operatorPrincipal(person.operator.name)
-    const caller: Principal = { ...owner, session: { id, csrf_token: csrfTokenOf(token), expires_at } }
+    const caller: Principal = { ...owner, session: { id, csrf_token: csrfTokenOf(token), expires_at, stepped_up_at } }
     ctx.state.principal = caller
     await endFormer(ctx)
     await withAudit(ctx, () => ({
@@ -116,7 +123,7 @@ export function createEntry({ store, keyring, clock, withAudit, sessions, people
       // In the name of the former user, so that its company has the end in its log.
       ctx.state.principal = caller
       if (caller.session) await end(ctx, caller.session.id)
-      return begin(ctx, { user }, caller.session?.expires_at)
+      return begin(ctx, { user }, caller.session ?? undefined)
     },
     end,
     viewOf,

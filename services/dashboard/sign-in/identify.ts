@@ -8,6 +8,9 @@ import type { Cookie } from './cookie.ts'
 import type { SameOrigin } from './same-origin.ts'
 import type { Sessions } from './sessions.ts'
 
+/** A page that reads again by itself says so: its viewer may be away. */
+const POLL_HEADER = 'X-Poll'
+
 export interface IdentifyDeps {
   identifyOperator: IdentifyOperator
   sessionCookie: Pick<Cookie, 'read'>
@@ -23,7 +26,8 @@ export const createIdentifyPrincipal =
     if (cookie.kind === 'conflicting')
       throw unauthorized('There are two session cookies. Delete the cookies of this site, and sign in again.')
     if (cookie.kind === 'none') throw unauthorized("Sign in, or send an operator's token.")
-    const caller = cookie.kind === 'token' ? await sessions.find(cookie.token) : null
+    const isUse = ctx.get(POLL_HEADER) === ''
+    const caller = cookie.kind === 'token' ? await sessions.find(cookie.token, { isUse }) : null
     if (caller?.session == null) throw unauthorized('The session has ended. Sign in again.')
     sameOrigin.checkChange(ctx, caller.session.csrf_token)
     return caller

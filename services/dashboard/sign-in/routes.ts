@@ -25,13 +25,17 @@ import { operationWith } from '../operation.ts'
 import { pageQuery } from '../pages.ts'
 import { notFound } from '../request-input.ts'
 import type { AfterAnswer } from './after-answer.ts'
+import { describeBrowser } from './browser.ts'
 import { type Browsers, KNOWN_BROWSER_MS, SIGN_IN_FLOW_MS } from './browsers.ts'
-import type { SignInCodes } from './codes.ts'
+import { SENT_BY, type SignInCodes } from './codes.ts'
 import { type Cookies, newCookieToken } from './cookie.ts'
 import { companyOrNull, createEntry, type EntryDeps } from './entry.ts'
+import type { NewBrowserMail } from './new-browser-mail.ts'
+import { NO_PASSKEYS, type Passkeys } from './passkeys/passkeys.ts'
+import { type Assertion, assertion, requestOptions } from './passkeys/schemas.ts'
 import type { SameOrigin } from './same-origin.ts'
 import {
-  currentSession,
+  browserSession,
   type MeAnswer,
   me,
   meExample,
@@ -39,11 +43,13 @@ import {
   sessionPage,
   signInResult,
 } from './schemas.ts'
-import { sessionsOf } from './sessions.ts'
+import { endsAt, sessionsOf } from './sessions.ts'
 
 export interface SignInDeps extends AdminDeps, EntryDeps {
   codes: SignInCodes
-  browsers: Pick<Browsers, 'remember'>
+  browsers: Pick<Browsers, 'known' | 'remember'>
+  newBrowserMail: NewBrowserMail
+  passkeys: Passkeys
   tickets: Pick<SignInTickets, 'use'>
   sameOrigin: Pick<SameOrigin, 'checkOriginIfAny'>
   identifyOperator: IdentifyOperator
@@ -66,22 +72,24 @@ const signInBody = z
       .optional()
       .meta({ description: 'Of the link that a start in development prints.' }),
     email: emailAddress.optional().meta({ description: 'The address of a user.' }),
+    passkey: assertion.optional().meta({ description: 'What the browser answered to `POST /sign-in/passkey`.' }),
     code: enteredCode().max(100).optional().meta({ description: 'The code that came to the address.' }),
   })
   .refine(
-    ({ token, ticket, email, code }) =>
-      [token, ticket, email].filter(given => given !== undefined).length === 1 &&
+    ({ token, ticket, email, passkey, code }) =>
+      [token, ticket, email, passkey].filter(given => given !== undefined).length === 1 &&
       (code === undefined || email !== undefined),
-    { message: 'must be {token}, {ticket}, {email} or {email, code}' },
+    { message: 'must be {token}, {ticket}, {passkey}, {email} or {email, code}' },
   )
-  .meta({ id: 'SignInRequest', description: '`token`; or `ticket`; or `email`, and then `email` with `code`.' })
+  .meta({
+    id: 'SignInRequest',
+    description: '`token`; or `ticket`; or `passkey`; or `email`, and then `email` with `code`.',
+  })
 
 /** Of requests with a ticket or an address, from one network. */
 const MAX_REQUESTS = 60
 /** Longer than a check takes, so that the time of a refusal does not tell whether there was a code to compare with. */
 const REFUSAL_MS = 250
-
-const SENT_BY = { live: 'email', test: 'sandbox' } as const
 
 const CODE_SENT = {
   live: "If the address is a user's, a code was sent to it by email. It is good in this browser only.",
@@ -110,19 +118,19 @@ export const signInOperations = [
     role: 'anyone',
     summary: 'Sign in',
     description:
-      "With an operator's token or a ticket, which is good once, for an hour; or with an address and the code that came to it: first `email` alone, then `email` and `code` from the same browser, with the cookie that it got. The session is in a cookie.",
+      "With an operator's token or a ticket, which is good once, for an hour; with a passkey; or with an address and the code that came to it: first `email` alone, then `email` and `code` from the same browser, with the cookie that it got. The session is in a cookie.",
     body: { schema: signInBody, example: { email: 'ada@example.com', code: '12345678' } },
     answers: [ok(signInResult, 'Signed in, or the next step.', meExample)],
     refusals: [
       documentRefusal(
-        'The token, the ticket or the code is wrong, has expired or was used before; or another browser asked for the code.',
+        'The token, the ticket, the passkey or the code is wrong, has expired or was used before; or another browser asked for the code.',
         httpException(401),
       ),
       documentRefusal("The Origin is another page's.", httpException(403)),
       conflict('This deployment cannot send codes for signing in.'),
     ],
     keep: ({ clock }) => createAttemptThrottle({ maxFailures: MAX_REQUESTS, windowMs: MINUTE_MS, clock }),
-    handle: async ({ ctx, body: { token, ticket, email = '', code } }, deps, throttle) => {
+    handle: async ({ ctx, body: { token, ticket, passkey, email = '', code } }, deps, throttle) => {
       const { codes, sameOrigin, identifyOperator, operators, findCaller, cookies, runAfterAnswer } = deps
       sameOrigin.checkOriginIfAny(ctx)
       if (token !== undefined) {
@@ -133,6 +141,7 @@ export const signInOperations = [
       }
       countRequest(throttle, findCaller(ctx))
       if (ticket !== undefined) return signInWithTicket(deps, ctx, ticket)
+      if (passkey !== undefined) return signInWithPasskey(deps, ctx, passkey)
       if (code !== undefined) return signInWithCode(deps, ctx, email, code)
       const mode = await codes.mode()
       const clientAddress = clientAddressOf(findCaller(ctx))
@@ -145,17 +154,46 @@ export const signInOperations = [
     },
   }),
   operation({
+    id: 'startSignInWithPasskey',
+    route: 'POST /sign-in/passkey',
+    role: 'anyone',
+    summary: 'Begin a sign-in with a passkey',
+    description:
+      'For `navigator.credentials.get`, within five minutes, in this browser. It asks for any passkey of this host.',
+    answers: [
+      ok(requestOptions, 'What the browser is asked.', {
+        challenge: 'MTg5MzQ1NjAwMDAwMC4',
+        timeout: 300_000,
+        rpId: 'otp.example.com',
+        allowCredentials: [],
+        userVerification: 'required',
+      }),
+    ],
+    refusals: [
+      documentRefusal("The Origin is another page's.", httpException(403)),
+      conflict('Passkeys are not offered here.'),
+    ],
+    handle: async ({ ctx }, { cookies, passkeys, sameOrigin }) => {
+      sameOrigin.checkOriginIfAny(ctx)
+      if (!passkeys.available) throw httpException(409, NO_PASSKEYS)
+      const browser = cookies.flow.tokenIn(ctx) ?? newCookieToken()
+      ctx.set('Set-Cookie', cookies.flow.give(browser, SIGN_IN_FLOW_MS))
+      return passkeys.requestOptions({ purpose: 'sign_in', browser }, [])
+    },
+  }),
+  operation({
     id: 'getCurrentSession',
     // A page asks this first: without a session GET /me refuses, and browsers log a refusal as an error.
     route: 'GET /session',
     role: 'anyone',
     summary: 'Look up the session of the browser',
     description: 'By the session cookie alone. Without a valid one `me` is null, where `GET /me` is 401.',
-    answers: [ok(currentSession, 'The caller, or null.', { me: meExample })],
+    answers: [ok(browserSession, 'The caller, or null.', { me: meExample, passkeys: true })],
     handle: async ({ ctx }, deps) => {
       const token = deps.cookies.session.tokenIn(ctx)
       const caller = token === null ? null : await deps.sessions.find(token)
-      return { me: caller === null ? null : await createEntry(deps).viewOf(caller) }
+      const me = caller === null ? null : await createEntry(deps).viewOf(caller)
+      return { me, passkeys: deps.passkeys.available }
     },
   }),
   operation({
@@ -252,6 +290,17 @@ async function signInWithTicket(deps: SignInDeps, ctx: Context, ticket: string):
   throw httpException(401, TICKET_REFUSED)
 }
 
+async function signInWithPasskey(deps: SignInDeps, ctx: Context, passkey: Assertion): Promise<MeAnswer> {
+  const { passkeys, people, cookies, log, findCaller } = deps
+  const browser = cookies.flow.tokenIn(ctx)
+  const owner = browser === null ? null : await passkeys.check(passkey, { purpose: 'sign_in', browser })
+  const users = owner === null ? [] : await people.sameAs(owner)
+  const entered = await enter(deps, ctx, users)
+  if (entered) return entered
+  log.warn({ request_id: ctx.state.requestId, caller_address: findCaller(ctx).nearestKnown }, 'sign_in.passkey_refused')
+  throw httpException(401, 'The passkey is not known here, or took too long. Try again, or ask for a code.')
+}
+
 async function signInWithCode(deps: SignInDeps, ctx: Context, email: string, code: string): Promise<MeAnswer> {
   const { codes, clock, cookies, log, findCaller } = deps
   const askedAt = clock.now()
@@ -259,33 +308,46 @@ async function signInWithCode(deps: SignInDeps, ctx: Context, email: string, cod
   const flowToken = cookies.flow.tokenIn(ctx)
   if (flowToken === null) throw httpException(401, ASKED_ELSEWHERE)
   const users = await codes.check(email, code, { mode, trace: traceOf(ctx), flowToken })
-  const [first, user] = [users[0], landingOf(users)]
-  if (first && user) {
-    const entered = await createEntry(deps).begin(ctx, { user })
-    await knowBrowser(deps, ctx, first)
-    return entered
-  }
+  const entered = await enter(deps, ctx, users)
+  if (entered) return entered
   const caller_address = findCaller(ctx).nearestKnown
   log.warn({ request_id: ctx.state.requestId, caller_address }, 'sign_in.code_refused')
   await new Promise<void>(resolve => void clock.after(askedAt + REFUSAL_MS - clock.now(), resolve))
   throw httpException(401, 'The code is wrong, has expired or was used before. Ask for a new one.')
 }
 
-/** From now on the browser has sign-in mails of its own for this person, who is known by the first of the users. */
-async function knowBrowser({ cookies, browsers }: SignInDeps, ctx: Context, { _id }: UserDoc): Promise<void> {
-  const token = cookies.device.tokenIn(ctx) ?? newCookieToken()
-  await browsers.remember(token, _id)
-  ctx.append('Set-Cookie', [cookies.device.give(token, KNOWN_BROWSER_MS), cookies.flow.end()])
+/** Begins a session of the person who has these users; null where there are none. */
+async function enter(deps: SignInDeps, ctx: Context, users: readonly UserDoc[]): Promise<MeAnswer | null> {
+  const [first, user] = [users[0], landingOf(users)]
+  if (!first || !user) return null
+  const entered = await createEntry(deps).begin(ctx, { user })
+  await knowBrowser(deps, ctx, first, users)
+  return entered
 }
 
-const sessionView = (
-  { _id, browser, created_at, seen_at, expires_at }: SessionDoc,
-  caller: Principal,
-): SessionAnswer => ({
-  id: _id,
-  at: isoTime(created_at),
-  last_seen_at: isoTime(seen_at),
-  expires_at: isoTime(expires_at),
-  browser,
-  current: _id === caller.session?.id,
+/** From now on the browser has sign-in mails of its own for this person, who is known by the first of the users. A person who has signed in
+ *  before, elsewhere, is told of it. */
+async function knowBrowser(deps: SignInDeps, ctx: Context, first: UserDoc, users: readonly UserDoc[]): Promise<void> {
+  const { cookies, browsers, newBrowserMail, runAfterAnswer, log } = deps
+  const had = cookies.device.tokenIn(ctx)
+  const isNew = had === null || (await browsers.known(had, first._id)) === null
+  const token = had ?? newCookieToken()
+  await browsers.remember(token, first._id)
+  ctx.append('Set-Cookie', [cookies.device.give(token, KNOWN_BROWSER_MS), cookies.flow.end()])
+  if (!isNew || users.every(({ last_sign_in_at }) => last_sign_in_at === null)) return
+  const [browser, trace] = [describeBrowser(ctx.get('user-agent')), traceOf(ctx)]
+  try {
+    runAfterAnswer(ctx.res, () => newBrowserMail.send(first, browser, trace))
+  } catch (error) {
+    log.warn({ user_id: first._id, err: error }, 'sign_in.mail_not_sent')
+  }
+}
+
+const sessionView = (session: SessionDoc, caller: Principal): SessionAnswer => ({
+  id: session._id,
+  at: isoTime(session.created_at),
+  last_seen_at: isoTime(session.seen_at),
+  expires_at: isoTime(endsAt(session)),
+  browser: session.browser,
+  current: session._id === caller.session?.id,
 })

@@ -50,6 +50,10 @@ const sentBy = z.enum(['email', 'sandbox']).meta({
   description: '`sandbox`: this deployment has no email provider, so the code is in the sandbox inbox.',
 })
 
+export const browserSession = currentSession
+  .extend({ passkeys: z.boolean().meta({ description: 'Whether people can sign in with passkeys here.' }) })
+  .meta({ id: 'BrowserSession', description: 'Who is signed in in this browser, and how one can sign in.' })
+
 const nextStep = z.enum(['code']).meta({ id: 'SignInStep', description: 'What is needed next.' })
 
 export const codeSent = z
@@ -59,6 +63,14 @@ export const codeSent = z
     detail: z.string().meta({ description: 'For people.' }),
   })
   .meta({ id: 'SignInCodeSent', description: "The same answer for every address, whether it is a user's or not." })
+
+const proved = z
+  .object({ next: z.null().meta({ description: 'Nothing is needed any more.' }) })
+  .meta({ id: 'StepUpProved', description: 'The session has proved whose it is.' })
+
+export const stepUpResult = z
+  .union([proved, codeSent])
+  .meta({ id: 'StepUpResult', description: 'Proved; or the next step.' })
 
 /** The members of both: a caller tells them apart by `next`. */
 export const signInResult = z.union([me, codeSent]).meta({
@@ -71,7 +83,7 @@ export const session = z
     id: z.string().meta({ description: 'Identifies the session.' }),
     at: timeSchema('When it began.'),
     last_seen_at: timeSchema('When it was last used.'),
-    expires_at: timeSchema('When it ends.'),
+    expires_at: timeSchema('When it ends unless it is used again: after two hours without use, at most twelve in all.'),
     browser: z.string().meta({ description: 'Such as "Firefox on Linux".' }),
     current: z.boolean().meta({ description: 'Whether it is the session of this call.' }),
   })

@@ -25,6 +25,8 @@ import { NO_COMPANY, operatorPrincipal, type Principal } from '../access.ts'
 import { newCookieToken } from './cookie.ts'
 
 export const SESSION_MS = 12 * HOUR_MS
+/** A session that is not used for so long ends. Its use is written once a minute at most, so it may end a minute early. */
+export const IDLE_MS = 2 * HOUR_MS
 /** More than a person opens in twelve hours. */
 const MAX_SESSIONS_AT_ONCE = 10_000
 
@@ -34,6 +36,8 @@ export type Person = { user: UserDoc } | { operator: AdminToken }
 /** Whose sessions they are: a person's in all companies, or those of the operator of that name. */
 export type SessionOwner = { user_ids: readonly string[] } | { operator: string | null }
 
+export type FormerSession = Pick<NonNullable<Principal['session']>, 'expires_at' | 'stepped_up_at'>
+
 export interface NewSession {
   session: SessionDoc
   /** For the cookie. It is not stored. */
@@ -41,13 +45,16 @@ export interface NewSession {
 }
 
 export interface Sessions {
-  /** A session that is not stored yet. It ends at `expires_at`: by default, after its usual time. */
-  create(person: Person, browser: string, expires_at?: number): NewSession
+  /** A session that is not stored yet. `former`: the session of the same person that it continues, which ends when that would have ended. */
+  create(person: Person, browser: string, former?: FormerSession): NewSession
   insert(session: SessionDoc): Promise<void>
-  /** The caller of a request with this token; null when it has no session. */
-  find(token: string): Promise<Principal | null>
+  /** The caller of a request with this token; null when it has no session. `isUse`: false for a call that a page makes by itself, which does not
+   *  keep the session from ending. */
+  find(token: string, options?: { isUse?: boolean }): Promise<Principal | null>
   /** The session with this id, if it is one of these. */
   own(owner: SessionOwner, id: string): Promise<SessionDoc | null>
+  /** The person has proved again who they are. Null when the session has ended meanwhile. */
+  stepUp(id: string): Promise<SessionDoc | null>
   end(id: string): Promise<boolean>
   /** Answers how many there were. */
   endAllOf(owner: SessionOwner): Promise<number>
@@ -64,9 +71,10 @@ export interface SessionDeps {
 export function createSessions({ store, keyring, grants, clock, operators }: SessionDeps): Sessions {
   const [sessions, users] = [store.docs('sessions'), store.docs('users')]
 
-  function create(person: Person, browser: string, expires_at = clock.now() + SESSION_MS): NewSession {
+  function create(person: Person, browser: string, former?: FormerSession): NewSession {
     const token = newCookieToken()
     const now = clock.now()
+    const { expires_at, stepped_up_at } = former ?? { expires_at: now + SESSION_MS, stepped_up_at: now }
     const session = grants.stamp('sessions', {
       _id: newId('ses', now),
       hash: hashToken(token),
@@ -75,8 +83,9 @@ export function createSessions({ store, keyring, grants, clock, operators }: Ses
       browser,
       created_at: now,
       seen_at: now,
+      ...(stepped_up_at === null ? {} : { stepped_up_at }),
       expires_at,
-      purge_at: new Date(expires_at),
+      purge_at: new Date(endOf(now, expires_at)),
     })
     return { session, token }
   }
@@ -95,16 +104,19 @@ export function createSessions({ store, keyring, grants, clock, operators }: Ses
       await sessions.insert([session])
     },
 
-    async find(token) {
+    async find(token, { isUse = true } = {}) {
       const [session] = await sessions.find({ hash: hashToken(token) }, { sort: { hash: 1 }, limit: 1 })
       const now = clock.now()
-      if (!session || session.expires_at <= now || !grants.isGenuine('sessions', session)) return null
+      if (!session || endsAt(session) <= now || !grants.isGenuine('sessions', session)) return null
       const owner = await ownerOf(session)
       if (owner === null) return null
       // Not inserted again if it was ended meanwhile.
-      if (session.seen_at + MINUTE_MS <= now) await sessions.modify({ _id: session._id }, { $max: { seen_at: now } })
-      const { _id: id, expires_at } = session
-      return { ...owner, session: { id, csrf_token: csrfTokenOf(token), expires_at } }
+      const { _id: id, expires_at, stepped_up_at = null } = session
+      if (isUse && session.seen_at + MINUTE_MS <= now) {
+        const purge_at = new Date(endOf(now, expires_at))
+        await sessions.modify({ _id: id }, { $max: { seen_at: now }, $set: { purge_at } })
+      }
+      return { ...owner, session: { id, csrf_token: csrfTokenOf(token), expires_at, stepped_up_at } }
     },
 
     async own(owner, id) {
@@ -117,6 +129,14 @@ export function createSessions({ store, keyring, grants, clock, operators }: Ses
       return isOwn ? session : null
     },
 
+    async stepUp(id) {
+      const session = (await sessions.get([id])).get(id)
+      // A new MAC would make good what an attacker has written.
+      if (!session || !grants.isGenuine('sessions', session)) return null
+      const { stepped_up_at, mac } = grants.stamp('sessions', { ...session, stepped_up_at: clock.now() })
+      return sessions.modify({ _id: id }, { $set: { stepped_up_at, mac } })
+    },
+
     end: async id => (await sessions.remove({ _id: id }, 1)) === 1,
 
     endAllOf: owner => sessions.remove(sessionsOf(owner), MAX_SESSIONS_AT_ONCE),
@@ -125,6 +145,11 @@ export function createSessions({ store, keyring, grants, clock, operators }: Ses
 
 export const sessionsOf = (owner: SessionOwner): Filter<SessionDoc> =>
   'operator' in owner ? { 'operator.name': owner.operator } : { user_id: { $in: owner.user_ids } }
+
+const endOf = (seen_at: number, expires_at: number): number => Math.min(seen_at + IDLE_MS, expires_at)
+
+/** When it ends unless it is used again. */
+export const endsAt = ({ seen_at, expires_at }: SessionDoc): number => endOf(seen_at, expires_at)
 
 /** A plain hash is safe because a token has 256 random bits. */
 const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex')

@@ -29,6 +29,7 @@ import { emailAddress } from '../email-address.ts'
 import { operationWith } from '../operation.ts'
 import { pageQuery } from '../pages.ts'
 import { getOr404 } from '../request-input.ts'
+import { MAX_PASSKEYS } from '../sign-in/passkeys/passkeys.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
 import { auditFieldsOf } from '../user-audit-fields.ts'
 import { userRole } from '../user-role.schemas.ts'
@@ -85,6 +86,7 @@ export const userOperations = [
     id: 'inviteUser',
     route: 'POST /companies/{id}/users',
     role: 'owner',
+    stepUp: true,
     summary: 'Invite a user',
     description:
       'The person signs in with a code that comes to this address, and accepts. Until then, at most 14 days, the invitation grants nothing. Inviting an address again renews its invitation. Nothing tells whether the address is a user of another company. The users of a company make 20 invitations a day at most, and 3 to one address.',
@@ -128,6 +130,7 @@ export const userOperations = [
     id: 'changeUser',
     route: 'PATCH /users/{id}',
     role: 'owner',
+    stepUp: true,
     summary: "Change a user's role",
     description: 'It counts from the next call on.',
     body: {
@@ -186,6 +189,7 @@ export const userOperations = [
     id: 'stampUsers',
     route: 'POST /users/stamp',
     role: 'operator',
+    stepUp: true,
     summary: 'Stamp users',
     description:
       'Lets these users sign in. Look at their addresses, companies and roles first: who can write to the store can add a user without a stamp.',
@@ -226,6 +230,7 @@ export const userOperations = [
     id: 'deleteUser',
     route: 'DELETE /users/{id}',
     role: 'owner',
+    stepUp: true,
     summary: 'Delete a user',
     description: 'Or revoke an invitation. The sessions of the user in this company end.',
     answers: [noContent('The user is deleted.')],
@@ -250,8 +255,9 @@ export const userOperations = [
           }
         }),
       )
-      // After the user: a session without its user is refused, so a crash here leaves no way in.
+      // After the user: a session or passkey without its user is refused, so a crash here leaves no way in.
       await sessions.endAllOf({ user_ids: [_id] })
+      await store.docs('passkeys').remove({ user_id: _id }, MAX_PASSKEYS)
     },
   }),
 ]

@@ -16,6 +16,8 @@ import type { AdminDeps } from '../admin-deps.ts'
 import { ok, page, refusal } from '../answers.ts'
 import { operation } from '../operation.ts'
 import { type PageOptions, pageFields } from '../pages.ts'
+import { recordLookup } from '../recipients.ts'
+import { getOr404 } from '../request-input.ts'
 import { refuseEmptyRange } from '../time-query.ts'
 import { type VerificationAnswer, verificationHistory, verificationPage } from './schemas.ts'
 import { createSearch, type Search, searchFields } from './search.ts'
@@ -74,8 +76,10 @@ export const verificationOperations = [
     id: 'searchVerifications',
     route: 'GET /verifications',
     role: 'viewer',
+    allowedWhenClosed: true,
     summary: 'Search verifications',
-    description: 'Over all apps that the caller may see, both modes, newest first. The recipient is masked.',
+    description:
+      'Over all apps that the caller may see, both modes, newest first. The recipient is masked. A search for a recipient is in the audit log.',
     query: queryOfAllApps,
     answers: [page(verificationPage, 'A page of verifications.', example)],
     refusals: [refusal.notFound],
@@ -85,6 +89,7 @@ export const verificationOperations = [
     id: 'listVerifications',
     route: 'GET /apps/{id}/verifications',
     role: 'viewer',
+    allowedWhenClosed: true,
     summary: "List an app's verifications",
     description: 'Both modes, newest first. The recipient is masked.',
     query,
@@ -130,8 +135,11 @@ export const verificationOperations = [
 async function readSearch(
   ctx: Context,
   { limit, cursor, ...search }: Search & PageOptions,
-  { store, keyring, clock, readFilteredPage }: AdminDeps,
+  { store, keyring, clock, readFilteredPage, withAudit }: AdminDeps,
 ) {
+  const { recipient, app_id } = search
+  const app = app_id === undefined ? null : await getOr404(ctx, store.docs('apps'), app_id, 'app')
+  await recordLookup(ctx, { keyring, withAudit }, { recipient, app, list: 'verifications', cursor })
   const listing = await createSearch({ store, keyring, clock })(ctx, search)
   const show = (doc: OtpDoc) => operatorView(keyring, doc, clock.now())
   return readFilteredPage(ctx, { ...listing, show }, { limit, cursor })

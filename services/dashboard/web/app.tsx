@@ -2,6 +2,7 @@
 import { LocationProvider } from 'preact-iso'
 import { SessionProvider } from './data/session.tsx'
 import { Gate } from './shell/gate.tsx'
+import { StepUp } from './shell/step-up.tsx'
 import { Toasts } from './ui/toasts.tsx'
 
 export function App() {
@@ -10,6 +11,7 @@ export function App() {
       <Toasts>
         <SessionProvider>
           <Gate />
+          <StepUp />
         </SessionProvider>
       </Toasts>
     </LocationProvider>

@@ -94,6 +94,7 @@ export const problemType = enumOf<ErrorType | 'HTTPException'>({
   PublishableSendDisabledError: true,
   OriginNotAllowedError: true,
   ChallengeRequiredError: true,
+  StepUpRequiredError: true,
   ServiceUnavailableError: true,
 }).meta({ id: 'ErrorType', description: 'The stable name of an error.' })
 
@@ -171,6 +172,11 @@ const challenge = z
       'Find a decimal number of at most 16 digits, the nonce, for which SHA-256 of `<salt>.<nonce>` begins with `difficulty` zero bits. Repeat the call with the header `challenge-solution: <salt>.<nonce>.<signature>`.',
   })
 
+const stepUpWay = z.enum(['passkey', 'code', 'token']).meta({
+  id: 'StepUpWay',
+  description: '`token`: the operator’s. `code`: sent to the address of the user.',
+})
+
 export const problemDetails = z
   .object({
     type: problemType.meta({ description: 'The stable name of the error.' }),
@@ -193,5 +199,9 @@ export const problemDetails = z
       .array(refusedChannel)
       .optional()
       .meta({ description: 'On `NoEnabledChannelError` to a server key: what each channel lacks.' }),
+    step_up: z
+      .array(stepUpWay)
+      .optional()
+      .meta({ description: 'On `StepUpRequiredError`: how the caller can prove it, the best way first.' }),
   })
   .meta({ id: 'Problem', description: 'Every error (RFC 9457).' })

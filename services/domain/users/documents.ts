@@ -1,5 +1,5 @@
-// What is stored about the people who use the dashboard: users, sessions, tickets with which operators sign in once, and what a sign-in by
-// code needs. A user is a person in one company: a person in several is several users with one address (people.ts). Addresses and names are personal data: both are sealed, and a user is found by a keyed index of the
+// What is stored about the people who use the dashboard: users, sessions, passkeys, tickets with which operators sign in once, and what a
+// sign-in by code or passkey needs. A user is a person in one company: a person in several is several users with one address (people.ts). Addresses and names are personal data: both are sealed, and a user is found by a keyed index of the
 // address. Of the tokens in cookies and of a ticket only hashes are stored. What grants access has a MAC (grants.ts).
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
@@ -49,7 +49,31 @@ export interface SessionDoc extends Doc, GrantingDoc {
   created_at: number
   /** To the minute. */
   seen_at: number
+  /** When the person last proved who they are: by signing in, or again since. Absent in sessions of an earlier release. */
+  stepped_up_at?: number
   expires_at: number
+  purge_at: Date
+}
+
+/** A passkey belongs to the user with whom it was added, and goes with that user; it signs the person in (people.ts). */
+export interface PasskeyDoc extends RevisedDoc, GrantingDoc {
+  user_id: string
+  /** As the authenticator names it, in base64url. */
+  credential_id: string
+  /** COSE, in base64url. */
+  public_key: string
+  /** Of signatures. An authenticator that does not count leaves it at 0. */
+  counter: number
+  /** How the authenticator can be reached, for the browser's dialogue. */
+  transports: string[]
+  /** In the words of its owner. */
+  name: string
+  created_at: number
+  last_used_at: number | null
+}
+
+/** A challenge that an assertion was accepted for. The id is its hash. */
+export interface SpentAssertionDoc extends Doc {
   purge_at: Date
 }
 
@@ -101,6 +125,10 @@ export const USER_COLLECTIONS = {
     ],
     purged: true,
   }),
+  passkeys: collection<PasskeyDoc>({
+    indexes: [{ fields: { credential_id: 1 }, unique: true }, { fields: { user_id: 1, _id: 1 } }],
+  }),
+  spent_assertions: collection<SpentAssertionDoc>({ indexes: [], purged: true }),
   sign_in_tickets: collection<SignInTicketDoc>({ indexes: [], purged: true }),
   sign_in_flows: collection<SignInFlowDoc>({ indexes: [], purged: true }),
   known_browsers: collection<KnownBrowserDoc>({ indexes: [], purged: true }),

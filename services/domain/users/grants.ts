@@ -7,11 +7,19 @@
 import type { Keyring, MacMaker } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { Logger } from '../../../infra/log/log.ts'
-import { type SessionDoc, type SignInFlowDoc, type SignInTicketDoc, type UserDoc, userContext } from './documents.ts'
+import {
+  type PasskeyDoc,
+  type SessionDoc,
+  type SignInFlowDoc,
+  type SignInTicketDoc,
+  type UserDoc,
+  userContext,
+} from './documents.ts'
 
 interface Granting {
   users: UserDoc
   sessions: SessionDoc
+  passkeys: PasskeyDoc
   sign_in_tickets: SignInTicketDoc
   sign_in_flows: SignInFlowDoc
 }
@@ -42,13 +50,15 @@ export function createGrants({ keyring, log }: GrantDeps): Grants {
       unsealOrNull(keyring, sealed_email, userContext.email(_id)),
       ...(invited_until === undefined ? [] : [invited_until]),
     ],
-    sessions: ({ hash, user_id, operator, expires_at }) => [
+    sessions: ({ hash, user_id, operator, expires_at, stepped_up_at }) => [
       hash,
       user_id,
       operator?.name ?? null,
       operator?.token_index ?? null,
       expires_at,
+      ...(stepped_up_at === undefined ? [] : [stepped_up_at]),
     ],
+    passkeys: ({ user_id, credential_id, public_key, counter }) => [user_id, credential_id, public_key, counter],
     sign_in_tickets: ({ operator, expires_at }) => [operator.name, operator.token_index, expires_at],
     sign_in_flows: ({ otp_id, mode, expires_at }) => [otp_id, mode, expires_at],
   }

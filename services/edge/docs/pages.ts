@@ -45,6 +45,7 @@ export function referencePages({ document, base }: ReferenceInput): Page[] {
     objects(document),
     adminApi(document),
     ...adminGroups(document).map(group => adminPage(group, document, base)),
+    adminObjects(document),
   ]
 }
 
@@ -128,20 +129,56 @@ ${besides(
 })}`,
   })
 
-const objects = ({ components: { schemas } }: OpenApiDocument): Page =>
-  createPage({
+function objects(document: OpenApiDocument): Page {
+  const names = clientObjects(document)
+  return objectsPage(document, name => names.has(name), {
     slug: 'objects',
     id: 'schemas',
     name: 'Objects',
-    about: 'Every object by its name, as generated clients have it.',
+    about: 'Every object of the client API and of events by its name, as generated clients have it.',
     part: 'Reference',
+  })
+}
+
+function adminObjects(document: OpenApiDocument): Page {
+  const names = clientObjects(document)
+  return objectsPage(document, name => !names.has(name), {
+    id: 'admin-objects',
+    name: 'Objects of the admin API',
+    about: 'Every object of the admin API alone by its name, as generated clients have it.',
+    part: 'Admin API',
+  })
+}
+
+const objectsPage = (
+  { components: { schemas } }: OpenApiDocument,
+  isOnPage: (name: string) => boolean,
+  page: Omit<Written, 'body'>,
+): Page =>
+  createPage({
+    ...page,
     keywords: 'schemas, types, models',
-    body: html`<p>Every object of the two APIs by its name, as generated clients have it.</p>
+    body: html`<p>${page.about}</p>
 ${Object.entries(schemas).flatMap(([name, schema]) =>
-  schema.properties
+  schema.properties && isOnPage(name)
     ? [
         html`<details class="object"><summary><h2 id="${schemaAnchor(name)}">${name}</h2></summary><p>${prose(schema.description ?? '')}</p>${membersList(schema, schemas, { anchor: schemaAnchor(name), use: 'answer', nested: false })}</details>`,
       ]
     : [],
 )}`,
   })
+
+/** The names of the objects in calls of the client API and in events, and of those within them. */
+function clientObjects(document: OpenApiDocument): Set<string> {
+  const { webhooks, components } = document
+  const names = new Set<string>()
+  const add = (value: unknown): void => {
+    for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      if (names.has(name)) continue
+      names.add(name)
+      add(components.schemas[name])
+    }
+  }
+  add([entriesOf(document, 'Verifications'), webhooks])
+  return names
+}

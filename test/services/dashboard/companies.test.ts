@@ -51,6 +51,8 @@ eachStore('companies', fresh => {
     expect((await admin.get(`/apps/${app}`)).body.name).to.equal('Shop')
     expect(await statusOf('GET', `/apps/${app}`)).to.equal(200)
     expect(await statusOf('POST', `/apps/${app}/erase`, { recipient: '+447911123456' })).to.equal(200)
+    expect(await statusOf('POST', `/companies/${company}/erase`, { recipient: '+447911123456' })).to.equal(200)
+    expect(await statusOf('GET', '/verifications?recipient=%2B447911123456')).to.equal(200)
     expect((await admin.ask('PATCH', `/apps/${app}`, { name: 'Other' })).status).to.equal(200)
     await admin.ask('PATCH', `/companies/${company}`, { closed: false })
     expect(await statusOf('PATCH', `/apps/${app}`, { name: 'Shop' })).to.equal(200)

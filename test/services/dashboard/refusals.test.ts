@@ -10,6 +10,7 @@ import { mountOperations } from '../../../services/dashboard/operation.ts'
 import { createReadFilteredPage } from '../../../services/dashboard/pages.ts'
 import { summarizeRefusals } from '../../../services/dashboard/refusal-summary.ts'
 import { refusalOperations } from '../../../services/dashboard/refusals.ts'
+import { createWithAudit } from '../../../services/dashboard/with-audit.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { RefusalDoc } from '../../../services/domain/refusals/documents.ts'
 import { refusedRecipient } from '../../../services/domain/refusals/refused-recipient.ts'
@@ -81,7 +82,12 @@ eachStore('refusals for an operator', fresh => {
     const keyring = testKeyring(...keys)
     const router = new Router()
     const { log } = createCapturedLog()
-    const deps = { store, keyring, readFilteredPage: createReadFilteredPage({ keyring, clock }) } as AdminDeps
+    const deps = {
+      store,
+      keyring,
+      readFilteredPage: createReadFilteredPage({ keyring, clock }),
+      withAudit: createWithAudit({ audit: store.docs('audit'), companies: store.docs('companies'), clock, log }),
+    } as AdminDeps
     const principal = { name: 'ada', role: 'viewer', company_id, user_id: null, operator: null, session: null } as const
     mountOperations(router, refusalOperations, deps, () => principal)
     served = await serveApp(createHttpShell({ log, metrics: createMetrics(), clock }, [router]))

@@ -25,6 +25,8 @@ interface Example {
   /** A query, from the question mark on. */
   query?: string
   elsewhere?: Elsewhere
+  /** What the right role is answered here, where there are no passkeys; by default it succeeds. */
+  answer?: number
 }
 
 /** A company with one of everything. */
@@ -44,9 +46,26 @@ const ip_lists = { lists: [{ class: 'vpn', cidrs: ['185.220.101.0/24'] }] }
 const OWN_LIST: Elsewhere = 'the list of another company is empty'
 const NO_COMPANY: Elsewhere = 'has no company'
 
+const NEW_PASSKEY = {
+  name: 'Laptop',
+  credential: {
+    id: 'AAAA',
+    rawId: 'AAAA',
+    type: 'public-key',
+    response: { clientDataJSON: 'AAAA', attestationObject: 'AAAA' },
+  },
+}
+
 /** A request to each route that the right role may make. Ids in the path are those of `World`. */
 const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'POST /sign-in': { body: { token: TOKENS[0]?.token }, elsewhere: NO_COMPANY },
+  'POST /sign-in/passkey': { elsewhere: NO_COMPANY, answer: 409 },
+  'POST /step-up': { body: {}, elsewhere: NO_COMPANY },
+  'POST /step-up/passkey': { elsewhere: NO_COMPANY, answer: 409 },
+  'GET /me/passkeys': { elsewhere: NO_COMPANY },
+  'POST /me/passkeys/options': { elsewhere: NO_COMPANY, answer: 409 },
+  'POST /me/passkeys': { body: NEW_PASSKEY, elsewhere: NO_COMPANY, answer: 409 },
+  'DELETE /me/passkeys/{id}': { elsewhere: NO_COMPANY, answer: 404 },
   'GET /session': { elsewhere: NO_COMPANY },
   'POST /sign-out': { elsewhere: NO_COMPANY },
   'GET /me': { elsewhere: NO_COMPANY },
@@ -125,6 +144,7 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'POST /sandbox/inbound': ({ app }) => ({ body: { app_id: app, from: '+14155550123', text: 'hello' } }),
   'GET /privacy': {},
   'POST /apps/{id}/erase': { body: { recipient: '+14155550123' } },
+  'POST /companies/{id}/erase': { body: { recipient: '+14155550123' } },
   'GET /audit': ({ company }) => ({ query: `?company_id=${company}` }),
 }
 
@@ -132,6 +152,12 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
 const ROLE_OF: Record<string, Role | 'anyone'> = {
   'POST /sign-in': 'anyone',
   'GET /session': 'anyone',
+  'POST /sign-in/passkey': 'anyone',
+  'POST /step-up': 'invited',
+  'POST /step-up/passkey': 'invited',
+  'POST /me/passkeys/options': 'viewer',
+  'POST /me/passkeys': 'viewer',
+  'DELETE /me/passkeys/{id}': 'viewer',
   'POST /sign-out': 'invited',
   'GET /me': 'invited',
   'POST /me/company': 'viewer',
@@ -222,7 +248,7 @@ async function createWorld(store: CountersignStore): Promise<World> {
 function requestOf(route: string, world: World, me: Browser['me'] = { id: 'usr_none', session_id: 'ses_none' }) {
   const found = EXAMPLES[route]
   if (found === undefined) throw new Error(`EXAMPLES has no example of ${route}`)
-  const { body, query = '', elsewhere } = typeof found === 'function' ? found(world) : found
+  const { body, query = '', elsewhere, answer } = typeof found === 'function' ? found(world) : found
   const [method = '', pattern = ''] = route.split(' ')
   const ids: Record<string, string> = {
     companies: world.company,
@@ -240,7 +266,7 @@ function requestOf(route: string, world: World, me: Browser['me'] = { id: 'usr_n
     .replace('{otp_id}', world.otp_id)
     .replace('{queue}', 'otp.reports')
     .replace('{id}', LETTER.id)
-  return { method, path: path + query, body, elsewhere }
+  return { method, path: path + query, body, elsewhere, succeeds: answer === undefined ? [200, 201, 204] : [answer] }
 }
 
 /** Everything in the store, except when a session was last seen. */
@@ -333,9 +359,9 @@ onEmbeddedStore('a route of the admin API', fresh => {
   for (const [route, lowest] of DECLARED)
     it(`lets the lowest role call it: ${route} as ${lowest}`, async () => {
       const browser = await browserOf(world, lowest === 'anyone' ? 'viewer' : lowest)
-      const { method, path, body } = requestOf(route, world, browser.me)
+      const { method, path, body, succeeds } = requestOf(route, world, browser.me)
       const answer = await browser.ask(method, path, body)
-      expect(answer.status, answer.text).to.be.oneOf([200, 201, 204])
+      expect(answer.status, answer.text).to.be.oneOf(succeeds)
       if (route === 'GET /sandbox/messages') expect(answer.body).to.have.length(1)
     })
 })

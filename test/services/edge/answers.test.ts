@@ -129,6 +129,7 @@ describe('an answer of the OTP actor', () => {
     PublishableSendDisabledError: 403,
     OriginNotAllowedError: 403,
     ChallengeRequiredError: 403,
+    StepUpRequiredError: 403,
     ServiceUnavailableError: 503,
   }
   for (const [error, status] of Object.entries(STATUSES) as [ErrorType, number][])

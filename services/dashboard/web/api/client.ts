@@ -28,18 +28,48 @@ export const whenChangeIsForbidden = (renew: () => Promise<void>): void => {
   renewSession = renew
 }
 
+export type StepUpWay = Schemas['StepUpWay']
+
+let askStepUp: (ways: readonly StepUpWay[]) => Promise<boolean> = async () => false
+
+/** Called when a change needs a step-up. Resolves to whether the viewer has proved it: then the change is repeated. */
+export const whenStepUpIsAsked = (ask: typeof askStepUp): void => {
+  askStepUp = ask
+}
+
+let isPoll = false
+
+/** The calls that `read` begins are made by the page, not by the viewer: they do not keep the session from ending. */
+export function asPoll<T>(read: () => T): T {
+  isPoll = true
+  try {
+    return read()
+  } finally {
+    isPoll = false
+  }
+}
+
 const CSRF_HEADER = 'X-CSRF-Token'
 const SAFE_METHODS = new Set(['GET', 'HEAD'])
 
-/** Repeats a change once if it was made with the token of an older session. */
+/** Repeats a change once if it was made with the token of an older session, or when the viewer has proved again who they are. */
 async function fetchOrRepeat(request: Request): Promise<Response> {
   const sent = request.headers.get(CSRF_HEADER)
   if (sent === null) return fetch(request)
   const again = request.clone()
   const response = await fetch(request)
   if (response.status !== 403) return response
-  await renewSession()
-  if (csrfToken === null || csrfToken === sent) return response
+  const { type, step_up = [] }: Partial<Schemas['Problem']> = await response
+    .clone()
+    .json()
+    .catch(() => ({}))
+  if (type === 'StepUpRequiredError') {
+    if (!(await askStepUp(step_up))) return response
+  } else {
+    await renewSession()
+    if (csrfToken === sent) return response
+  }
+  if (csrfToken === null) return response
   again.headers.set(CSRF_HEADER, csrfToken)
   return fetch(again)
 }
@@ -48,6 +78,7 @@ const middleware: Middleware = {
   onRequest({ request }) {
     if (csrfToken !== null && !SAFE_METHODS.has(request.method) && isAdminCall(request.url))
       request.headers.set(CSRF_HEADER, csrfToken)
+    if (isPoll) request.headers.set('X-Poll', '1')
     return request
   },
   async onResponse({ request, response, schemaPath }) {

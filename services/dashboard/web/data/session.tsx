@@ -14,6 +14,8 @@ export type SessionState = 'unknown' | 'signed out' | Me
 
 export interface SessionControl {
   state: SessionState
+  /** Whether people can sign in with passkeys here, in this browser. */
+  hasPasskeys: boolean
   /** Why it is not known who is signed in. */
   problem: Problem | null
   /** After signing in, and after choosing another company. */
@@ -31,6 +33,7 @@ const SessionContext = createContext<SessionControl | null>(null)
 export function SessionProvider({ children }: { children: ComponentChildren }) {
   const [state, setState] = useState<SessionState>('unknown')
   const [problem, setProblem] = useState<Problem | null>(null)
+  const [hasPasskeys, setHasPasskeys] = useState(false)
   const owner = useRef<string | null>(null)
   const email = useRef<string | null>(null)
 
@@ -48,7 +51,8 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   }, [])
   const check = useCallback(async () => {
     try {
-      const { me } = await bodyOf(api.GET('/admin/v1/session'))
+      const { me, passkeys } = await bodyOf(api.GET('/admin/v1/session'))
+      setHasPasskeys(passkeys && 'PublicKeyCredential' in globalThis)
       if (me === null) end()
       else begin(me)
     } catch (thrown) {
@@ -80,7 +84,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
     void check()
   }, [check, end, renew])
 
-  const control = { state, problem, begin, end, signOut, check }
+  const control = { state, hasPasskeys, problem, begin, end, signOut, check }
   return <SessionContext.Provider value={control}>{children}</SessionContext.Provider>
 }
 

@@ -1,6 +1,7 @@
 // Reads again and again while the page is visible. In: what reads, and how often. The next reading begins when the one before has ended, so
 // a slow server is never asked twice at once.
 import { useEffect } from 'preact/hooks'
+import { asPoll } from '../api/client.ts'
 
 /** Null for `everyMs`: there is nothing to wait for. */
 export function usePolling(read: () => Promise<void>, everyMs: number | null): void {
@@ -9,7 +10,7 @@ export function usePolling(read: () => Promise<void>, everyMs: number | null): v
     let timer: ReturnType<typeof setTimeout>
     let ended = false
     const readThenWait = async () => {
-      if (document.visibilityState === 'visible') await read()
+      if (document.visibilityState === 'visible') await asPoll(read)
       if (!ended) timer = setTimeout(readThenWait, everyMs)
     }
     timer = setTimeout(readThenWait, everyMs)

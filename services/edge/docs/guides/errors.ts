@@ -43,6 +43,8 @@ const WHAT_TO_DO: Readonly<Record<ErrorType | 'HTTPException', string>> = {
   OriginNotAllowedError: 'Add the origin of the page to `allowed_origins` of the app: [how](#refused-origin).',
   ChallengeRequiredError:
     'Solve `challenge` and repeat the call with the header `challenge-solution`: [how](#challenges).',
+  StepUpRequiredError:
+    'Of the admin API, in a session: prove again who you are ([step-up](#stepUp)) in one of the ways in `step_up`, and repeat the call.',
   ServiceUnavailableError:
     'Wait `Retry-After` seconds and repeat the call. It may have been executed: repeat a send with the same idempotency key.',
 }

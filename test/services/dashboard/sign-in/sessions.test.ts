@@ -37,12 +37,12 @@ eachStore('a session', fresh => {
   })
 
   it('is asked for without a refusal where there is none, or none any more', async () => {
-    const nobody = { status: 200, body: { me: null } }
+    const nobody = { status: 200, body: { me: null, passkeys: false } }
     expect(await admin.ask('GET', '/session', undefined, { token: null })).to.deep.include(nobody)
     // The cookie alone counts: a token is no session.
     expect(await admin.get('/session')).to.deep.include(nobody)
     const browser = await signInAsOperator()
-    expect((await browser.ask('GET', '/session')).body).to.deep.equal({ me: browser.me })
+    expect((await browser.ask('GET', '/session')).body).to.deep.equal({ me: browser.me, passkeys: false })
     const { cookie } = browser
     await browser.ask('POST', '/sign-out')
     browser.cookie = cookie
@@ -184,6 +184,20 @@ eachStore('a session', fresh => {
       expect((await ask(`${name}=${value}`)).status, value).to.equal(401)
     expect((await ask(`x${name}=${one.cookie}`)).status).to.equal(401)
     expect((await ask(`${name.toUpperCase()}=${one.cookie}`)).status).to.equal(401)
+  })
+
+  it('ends after two hours without use, for which a page that reads by itself does not count', async () => {
+    const browser = await signInAsOperator()
+    const poll = () => browser.ask('GET', '/me', undefined, { 'X-Poll': '1' })
+    await admin.clock.advance(2 * HOUR_MS - 1)
+    expect(await statusOf(browser)).to.equal(200)
+    await admin.clock.advance(HOUR_MS)
+    expect((await poll()).status).to.equal(200)
+    const [listed] = (await browser.ask('GET', '/sessions', undefined, { 'X-Poll': '1' })).body.items
+    expect(Date.parse(listed.expires_at)).to.equal(admin.clock.now() + HOUR_MS)
+    await admin.clock.advance(HOUR_MS)
+    expect((await poll()).status).to.equal(401)
+    expect(await statusOf(browser)).to.equal(401)
   })
 
   it('ends after twelve hours, however often it is used', async () => {

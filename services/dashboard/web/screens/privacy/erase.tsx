@@ -1,16 +1,15 @@
-// Erases a person from an app. In: a number or an address. Out: after a confirmation that says what is there, a report of what was erased.
-
+// Erases a person from all apps of a company, or from one. In: a number or an address. Out: after a confirmation that says what is there, a report of what was erased.
 import { useState } from 'preact/hooks'
 import { SAMPLE_NUMBER } from '../../../../../machines/sample-number.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
-import { useApp } from '../../data/tenant.tsx'
+import { useApp, useCompany } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { Switch, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
@@ -29,38 +28,43 @@ interface Found {
 interface Erased {
   masked: string
   erasure: Schemas['Erasure']
+  /** From where. */
+  place: string
 }
 
 export function Erase() {
   const app = useApp()
+  const company = useCompany()
   const mayErase = useMay('developer')
+  const [everywhere, setEverywhere] = useState(true)
   const [recipient, setRecipient] = useState('')
   const [found, setFound] = useState<Found | null>(null)
   const [erased, setErased] = useState<Erased | null>(null)
   const [typo, setTypo] = useState<string | undefined>()
   const looking = useChange()
+  const place = everywhere ? `all apps of ${company.name}` : `the app ${app.name}`
 
   const look = () =>
     looking.run(async () => {
       setErased(null)
       const wrong = recipientProblem(recipient)
       setTypo(wrong)
-      if (wrong === undefined) setFound(await findPerson(app.id, recipient))
+      if (wrong === undefined) setFound(await findPerson(company.id, everywhere ? {} : { app_id: app.id }, recipient))
     })
 
   const erase = async ({ recipient: confirmed, masked }: Found) => {
-    const params = { path: { id: app.id } }
     const body = { recipient: confirmed }
-    const erasure = await bodyOf(api.POST('/admin/v1/apps/{id}/erase', { params, body }))
-    setErased({ masked, erasure })
+    const erasure = await bodyOf(
+      everywhere
+        ? api.POST('/admin/v1/companies/{id}/erase', { params: { path: { id: company.id } }, body })
+        : api.POST('/admin/v1/apps/{id}/erase', { params: { path: { id: app.id } }, body }),
+    )
+    setErased({ masked, erasure, place })
     setRecipient('')
   }
 
   return (
-    <Card
-      title="Erase a person"
-      lead={`All data of one phone number or email address in the app ${app.name}, in live and in test mode.`}
-    >
+    <Card title="Erase a person" lead="All data of one phone number or email address, in live and in test mode.">
       <Form change={looking} onSubmit={look}>
         <TextField
           label="Recipient"
@@ -70,6 +74,13 @@ export function Erase() {
           error={typo ?? looking.errorOf('recipient')}
           disabled={!mayErase}
         />
+        <Switch
+          label={`In all apps of ${company.name}`}
+          hint={everywhere ? undefined : `Only in the app ${app.name}.`}
+          checked={everywhere}
+          onChange={setEverywhere}
+          disabled={!mayErase}
+        />
         <div class="actions">
           <Button look="danger" type="submit" busy={looking.busy} disabled={!mayErase}>
             Erase
@@ -77,7 +88,7 @@ export function Erase() {
         </div>
         {!mayErase && <p class="soft">{onlyRole('developer', 'erase a person')}</p>}
       </Form>
-      <div role="status">{erased && <Report {...erased} appName={app.name} />}</div>
+      <div role="status">{erased && <Report {...erased} />}</div>
       {found && (
         <Confirm
           // In full, so that a mistyped digit is seen.
@@ -88,9 +99,9 @@ export function Erase() {
         >
           <p>{found.verifications}</p>
           <p>
-            Erased from the app {app.name} are the verifications with their messages and timelines, records of calls to
-            providers, messages in the sandbox, refusals, counters of limits, decisions of the fraud guard and
-            idempotency keys. A pending verification ends first.
+            Erased from {place} are the verifications with their messages and timelines, records of calls to providers,
+            messages in the sandbox, refusals, counters of limits, decisions of the fraud guard and idempotency keys. A
+            pending verification ends first.
           </p>
           <p>
             The ledger and the statistics, which name no person, stay. The audit log records the erasure with a
@@ -102,34 +113,36 @@ export function Erase() {
   )
 }
 
-async function findPerson(appId: string, typed: string): Promise<Found> {
+async function findPerson(companyId: string, where: { app_id?: string }, typed: string): Promise<Found> {
   const recipient = typed.trim()
-  const params = { path: { id: appId }, query: { recipient, limit: LOOK_LIMIT } }
-  const { items, next_cursor } = await bodyOf(api.GET('/admin/v1/apps/{id}/verifications', { params }))
+  const params = { query: { ...where, recipient, limit: LOOK_LIMIT } }
+  const { items: all, next_cursor } = await bodyOf(api.GET('/admin/v1/verifications', { params }))
+  // An operator sees those of other companies too.
+  const items = all.filter(({ company_id }) => company_id === companyId)
   const masked = items[0]?.masked_recipient ?? maskTyped(recipient)
   return { recipient, masked, verifications: verificationsSentence(masked, items.length, next_cursor !== null) }
 }
 
 function verificationsSentence(masked: string, count: number, more: boolean): string {
-  if (count === 0) return `There is no verification of ${masked} in this app. There may be refusals and counters of it.`
+  if (count === 0) return `There is no verification of ${masked}. There may be refusals and counters of it.`
   if (more) return `There are more than ${count} verifications of ${masked}.`
   return count === 1 ? `There is 1 verification of ${masked}.` : `There are ${count} verifications of ${masked}.`
 }
 
-function Report({ masked, erasure, appName }: Erased & { appName: string }) {
+function Report({ masked, erasure, place }: Erased) {
   const sentences = erasureReport(erasure)
   if (sentences.length === 0)
     return (
       <Notice>
         <p>
-          Nothing was found of {masked} in the app {appName}, so nothing was erased.
+          Nothing was found of {masked} in {place}, so nothing was erased.
         </p>
       </Notice>
     )
   return (
     <div class="notice good">
       <p>
-        {masked} was erased from the app {appName}:
+        {masked} was erased from {place}:
       </p>
       <ul class="privacy-report">
         {sentences.map(sentence => (
@@ -137,8 +150,7 @@ function Report({ masked, erasure, appName }: Erased & { appName: string }) {
         ))}
       </ul>
       <p>
-        The <ScreenLink to="/audit">audit log</ScreenLink> has a record of it. Other apps of the company are not
-        touched: choose them above to erase the person there too.
+        The <ScreenLink to="/audit">audit log</ScreenLink> has a record of it.
       </p>
     </div>
   )

@@ -1,4 +1,4 @@
-// The front door: signs in with the link that a start prints, with the operator's token, or with an email address and a code. A viewer who is
+// The front door: signs in with the link that a start prints, with the operator's token, with a passkey, or with an email address and a code. A viewer who is
 // signed in is sent on.
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { type CodeSent, EmailForm } from './email-form.tsx'
 import { nextPath } from './next-path.ts'
+import { PasskeyButton } from './passkey-button.tsx'
 import { Showcase } from './showcase.tsx'
 import './sign-in.css'
 import { useTicketSignIn } from './ticket.ts'
@@ -61,6 +62,7 @@ export function SignIn() {
 /** Both ways stand side by side until a code is on its way; then the token steps back, so that one button is the obvious one. */
 function Ways({ operatorExpected }: { operatorExpected: boolean }) {
   const [sent, setSent] = useState<CodeSent | null>(null)
+  const { hasPasskeys } = useSessionControl()
   const [isTokenFocused, setIsTokenFocused] = useState(operatorExpected)
   const showSent = (answer: CodeSent | null) => {
     setIsTokenFocused(false)
@@ -74,6 +76,12 @@ function Ways({ operatorExpected }: { operatorExpected: boolean }) {
     <>
       <EmailForm sent={sent} onSent={showSent} />
       <p class="sign-in-or">or</p>
+      {hasPasskeys && (
+        <>
+          <PasskeyButton />
+          <p class="sign-in-or">or</p>
+        </>
+      )}
       {sent ? (
         <Button onClick={useToken}>Use the operator token instead</Button>
       ) : (

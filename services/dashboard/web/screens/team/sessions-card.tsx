@@ -78,7 +78,7 @@ export function SessionsCard() {
   return (
     <Card
       title="Your sessions"
-      lead="A session ends by itself after twelve hours. End those that you do not recognise."
+      lead="A session ends by itself after two hours without use, and after twelve hours in any case. End those that you do not recognise."
       actions={
         <>
           <Button look="danger" disabled={!hasOthers} onClick={() => setOpen('others')}>

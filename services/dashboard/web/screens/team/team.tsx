@@ -1,7 +1,8 @@
-// Who may use the dashboard, the apps and the name of the company, and the viewer's own sessions.
+// Who may use the dashboard, the apps and the name of the company, and the viewer's own passkeys and sessions.
 import { Screen } from '../../ui/screen.tsx'
 import { AppsCard } from './apps-card.tsx'
 import { CompanyCard } from './company-card.tsx'
+import { PasskeysCard } from './passkeys-card.tsx'
 import { PeopleCard } from './people-card.tsx'
 import { RolesCard } from './roles-card.tsx'
 import { SessionsCard } from './sessions-card.tsx'
@@ -9,13 +10,14 @@ import './team.css'
 
 export default function Team() {
   return (
-    <Screen title="Team" lead="The people of this company, its apps, and your own sessions.">
+    <Screen title="Team" lead="The people of this company, its apps, and your own passkeys and sessions.">
       <PeopleCard />
       <AppsCard />
       <div class="columns">
         <CompanyCard />
         <RolesCard />
       </div>
+      <PasskeysCard />
       <SessionsCard />
     </Screen>
   )

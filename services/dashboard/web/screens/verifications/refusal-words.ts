@@ -109,6 +109,11 @@ const REFUSALS: Readonly<Record<RefusalType, RefusalWords>> = {
     todo: 'Nothing, if a send of the same recipient follows. If none does, the page or app does not solve challenges yet.',
     screen: '/limits',
   },
+  StepUpRequiredError: {
+    title: 'Proof asked',
+    means: 'A person was asked to prove again who they are. Sends are never refused so.',
+    todo: 'Nothing: the dashboard asks the person by itself.',
+  },
   ServiceUnavailableError: {
     title: 'Not available',
     means: 'Countersign was overloaded, or a database or queue did not answer in time.',

@@ -1,0 +1,110 @@
+// The viewer's own passkeys: with one, the viewer signs in and proves who they are without a code. Not shown where there are none: to
+// operators, and where browsers offer none for the dashboard's address.
+import { useState } from 'preact/hooks'
+import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { createPasskey } from '../../data/passkeys.ts'
+import { useMe } from '../../data/session.tsx'
+import { useChange } from '../../data/use-change.ts'
+import { useQuery } from '../../data/use-query.ts'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { Dialog, SubmitActions } from '../../ui/dialog.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
+import { type Column, RowActions, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+
+type Passkey = Schemas['Passkey']
+
+export function PasskeysCard() {
+  const me = useMe()
+  const say = useToast()
+  const [open, setOpen] = useState<'add' | Passkey | null>(null)
+  const passkeys = useQuery(`passkeys ${me.session_id}`, signal => bodyOf(api.GET('/admin/v1/me/passkeys', { signal })))
+  if (!passkeys.data?.available) return null
+  const columns: Column<Passkey>[] = [
+    { name: 'Name', show: ({ name }) => name },
+    { name: 'Added', show: ({ created_at }) => <Time at={created_at} /> },
+    { name: 'Last used', show: ({ last_used_at }) => (last_used_at === null ? 'Never' : <Time at={last_used_at} />) },
+    {
+      name: 'Actions',
+      quiet: true,
+      align: 'right',
+      show: passkey => (
+        <RowActions>
+          <Button look="quiet danger" aria-label={`Remove ${passkey.name}`} onClick={() => setOpen(passkey)}>
+            Remove
+          </Button>
+        </RowActions>
+      ),
+    },
+  ]
+  return (
+    <Card
+      title="Your passkeys"
+      lead="Sign in with a fingerprint, a face or the PIN of your device in place of a code. They are yours in every company."
+      actions={<Button onClick={() => setOpen('add')}>Add a passkey</Button>}
+    >
+      {passkeys.data.items.length === 0 ? (
+        <Empty title="You have no passkey yet." />
+      ) : (
+        <Table caption="your passkeys" columns={columns} rows={passkeys.data.items} keyOf={({ id }) => id} />
+      )}
+      {open === 'add' && (
+        <AddPasskey
+          onAdded={async name => {
+            say(`The passkey ${name} was added.`)
+            setOpen(null)
+            await passkeys.reload()
+          }}
+          onClose={() => setOpen(null)}
+        />
+      )}
+      {open !== null && open !== 'add' && (
+        <Confirm
+          title={`Remove the passkey ${open.name}?`}
+          action="Remove passkey"
+          perform={async () => {
+            await bodyOf(api.DELETE('/admin/v1/me/passkeys/{id}', { params: { path: { id: open.id } } }))
+            say(`The passkey ${open.name} was removed.`)
+            await passkeys.reload()
+          }}
+          onClose={() => setOpen(null)}
+        >
+          <p>It signs nobody in from then on. Sessions go on. Delete it on your device too.</p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+function AddPasskey({ onAdded, onClose }: { onAdded(name: string): Promise<void>; onClose(): void }) {
+  const [name, setName] = useState('')
+  const change = useChange()
+  const add = () =>
+    change.run(async () => {
+      const options = await bodyOf(api.POST('/admin/v1/me/passkeys/options'))
+      const body = { name: name.trim(), credential: await createPasskey(options) }
+      await bodyOf(api.POST('/admin/v1/me/passkeys', { body }))
+      await onAdded(body.name)
+    })
+  return (
+    <Dialog title="Add a passkey" onClose={onClose}>
+      <Form change={change} onSubmit={add}>
+        <TextField
+          label="Name"
+          hint="By which you know it, such as Work laptop."
+          value={name}
+          onInput={setName}
+          error={change.errorOf('name')}
+          autocomplete="off"
+          autofocus
+        />
+        <SubmitActions action="Add" busy={change.busy} onCancel={onClose} />
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,135 @@
+// Asks the viewer to prove again who they are, when a change needs it. The change waits meanwhile, with all that was typed, and is repeated
+// afterwards: with a passkey, with a code that is sent to the viewer's address, or, for an operator, with the token.
+import { useEffect, useState } from 'preact/hooks'
+import { api, bodyOf, type Schemas, type StepUpWay, whenStepUpIsAsked } from '../api/client.ts'
+import { askForPasskey } from '../data/passkeys.ts'
+import { useChange } from '../data/use-change.ts'
+import { Button } from '../ui/button.tsx'
+import { Actions, Dialog, SubmitActions } from '../ui/dialog.tsx'
+import { TextField } from '../ui/field.tsx'
+import { Form } from '../ui/form.tsx'
+import { ProblemNotice } from '../ui/notice.tsx'
+
+interface Asked {
+  ways: readonly StepUpWay[]
+  answer(proved: boolean): void
+}
+
+export function StepUp() {
+  // Two changes at once may need it: one proof is good for both.
+  const [asked, setAsked] = useState<readonly Asked[]>([])
+  useEffect(
+    () => whenStepUpIsAsked(ways => new Promise(answer => setAsked(others => [...others, { ways, answer }]))),
+    [],
+  )
+  const [first] = asked
+  if (first === undefined) return null
+  const close = (proved: boolean) => {
+    setAsked([])
+    for (const { answer } of asked) answer(proved)
+  }
+  return (
+    <Dialog title="Is it still you?" onClose={() => close(false)}>
+      {first.ways.includes('token') ? (
+        <Token onProved={() => close(true)} onCancel={() => close(false)} />
+      ) : (
+        <Person ways={first.ways} onProved={() => close(true)} onCancel={() => close(false)} />
+      )}
+    </Dialog>
+  )
+}
+
+interface ProofProps {
+  onProved(): void
+  onCancel(): void
+}
+
+const WHY = 'This change matters, so prove again who you are. It is good for ten minutes.'
+
+const prove = (body: Schemas['StepUpRequest']) => bodyOf(api.POST('/admin/v1/step-up', { body }))
+
+function Token({ onProved, onCancel }: ProofProps) {
+  const [token, setToken] = useState('')
+  const change = useChange()
+  const submit = async () => {
+    if (await change.run(async () => void (await prove({ token: token.trim() })))) onProved()
+  }
+  return (
+    <Form change={change} onSubmit={submit}>
+      <p>{WHY}</p>
+      <TextField
+        label="Operator token"
+        type="password"
+        hint="The one of ADMIN_TOKEN with which you are signed in."
+        value={token}
+        onInput={setToken}
+        error={change.errorOf('token')}
+        autocomplete="current-password"
+        autofocus
+      />
+      <SubmitActions action="Confirm" busy={change.busy} onCancel={onCancel} />
+    </Form>
+  )
+}
+
+function Person({ ways, onProved, onCancel }: ProofProps & { ways: readonly StepUpWay[] }) {
+  const [sent, setSent] = useState<string | null>(null)
+  const change = useChange()
+  const confirmWithPasskey = async () => {
+    const isProved = await change.run(async () => {
+      const passkey = await askForPasskey(await bodyOf(api.POST('/admin/v1/step-up/passkey')))
+      await prove({ passkey })
+    })
+    if (isProved) onProved()
+  }
+  const sendCode = () =>
+    change.run(async () => {
+      const answer = await prove({})
+      if ('detail' in answer) setSent(answer.detail)
+    })
+  if (sent !== null) return <Code sent={sent} onProved={onProved} onCancel={onCancel} />
+  const hasPasskey = ways.includes('passkey')
+  return (
+    <>
+      <p>{WHY}</p>
+      {change.problem && <ProblemNotice problem={change.problem} />}
+      <Actions>
+        {hasPasskey && (
+          <Button look="primary" busy={change.busy} onClick={confirmWithPasskey}>
+            Use a passkey
+          </Button>
+        )}
+        <Button look={hasPasskey ? 'plain' : 'primary'} busy={change.busy} onClick={sendCode}>
+          Send a code
+        </Button>
+        <Button look="quiet" onClick={onCancel}>
+          Cancel
+        </Button>
+      </Actions>
+    </>
+  )
+}
+
+function Code({ sent, onProved, onCancel }: ProofProps & { sent: string }) {
+  const [code, setCode] = useState('')
+  const change = useChange()
+  const submit = async () => {
+    if (await change.run(async () => void (await prove({ code })))) onProved()
+  }
+  return (
+    <Form change={change} onSubmit={submit}>
+      <p>{sent}</p>
+      <TextField
+        label="Code"
+        value={code}
+        onInput={setCode}
+        error={change.errorOf('code')}
+        inputMode="numeric"
+        autocomplete="one-time-code"
+        monospace
+        autofocus
+      />
+      <SubmitActions action="Confirm" busy={change.busy} onCancel={onCancel} />
+    </Form>
+  )
+}
