@@ -1,7 +1,7 @@
 // The edge's calls to the OTP actor, and the actor's answers. Both travel through the broker, so secrets and personal data in them are
 // sealed: every member whose name begins with `sealed_`.
 import type { Challenge } from './challenge.ts'
-import type { Channel } from './channels.ts'
+import type { Channel, ChannelReason } from './channels.ts'
 import type { ErrorType } from './errors.ts'
 import type { Caller, Completion, Mode, NotAllowedCause, OtpStatus } from './otp.ts'
 
@@ -79,6 +79,8 @@ export interface Refusal {
   otp_status?: OtpStatus
   cause?: NotAllowedCause
   challenge?: Challenge
+  /** Of `NoEnabledChannelError` to a server key. */
+  channels?: { channel: Channel; reason: ChannelReason }[]
 }
 
 export type OtpAnswer =

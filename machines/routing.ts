@@ -1,14 +1,32 @@
 // Which channels can be used for a verification now, in which order, and why the others cannot. Pure, so that a send, a resend and the
 // admin API's explanation use the same rules.
-import { CHANNELS, type Channel, type Obstacle } from './channels.ts'
+import { CHANNELS, type Channel, type ChannelReason, type Obstacle } from './channels.ts'
 import type { KeyKind, Recipient } from './otp.ts'
 import type { AppSettings, RoutingSettings, WhatsAppMode } from './settings.ts'
+
+/** Where a provider may be used. */
+export interface ProviderScope {
+  channel: Channel
+  /** An operator has paused it. */
+  paused: boolean
+  /** The countries whose numbers it serves; null: all of them. */
+  countries: string[] | null
+}
+
+/** In test mode the sandbox serves every channel. */
+export const SANDBOX_SCOPES: readonly ProviderScope[] = CHANNELS.map(channel => ({
+  channel,
+  paused: false,
+  countries: null,
+}))
 
 export interface RoutingInput {
   settings: Pick<AppSettings, 'channels'>
   recipient: 'phone' | 'email'
-  /** Channels that have a provider; in test mode the sandbox provides all of them. */
-  providedChannels: readonly Channel[]
+  /** Null for an address, and for a number of no country: every provider serves them. */
+  country: string | null
+  /** The app's; in test mode the sandbox serves every channel. */
+  providers: readonly ProviderScope[]
   /** The app's mode on a send, the verification's own mode on a resend. */
   whatsapp: WhatsAppMode
   caller: KeyKind
@@ -17,15 +35,60 @@ export interface RoutingInput {
 /** Why a channel is not usable; null when it is usable. */
 export function obstacle(
   channel: Channel,
-  { settings, recipient, providedChannels, whatsapp, caller }: RoutingInput,
+  { settings, recipient, country, providers, whatsapp, caller }: RoutingInput,
 ): Obstacle | null {
   if (!settings.channels[channel].enabled) return 'disabled'
   if ((channel === 'email') !== (recipient === 'email')) return 'cannot_reach_recipient'
-  if (!providedChannels.includes(channel)) return 'no_provider'
+  const missing = providerObstacle(channel, providers, country)
+  if (missing !== null) return missing
   if (channel !== 'whatsapp' || whatsapp === 'template') return null
   if (settings.channels.whatsapp.business_number === null) return 'no_business_number'
   // A message approves without a code, so a device would get no token and could not prove the approval to its backend.
   return whatsapp === 'link_inbound' && caller === 'publishable' ? 'not_provable_by_device' : null
+}
+
+export const serves = ({ countries }: Pick<ProviderScope, 'countries'>, country: string | null): boolean =>
+  countries === null || country === null || countries.includes(country)
+
+/** Whether a message to this country may be sent through the provider now. */
+export const mayBeUsed = (provider: Omit<ProviderScope, 'channel'>, country: string | null): boolean =>
+  !provider.paused && serves(provider, country)
+
+/** A provider that serves the country and is paused is nearer to a remedy than one that does not serve it. */
+function providerObstacle(
+  channel: Channel,
+  providers: readonly ProviderScope[],
+  country: string | null,
+): Obstacle | null {
+  let nearest: Obstacle = 'no_provider'
+  for (const provider of providers) {
+    if (provider.channel !== channel) continue
+    if (mayBeUsed(provider, country)) return null
+    if (serves(provider, country)) nearest = 'provider_paused'
+    else if (nearest === 'no_provider') nearest = 'no_provider_for_country'
+  }
+  return nearest
+}
+
+const REASONS: Record<Obstacle, ChannelReason> = {
+  disabled: 'off',
+  cannot_reach_recipient: 'recipient',
+  no_provider: 'no_provider',
+  no_provider_for_country: 'country',
+  provider_paused: 'provider_paused',
+  // By the app's settings no one, or no device, can use its link.
+  no_business_number: 'off',
+  not_provable_by_device: 'off',
+}
+
+/** Why a send does not use a channel; null where it could. */
+export const channelReason = (
+  channel: Channel,
+  order: readonly Channel[],
+  blockedBy: Obstacle | null,
+): ChannelReason | null => {
+  if (blockedBy !== null) return REASONS[blockedBy]
+  return order.includes(channel) ? null : 'not_in_order'
 }
 
 export const usableChannels = (input: RoutingInput): Channel[] =>

@@ -203,6 +203,63 @@ const channels = z
   })
   .meta({ id: 'ChannelSettingsInput', screen: '/routing', description: 'Each channel of the app.' })
 
+/** Only new lines control a message. */
+const template = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(/^[^\p{Cc}]*(?:\n[^\p{Cc}]*)*$/u, 'must have no control characters but line breaks')
+
+const ownText = z
+  .strictObject({
+    text: template(1_000).meta({ description: 'With `{code}`, and `{app}` and `{minutes}` where they are wanted.' }),
+  })
+  .meta({ id: 'OwnTextInput', description: 'A text in one language.' })
+
+const ownMail = z
+  .strictObject({
+    text: template(10_000).meta({ description: 'The plain part. With `{code}`.' }),
+    subject: z
+      .string()
+      .min(1)
+      .max(200)
+      .regex(/^[^\p{Cc}]*$/u, 'must have no line break')
+      .nullable()
+      .default(null)
+      .meta({ description: 'Without one, the built-in subject.' }),
+    html: template(50_000)
+      .nullable()
+      .default(null)
+      .meta({ description: 'The HTML part, with `{code}`. Without one, it is made of the text.' }),
+  })
+  .meta({ id: 'OwnMailInput', description: 'A mail in one language.' })
+
+const TEXT_RULES = 'Languages without one have the built-in text. [Own texts](#own-texts).'
+
+const texts = z
+  .strictObject({
+    sms: z.record(locale, ownText).default({}).meta({
+      title: 'Own SMS texts',
+      description: 'By language. With code, app name and domain line a text takes two segments at most.',
+      more: TEXT_RULES,
+      values: '`{"en": {"text": "{code} is your code for {app}."}}`',
+    }),
+    email: z.record(locale, ownMail).default({}).meta({
+      title: 'Own mails',
+      description: 'By language: text, subject and HTML.',
+      more: TEXT_RULES,
+      values: '`{"en": {"text": "…", "subject": "…", "html": "…"}}`',
+    }),
+    whatsapp: z.record(locale, ownText).default({}).meta({
+      title: 'Own WhatsApp texts',
+      description: 'By language: the reply with the code in the mode `link_code`. Templates are kept at Meta.',
+      more: TEXT_RULES,
+      values: '`{"en": {"text": "Your code is {code}."}}`',
+    }),
+  })
+  .meta({ id: 'TextSettingsInput', screen: '/settings', description: 'Own texts, by channel and language.' })
+
 const fraudGuardMode = choice('FraudGuardMode', {
   off: { label: 'Off', hint: 'It looks at nothing and records nothing.' },
   record: {
@@ -288,6 +345,12 @@ export const declaredSettings = z
     limits: limits.prefault({}),
     routing: routing.prefault({}),
     channels: channels.prefault({}),
+    texts: texts.prefault({}),
+    text_links: z.boolean().default(false).meta({
+      title: 'Links in own texts',
+      description: 'Whether an own text of SMS or WhatsApp may have a link. Carriers block many messages with links.',
+      screen: '/settings',
+    }),
     blocked_countries: z.array(country).default([]).meta({
       screen: '/limits',
       title: 'Blocked countries',

@@ -1,9 +1,11 @@
 // Schemas of single values in settings, which the APIs and the bootstrap file use too. Their messages say what is expected. They check the
 // form only, not whether a number or a host exists.
+
 import { z } from 'zod'
 import { CHANNELS } from './channels.ts'
 import { isCountry } from './countries.ts'
 import { canonicalLocale } from './locale.ts'
+import { SAMPLE_NUMBER } from './sample-number.ts'
 
 export const channel = z
   .enum(CHANNELS, `must be one of ${CHANNELS.join(', ')}`)
@@ -22,7 +24,7 @@ export const country = z.string().refine(isCountry, 'must be an ISO 3166-1 alpha
 /** The form alone: not every such number exists. */
 export const E164 = /^\+[1-9]\d{6,14}$/
 
-export const phoneNumber = z.string().regex(E164, 'must be an E.164 phone number, such as "+447911123456"')
+export const phoneNumber = z.string().regex(E164, `must be an E.164 phone number, such as "${SAMPLE_NUMBER}"`)
 
 /** Makes the tag canonical: `pt-br` becomes `pt-BR`. */
 export const locale = z

@@ -14,7 +14,7 @@ import { atRest } from '../domain/verifications/encryption-context.ts'
 import type { ApprovalNoticeBody } from '../domain/verifications/messages.ts'
 import type { Admission } from './admission/provider-gates.ts'
 import type { CallProvider } from './call-provider.ts'
-import type { Candidates } from './candidates.ts'
+import { type Candidates, mayCall } from './candidates.ts'
 import type { DeliveryJob } from './provider.ts'
 
 export interface ApprovalReplyDeps {
@@ -36,7 +36,7 @@ export const createSendApprovalReply =
     if (!doc || !app) return done()
     const { context: otp } = toCurrentVersion(doc)
     const job = { ...approvalJob(doc), ...withTrace(trace) }
-    const candidate = (await candidates.of(job)).find(({ provider }) => provider.reply)
+    const candidate = (await candidates.of(job)).find(one => one.provider.reply && mayCall(one, job))
     if (otp.approval?.by !== null || !candidate) return done()
     const locale = chooseLocale(otp.locale, app.settings.locale, LANGUAGES)
     const recipient = keyring.unseal(otp.recipient.sealed, atRest.recipient(otp_id))

@@ -3,20 +3,28 @@
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Channel } from '../../machines/channels.ts'
+import { mayBeUsed, type ProviderScope } from '../../machines/routing.ts'
 import { secretsIn } from '../domain/tenancy/provider-secrets.ts'
 import type { ProviderType } from '../domain/tenancy/provider-types/list.ts'
-import { TENANT_CACHE, type Tenancy, type UnreadableProvider } from '../domain/tenancy/tenancy.ts'
+import { TENANT_CACHE, type Tenancy, type TenantProvider, type UnreadableProvider } from '../domain/tenancy/tenancy.ts'
 import type { BuildProvider } from './build-provider.ts'
 import type { DeliveryJob, Provider } from './provider.ts'
 import { patternOfSecrets, type SecretPattern } from './vendor-scrub.ts'
 
-export interface Candidate {
+/** A provider that is built. */
+interface Built {
   /** The name that the app gave the provider. */
   name: string
   type: ProviderType
   provider: Provider
   secrets: SecretPattern
 }
+
+export type Candidate = Built & Omit<ProviderScope, 'channel'>
+
+/** A candidate that may not be called may have been called before, and its receipts count. */
+export const mayCall = (candidate: Omit<ProviderScope, 'channel'>, { otp }: Pick<DeliveryJob, 'otp'>): boolean =>
+  mayBeUsed(candidate, otp.recipient.country)
 
 export interface CandidateDeps {
   channel: Channel
@@ -29,10 +37,11 @@ export interface CandidateDeps {
 }
 
 export interface Candidates {
+  /** Also those that may not be called: `mayCall` tells. */
   of(job: DeliveryJob): Promise<readonly Candidate[]>
-  /** All providers of an app on this channel. */
+  /** All providers of an app on this channel that are not paused. */
   ofApp(app_id: string): Promise<readonly Candidate[]>
-  /** Rejects when the app has providers but none of their configs can be unsealed: the delivery then waits for the key. */
+  /** Rejects when the only providers that may be called have configs that cannot be unsealed: the delivery then waits for the key. */
   throwIfKeyMissing(job: DeliveryJob): Promise<void>
   close(): void
 }
@@ -48,7 +57,7 @@ interface AppProviders {
 interface BuiltProvider {
   /** The setup it was built from, as JSON. */
   setup: string
-  candidate: Candidate
+  built: Built
 }
 
 export function createCandidates({
@@ -59,7 +68,9 @@ export function createCandidates({
   onReplaced,
   clock,
 }: CandidateDeps): Candidates {
-  const sandboxOnly: readonly Candidate[] = [{ name: 'sandbox', type: 'sandbox', provider: sandbox, secrets: null }]
+  const sandboxOnly: readonly Candidate[] = [
+    { name: 'sandbox', type: 'sandbox', provider: sandbox, secrets: null, paused: false, countries: null },
+  ]
   const builtByApp = new Map<string, BuiltProvider[]>()
 
   async function load(app_id: string): Promise<AppProviders> {
@@ -67,43 +78,51 @@ export function createCandidates({
     // What is still to be sent for a closed company fails, and is refunded.
     const { providers: setups, unreadable } = isClosed ? NO_SETUPS : found
     const previous = builtByApp.get(app_id) ?? []
-    const current = setups.flatMap(setup => {
-      const text = JSON.stringify(setup)
-      const unchanged = previous.find(one => one.setup === text)
-      if (unchanged) return [unchanged]
-      const provider = buildProvider(setup)
-      if (!provider) return []
-      const { name, type, config } = setup
-      return [{ setup: text, candidate: { name, type, provider, secrets: patternOfSecrets(secretsIn(type, config)) } }]
+    const current: (BuiltProvider & { candidate: Candidate })[] = setups.flatMap(setup => {
+      // A provider that is paused or resumed keeps its connections, and what was learned about it.
+      const { paused, countries, ...built } = setup
+      const text = JSON.stringify(built)
+      const one = previous.find(({ setup }) => setup === text) ?? build(setup, text)
+      return one ? [{ ...one, candidate: { ...one.built, paused, countries } }] : []
     })
     builtByApp.delete(app_id)
     builtByApp.set(app_id, current)
-    for (const { candidate } of previous.filter(one => !current.includes(one))) {
-      candidate.provider.close?.()
-      onReplaced(app_id, candidate.name)
+    for (const { built } of previous.filter(one => !current.some(({ built }) => built === one.built))) {
+      built.provider.close?.()
+      onReplaced(app_id, built.name)
     }
     if (builtByApp.size > TENANT_CACHE.maxSize) closeProviders(builtByApp.keys().next().value as string)
     return { candidates: current.map(({ candidate }) => candidate), unreadable }
   }
 
+  function build(setup: TenantProvider, text: string): BuiltProvider | null {
+    const provider = buildProvider(setup)
+    const { name, type, config } = setup
+    return (
+      provider && { setup: text, built: { name, type, provider, secrets: patternOfSecrets(secretsIn(type, config)) } }
+    )
+  }
+
   function closeProviders(app_id: string): void {
-    for (const { candidate } of builtByApp.get(app_id) ?? []) candidate.provider.close?.()
+    for (const { built } of builtByApp.get(app_id) ?? []) built.provider.close?.()
     builtByApp.delete(app_id)
   }
 
   const liveProviders = createCache(load, { ...TENANT_CACHE, clock })
 
   return {
-    ofApp: async app_id => (await liveProviders.get(app_id)).candidates,
-    async throwIfKeyMissing({ otp: { mode, app_id } }) {
+    ofApp: async app_id => (await liveProviders.get(app_id)).candidates.filter(({ paused }) => !paused),
+    async throwIfKeyMissing(job) {
+      const { mode, app_id } = job.otp
       const { candidates, unreadable } = mode === 'test' ? NO_PROVIDERS : await liveProviders.get(app_id)
-      if (candidates.length === 0 && unreadable[0]) throw unreadable[0].problem
+      const missing = unreadable.find(one => mayCall(one, job))
+      if (missing && !candidates.some(one => mayCall(one, job))) throw missing.problem
     },
     async of(job) {
       const { mode, app_id } = job.otp
       const all = mode === 'test' ? sandboxOnly : (await liveProviders.get(app_id)).candidates
       const canReply = isChatReply(job) ? all.filter(({ provider }) => provider.reply) : []
-      return canReply.length > 0 ? canReply : all
+      return canReply.some(one => mayCall(one, job)) ? canReply : all
     },
     close() {
       for (const app_id of [...builtByApp.keys()]) closeProviders(app_id)

@@ -30,7 +30,7 @@ import { type ApprovalNoticeBody, type DeliverBody, isChannelMessage } from '../
 import type { Admission, AdmissionResult } from './admission/provider-gates.ts'
 import type { SendApprovalReply } from './approval-reply.ts'
 import type { CallProvider } from './call-provider.ts'
-import type { Candidate, Candidates } from './candidates.ts'
+import { type Candidate, type Candidates, mayCall } from './candidates.ts'
 import { type DeliveryStep, nextStep, type Policy, type ProviderStatus } from './next-step.ts'
 import type { DeliveryJob, RenderedMessage } from './provider.ts'
 import type { Attempts, PastAttempt } from './provider-attempts.ts'
@@ -102,13 +102,13 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
       const now = clock.now()
       const stale = isStale(job, statusAt(value, job.otp, now))
       const all = await candidates.of(job)
-      if (!stale && all.length === 0) await candidates.throwIfKeyMissing(job)
+      if (!stale && !all.some(one => mayCall(one, job))) await candidates.throwIfKeyMissing(job)
       // A message that the broker delivers for the first time should have no history. If it has one, the provider's attempt is found in the
       // store before the call is made.
       if (stale || message.attempt > 1) await loadHistory(job)
       const step = nextStep(
         {
-          providers: all.map(candidate => providerStatus(candidate, shutProviders)),
+          providers: all.map(candidate => providerStatus(candidate, job, shutProviders)),
           pastAttempts,
           now,
           expiresAt: job.otp.expires_at,
@@ -234,9 +234,10 @@ const isStale = ({ otp, delivery }: DeliveryJob, status: OtpStatus): boolean =>
 const findCandidate = (candidates: readonly Candidate[], name: string): Candidate | undefined =>
   candidates.find(candidate => candidate.name === name)
 
-const providerStatus = ({ name, provider }: Candidate, shutProviders: ReadonlySet<string>): ProviderStatus => ({
-  name,
-  sendsReceipts: provider.parseCallback !== undefined,
-  repeatable: provider.repeatable === true,
-  shut: shutProviders.has(name),
+const providerStatus = (candidate: Candidate, job: DeliveryJob, shut: ReadonlySet<string>): ProviderStatus => ({
+  name: candidate.name,
+  sendsReceipts: candidate.provider.parseCallback !== undefined,
+  repeatable: candidate.provider.repeatable === true,
+  shut: shut.has(candidate.name),
+  mayBeCalled: mayCall(candidate, job),
 })

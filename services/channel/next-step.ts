@@ -14,6 +14,8 @@ export interface ProviderStatus {
   repeatable: boolean
   /** Admission does not let us call it now: its breaker is open, or the vendor asked for a pause. */
   shut: boolean
+  /** False while it is paused, and where it does not serve the recipient's country. Receipts of earlier calls are waited for. */
+  mayBeCalled: boolean
 }
 
 export interface Situation {
@@ -66,7 +68,8 @@ export function nextStep(situation: Situation, policy: Policy): DeliveryStep {
   return stepInRound(situation, policy)
 }
 
-function stepInRound({ providers, pastAttempts, now }: Situation, { backoff }: Policy): DeliveryStep {
+function stepInRound({ providers: all, pastAttempts, now }: Situation, { backoff }: Policy): DeliveryStep {
+  const providers = all.filter(({ mayBeCalled }) => mayBeCalled)
   const endedRounds = pastAttempts.filter(({ provider }) => provider === END_OF_ROUND)
   const round = endedRounds.length + 1
   const lastEndedAt = endedRounds.reduce((at, end) => Math.max(at, end.at), 0)

@@ -25,6 +25,7 @@ import {
 } from '../domain/tenancy/provider-test.ts'
 import type { Tenancy, TenantApp } from '../domain/tenancy/tenancy.ts'
 import { LANGUAGES, renderMessage } from '../domain/texts/message-text.ts'
+import { ownTextFor } from '../domain/texts/own-texts.ts'
 import type { BuildProvider } from './build-provider.ts'
 import { type CallOutcome, callDetails, callWithTimeout } from './call-provider.ts'
 import type { RenderedMessage } from './provider.ts'
@@ -140,6 +141,7 @@ function testMessage(app: TenantApp, channel: Channel, recipient: string, now: n
       code,
       minutes: Math.max(1, Math.floor(ttl_seconds / 60)),
       sms: settings.channels.sms,
+      own: ownTextFor(settings, channel, settings.locale),
     }),
   }
 }

@@ -1,24 +1,17 @@
 // The explanation of a route as the admin API answers it.
 import { z } from 'zod'
-import type { Obstacle } from '../../machines/channels.ts'
 import { whatsAppMode } from '../../machines/settings.ts'
-import { enumOf, problemType, recipientType } from '../domain/openapi/shared-schemas.ts'
+import { channelReason, problemType, recipientType } from '../domain/openapi/shared-schemas.ts'
 import { channel } from '../domain/tenancy/value-schemas.ts'
-
-const obstacle = enumOf<Obstacle>({
-  disabled: true,
-  cannot_reach_recipient: true,
-  no_provider: true,
-  no_business_number: true,
-  not_provable_by_device: true,
-}).meta({ id: 'ChannelObstacle', description: 'Why a channel cannot be used.' })
 
 const channelChoice = z
   .object({
     channel: channel.meta({ description: 'The channel.' }),
     place: z.int().nullable().meta({ description: 'Its place in the order, from 1; null when it is not in it.' }),
     usable: z.boolean().meta({ description: 'Whether it can be used.' }),
-    obstacle: obstacle.nullable().meta({ description: 'Null when it can be used.' }),
+    obstacle: channelReason
+      .nullable()
+      .meta({ description: 'As in `NoEnabledChannelError`; null when a send may use it.' }),
     reason: z.string().nullable().meta({ description: 'The obstacle, in words.' }),
   })
   .meta({ id: 'ChannelChoice', description: 'What speaks for or against a channel.' })

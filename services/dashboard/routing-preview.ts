@@ -1,12 +1,22 @@
 // The channel that a send would use now, and the obstacles of the others. It calls the same functions as a send, but sends nothing. Limits,
 // funds and the client's address are not checked.
+
 import { z } from 'zod'
 import { CHANNELS, type Channel, type Obstacle } from '../../machines/channels.ts'
 import type { ErrorType } from '../../machines/errors.ts'
-import { firstUsable, isGeoBlocked, obstacle, orderFor } from '../../machines/routing.ts'
+import {
+  channelReason,
+  firstUsable,
+  isGeoBlocked,
+  obstacle,
+  orderFor,
+  type ProviderScope,
+  SANDBOX_SCOPES,
+} from '../../machines/routing.ts'
+import { SAMPLE_NUMBER } from '../../machines/sample-number.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { keyKind, keyMode } from '../domain/openapi/shared-schemas.ts'
-import { findProviders } from '../domain/tenancy/documents.ts'
+import { findProviders, scopeOf } from '../domain/tenancy/documents.ts'
 import { resolveSettings } from '../domain/tenancy/settings.ts'
 import { acceptRecipient } from '../domain/verifications/valid-recipient.ts'
 import { ok } from './answers.ts'
@@ -28,22 +38,22 @@ export const routingPreviewOperations = [
     summary: 'Explain the route of a send',
     description:
       'The channel that a send would use now, and the obstacle of each other channel. It sends nothing; limits, money and the client address are not checked.',
-    body: { schema: previewBody, example: { recipient: '+14155552671' } },
+    body: { schema: previewBody, example: { recipient: SAMPLE_NUMBER } },
     answers: [
       ok(routePreview, 'The route.', {
         channel: 'sms',
         refusal: null,
         why: 'It is the first usable channel in the default order.',
         recipient_type: 'phone',
-        country: 'US',
+        country: 'GB',
         order: ['sms'],
         whatsapp_mode: 'template',
         channels: [{ channel: 'sms', place: 1, usable: true, obstacle: null, reason: null }],
       }),
     ],
     handle: async ({ app, body }, { store }) => {
-      const providedChannels = (await findProviders(store, app._id)).map(({ channel }) => channel)
-      return explainRouting(body, resolveSettings(app.settings), body.mode === 'test' ? CHANNELS : providedChannels)
+      const live = (await findProviders(store, app._id)).map(scopeOf)
+      return explainRouting(body, resolveSettings(app.settings), body.mode === 'test' ? SANDBOX_SCOPES : live)
     },
   }),
 ]
@@ -51,7 +61,7 @@ export const routingPreviewOperations = [
 function explainRouting(
   { recipient: text, mode, kind }: z.output<typeof previewBody>,
   settings: AppSettings,
-  providedChannels: readonly Channel[],
+  providers: readonly ProviderScope[],
 ): RoutePreviewAnswer {
   const checked = acceptRecipient(text, mode)
   if (checked === null) return INVALID_RECIPIENT
@@ -60,7 +70,7 @@ function explainRouting(
   const country = recipient.kind === 'phone' ? recipient.country : null
   const order = orderFor(settings.routing, country)
   const whatsapp = settings.channels.whatsapp.mode
-  const situation = { settings, recipient: recipient.kind, providedChannels, whatsapp, caller: kind }
+  const situation = { settings, recipient: recipient.kind, country, providers, whatsapp, caller: kind }
   const channels = CHANNELS.map(channel => explainChannel(channel, order, obstacle(channel, situation)))
   const usable = channels.filter(one => one.usable).map(one => one.channel)
   const first = firstUsable(order, usable) ?? null
@@ -82,7 +92,7 @@ function explainRouting(
 function explainChannel(channel: Channel, order: readonly Channel[], blockedBy: Obstacle | null) {
   const place = order.includes(channel) ? order.indexOf(channel) + 1 : null
   const reason = blockedBy !== null ? OBSTACLE_REASONS[blockedBy] : place === null ? 'It is not in the order.' : null
-  return { channel, place, usable: blockedBy === null, obstacle: blockedBy, reason }
+  return { channel, place, usable: blockedBy === null, obstacle: channelReason(channel, order, blockedBy), reason }
 }
 
 /** In the order in which `planSend` checks: a test compares the two. */
@@ -93,7 +103,7 @@ function refusalOf(blocked: boolean, first: Channel | null, magicRefusal: ErrorT
 
 const REFUSAL_REASONS: Partial<Record<ErrorType, string>> = {
   GeoBlockedError: "The recipient's country is blocked, or plays one that is.",
-  NoEnabledChannelError: 'No channel of the order is enabled, can reach the recipient and has a provider.',
+  NoEnabledChannelError: 'No channel of the order is enabled, can reach the recipient and has a provider for it.',
 }
 
 const MAGIC_REASON = 'This is what the magic recipient is for.'
@@ -113,6 +123,8 @@ const OBSTACLE_REASONS: Record<Obstacle, string> = {
   disabled: "It is switched off in the app's settings.",
   cannot_reach_recipient: 'Email reaches addresses, the other channels phone numbers.',
   no_provider: 'The app has no provider for it.',
+  no_provider_for_country: 'None of its providers serves the country.',
+  provider_paused: 'Its provider is paused.',
   no_business_number: 'Its link modes need a business number.',
   not_provable_by_device: 'A publishable key could never prove what a message approved.',
 }

@@ -1,8 +1,10 @@
 // The bodies of requests, as schemas. The edge parses with the same objects that the OpenAPI document is generated from, so the document
 // says what is enforced. Unknown members are ignored, unless they are a known one misspelt (validation.ts), and null in an optional
 // member is the same as absent.
+
 import { z } from 'zod'
 import { isIpAddress } from '../../infra/ip-address.ts'
+import { SAMPLE_NUMBER } from '../../machines/sample-number.ts'
 import { channel } from '../domain/tenancy/value-schemas.ts'
 import { enteredCode } from '../domain/verifications/entered-code.ts'
 import {
@@ -27,7 +29,7 @@ export const sendRequest = body({
   recipient: text().meta({
     description: 'An E.164 phone number (`+<digits>`) or an email address.',
     pattern: '^(\\+[1-9]\\d{6,14}|[^@\\s]+@[^@\\s]+)$',
-    examples: ['+447911123456', 'ada@example.com'],
+    examples: [SAMPLE_NUMBER, 'ada@example.com'],
   }),
   locale: z
     .string('must be a string')

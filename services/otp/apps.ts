@@ -3,15 +3,15 @@ import { createBoundedMap } from '../../infra/bounded-map.ts'
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
-import { CHANNELS, type Channel } from '../../machines/channels.ts'
 import type { Mode } from '../../machines/otp.ts'
+import { type ProviderScope, SANDBOX_SCOPES } from '../../machines/routing.ts'
 import { CONSOLE_APP_ID, withConsoleRules } from '../domain/tenancy/console.ts'
 import { exceedsGuessBudget, guessBudget, guessesPerDay } from '../domain/tenancy/guess-budget.ts'
 import { TENANT_CACHE, type Tenancy, type TenantApp, type UnreadableProvider } from '../domain/tenancy/tenancy.ts'
 
 export interface CachedApp extends TenantApp {
-  /** The channels that have a provider; in test mode the sandbox provides all of them. */
-  providedChannels(mode: Mode): readonly Channel[]
+  /** Where its providers may be used; in test mode the sandbox serves every channel. */
+  providers(mode: Mode): readonly ProviderScope[]
   /** Live providers that cannot be used now, because the data key that unseals their credentials is missing. */
   unreadable: readonly UnreadableProvider[]
   /** By name, what each live provider is. */
@@ -39,11 +39,11 @@ export function createAppCache({ tenancy, clock, log }: AppCacheDeps) {
     const [app, { providers, unreadable }] = await Promise.all([tenancy.app(id), tenancy.providersOf(id)])
     if (!app) return null
     warnOfGuesses(app)
-    const live = CHANNELS.filter(channel => providers.some(provider => provider.channel === channel))
+    const live = providers.map(({ channel, paused, countries }) => ({ channel, paused, countries }))
     return {
       ...app,
       settings: id === CONSOLE_APP_ID ? withConsoleRules(app.settings) : app.settings,
-      providedChannels: mode => (mode === 'test' ? CHANNELS : live),
+      providers: mode => (mode === 'test' ? SANDBOX_SCOPES : live),
       unreadable,
       providerTypes: new Map(providers.map(({ name, type }) => [name, type])),
     }

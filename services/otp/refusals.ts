@@ -58,6 +58,9 @@ const CAUSE_DETAILS: Record<NotAllowedCause, (reply: RefusedReply) => string> = 
   no_usable_channel: () => 'No channel is left that is enabled, has a provider and can reach the recipient.',
   channel_disabled: ({ channel }) => `The channel ${channel} is not enabled in this app.`,
   channel_no_provider: ({ channel }) => `The channel ${channel} has no provider in this app.`,
+  channel_no_provider_for_country: ({ channel }) =>
+    `No provider of the channel ${channel} serves the country of this recipient.`,
+  channel_provider_paused: ({ channel }) => `The providers of the channel ${channel} that could send are paused.`,
   channel_cannot_reach_recipient: ({ channel }) =>
     `The channel ${channel} cannot reach this recipient: email reaches an address, the other channels a phone number.`,
   channel_no_business_number: ({ channel }) =>

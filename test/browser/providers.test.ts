@@ -225,6 +225,40 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     expect((await admin('GET', PATH)).body.items).to.deep.equal([])
   })
 
+  it('pauses a provider, asks before the last one, and gives one provider a country in one click', async () => {
+    const viewer = await operator()
+    const { page, admin } = viewer
+    for (const name of ['twilio', 'vonage']) await addGateway(viewer, name, gateway())
+    const stored = async (name: string) => (await admin('GET', `${PATH}/${name}`)).body
+    await openScreen(page)
+    await button(page, 'twilio', 'Pause').click()
+    await page.getByText('twilio was paused').waitFor()
+    await item(page, 'twilio').getByText('Paused', { exact: true }).waitFor()
+    await button(page, 'vonage', 'Pause').click()
+    await page.getByText('live keys can no longer send by SMS').waitFor()
+    await dialogButton(page, 'Cancel').click()
+    expect((await stored('vonage')).paused).to.equal(false)
+    await button(page, 'twilio', 'Resume').click()
+    await page.getByText('twilio was resumed').waitFor()
+
+    await page.getByText('Use one provider for a country').click()
+    await page.getByLabel('Provider', { exact: true }).selectOption('vonage')
+    await page.getByLabel('Country', { exact: true }).fill('India')
+    await page.getByRole('button', { name: 'Use it there' }).click()
+    await page.getByText('Numbers of India go through vonage first.').waitFor()
+    await item(page, 'vonage').getByText('Only for India').waitFor()
+    const list = page.getByRole('list', { name: 'SMS providers' })
+    expect(await list.getByRole('heading', { level: 3 }).allInnerTexts()).to.deep.equal(['vonage', 'twilio'])
+    expect((await stored('vonage')).countries).to.deep.equal(['IN'])
+    expect((await stored('twilio')).countries).to.equal(null)
+
+    await button(page, 'vonage', 'Edit').click()
+    await page.getByLabel('Serves only numbers of').fill('Bangladesh')
+    await dialogButton(page, 'Add country').click()
+    await dialogButton(page, 'Save').click()
+    await item(page, 'vonage').getByText('Only for Bangladesh, India').waitFor()
+  })
+
   it('refuses a name that is taken, so that no provider is overwritten', async () => {
     const viewer = await operator()
     const { page } = viewer
@@ -287,8 +321,11 @@ describeInBrowserOnce('the look of the screen of providers', (open, start) => {
         type: 'whatsapp_cloud',
         config: { phone_number_id: '1', access_token: 'token', app_secret: 'secret' },
       })
+      await admin('PUT', `${PATH}/own`, { type: 'http', channel: 'sms', countries: ['IN'] })
+      await admin('PUT', `${PATH}/meta`, { type: 'whatsapp_cloud', paused: true })
       await openScreen(page)
       await item(page, 'own').getByText('Settings').click()
+      await page.getByText('Use one provider for a country').click()
       await expectAccessible(page)
       const isWide = await page.locator('html').evaluate(root => root.scrollWidth > root.clientWidth)
       expect(isWide).to.equal(false)

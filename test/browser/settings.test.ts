@@ -68,6 +68,37 @@ describeInBrowserOnce('the settings screen', (open, start) => {
     expect(await page.getByLabel('Default language').inputValue()).to.equal('de')
   })
 
+  it('edits texts by channel and language, with a preview that counts segments, and goes back to the built-in ones', async () => {
+    const { page, admin } = await open.operator(await start())
+    const stored = async () => (await admin('GET', `/apps/${APP}`)).body.settings.texts
+    await page.goto('/settings')
+    const preview = page.getByRole('region', { name: 'Preview' })
+    await preview.getByText('123456 is your Demo verification code.').waitFor()
+    await preview.getByText('GSM-7, 38 characters, 1 segment.').waitFor()
+    await page.getByLabel('Language', { exact: true }).selectOption('German')
+    const text = page.getByLabel('Text', { exact: true })
+    expect(await text.inputValue()).to.equal('{code} ist Ihr {app}-Bestätigungscode.')
+    await text.fill('Ihr Code')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Has no {code}').waitFor()
+    await text.fill('Ваш код {code} — {app}')
+    await preview.getByText('Ваш код 123456 — Demo').waitFor()
+    await preview.getByText('UCS-2, 21 characters, 1 segment.').waitFor()
+    await save(page)
+    expect(await stored()).to.deep.equal({ sms: { de: { text: 'Ваш код {code} — {app}' } }, email: {}, whatsapp: {} })
+
+    await page.getByLabel('Message', { exact: true }).selectOption('Email')
+    await page.getByLabel('Subject').fill('Anmelden bei {app}')
+    await preview.getByText('Anmelden bei Demo').waitFor()
+    await save(page)
+    expect((await stored()).email.de.subject).to.equal('Anmelden bei {app}')
+
+    await page.getByRole('button', { name: 'Back to the built-in text' }).click()
+    await preview.getByText('123456 ist Ihr Demo-Bestätigungscode.').first().waitFor()
+    await save(page)
+    expect((await stored()).email).to.deep.equal({})
+  })
+
   it('lets a viewer change nothing', async () => {
     const { page } = await open.user(await start(), COMPANY, 'viewer')
     await page.goto('/settings')

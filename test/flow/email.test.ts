@@ -19,7 +19,7 @@ describeLiveFlow('an email', live => {
   const opened: { close(): Promise<void> }[] = []
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
 
-  async function open(): Promise<Shop> {
+  async function open(settings: object = {}): Promise<Shop> {
     const servers = { main: await startMailServer(), spare: await startMailServer() }
     opened.push(servers.main, servers.spare)
     const providers = Object.entries(servers).map(([name, { port }]) => ({
@@ -28,7 +28,7 @@ describeLiveFlow('an email', live => {
       type: 'smtp',
       config: { host: '127.0.0.1', port, from: `Shop <${name}@shop.example>` },
     }))
-    return { ...servers, ...(await live.createApp(providers)) }
+    return { ...servers, ...(await live.createApp(providers, settings)) }
   }
   const sendOtp = async ({ server }: LiveApp, to = freshAddress(), locale = 'en'): Promise<string> => {
     const { body, text } = await server.send(to, { locale })
@@ -48,6 +48,19 @@ describeLiveFlow('an email', live => {
     const verified = await shop.server.verify(otp_id, codeIn(mail?.bodies['text/plain']))
     expect(verified.body).to.include({ matched: true, status: 'approved' })
     expect(await live.deliveryEvents(shop.app)).to.deep.equal([])
+  })
+
+  it("has the app's own subject, text and HTML", async () => {
+    const own = { subject: 'Sign in to {app}', text: 'Hi! {code}', html: '<h1>{code}</h1><p>{app}</p>' }
+    const shop = await open({ texts: { email: { en: own } } })
+    const otp_id = await sendOtp(shop)
+    await live.waitForDeliveries(shop.server, otp_id, 'email sent')
+    const [mail] = shop.main.mails
+    const code = codeIn(mail?.bodies['text/plain'])
+    expect(mail?.headers.subject).to.equal('Sign in to Shop')
+    expect(mail?.bodies['text/plain']?.trim()).to.equal(`Hi! ${code}`)
+    expect(mail?.bodies['text/html']).to.contain(`<h1>${code}</h1><p>Shop</p>`)
+    expect((await shop.server.verify(otp_id, code)).body.matched).to.equal(true)
   })
 
   it('to an unknown mailbox fails at once', async () => {

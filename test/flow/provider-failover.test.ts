@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { freshNumber } from '../support/flow.ts'
+import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
 import { codeIn, describeLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live-flow.ts'
 import { gatewayCall, type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
 import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
@@ -62,6 +62,92 @@ describeLiveFlow('an app with two providers', live => {
     expect(messageCounts(shop)).to.deep.equal([1, 0])
     expect(shop.twilio.calls.map(({ status }) => status)).to.deep.equal([200, 200])
     await waitForEvents(shop, ['delivery.delivered'])
+  })
+
+  describe('of which one is paused or serves some countries', () => {
+    const change = async ({ app }: Shop, name: string, changed: object) => {
+      const { type, channel } = (await live.admin('GET', `/apps/${app}/providers/${name}`)).body
+      const answer = await live.admin('PUT', `/apps/${app}/providers/${name}`, { type, channel, ...changed })
+      expect(answer.status, answer.text).to.equal(200)
+      await live.advance(CACHE_TTL_MS)
+    }
+    const [INDIAN, BRITISH, SATELLITE] = ['+919876543210', '+442079460123', '+870773111632']
+
+    it('sends by the provider of the country, and to the rest by the other', async () => {
+      const shop = await open()
+      await change(shop, 'main', { countries: ['IN'] })
+      for (const [to, counts] of [
+        [INDIAN, [1, 0]],
+        [BRITISH, [1, 1]],
+        [SATELLITE, [2, 1]],
+      ] as const) {
+        await live.waitForDeliveries(shop.server, await sendOtp(shop, to), 'sms sent')
+        expect(messageCounts(shop), to).to.deep.equal(counts)
+      }
+    })
+
+    it('leaves a paused provider out until it is resumed', async () => {
+      const shop = await open()
+      await change(shop, 'main', { paused: true })
+      await live.waitForDeliveries(shop.server, await sendOtp(shop), 'sms sent')
+      expect(messageCounts(shop)).to.deep.equal([0, 1])
+      await change(shop, 'main', { paused: false })
+      await live.waitForDeliveries(shop.server, await sendOtp(shop), 'sms sent')
+      expect(messageCounts(shop)).to.deep.equal([1, 1])
+    })
+
+    it('takes the receipts of a provider that was paused after it had sent', async () => {
+      const shop = await open()
+      await change(shop, 'main', { paused: true })
+      const otp_id = await sendOtp(shop)
+      await live.waitForDeliveries(shop.server, otp_id, 'sms sent')
+      await change(shop, 'spare', { paused: true })
+      const [message] = shop.gateway.messages
+      if (!message) throw new Error('nothing was sent')
+      expect(await shop.gateway.report(message, 'delivered')).to.equal(200)
+      await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
+    })
+
+    it('fails a message in the queue that no provider is left for (no_provider)', async () => {
+      const shop = await open()
+      // The OTP actor has read the app's providers once it has answered; the channel reads them with the first message.
+      await shop.server.send('not a recipient')
+      const pause = async (name: string, type: string) =>
+        live.admin('PUT', `/apps/${shop.app}/providers/${name}`, { type, channel: 'sms', paused: true })
+      await pause('main', 'twilio')
+      await pause('spare', 'http')
+      const otp_id = await sendOtp(shop)
+      await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
+      expect((await shop.server.status(otp_id)).body.deliveries[0].reason).to.equal('no_provider')
+      expect([shop.twilio.requests, shop.gateway.requests]).to.deep.equal([[], []])
+    })
+
+    it('refuses a send that none may take, and tells a server key, but no device, what each channel lacks', async () => {
+      const shop = await open({
+        channels: { telegram: { enabled: false } },
+        publishable_send: true,
+        publishable_challenge: 'off',
+      })
+      await change(shop, 'main', { countries: ['IN'], paused: true })
+      await change(shop, 'spare', { countries: ['US'] })
+      const reasons = async (to: string) => {
+        const { body, status } = await shop.server.send(to)
+        expect([status, body.type]).to.deep.equal([409, 'NoEnabledChannelError'])
+        return body.channels.map(({ channel, reason }: Record<string, string>) => `${channel} ${reason}`)
+      }
+      const others = ['whatsapp no_provider', 'telegram off', 'email recipient']
+      expect(await reasons(INDIAN)).to.deep.equal(['sms provider_paused', ...others])
+      expect(await reasons(BRITISH)).to.deep.equal(['sms country', ...others])
+      await live.changeSettings(shop.app, { routing: { default: [] } })
+      await live.advance(CACHE_TTL_MS)
+      expect(await reasons(freshNumber())).to.deep.equal(['sms not_in_order', ...others])
+      const { channels } = (await live.admin('POST', `/apps/${shop.app}/route`, { recipient: BRITISH })).body
+      expect(channels[0], 'the preview uses the same words').to.include({ obstacle: 'country' })
+      const device = await live.createKey(shop.app, 'publishable', 'live')
+      const { body } = await device.send(BRITISH)
+      expect(body.type).to.equal('NoEnabledChannelError')
+      expect(body).to.not.have.property('channels')
+    })
   })
 
   describe('when the first provider', () => {

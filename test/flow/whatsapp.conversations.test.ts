@@ -13,13 +13,14 @@ describeLiveFlow('a WhatsApp conversation', live => {
   const opened: Meta[] = []
   afterEach(() => Promise.all(opened.splice(0).map(meta => meta.close())))
 
-  async function open(mode: string): Promise<Shop> {
+  async function open(mode: string, texts: object = {}): Promise<Shop> {
     const callbackUrl = `${PUBLIC_URL}/callbacks/${live.nextAppId()}/meta`
     const meta = await startMeta({ ...live.vendorOptions, callbackUrl: () => callbackUrl })
     opened.push(meta)
     const { phone_number_id, access_token, app_secret, verify_token, url: base_url } = meta
     const config = { phone_number_id, access_token, app_secret, verify_token, base_url }
     const shop = await live.createApp([{ name: 'meta', channel: 'whatsapp', type: 'whatsapp_cloud', config }], {
+      texts,
       routing: { default: ['whatsapp'] },
       resend_cooldown_seconds: [0],
       channels: { whatsapp: { mode, business_number: '+15550001111' } },
@@ -57,7 +58,7 @@ describeLiveFlow('a WhatsApp conversation', live => {
   })
 
   it('answers each message once, however often Meta reports it', async () => {
-    const shop = await open('link_code')
+    const shop = await open('link_code', { whatsapp: { en: { text: 'Here you are: {code}' } } })
     const to = freshNumber()
     const { otp_id, words } = await sendLink(shop, to)
     const notice = metaNotice([{ messages: [metaText(waId(to), words)] }], shop.meta)
@@ -67,6 +68,7 @@ describeLiveFlow('a WhatsApp conversation', live => {
     await shop.meta.sendUserMessage(waId(to), words)
     await live.waitForDeliveries(shop.server, otp_id, 'whatsapp sent', 'whatsapp sent')
     expect(new Set(textsTo(shop).map(codeIn)), 'the same code').to.have.property('size', 1)
+    expect(textsTo(shop)[0], "the app's own text").to.match(/^Here you are: \d{6}$/)
   })
 
   it('approves by the recipient’s message, and thanks once in the language of the user', async () => {

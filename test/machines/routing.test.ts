@@ -1,11 +1,13 @@
 import { expect } from 'chai'
-import { CHANNELS, type Channel, type Obstacle } from '../../machines/channels.ts'
+import type { Channel, Obstacle } from '../../machines/channels.ts'
 import {
   firstUsable,
   isGeoBlocked,
   obstacle,
   orderFor,
+  type ProviderScope,
   type RoutingInput,
+  SANDBOX_SCOPES,
   usableChannels,
 } from '../../machines/routing.ts'
 import type { AppSettings } from '../../machines/settings.ts'
@@ -20,13 +22,23 @@ const channels = (changes: Partial<ChannelSettings> = {}): ChannelSettings => ({
   ...changes,
 })
 
+const providerOf = (channel: Channel, scope: Partial<ProviderScope> = {}): ProviderScope => ({
+  channel,
+  paused: false,
+  countries: null,
+  ...scope,
+})
+const PAUSED = providerOf('sms', { paused: true })
+const INDIAN = providerOf('sms', { countries: ['IN'] })
+
 const routingInput = ({
   changes,
   ...rest
 }: Partial<RoutingInput> & { changes?: Partial<ChannelSettings> } = {}): RoutingInput => ({
   settings: { channels: channels(changes) },
   recipient: 'phone',
-  providedChannels: CHANNELS,
+  country: 'GB',
+  providers: SANDBOX_SCOPES,
   whatsapp: 'template',
   caller: 'server',
   ...rest,
@@ -47,7 +59,9 @@ describe('the usable channels', () => {
   })
 
   it('are only those with a provider', () => {
-    expect(usableChannels(routingInput({ providedChannels: ['whatsapp', 'email'] }))).to.deep.equal(['whatsapp'])
+    expect(usableChannels(routingInput({ providers: [providerOf('whatsapp'), providerOf('email')] }))).to.deep.equal([
+      'whatsapp',
+    ])
   })
 
   const noNumber = { whatsapp: { enabled: true, mode: 'link_code' as const, business_number: null } }
@@ -61,7 +75,14 @@ describe('the usable channels', () => {
     ],
     ['email to a phone number', 'email', {}, 'cannot_reach_recipient'],
     ['sms to an email address', 'sms', { recipient: 'email' }, 'cannot_reach_recipient'],
-    ['a channel without a provider', 'telegram', { providedChannels: ['sms'] }, 'no_provider'],
+    ['a channel without a provider', 'telegram', { providers: [providerOf('sms')] }, 'no_provider'],
+    ['a channel whose provider is paused', 'sms', { providers: [PAUSED] }, 'provider_paused'],
+    ['a channel whose provider serves other countries', 'sms', { providers: [INDIAN] }, 'no_provider_for_country'],
+    ['a channel that could send if a provider were resumed', 'sms', { providers: [PAUSED, INDIAN] }, 'provider_paused'],
+    ['the same in another order', 'sms', { providers: [INDIAN, PAUSED] }, 'provider_paused'],
+    ['a channel with one more provider', 'sms', { providers: [PAUSED, INDIAN, providerOf('sms')] }, null],
+    ["a provider that serves the number's country", 'sms', { providers: [INDIAN], country: 'IN' }, null],
+    ['a provider of some countries for a number of none', 'sms', { providers: [INDIAN], country: null }, null],
     [
       'a link without a business number',
       'whatsapp',

@@ -4,6 +4,13 @@ import type { Mutant } from './mutant.ts'
 export const EDGE_DASHBOARD: readonly Mutant[] = [
   // The edge.
   {
+    fault: 'the last provider of sign-in codes is paused without a question',
+    file: 'services/dashboard/providers/routes.ts',
+    original: 'if (others.some(one => !one.paused)) return',
+    planted: 'if (others.length >= 0) return',
+    tests: ['test/services/dashboard/providers/routes.test.ts'],
+  },
+  {
     fault: 'a refused caller is told to come back up to a second before the limit lets it in',
     file: 'services/edge/answers.ts',
     original: 'Math.ceil(retry_after_ms / 1000)',

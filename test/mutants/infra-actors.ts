@@ -11,6 +11,13 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     tests: ['test/infra/broker/embedded/work-queue.test.ts'],
   },
   {
+    fault: 'a provider that was paused is called for messages in the queue',
+    file: 'services/channel/next-step.ts',
+    original: 'all.filter(({ mayBeCalled }) => mayBeCalled)',
+    planted: 'all',
+    tests: ['test/services/channel/next-step.test.ts', 'test/flow/provider-failover.test.ts'],
+  },
+  {
     fault: 'a message whose handler hangs past the grace is lost when its consumer stops',
     file: 'infra/broker/dispatcher.ts',
     original: '      options.requeue(takeUnfinished())',

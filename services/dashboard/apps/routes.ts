@@ -10,6 +10,7 @@ import { exceedsGuessBudget } from '../../domain/tenancy/guess-budget.ts'
 import { underPath } from '../../domain/tenancy/problems.ts'
 import { guessProblem, resolveSettings, type SettingsInput } from '../../domain/tenancy/settings.ts'
 import { shownName } from '../../domain/tenancy/value-schemas.ts'
+import { ownTextProblems } from '../../domain/texts/own-texts.ts'
 import { principalOf } from '../access.ts'
 import { ok, page } from '../answers.ts'
 import { changeClosing, closed } from '../closing.ts'
@@ -98,7 +99,7 @@ export const appOperations = [
           _id: newId('app', now),
           company_id,
           name,
-          settings: applySettingsPatch({}, settings),
+          settings: applySettingsPatch({}, settings, name),
           created_at: now,
           rev: 0,
         }
@@ -142,7 +143,7 @@ export const appOperations = [
         const stored = await getOr404(ctx, docs, params.id, 'app')
         const change = {
           name: name ?? stored.name,
-          settings: applySettingsPatch(stored.settings, settings),
+          settings: applySettingsPatch(stored.settings, settings, name ?? stored.name),
           ...changeClosing(stored, closed, principalOf(ctx), clock.now()),
         }
         const app = { ...stored, ...change }
@@ -162,9 +163,10 @@ export const appOperations = [
   }),
 ]
 
-function applySettingsPatch(stored: SettingsInput, patch: JsonObject | undefined): SettingsInput {
-  if (patch === undefined) return stored
-  const checked = patchSettings(stored, patch)
-  if (!checked.ok) throw validationProblem(underPath('settings', checked.problems))
+/** A longer name may make a text too long, so texts are checked with a new name too. */
+function applySettingsPatch(stored: SettingsInput, patch: JsonObject | undefined, name: string): SettingsInput {
+  const checked = patch === undefined ? ({ ok: true, value: stored } as const) : patchSettings(stored, patch)
+  const problems = checked.ok ? ownTextProblems(resolveSettings(checked.value), name) : checked.problems
+  if (!checked.ok || problems.length > 0) throw validationProblem(underPath('settings', problems))
   return checked.value
 }

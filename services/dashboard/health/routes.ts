@@ -50,6 +50,7 @@ function createReadCauses({ store, broker, clock }: Pick<AdminDeps, 'store' | 'b
       findBreakers(store, app_id, clock.now()),
     ])
     return providers.flatMap(provider => {
+      if (provider.paused) return []
       const breaker = breakerView(breakers, provider)
       if (breaker === null || breaker.state === 'closed') return []
       const { name, channel } = provider

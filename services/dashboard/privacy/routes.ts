@@ -1,9 +1,11 @@
 // The rotation of DATA_KEYS, and the erasure of a recipient. The audit log keeps a fingerprint: an operator who knows the recipient can
 // prove the erasure, and no other reader of the log learns the recipient.
+
 import { z } from 'zod'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import { scanAll } from '../../../infra/store/scan.ts'
+import { SAMPLE_NUMBER } from '../../../machines/sample-number.ts'
 import { ROTATION_ID, type RotationDoc } from '../../domain/privacy/documents.ts'
 import { sumCounts } from '../../domain/privacy/erasure.ts'
 import { ok } from '../answers.ts'
@@ -16,7 +18,7 @@ const eraseBody = {
   schema: z
     .strictObject({ recipient: z.string().min(1).max(512) })
     .meta({ id: 'EraseRecipientRequest', description: 'The recipient to erase.' }),
-  example: { recipient: '+447911123456' },
+  example: { recipient: SAMPLE_NUMBER },
 }
 
 const erased = ok(erasure, 'How many of each were erased.', {

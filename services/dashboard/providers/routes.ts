@@ -4,12 +4,20 @@ import { z } from 'zod'
 import { type TargetInspector, targetProblem } from '../../../infra/outbound/target-inspector.ts'
 import { sameJson } from '../../../infra/store/ensure.ts'
 import { findBreakers } from '../../domain/breakers/documents.ts'
+import type { CountersignStore } from '../../domain/collections.ts'
 import { jsonObject } from '../../domain/openapi/shared-schemas.ts'
+import { CONSOLE_APP_ID } from '../../domain/tenancy/console.ts'
 import { findProviders, type Provider, providerContext, providerId } from '../../domain/tenancy/documents.ts'
 import type { Fingerprinter } from '../../domain/tenancy/fingerprint.ts'
 import { check, type InputProblem, underPath } from '../../domain/tenancy/problems.ts'
 import { addressIn } from '../../domain/tenancy/provider-destinations.ts'
-import { channelProblems, MAX_PROVIDERS_PER_APP, providerName, soleChannel } from '../../domain/tenancy/providers.ts'
+import {
+  channelProblems,
+  MAX_PROVIDERS_PER_APP,
+  providerCountries,
+  providerName,
+  soleChannel,
+} from '../../domain/tenancy/providers.ts'
 import { channel } from '../../domain/tenancy/value-schemas.ts'
 import type { AdminDeps } from '../admin-deps.ts'
 import { noContent, ok, page } from '../answers.ts'
@@ -26,6 +34,10 @@ const providerBody = z.strictObject({
   channel: channel.optional(),
   /** Providers are tried in the order of positions, then of names. A new provider without a position is the last. */
   position: z.int().min(0).max(MAX_POSITION).optional(),
+  paused: z.boolean().optional(),
+  countries: providerCountries.optional(),
+  /** Whether it is meant that users can no longer sign in by email. */
+  confirm: z.boolean().optional(),
   config: z.unknown().optional(),
 })
 type ProviderInput = z.output<typeof providerBody>
@@ -35,6 +47,8 @@ const example: ProviderAnswer = {
   channel: 'sms',
   type: 'twilio',
   position: 0,
+  paused: false,
+  countries: null,
   config: { account_sid: 'AC0123456789abcdef0123456789abcdef', auth_token: 'hmac:pnN2nQ-x', from: '+15005550006' },
   breaker: { state: 'closed', since: '2030-01-31T12:00:00.000Z', processes: 2 },
 }
@@ -75,7 +89,7 @@ export const providerOperations = [
     stepUp: true,
     summary: 'Create or change a provider',
     description:
-      'The config is replaced, except for its secrets: those that are omitted are kept, unless the destination changes. When `config` is omitted and the provider exists with the same type, the stored config is kept as it is. A name has 1 to 63 of a–z, 0–9, `-` and `_`.',
+      'The config is replaced, except for its secrets: those that are omitted are kept, unless the destination changes. When `config` is omitted and the provider exists with the same type, the stored config is kept as it is; so are `position`, `paused` and `countries` when they are omitted. A name has 1 to 63 of a–z, 0–9, `-` and `_`.',
     body: {
       schema: providerBody,
       documentedAs: providerBody
@@ -83,6 +97,14 @@ export const providerOperations = [
           config: jsonObject.optional().meta({
             description:
               'docs/providers.md lists the members for each type. Secrets that are omitted, or given as their fingerprints, are kept. Without a config, a provider of the same type keeps its own as it is.',
+          }),
+          paused: z.boolean().optional().meta({ description: 'Whether it is left out. Its receipts still count.' }),
+          countries: providerCountries
+            .optional()
+            .meta({ description: 'The countries whose numbers it serves, ISO 3166-1 alpha-2; null: all.' }),
+          confirm: z.boolean().optional().meta({
+            description:
+              "Needed to pause the last email provider of the dashboard's own app, which sends sign-in codes.",
           }),
         })
         .meta({ id: 'PutProviderRequest', description: 'A provider.' }),
@@ -115,9 +137,12 @@ export const providerOperations = [
           type: input.type,
           channel: channelOf(input),
           rev: stored ? stored.rev + 1 : 0,
+          paused: input.paused ?? stored?.paused ?? false,
+          countries: input.countries === undefined ? (stored?.countries ?? null) : input.countries,
           position: input.position ?? stored?.position ?? (others.at(-1)?.position ?? -1) + 1,
           config: kept ?? keyring.seal(JSON.stringify(config), providerContext(_id)),
         }
+        if (input.confirm !== true) await requireSignInMails(store, stored, next)
         const sameConfig = kept !== undefined || (before !== null && sameJson(before.raw, config))
         if (stored && sameConfig && sameJson(withoutConfig(stored), withoutConfig(next)))
           return { unchanged: { created: false, provider: stored } }
@@ -163,9 +188,23 @@ export const providerOperations = [
 async function writeProvider({ store }: AdminDeps, stored: Provider | undefined, next: Provider): Promise<boolean> {
   const docs = store.docs('providers')
   if (!stored) return (await docs.insert([next]))[0] === 'inserted'
-  const { channel, type, position, config } = next
-  const update = { $set: { channel, type, position, config } }
+  const { channel, type, position, paused, countries, config } = next
+  const update = { $set: { channel, type, position, paused, countries, config } }
   return (await docs.change([{ _id: next._id, rev: stored.rev, update }]))[0] === 'won'
+}
+
+/** Without a provider that sends them, only operators can sign in. */
+async function requireSignInMails(
+  store: CountersignStore,
+  stored: Provider | undefined,
+  { _id, app_id, paused }: Provider,
+): Promise<void> {
+  if (app_id !== CONSOLE_APP_ID || !paused || stored?.channel !== 'email' || stored.paused) return
+  const others = (await findProviders(store, app_id)).filter(one => one._id !== _id && one.channel === 'email')
+  if (others.some(one => !one.paused)) return
+  const message =
+    'would leave no provider for sign-in codes, so nobody could sign in by email: confirm it with "confirm": true'
+  throw validationProblem([{ path: 'paused', message }])
 }
 
 async function checkChannelAndAddress(

@@ -32,6 +32,10 @@ export const provider = z
     name: z.string().meta({ description: 'Unique within the app. Part of the address that the vendor calls.' }),
     channel: channel.meta({ description: 'The channel it serves.' }),
     type: providerType,
+    paused: z.boolean().meta({ description: 'It is not used while it is true. Its receipts count.' }),
+    countries: z.array(z.string()).nullable().meta({
+      description: 'The countries whose numbers it serves; null: all. Recipients without a country are served.',
+    }),
     position: z.int().meta({ description: 'Providers are tried in the order of positions, then of names.' }),
     config: jsonObject.nullable().meta({
       description: 'With fingerprints in place of secrets. Null when its data key is no longer configured.',

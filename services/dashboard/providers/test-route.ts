@@ -1,5 +1,6 @@
 // The test of a provider: one real message with a made-up code through this provider alone, and what the vendor
 // said to it. Only a process of the channel may call vendors, so the test is a call to one of them over the broker.
+
 import { randomUUID } from 'node:crypto'
 import type { Context } from 'koa'
 import { z } from 'zod'
@@ -8,6 +9,7 @@ import { httpException, Problem } from '../../../infra/http/problem.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { Channel } from '../../../machines/channels.ts'
+import { SAMPLE_NUMBER } from '../../../machines/sample-number.ts'
 import { problem } from '../../domain/errors.ts'
 import { errorRefusal } from '../../domain/openapi/refusals.ts'
 import { type App, type Provider, providerId } from '../../domain/tenancy/documents.ts'
@@ -109,7 +111,7 @@ export const providerTestOperations = [
     summary: 'Test a provider with a real call',
     description:
       "Sends one real message with a made-up code through this provider alone, and answers what the vendor said. There is no verification. It costs what a message to this recipient costs, is refunded when the vendor does not accept it, and obeys the countries and spend caps of the app. It does not count for the circuit breaker, and is not stopped by it. A sandbox accepts everything, sends nothing and costs nothing. At most ten per minute and app, twenty per day (UTC) and company, three in ten minutes to one recipient, and two of a company at once. 503: no process of the channel runs, or it is busy and did not answer within the provider's timeout.",
-    body: { schema: providerTestBody, example: { recipient: '+14155552671' } },
+    body: { schema: providerTestBody, example: { recipient: SAMPLE_NUMBER } },
     answers: [
       {
         ...ok(providerTest, 'What the vendor said.', refusedTest),
@@ -180,7 +182,7 @@ function requireReachable(text: string, channel: Channel): ParsedRecipient {
   const message =
     wanted === 'email'
       ? 'must be an email address: this provider sends mail'
-      : 'must be a valid phone number with its country code, such as "+14155552671"'
+      : `must be a valid phone number with its country code, such as "${SAMPLE_NUMBER}"`
   throw validationProblem([{ path: 'recipient', message }])
 }
 

@@ -2,19 +2,17 @@
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { BreakerDoc } from '../../domain/breakers/documents.ts'
-import { type Provider, providerContext } from '../../domain/tenancy/documents.ts'
+import { type Provider, providerContext, scopeOf } from '../../domain/tenancy/documents.ts'
 import { maskConfig } from '../../domain/tenancy/provider-secrets.ts'
 import { resolveProvider } from '../../domain/tenancy/providers.ts'
 import { breakerView } from './breaker-view.ts'
 import type { StoredConfig } from './changes.ts'
 import type { ProviderAnswer } from './schemas.ts'
 
-export const withoutConfig = ({ name, channel, type, position }: Omit<Provider, 'config'>) => ({
-  name,
-  channel,
-  type,
-  position,
-})
+export const withoutConfig = (provider: Provider) => {
+  const { name, type, position } = provider
+  return { name, type, position, ...scopeOf(provider) }
+}
 
 /** Null when its data key is no longer configured. */
 export function unsealConfig(keyring: Pick<Keyring, 'unseal'>, { _id, type, config }: Provider): StoredConfig | null {

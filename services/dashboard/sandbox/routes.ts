@@ -1,9 +1,11 @@
 // The sandbox: what it has received in place of vendors, and messages that a user would send.
+
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import { isoTime } from '../../../infra/iso-time.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
+import { SAMPLE_NUMBER } from '../../../machines/sample-number.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import { referenceIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { referencesIn } from '../../domain/verifications/whatsapp-references.ts'
@@ -31,7 +33,7 @@ export const sandboxOperations = [
           otp_id: 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c',
           delivery_id: 'dlv_01k2m8x4ea5c9r2mbt7kfw0xzd',
           channel: 'sms',
-          recipient: '+447911123456',
+          recipient: SAMPLE_NUMBER,
           text: '123456 is your Shop verification code.',
           code: '123456',
           at: '2030-01-01T12:00:00.000Z',
@@ -59,11 +61,11 @@ export const sandboxOperations = [
         .strictObject({
           app_id: z.string(),
           /** With or without the plus: a WhatsApp id is a number without it. */
-          from: z.string().regex(/^\+?[1-9]\d{6,14}$/, 'must be a phone number, such as "+447911123456"'),
+          from: z.string().regex(/^\+?[1-9]\d{6,14}$/, `must be a phone number, such as "${SAMPLE_NUMBER}"`),
           text: z.string(),
         })
         .meta({ id: 'SandboxInboundRequest', description: "A user's WhatsApp message." }),
-      example: { app_id: 'app_01k2m8x4e9s7v3hqz5tnw6yb0c', from: '+447911123456', text: 'K7Q2M9XD4RBT3WHN' },
+      example: { app_id: 'app_01k2m8x4e9s7v3hqz5tnw6yb0c', from: SAMPLE_NUMBER, text: 'K7Q2M9XD4RBT3WHN' },
     },
     answers: [ok(accepted, 'It was taken.', { accepted: true })],
     handle: async ({ ctx, body: { app_id, from, text } }, { store, broker, keyring, clock, withAudit }) => {

@@ -119,10 +119,10 @@ export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
   return {
     async mode() {
       const { providers, unreadable } = await tenancy.providersOf(CONSOLE_APP_ID, 'email')
-      if (providers.length + unreadable.length > 0) return 'live'
+      if ([...providers, ...unreadable].some(({ paused }) => !paused)) return 'live'
       if (!production) return 'test'
       throw problem('NoEnabledChannelError', {
-        detail: `This deployment has no email provider, so it cannot send codes for signing in. An operator adds one to ${CONSOLE_APP_ID}.`,
+        detail: `This deployment has no email provider that is not paused, so it cannot send codes for signing in. An operator adds or resumes one in ${CONSOLE_APP_ID}.`,
       })
     },
 

@@ -23,6 +23,8 @@ export interface BootstrapProvider {
   name: string
   channel: Channel
   type: ProviderType
+  /** Undefined: as stored. */
+  countries: string[] | null | undefined
   config: unknown
 }
 
@@ -93,10 +95,11 @@ const completeKey = (raw: RawKey): BootstrapKey => ({
   key: raw.key ?? null,
 })
 
-const completeProvider = ({ name, type, channel, config }: RawProvider): BootstrapProvider => ({
+const completeProvider = ({ name, type, channel, countries, config }: RawProvider): BootstrapProvider => ({
   name,
   type,
   channel: required(channel ?? soleChannel(type)),
+  countries,
   config: config === undefined ? {} : config,
 })
 

@@ -4,8 +4,9 @@ import type { CountersignStore } from '../collections.ts'
 import { hashApiKey } from '../tenancy/api-keys.ts'
 import { type ApiKey, type App, isClosed } from '../tenancy/documents.ts'
 import { exceedsGuessBudget } from '../tenancy/guess-budget.ts'
-import type { InputProblem } from '../tenancy/problems.ts'
+import { type InputProblem, underPath } from '../tenancy/problems.ts'
 import { guessProblem, haveSameGuessMembers, resolveSettings } from '../tenancy/settings.ts'
+import { ownTextProblems } from '../texts/own-texts.ts'
 import type { Bootstrap, BootstrapApp, BootstrapKey } from './complete-file.ts'
 
 export interface Conflicts {
@@ -47,6 +48,7 @@ export async function findConflicts(
           : [{ path: `${path}.id`, message: `is an app of ${company} already` }]
       }),
       ...apps.flatMap(app => guessConflicts(app, storedApps.get(app.fromFile.id))),
+      ...apps.flatMap(app => textConflicts(app, storedApps.get(app.fromFile.id))),
       ...keys.flatMap(key => keyConflicts(key, storedKeys.get(key.fromFile.id), keysWithHash)),
       ...(mayMint
         ? []
@@ -81,6 +83,16 @@ function guessConflicts({ path, fromFile: { settings } }: FileEntry<BootstrapApp
   if (!exceedsGuessBudget(resolved)) return []
   return [{ path: `${path}.settings.limits.recipient_verify`, message: guessProblem(resolved) }]
 }
+
+/** Texts are counted with the name of the app, which may be the stored one. */
+const textConflicts = ({ path, fromFile }: FileEntry<BootstrapApp>, stored?: App): InputProblem[] =>
+  underPath(
+    `${path}.settings`,
+    ownTextProblems(
+      resolveSettings(fromFile.settings ?? stored?.settings ?? {}),
+      fromFile.name ?? stored?.name ?? fromFile.id,
+    ),
+  )
 
 const staysClosed = ({ path, id }: { path: string; id: string }): InputProblem => ({
   path,

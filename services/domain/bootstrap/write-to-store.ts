@@ -107,17 +107,35 @@ async function ensureProviders(
   { store, keyring }: BootstrapDeps,
 ) {
   const docs = store.docs('providers')
-  for (const [position, { name, channel, type, config }] of fromFile.entries()) {
+  for (const [position, { name, channel, type, countries, config }] of fromFile.entries()) {
     const id = providerId(appId, name)
     const sealed = () => keyring.seal(JSON.stringify(config), providerContext(id))
     // A config that cannot be unsealed counts as different, and is replaced by the file's.
     const opened = (stored: string) => JSON.parse(unsealOrNull(keyring, stored, providerContext(id)) ?? 'null')
     await ensure(docs, id, {
-      create: () => ({ _id: id, app_id: appId, name, channel, type, position, config: sealed(), rev: 0 }),
+      create: () => ({
+        _id: id,
+        app_id: appId,
+        name,
+        channel,
+        type,
+        position,
+        countries: countries ?? null,
+        config: sealed(),
+        rev: 0,
+      }),
+      // What the file does not name stays as it is stored. A pause is an operator's, and the file cannot end it.
       update: stored => {
         const same = sameJson(opened(stored.config), config)
-        const inPlace = stored.channel === channel && stored.type === type && stored.position === position
-        return same && inPlace ? null : { $set: { channel, type, position, ...(same ? {} : { config: sealed() }) } }
+        const { countries: storedCountries = null } = stored
+        const wanted = { channel, type, position, countries: countries === undefined ? storedCountries : countries }
+        const inPlace = sameJson(wanted, {
+          channel: stored.channel,
+          type: stored.type,
+          position: stored.position,
+          countries: storedCountries,
+        })
+        return same && inPlace ? null : { $set: { ...wanted, ...(same ? {} : { config: sealed() }) } }
       },
     })
   }

@@ -2,6 +2,7 @@
 // name that no generator makes by itself from an object and its member (`VerificationStatus` would be the `status` of `Verification`).
 import { z } from 'zod'
 import type { LimitScope } from '../../../machines/calls.ts'
+import type { ChannelReason } from '../../../machines/channels.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
 import type {
   Completion,
@@ -13,6 +14,7 @@ import type {
   OtpStatus,
   Recipient,
 } from '../../../machines/otp.ts'
+import { channel } from '../../../machines/settings.values.ts'
 
 /** An enum of every `Name`: a name that is missing here is a type error. */
 export const enumOf = <Name extends string>(names: Record<Name, true>) =>
@@ -118,6 +120,8 @@ export const notAllowedCause = enumOf<NotAllowedCause>({
   no_usable_channel: true,
   channel_disabled: true,
   channel_no_provider: true,
+  channel_no_provider_for_country: true,
+  channel_provider_paused: true,
   channel_cannot_reach_recipient: true,
   channel_no_business_number: true,
   channel_not_provable_by_device: true,
@@ -128,6 +132,23 @@ export const notAllowedCause = enumOf<NotAllowedCause>({
   description:
     'Why a resend or a verify is not allowed. `channel_…`: why the channel that the call names is not usable.',
 })
+
+export const channelReason = enumOf<ChannelReason>({
+  off: true,
+  recipient: true,
+  country: true,
+  no_provider: true,
+  provider_paused: true,
+  not_in_order: true,
+}).meta({
+  id: 'ChannelReason',
+  description:
+    "Why a send does not use a channel. `off`: the app's settings do not allow it. `recipient`: email reaches addresses, the other channels phone numbers. `country`: no provider of the channel serves the country. `no_provider`: the channel has none. `provider_paused`: those that serve the country are paused. `not_in_order`: the routing order leaves it out.",
+})
+
+const refusedChannel = z
+  .object({ channel: channel.meta({ description: 'The channel.' }), reason: channelReason })
+  .meta({ id: 'RefusedChannel', description: 'A channel, and what it lacks.' })
 
 const inputProblem = z
   .object({
@@ -174,6 +195,10 @@ export const problemDetails = z
     }),
     cause: notAllowedCause.optional().meta({ description: 'On `ResendNotAllowedError` and `VerifyNotAllowedError`.' }),
     challenge: challenge.optional().meta({ description: 'On `ChallengeRequiredError`: what to solve.' }),
+    channels: z
+      .array(refusedChannel)
+      .optional()
+      .meta({ description: 'On `NoEnabledChannelError` to a server key: what each channel lacks.' }),
     step_up: z
       .array(stepUpWay)
       .optional()

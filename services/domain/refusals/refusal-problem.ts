@@ -12,6 +12,7 @@ export function refusalProblem({
   otp_status,
   cause,
   challenge,
+  channels,
 }: Refusal): Problem {
   const seconds = retry_after_ms === undefined ? undefined : Math.max(1, Math.ceil(retry_after_ms / 1000))
   return problem(error, {
@@ -22,6 +23,7 @@ export function refusalProblem({
       ...(otp_status === undefined ? {} : { otp_status }),
       ...(cause === undefined ? {} : { cause }),
       ...(challenge === undefined ? {} : { challenge: { ...challenge, expires_at: isoTime(challenge.expires_at) } }),
+      ...(channels === undefined ? {} : { channels }),
     },
     ...(seconds === undefined ? {} : { headers: { 'Retry-After': String(seconds) } }),
   })

@@ -4,6 +4,7 @@ import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { KeyKind, Mode } from '../../../machines/otp.ts'
+import type { ProviderScope } from '../../../machines/routing.ts'
 import type { Account } from '../money/documents.ts'
 import type { WEBHOOK_COLLECTIONS } from '../webhooks/documents.ts'
 import type { ProviderType } from './provider-types/list.ts'
@@ -56,9 +57,19 @@ export interface Provider extends RevisedDoc {
   type: ProviderType
   /** Providers of an app are tried in this order. */
   position: number
+  /** It is not used, but its receipts count. Absent: it is used. */
+  paused?: boolean
+  /** The countries whose numbers it serves. Absent or null: all of them. */
+  countries?: string[] | null
   /** Sealed JSON of the config as it was written. */
   config: string
 }
+
+export const scopeOf = ({ channel, paused = false, countries = null }: Provider): ProviderScope => ({
+  channel,
+  paused,
+  countries,
+})
 
 export const providerId = (appId: string, name: string): string => `${appId}:${name}`
 

@@ -1,6 +1,7 @@
 // What an app's provider may be: its name, the channel it serves, and how its config is parsed and completed.
 import { z } from 'zod'
 import type { Channel } from '../../../machines/channels.ts'
+import { country } from '../../../machines/settings.values.ts'
 import { resolveDefaults } from './parse-stored.ts'
 import { type CheckResult, check, type InputProblem } from './problems.ts'
 import { configSchema } from './provider-configs.ts'
@@ -22,6 +23,13 @@ export const PROVIDER_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
 export const providerName = z
   .string()
   .regex(PROVIDER_NAME, 'must be 1 to 63 of a–z, 0–9, "-" and "_", the first a letter or digit')
+
+/** Null: all countries. */
+export const providerCountries = z
+  .array(country)
+  .min(1, 'must name a country, or be null for all of them')
+  .refine(codes => new Set(codes).size === codes.length, 'names a country twice')
+  .nullable()
 
 /** The channel of a type that serves only one: operators need not name it. */
 export const soleChannel = (type: ProviderType): Channel | undefined =>

@@ -20,7 +20,7 @@ type PathIn<T> = {
       : Name
 }[keyof T & string]
 
-/** `code.length`. A list, or an object by country, is one setting. */
+/** `code.length`. A list, or an object by country or language, is one setting. */
 export type SettingPath = PathIn<AppSettings>
 export type SettingKind = ReturnType<typeof kindOf>
 
@@ -72,7 +72,7 @@ function kindOf(member: z.ZodType) {
   if (schema instanceof z.ZodEnum) return 'choice'
   if (schema instanceof z.ZodNumber) return unit ?? 'number'
   if (schema instanceof z.ZodString) return member.safeParse(null).success ? 'optional_text' : 'text'
-  if (!(schema instanceof z.ZodArray)) return 'by_country'
+  if (!(schema instanceof z.ZodArray)) return 'by_name'
   if (schema.element === limitRule) return 'rules'
   return unit === 'duration' ? 'durations' : 'list'
 }

@@ -6,6 +6,7 @@
 import { type Keyring, MissingKey, Unsealable } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { Channel } from '../../../machines/channels.ts'
+import type { ProviderScope } from '../../../machines/routing.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import {
   findEndpoints,
@@ -14,7 +15,7 @@ import {
   webhookSecretContext,
 } from '../webhooks/documents.ts'
 import { appIdOf } from '../webhooks/endpoint-ids.ts'
-import { type ApiKey, findProviders, isClosed, providerContext, type TenancyStore } from './documents.ts'
+import { type ApiKey, findProviders, isClosed, providerContext, scopeOf, type TenancyStore } from './documents.ts'
 import { resolveProvider, type TypedProviderConfig } from './providers.ts'
 import { resolveSettings } from './settings.ts'
 
@@ -26,7 +27,7 @@ export interface TenantApp {
 }
 
 /** A union that `type` discriminates. */
-export type TenantProvider = { app_id: string; name: string; channel: Channel } & TypedProviderConfig
+export type TenantProvider = { app_id: string; name: string } & ProviderScope & TypedProviderConfig
 
 /** `life`: to be read with `endpointLife` of machines/endpoint.step.ts. */
 export interface TenantWebhook
@@ -37,7 +38,7 @@ export interface TenantWebhook
 }
 
 /** A provider that cannot be used while its data key is missing. */
-export type UnreadableProvider = Pick<TenantProvider, 'name' | 'channel'> & { problem: MissingKey }
+export type UnreadableProvider = ProviderScope & { name: string; problem: MissingKey }
 
 export interface AppProviders {
   /** In the order they are tried. */
@@ -87,14 +88,15 @@ export const createTenancy = ({
   async providersOf(appId, channel) {
     const stored = await findProviders(store, appId)
     const result: AppProviders = { providers: [], unreadable: [] }
-    for (const { _id, app_id, name, channel: providerChannel, type, config } of stored) {
-      if (channel !== undefined && providerChannel !== channel) continue
+    for (const provider of stored) {
+      const { _id, app_id, name, type, config } = provider
+      if (channel !== undefined && provider.channel !== channel) continue
       try {
         const written: unknown = JSON.parse(keyring.unseal(config, providerContext(_id)))
-        result.providers.push({ app_id, name, channel: providerChannel, ...resolveProvider(type, written) })
+        result.providers.push({ app_id, name, ...scopeOf(provider), ...resolveProvider(type, written) })
       } catch (error) {
         if (!(error instanceof Unsealable)) throw error
-        if (error instanceof MissingKey) result.unreadable.push({ name, channel: providerChannel, problem: error })
+        if (error instanceof MissingKey) result.unreadable.push({ name, ...scopeOf(provider), problem: error })
       }
     }
     return result

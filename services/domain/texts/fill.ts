@@ -1,5 +1,8 @@
+/** `{code}` */
+export const PLACEHOLDER = /\{(\w+)\}/g
+
 // Fills the placeholders of a sentence. One pass only, so that an app named `{code}` or `$&` is a name like any other.
 export const fill = (text: string, values: Readonly<Record<string, string>>): string =>
-  text.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) =>
+  text.replaceAll(PLACEHOLDER, (placeholder, name: string) =>
     Object.hasOwn(values, name) ? (values[name] as string) : placeholder,
   )

@@ -4,10 +4,9 @@
 import { fill } from './fill.ts'
 import type { Sentences } from './languages.ts'
 
-export interface MailInput {
-  /** One of `LANGUAGES`. */
+interface MailValues {
+  /** A BCP 47 tag. */
   locale: string
-  sentences: Sentences
   subject: string
   app: string
   code: string
@@ -23,13 +22,35 @@ export const directionOf = (locale: string): 'rtl' | 'ltr' =>
 const CODE_STYLE =
   'font-size:28px;font-weight:700;letter-spacing:2px;white-space:nowrap;-webkit-user-select:all;user-select:all'
 
-export function renderMailHtml({ locale, sentences, subject, app, code, minutes }: MailInput): string {
+export function renderMailHtml({ sentences, ...mail }: MailValues & { sentences: Sentences }): string {
+  const values = shownValues(mail)
+  const { short, valid, notRequested } = sentences
+  return mailDocument(
+    mail,
+    `<p style="margin:0 0 16px">${fill(escapeHtml(short), values)}</p>
+<p style="margin:0 0 16px">${fill(escapeHtml(valid), values)}</p>
+<p style="margin:0;font-size:14px">${escapeHtml(notRequested)}</p>`,
+  )
+}
+
+/** Of an app's own text. `html` is the app's, only the values in it are escaped: own-texts.ts lets them stand in text alone. */
+export function renderOwnMailHtml({ text, html, ...mail }: MailValues & { text: string; html: string | null }): string {
+  const { app, code, minutes } = mail
+  const escaped = { app: escapeHtml(app), code: escapeHtml(code), minutes: escapeHtml(minutes) }
+  if (html !== null) return /<html\b/i.test(html) ? fill(html, escaped) : mailDocument(mail, fill(html, escaped))
+  const paragraphs = escapeHtml(text).split(/\n{2,}/)
+  const shown = paragraphs.map(lines => `<p style="margin:0 0 16px">${lines.replaceAll('\n', '<br>')}</p>`).join('\n')
+  return mailDocument(mail, fill(shown, shownValues(mail)))
+}
+
+const shownValues = ({ app, code, minutes }: MailValues) => ({
+  app: `<bdi>${escapeHtml(app)}</bdi>`,
+  code: `<bdi dir="ltr" style="${CODE_STYLE}">${escapeHtml(code)}</bdi>`,
+  minutes: `<bdi>${escapeHtml(minutes)}</bdi>`,
+})
+
+function mailDocument({ locale, subject }: MailValues, content: string): string {
   const languageAttributes = `lang="${escapeHtml(locale)}" dir="${directionOf(locale)}"`
-  const codeSentence = fill(escapeHtml(sentences.short), {
-    app: `<bdi>${escapeHtml(app)}</bdi>`,
-    code: `<bdi dir="ltr" style="${CODE_STYLE}">${escapeHtml(code)}</bdi>`,
-  })
-  const valid = fill(escapeHtml(sentences.valid), { minutes: `<bdi>${escapeHtml(minutes)}</bdi>` })
   return `<!doctype html>
 <html ${languageAttributes}>
 <head>
@@ -43,9 +64,7 @@ export function renderMailHtml({ locale, sentences, subject, app, code, minutes 
 </head>
 <body style="margin:0;padding:0">
 <div role="article" ${languageAttributes} style="max-width:480px;margin:0 auto;padding:32px 16px;font-family:system-ui,sans-serif;font-size:16px;line-height:1.6">
-<p style="margin:0 0 16px">${codeSentence}</p>
-<p style="margin:0 0 16px">${valid}</p>
-<p style="margin:0;font-size:14px">${escapeHtml(sentences.notRequested)}</p>
+${content}
 </div>
 </body>
 </html>

@@ -5,7 +5,7 @@ import type { SmsSettings } from '../../../machines/settings.ts'
 import { fill } from './fill.ts'
 import { CHAT_SENTENCES, type ChatSentences } from './languages.chat.ts'
 import { SENTENCES, type Sentences } from './languages.ts'
-import { renderMailHtml } from './mail-html.ts'
+import { renderMailHtml, renderOwnMailHtml } from './mail-html.ts'
 
 /** The languages we have texts in, as BCP 47 tags. */
 export const LANGUAGES: readonly string[] = Object.keys(SENTENCES)
@@ -18,7 +18,20 @@ export interface MessageInput {
   code: string
   minutes: number
   sms: Pick<SmsSettings, 'domain' | 'android_hash'>
+  /** The app's own text, as `ownTextFor` chooses it; null or absent: the built-in one. */
+  own?: ChosenText | null
 }
+
+/** A text with `{code}`, `{app}` and `{minutes}`. */
+export interface TextTemplate {
+  text: string
+  /** Of mail. Without it, the built-in one. */
+  subject?: string | null
+  /** Of mail: a document, or what stands in the body of one. Without it, it is made of the text. */
+  html?: string | null
+}
+
+export type ChosenText = TextTemplate & { locale: string }
 
 export interface MessageText {
   text: string
@@ -28,18 +41,31 @@ export interface MessageText {
   html: string | null
 }
 
-export function renderMessage({ channel, locale, app, code, minutes, sms }: MessageInput): MessageText {
-  const language = languageOf(locale)
-  const sentences = SENTENCES[language] as Sentences
-  const { short, valid, notRequested } = sentences
+export function renderMessage({ channel, locale, app, code, minutes, sms, own = null }: MessageInput): MessageText {
+  const builtIn = builtInText(channel, locale)
+  const template = own ?? builtIn
   const values = { app, code, minutes: String(minutes) }
-  const fillLines = (...lines: string[]): string => fill(lines.join('\n'), values)
-  if (channel === 'sms') return plainMessage([fillLines(short), ...autofillLines(sms, code)].join('\n'))
-  if (channel !== 'email') return plainMessage(fillLines(short, valid))
-  const subject = fillLines(short)
-  const html = renderMailHtml({ locale: language, sentences, subject, ...values })
-  return { text: fillLines(short, '', valid, notRequested), subject, html }
+  const text = fill(template.text, values)
+  if (channel === 'sms') return plainMessage([text, ...autofillLines(sms, code)].join('\n'))
+  if (channel !== 'email') return plainMessage(text)
+  // A line break in an app's name must not add a header.
+  const subject = fill(template.subject ?? builtIn.subject ?? '', values).replaceAll(/\p{Cc}+/gu, ' ')
+  const mail = { locale: own?.locale ?? languageOf(locale), subject, ...values }
+  const html = own
+    ? renderOwnMailHtml({ ...mail, text: own.text, html: own.html ?? null })
+    : renderMailHtml({ ...mail, sentences: sentencesOf(locale) })
+  return { text, subject, html }
 }
+
+/** The text of an app that has none of its own, and the beginning of one that it writes. */
+export function builtInText(channel: Channel, locale: string): TextTemplate {
+  const { short, valid, notRequested } = sentencesOf(locale)
+  if (channel === 'sms') return { text: short }
+  if (channel !== 'email') return { text: `${short}\n${valid}` }
+  return { text: `${short}\n\n${valid}\n${notRequested}`, subject: short }
+}
+
+const sentencesOf = (locale: string): Sentences => SENTENCES[languageOf(locale)] as Sentences
 
 const plainMessage = (text: string): MessageText => ({ text, subject: null, html: null })
 

@@ -4,6 +4,7 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Delivery, Otp } from '../../../machines/otp.ts'
 import type { TenantApp } from '../tenancy/tenancy.ts'
 import { type MessageText, renderMessage } from '../texts/message-text.ts'
+import { ownTextFor } from '../texts/own-texts.ts'
 import { atRest } from './encryption-context.ts'
 
 export interface MessageContent extends MessageText {
@@ -41,6 +42,7 @@ export function renderContent(keyring: ContentKeyring, { otp, delivery, app, loc
       code,
       minutes: minutesOf(otp),
       sms: app.settings.channels.sms,
+      own: ownTextFor(app.settings, delivery.channel, otp.locale),
     }),
   }
 }

@@ -1,12 +1,14 @@
 // Example requests and answers of one verification: sent by SMS, resent by WhatsApp, verified and exchanged.
+
 import type { z } from 'zod'
+import { SAMPLE_NUMBER } from '../../../machines/sample-number.ts'
 import type { delivery, Exchanged, Verification, VerificationDetails, Verified } from '../schemas.answers.ts'
 
 const otp_id = 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c'
 const token = 'otp_vt_01k2m8x4e9s7v3hqz5tnw6yb0cQm9zR0pXv4tq8Jw1uYd6sLk3nHb7cFe5aGi2oPx'
 
 export const requestExamples = {
-  send: { recipient: '+447911123456', locale: 'en', client_ip: '203.0.113.7' },
+  send: { recipient: SAMPLE_NUMBER, locale: 'en', client_ip: '203.0.113.7' },
   resend: { otp_id, channel: 'whatsapp' },
   verify: { otp_id, code: '123456' },
   cancel: { otp_id },
@@ -51,7 +53,7 @@ const matched: Verified = { otp_id, status: 'approved', matched: true, attempts_
 
 const exchanged: Exchanged = {
   otp_id,
-  recipient: '+447911123456',
+  recipient: SAMPLE_NUMBER,
   recipient_type: 'phone',
   channel: 'sms',
   verified_at: '2030-01-01T12:00:41.120Z',

@@ -36,7 +36,18 @@ export const refusal = {
   }),
   recipient: errorRefusal('InvalidRecipientError', 'The recipient is no valid phone number or email address.'),
   idempotencyKey: errorRefusal('InvalidIdempotencyKeyError', 'The idempotency key is longer than 128 characters.'),
-  noChannel: errorRefusal('NoEnabledChannelError', 'No enabled channel can reach the recipient.'),
+  noChannel: errorRefusal(
+    'NoEnabledChannelError',
+    'No enabled channel can reach the recipient. A server key is told what each channel lacks.',
+    {
+      channels: [
+        { channel: 'sms', reason: 'provider_paused' },
+        { channel: 'whatsapp', reason: 'no_provider' },
+        { channel: 'telegram', reason: 'off' },
+        { channel: 'email', reason: 'recipient' },
+      ],
+    },
+  ),
   geo: errorRefusal('GeoBlockedError', "The recipient's country is blocked."),
   reputation: errorRefusal('IpReputationBlockedError', 'The client address is a known source of abuse.'),
   funds: errorRefusal('InsufficientFundsError', 'The balance is not enough to send.'),

@@ -62,9 +62,9 @@ export const createResend = (deps: ResendDeps) => {
   /** A resend that fails only because a provider's data key is missing must be retried, so it throws instead of being refused. */
   function throwIfKeyMissing(app: CachedApp, doc: OtpDoc, command: ResendCommand): void {
     if (doc.mode === 'test' || app.unreadable.length === 0 || step(doc, command).changed) return
-    for (const { channel, problem } of app.unreadable) {
-      const usable = usableFor(doc.context, app, [...app.providedChannels(doc.mode), channel])
-      if (step(doc, { ...command, usable }).changed) throw problem
+    for (const unreadable of app.unreadable) {
+      const usable = usableFor(doc.context, app, [...app.providers(doc.mode), unreadable])
+      if (step(doc, { ...command, usable }).changed) throw unreadable.problem
     }
   }
 

@@ -4,11 +4,19 @@
 //   planSend         In: the recipient, the app, the reputation of the client address. Out: the channel, or the refusal of the first check
 //                    that fails: country → channel → client address.
 import type { Refusal } from '../../../machines/calls.ts'
-import type { Channel } from '../../../machines/channels.ts'
+import { CHANNELS, type Channel } from '../../../machines/channels.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
 import type { Magic } from '../../../machines/magic-recipients.ts'
 import type { KeyKind, Mode, Prices } from '../../../machines/otp.ts'
-import { firstUsable, isGeoBlocked, orderFor, usableChannels } from '../../../machines/routing.ts'
+import {
+  channelReason,
+  firstUsable,
+  isGeoBlocked,
+  obstacle,
+  orderFor,
+  type RoutingInput,
+  usableChannels,
+} from '../../../machines/routing.ts'
 import type { WhatsAppMode } from '../../../machines/settings.ts'
 import { recipientFaults } from '../../domain/verifications/recipient-faults.ts'
 import {
@@ -60,21 +68,17 @@ export function planSend(request: SendRequest): SendPlan | Refusal {
 
   const { settings } = app
   const whatsapp = settings.channels.whatsapp.mode
-  const usableAmong = (providedChannels: readonly Channel[]): Channel[] =>
-    usableChannels({ settings, recipient: recipient.kind, providedChannels, whatsapp, caller })
-  const usable = usableAmong(app.providedChannels(mode))
+  const routing = { settings, recipient: recipient.kind, country, providers: app.providers(mode), whatsapp, caller }
+  const usable = usableChannels(routing)
   const order = orderFor(settings.routing, country)
   const channel = firstUsable(order, usable)
   const unreadable = mode === 'test' ? [] : app.unreadable
   // A provider exists, but its data key is missing. The send must be retried when the key is back, so it is not refused.
   const unreadableProvider =
-    channel === undefined && unreadable.find(one => firstUsable(order, usableAmong([one.channel])) !== undefined)
+    channel === undefined &&
+    unreadable.find(one => firstUsable(order, usableChannels({ ...routing, providers: [one] })) !== undefined)
   if (unreadableProvider) throw unreadableProvider.problem
-  if (channel === undefined || isMagicRefusal(magic, 'NoEnabledChannelError'))
-    return refusal(
-      'NoEnabledChannelError',
-      'No channel of the order is enabled, can reach the recipient and has a provider.',
-    )
+  if (channel === undefined || isMagicRefusal(magic, 'NoEnabledChannelError')) return noChannelRefusal(order, routing)
 
   if (reputation === 'abusive' || isMagicRefusal(magic, 'IpReputationBlockedError')) return abusiveAddressRefusal()
   if (isMagicRefusal(magic, 'RateLimitExceededError')) return limitRefusal('recipient', MAGIC_RETRY_AFTER_MS)
@@ -83,6 +87,22 @@ export function planSend(request: SendRequest): SendPlan | Refusal {
   const insufficientFunds = isMagicRefusal(magic, 'InsufficientFundsError')
   return { recipient, masked, country, magic: magic !== null, insufficientFunds, order, usable, channel }
 }
+
+/** A server key is told what each channel lacks; a device is not, because it may be anyone's. */
+const noChannelRefusal = (order: readonly Channel[], routing: RoutingInput): Refusal =>
+  refusal(
+    'NoEnabledChannelError',
+    'No channel of the order is enabled, can reach the recipient and has a provider for it.',
+    routing.caller === 'server'
+      ? {
+          channels: CHANNELS.map(channel => ({
+            channel,
+            // The magic recipient is refused although a channel may be usable.
+            reason: channelReason(channel, order, obstacle(channel, routing)) ?? 'off',
+          })),
+        }
+      : {},
+  )
 
 /** The first channel of the order that costs nothing. Sms never counts as free, even without a price in the list, because a text
  *  message always costs money. */

@@ -5,7 +5,7 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { newId } from '../../../infra/ids.ts'
 import type { Channel, Obstacle } from '../../../machines/channels.ts'
 import type { Otp, ResendInputs } from '../../../machines/otp.ts'
-import { obstacle, type RoutingInput, usableChannels } from '../../../machines/routing.ts'
+import { obstacle, type ProviderScope, type RoutingInput, usableChannels } from '../../../machines/routing.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Funds } from '../money/funds.ts'
 import { linkFor } from './links.ts'
@@ -22,24 +22,25 @@ export async function resendInputsFor(
   { keyring, clock, funds }: ResendInputsDeps,
 ): Promise<ResendInputs> {
   return {
-    usable: usableFor(otp, app, app.providedChannels(otp.mode)),
+    usable: usableFor(otp, app, app.providers(otp.mode)),
     new_delivery_id: newId('dlv', clock.now()),
     link: linkFor(keyring, otp, app),
     prices: await funds.pricesFor(otp, otp.recipient),
   }
 }
 
-export const usableFor = (otp: Otp, app: CachedApp, providedChannels: readonly Channel[]): Channel[] =>
-  usableChannels(routingInputOf(otp, app, providedChannels))
+export const usableFor = (otp: Otp, app: CachedApp, providers: readonly ProviderScope[]): Channel[] =>
+  usableChannels(routingInputOf(otp, app, providers))
 
 /** Why the verification cannot be resent on this channel now; null when it can. */
 export const obstacleFor = (otp: Otp, app: CachedApp, channel: Channel): Obstacle | null =>
-  obstacle(channel, routingInputOf(otp, app, app.providedChannels(otp.mode)))
+  obstacle(channel, routingInputOf(otp, app, app.providers(otp.mode)))
 
-const routingInputOf = (otp: Otp, { settings }: CachedApp, providedChannels: readonly Channel[]): RoutingInput => ({
+const routingInputOf = (otp: Otp, { settings }: CachedApp, providers: readonly ProviderScope[]): RoutingInput => ({
   settings,
   recipient: otp.recipient.kind,
-  providedChannels,
+  country: otp.recipient.country,
+  providers,
   whatsapp: otp.whatsapp,
   caller: otp.started_by.kind,
 })

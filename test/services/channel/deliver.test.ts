@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { step } from '../../../machines/otp.step.ts'
 import { providerContext } from '../../../services/domain/tenancy/documents.ts'
+import { TENANT_CACHE } from '../../../services/domain/tenancy/tenancy.ts'
 import {
   acceptMessage,
   actorWithProvider,
@@ -209,6 +210,30 @@ onEmbeddedStore('the channel actor', fresh => {
       expect(actor.reports[0]?.body).to.include({ reason: 'no_provider' })
       expect(actor.log.lines().map(({ msg, type }) => [msg, type])).to.deep.equal([['provider.not_built', 'http']])
       expect(await actor.store.docs('attempts').count({ _id: { $gt: '' } })).to.equal(0)
+    })
+
+    it('keeps a provider, its connections and its breaker, while it is paused and after it is resumed', async () => {
+      const events: string[] = []
+      const actor = createChannelActor(await fresh(), {
+        http: ({ name }) => {
+          events.push(`built ${name}`)
+          return {
+            async send() {
+              events.push(`sent by ${name}`)
+              return { reference: null }
+            },
+            close: () => void events.push(`closed ${name}`),
+          }
+        },
+      })
+      const gateway = (name: string) => ({ name, channel: 'sms', type: 'http', config: { url: 'https://a.example/' } })
+      await createTenant(actor, { providers: [gateway('first'), gateway('second')] })
+      for (const paused of [false, true, false]) {
+        await actor.store.docs('providers').modify({ _id: 'app_shop:first' }, { $set: { paused } })
+        await actor.clock.advance(TENANT_CACHE.ttlMs)
+        await actor.deliver(await insertOtp(actor, live))
+      }
+      expect(events).to.deep.equal(['built first', 'built second', 'sent by first', 'sent by second', 'sent by first'])
     })
 
     it('takes the first of the channel that has a factory', async () => {

@@ -48,6 +48,7 @@ function play({ providers, deaths, afterwards, soleProcess, redelivered }: World
     sendsReceipts,
     repeatable: false,
     shut: false,
+    mayBeCalled: true,
   }))
   const attempts: PastAttempt[] = []
   const calls = new Map<string, number>()

@@ -18,6 +18,7 @@ const provider = (name: string, more: Partial<ProviderStatus> = {}): ProviderSta
   sendsReceipts: true,
   repeatable: false,
   shut: false,
+  mayBeCalled: true,
   ...more,
 })
 const attempt = (
@@ -100,6 +101,21 @@ describe('the next step of a delivery', () => {
       expect(step([attempt('a', 'unknown', ago(SECOND))])).to.deep.equal({ kind: 'wait', ms: 14 * SECOND })
       const over = [attempt('a', 'unknown', ago(15 * SECOND))]
       expect(step(over)).to.deep.equal({ kind: 'call', provider: 'b', round: 1, call: 1 })
+    })
+
+    it('is a wait for a receipt of a provider that was paused since, then the next provider', () => {
+      const providers = [provider('a', { mayBeCalled: false }), provider('b')]
+      expect(step([attempt('a', 'unknown', ago(SECOND))], { providers })).to.deep.equal({
+        kind: 'wait',
+        ms: 14 * SECOND,
+      })
+      const over = [attempt('a', 'unknown', ago(15 * SECOND))]
+      const next = { kind: 'call', provider: 'b', round: 1, call: 1 }
+      expect(step(over, { providers })).to.deep.equal(next)
+      expect(step(over, { providers: [provider('a', { mayBeCalled: false })] })).to.deep.equal({
+        kind: 'fail',
+        reason: 'no_answer',
+      })
     })
 
     it('is a wait from the end of the call on, not from its beginning', () => {
@@ -217,6 +233,10 @@ describe('the next step of a delivery', () => {
 
   it('is the end without a provider', () => {
     expect(step([], { providers: [] })).to.deep.equal({ kind: 'fail', reason: 'no_provider' })
+    expect(step([], { providers: [provider('a', { mayBeCalled: false })] })).to.deep.equal({
+      kind: 'fail',
+      reason: 'no_provider',
+    })
     const removed = [attempt('a', 'failed')]
     expect(step(removed, { providers: [] })).to.deep.equal({ kind: 'fail', reason: 'provider_failed' })
   })

@@ -55,7 +55,7 @@ onEmbeddedStore('the routing preview', fresh => {
       sms: null,
       whatsapp: null,
       telegram: 'no_provider',
-      email: 'cannot_reach_recipient',
+      email: 'recipient',
     })
   })
 
@@ -77,18 +77,21 @@ onEmbeddedStore('the routing preview', fresh => {
     await change({ channels: { whatsapp: { enabled: false } } })
     const body = await explain(BRAZILIAN)
     expect(body.channel).to.equal('sms')
-    expect(obstacles(body).whatsapp).to.equal('disabled')
+    expect(obstacles(body).whatsapp).to.equal('off')
     expect(body.channels[1].reason).to.contain('switched off')
   })
 
   it('uses changed settings at once', async () => {
     await storeLinkModeOfEarlierRelease()
-    expect(obstacles(await explain(BRITISH)).whatsapp).to.equal('no_business_number')
+    expect((await explain(BRITISH)).channels[1]).to.include({
+      obstacle: 'off',
+      reason: 'Its link modes need a business number.',
+    })
     await change({ channels: { whatsapp: { business_number: '+15550001111' } } })
     expect(await explain(BRITISH)).to.include({ channel: 'whatsapp', whatsapp_mode: 'link_inbound' })
     const device = await explain(BRITISH, { kind: 'publishable' })
     expect(device).to.include({ channel: null, refusal: 'NoEnabledChannelError' })
-    expect(obstacles(device).whatsapp).to.equal('not_provable_by_device')
+    expect(device.channels[1].reason).to.contain('could never prove')
   })
 
   it('reports a blocked country', async () => {

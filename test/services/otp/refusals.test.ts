@@ -8,6 +8,8 @@ type Refused = Omit<Extract<Reply, { kind: 'refused' }>, 'kind' | 'error'>
 const OBSTACLES: Record<`channel_${Obstacle}`, Refused> = {
   channel_disabled: { channel: 'telegram' },
   channel_no_provider: { channel: 'sms' },
+  channel_no_provider_for_country: { channel: 'sms' },
+  channel_provider_paused: { channel: 'sms' },
   channel_cannot_reach_recipient: { channel: 'email' },
   channel_no_business_number: { channel: 'whatsapp' },
   channel_not_provable_by_device: { channel: 'whatsapp' },

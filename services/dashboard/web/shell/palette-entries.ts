@@ -22,7 +22,8 @@ const KEYWORDS: Readonly<Record<string, string>> = {
   '/routing': 'channels order countries whatsapp mode fallback explain',
   '/providers': `vendors gateway test breakers ${PROVIDER_TYPES.join(' ')}`,
   '/limits': 'rate limits countries blocked spend caps ip address lists guard',
-  '/settings': 'code length language expiry attempts cooldown devices publishable origins cors token idempotency',
+  '/settings':
+    'code length texts wording template subject html segments language expiry attempts cooldown devices publishable origins cors token idempotency',
   '/money': 'balance credit ledger prices reconciliation',
   '/team': 'users invite people roles sessions apps company',
   '/audit': 'log changes history',

@@ -26,7 +26,7 @@ const WHAT_TO_DO: Readonly<Record<ErrorType | 'HTTPException', string>> = {
     'Ask the user for another number or address. Numbers are E.164: a plus, the country, the number.',
   InvalidIdempotencyKeyError: 'Use an idempotency key of at most 128 characters.',
   NoEnabledChannelError:
-    'Enable a channel that reaches this kind of recipient, and give it a provider. [Explain the route](#explainRoute) says what is missing.',
+    'Enable a channel that reaches this kind of recipient, and give it a provider. A server key reads in `channels` what each channel lacks; [Explain the route](#explainRoute) says the same.',
   GeoBlockedError:
     'The app blocks this country. Ask for another number, or change `blocked_countries` and `allowed_countries`.',
   IpReputationBlockedError: 'Do not retry. The address is on the list of abusive ones.',

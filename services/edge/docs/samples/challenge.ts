@@ -1,6 +1,8 @@
 // How a page solves a challenge, as JavaScript for a browser. test/flow/challenge.test.ts runs it. Its solver is that of
 // machines/challenge-solver.ts, and docs/challenges.md shows the same: test/docs/examples.test.ts compares the three.
-export const CHALLENGE_SAMPLE = `// Sends, and where the API asks for it solves a challenge first: { recipient: '+447911123456' } → the verification.
+import { SAMPLE_NUMBER } from '../../../../machines/sample-number.ts'
+
+export const CHALLENGE_SAMPLE = `// Sends, and where the API asks for it solves a challenge first: { recipient: '${SAMPLE_NUMBER}' } → the verification.
 async function send(baseUrl, publishableKey, body) {
   const post = headers =>
     fetch(\`\${baseUrl}/api/v1/otp/send\`, {

@@ -1,4 +1,7 @@
 import { expect } from 'chai'
+import { ensureConsole } from '../../../../services/domain/bootstrap/console.ts'
+import { CONSOLE_APP_ID } from '../../../../services/domain/tenancy/console.ts'
+import type { Provider } from '../../../../services/domain/tenancy/documents.ts'
 import { fingerprint } from '../../../../services/domain/tenancy/fingerprint.ts'
 import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
@@ -61,6 +64,8 @@ onEmbeddedStore('the providers of an app', fresh => {
       channel: 'sms',
       type: 'twilio',
       position: 0,
+      paused: false,
+      countries: null,
       config: {
         account_sid: 'AC11111111111111111111111111111111',
         auth_token: fingerprint(KEYRING, TOKEN),
@@ -89,6 +94,51 @@ onEmbeddedStore('the providers of an app', fresh => {
     await put('b', { type: 'twilio', config: TWILIO, position: 7 })
     const order = (await createTenancy(admin).providersOf(app)).providers.map(({ name }) => name)
     expect(order).to.deep.equal(['first', 'a', 'b'])
+  })
+
+  it('are paused, and serve some countries, without their config', async () => {
+    await put('main', { type: 'twilio', config: TWILIO })
+    const { status, body } = await put('main', { type: 'twilio', paused: true, countries: ['IN', 'GB'] })
+    expect(status).to.equal(200)
+    expect(body).to.deep.include({ paused: true, countries: ['IN', 'GB'], position: 0 })
+    expect((await put('main', { type: 'twilio', position: 3 })).body, 'what is left out stays').to.deep.include({
+      paused: true,
+      countries: ['IN', 'GB'],
+    })
+    // Records of the same millisecond are in no order.
+    const change = (await records('provider.change')).find(({ before }: { before: Provider }) => !before.paused)
+    expect([change.before, change.after].map(({ paused, countries }) => [paused, countries])).to.deep.equal([
+      [false, null],
+      [true, ['IN', 'GB']],
+    ])
+    expect((await put('main', { type: 'twilio', paused: false, countries: null })).body).to.deep.include({
+      paused: false,
+      countries: null,
+    })
+    expect(await opened('main')).to.include(TWILIO)
+  })
+
+  it('serve no country that there is not, none twice, and at least one', async () => {
+    for (const [countries, path] of [
+      [['XX'], 'countries.0'],
+      [['GB', 'GB'], 'countries'],
+      [[], 'countries'],
+      ['GB', 'countries'],
+    ] as const)
+      expect(errorPaths(await put('main', { type: 'twilio', config: TWILIO, countries }))).to.deep.equal([path])
+    expect(errorPaths(await put('main', { type: 'twilio', config: TWILIO, paused: 1 }))).to.deep.equal(['paused'])
+  })
+
+  it("of the console's own app are not paused unasked if no other sends sign-in codes", async () => {
+    await ensureConsole(admin)
+    const mail = (name: string, more: object = {}) =>
+      admin.ask('PUT', `/apps/${CONSOLE_APP_ID}/providers/${name}`, { type: 'sandbox', channel: 'email', ...more })
+    await mail('one')
+    await mail('two')
+    expect((await mail('one', { paused: true })).status, 'another is left').to.equal(200)
+    expect(errorPaths(await mail('two', { paused: true }))).to.deep.equal(['paused'])
+    expect((await mail('two', { paused: true, confirm: true })).body.paused).to.equal(true)
+    expect((await mail('two', { paused: true, position: 5 })).status, 'it is paused already').to.equal(200)
   })
 
   it('are deleted, and then 404', async () => {

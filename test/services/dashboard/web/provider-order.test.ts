@@ -4,6 +4,8 @@ import {
   type Placed,
   positionsAfterMove,
   type Step,
+  splitByCountry,
+  splittable,
   withPositions,
 } from '../../../../services/dashboard/web/screens/providers/provider-order.ts'
 
@@ -30,6 +32,28 @@ describe('the order of providers', () => {
     const all = at(['a', 3], ['b', 3], ['c', 3])
     expect(orderAfter(all, 'c', 'up')).to.deep.equal(['a', 'c', 'b'])
     expect(orderAfter(all, 'a', 'down')).to.deep.equal(['b', 'a', 'c'])
+  })
+
+  it('gives a country to one provider, first, and leaves the rest to the others', () => {
+    const scoped = (name: string, position: number, countries: string[] | null = null, paused = false) => ({
+      name,
+      position,
+      countries,
+      paused,
+    })
+    const all = [scoped('twilio', 0), scoped('vonage', 1), scoped('off', 2, null, true)]
+    const { countries, positions } = splitByCountry(all, 'vonage', 'IN')
+    expect([countries, positions]).to.deep.equal([['IN'], at(['vonage', 0], ['twilio', 1])])
+    const split = [scoped('vonage', 0, ['IN']), scoped('twilio', 1)]
+    expect(splitByCountry(split, 'vonage', 'BD')).to.deep.equal({ countries: ['IN', 'BD'], positions: [] })
+    expect(
+      splittable(split).map(({ name }) => name),
+      'without twilio nobody would serve the rest',
+    ).to.deep.equal(['vonage'])
+    expect(splittable([scoped('twilio', 0), scoped('off', 1, null, true)]).map(({ name }) => name)).to.deep.equal([
+      'off',
+    ])
+    expect(splittable([scoped('twilio', 0)])).to.deep.equal([])
   })
 
   it('changes nothing at the ends, and for a name that is not there', () => {

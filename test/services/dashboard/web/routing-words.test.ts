@@ -21,10 +21,11 @@ const BRAZIL: RoutePreview = {
   channels: [
     { channel: 'sms', place: 2, usable: true, obstacle: null, reason: null },
     { channel: 'whatsapp', place: 1, usable: true, obstacle: null, reason: null },
-    { channel: 'telegram', place: null, usable: false, obstacle: 'disabled', reason: 'It is switched off.' },
-    { channel: 'email', place: null, usable: false, obstacle: 'cannot_reach_recipient', reason: 'It cannot.' },
+    { channel: 'telegram', place: null, usable: false, obstacle: 'off', reason: 'It is switched off.' },
+    { channel: 'email', place: null, usable: false, obstacle: 'recipient', reason: 'It cannot.' },
   ],
 }
+const EVERYWHERE = { paused: false, countries: null }
 const REFUSED: RoutePreview = { ...BRAZIL, channel: null, refusal: 'NoEnabledChannelError' }
 const SERVER = { mode: 'live', kind: 'server', publishableSend: false } as const
 const DEVICE = { mode: 'live', kind: 'publishable', publishableSend: false } as const
@@ -81,15 +82,18 @@ describe('the explanation of a route, in words', () => {
 
   it('names the providers of the channel in the order in which they are tried', () => {
     const providers = [
-      { name: 'b', channel: 'sms', position: 1 },
-      { name: 'a', channel: 'sms', position: 1 },
-      { name: 'c', channel: 'sms', position: 0 },
-      { name: 'mail', channel: 'email', position: 0 },
-    ] as const
-    expect(providerWords('sms', SERVER, providers)).to.equal('c; if it fails a, then b')
-    expect(providerWords('email', SERVER, providers)).to.equal('mail')
-    expect(providerWords('telegram', SERVER, providers)).to.equal('no provider')
-    expect(providerWords('sms', { mode: 'test' }, providers)).to.match(/^the sandbox/)
+      { name: 'b', channel: 'sms', position: 1, ...EVERYWHERE },
+      { name: 'a', channel: 'sms', position: 1, ...EVERYWHERE },
+      { name: 'c', channel: 'sms', position: 0, ...EVERYWHERE },
+      { name: 'paused', channel: 'sms', position: 0, paused: true, countries: null },
+      { name: 'indian', channel: 'sms', position: 0, paused: false, countries: ['IN'] },
+      { name: 'mail', channel: 'email', position: 0, ...EVERYWHERE },
+    ] satisfies Parameters<typeof providerWords>[3]
+    expect(providerWords('sms', SERVER, 'GB', providers)).to.equal('c; if it fails a, then b')
+    expect(providerWords('sms', SERVER, 'IN', providers)).to.match(/^c; if it fails indian/)
+    expect(providerWords('email', SERVER, null, providers)).to.equal('mail')
+    expect(providerWords('telegram', SERVER, 'GB', providers)).to.equal('no provider')
+    expect(providerWords('sms', { mode: 'test' }, 'GB', providers)).to.match(/^the sandbox/)
   })
 
   it('takes numbers as people write them', () => {

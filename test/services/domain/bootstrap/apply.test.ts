@@ -213,10 +213,41 @@ eachStore('applying the bootstrap file', fresh => {
         app_id: 'app_shop',
         name: 'main',
         channel: 'telegram',
+        paused: false,
+        countries: null,
         type: 'telegram_gateway',
         config: { token: 'tg-token', base_url: 'https://gatewayapi.telegram.org' },
       },
     ])
+  })
+
+  it('counts the segments of own texts with the name of the app, the stored one too', async () => {
+    const store = await fresh()
+    const texts = { sms: { en: { text: `{code} {app}${'x'.repeat(290)}` } } }
+    await apply(store, withApp({ name: 'Shop', settings: { texts } }))
+    const problem = await apply(store, withApp({ name: 'A shop with a long name' })).then(
+      () => 'none',
+      (error: Error) => error.message,
+    )
+    expect(problem).to.contain('companies.0.apps.0.settings.texts.sms.en.text').and.to.contain('3 SMS segments')
+  })
+
+  it('leaves a pause, and countries that it does not name, as they are stored', async () => {
+    const store = await fresh()
+    const file = (more: object) => withApp({ providers: [{ name: 'main', type: 'sandbox', channel: 'sms', ...more }] })
+    const scope = async () => {
+      const [provider] = (await createTenancy({ store, keyring }).providersOf('app_shop')).providers
+      return [provider?.paused, provider?.countries]
+    }
+    await apply(store, file({ countries: ['IN'] }))
+    expect(await scope()).to.deep.equal([false, ['IN']])
+    await store.docs('providers').modify({ _id: 'app_shop:main' }, { $set: { paused: true } })
+    await apply(store, file({}))
+    expect(await scope()).to.deep.equal([true, ['IN']])
+    await apply(store, file({ countries: ['GB'] }))
+    expect(await scope()).to.deep.equal([true, ['GB']])
+    await apply(store, file({ countries: null }))
+    expect(await scope()).to.deep.equal([true, null])
   })
 
   it('applies its change after a lost race with another change', async () => {

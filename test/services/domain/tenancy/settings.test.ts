@@ -43,6 +43,8 @@ const DEFAULTS = {
   blocked_countries: [],
   allowed_countries: null,
   spend_caps: {},
+  texts: { sms: {}, email: {}, whatsapp: {} },
+  text_links: false,
   fraud_guard: { mode: 'record', action: 'refuse' },
   auto_fallback: false,
   publishable_send: false,

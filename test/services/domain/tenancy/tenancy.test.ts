@@ -52,6 +52,8 @@ eachStore('tenancy', fresh => {
         app_id: 'app_shop',
         name: 'mail',
         channel: 'email',
+        paused: false,
+        countries: null,
         type: 'smtp',
         config: {
           host: 'mail.example.com',

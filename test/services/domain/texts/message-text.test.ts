@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { chooseLocale } from '../../../../machines/locale.ts'
+import { smsSegments } from '../../../../machines/sms-segments.ts'
 import { SENTENCES } from '../../../../services/domain/texts/languages.ts'
 import { LANGUAGES, type MessageInput, renderMessage } from '../../../../services/domain/texts/message-text.ts'
-import { smsSegments } from '../../../support/sms-segments.ts'
 
 const render = (given: Partial<MessageInput> = {}) =>
   renderMessage({

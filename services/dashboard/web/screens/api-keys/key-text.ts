@@ -1,4 +1,5 @@
 // API keys in words. In: keys as the admin API answers them. Out: what the list and the dialogs show of them.
+import { SAMPLE_NUMBER } from '../../../../../machines/sample-number.ts'
 import type { components } from '../../api/schema.ts'
 
 export type ApiKey = components['schemas']['ApiKey']
@@ -36,7 +37,6 @@ export const inOrder = (keys: readonly ApiKey[]): ApiKey[] =>
 
 /** In test mode every message to it arrives. */
 const TEST_RECIPIENT = '+15005550010'
-const LIVE_RECIPIENT = '+14155550123'
 
 /** A command for a terminal that starts a verification with the key. */
 export const sendCommand = (origin: string, { key, mode }: { key: string; mode: KeyMode }): string =>
@@ -44,5 +44,5 @@ export const sendCommand = (origin: string, { key, mode }: { key: string; mode: 
     `curl ${origin}/api/v1/otp/send \\`,
     `  -H 'Authorization: Bearer ${key}' \\`,
     `  -H 'Content-Type: application/json' \\`,
-    `  -d '{"recipient": "${mode === 'test' ? TEST_RECIPIENT : LIVE_RECIPIENT}"}'`,
+    `  -d '{"recipient": "${mode === 'test' ? TEST_RECIPIENT : SAMPLE_NUMBER}"}'`,
   ].join('\n')

@@ -1,5 +1,6 @@
 // Erases a person from all apps of a company, or from one. In: a number or an address. Out: after a confirmation that says what is there, a report of what was erased.
 import { useState } from 'preact/hooks'
+import { SAMPLE_NUMBER } from '../../../../../machines/sample-number.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
@@ -67,7 +68,7 @@ export function Erase() {
       <Form change={looking} onSubmit={look}>
         <TextField
           label="Recipient"
-          hint="In full: a phone number with its country code, as in +447911123456, or an email address."
+          hint={`In full: a phone number with its country code, as in ${SAMPLE_NUMBER}, or an email address.`}
           value={recipient}
           onInput={setRecipient}
           error={typo ?? looking.errorOf('recipient')}

@@ -1,5 +1,7 @@
 // An erasure in words. In: the counts that the API answered. Out: a sentence for each kind of data that there was.
+
 import { maskEmail } from '../../../../../machines/masking.ts'
+import { SAMPLE_NUMBER } from '../../../../../machines/sample-number.ts'
 import type { components } from '../../api/schema.ts'
 
 type Erasure = components['schemas']['Erasure']
@@ -40,4 +42,4 @@ export const maskTyped = (recipient: string): string => {
 export const recipientProblem = (text: string): string | undefined =>
   text.includes('@') || /^[\s(]*(\+|00)/.test(text)
     ? undefined
-    : 'Write the number with its country code, as in +447911123456.'
+    : `Write the number with its country code, as in ${SAMPLE_NUMBER}.`

@@ -18,6 +18,13 @@ export const deleteProvider = (appId: string, name: string): Promise<unknown> =>
 export const testProvider = (appId: string, name: string, recipient: string): Promise<Schemas['ProviderTest']> =>
   bodyOf(api.POST('/admin/v1/apps/{id}/providers/{name}/test', { ...pathOf(appId, name), body: { recipient } }))
 
+/** Without the config, as below. */
+export const changeProvider = (
+  appId: string,
+  { name, type, channel }: Provider,
+  changed: Pick<Schemas['PutProviderRequest'], 'paused' | 'countries' | 'confirm'>,
+): Promise<Provider> => putProvider(appId, name, { type, channel, ...changed })
+
 /** Without the configs, which the server keeps as they are: a colleague may have changed them since the list was loaded. One after the
  *  other, so that the audit log has the changes in the order of the list. */
 export async function savePositions(

@@ -7,8 +7,10 @@ import {
   type ProviderType,
 } from '../../../../domain/tenancy/provider-types/list.ts'
 import { CHANNEL_OPTIONS, type Channel, channelName } from '../../data/channels.ts'
+import { sortedByName } from '../../data/countries.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
+import { CountryField, CountryTags } from '../../ui/country-field.tsx'
 import { Dialog, SubmitActions } from '../../ui/dialog.tsx'
 import { Select, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -39,6 +41,7 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
   const [name, setName] = useState(provider?.name ?? suggestName(type, taken))
   const [before, setBefore] = useState(() => formOf(type, provider?.config ?? null))
   const [form, setForm] = useState(before)
+  const [countries, setCountries] = useState(provider?.countries ?? [])
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map())
   const info = declarationOf(type)
   const [served = channel, ...others] = channelsOf(type)
@@ -61,7 +64,9 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
     setProblems(found)
     if (found.size > 0) return
     await change.run(async () => {
-      onSaved(await putProvider(app.id, name.trim(), { type, channel: servedChannel, config: built.config }))
+      const scope = servedChannel === 'email' || countries.length === 0 ? null : countries
+      const body = { type, channel: servedChannel, countries: scope, config: built.config }
+      onSaved(await putProvider(app.id, name.trim(), body))
     })
   }
   const refusals = new Map([...(change.problem?.fields ?? []), ...problems])
@@ -129,6 +134,25 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
             />
           )}
           <ConfigFields type={type} form={form} before={before} onChange={setForm} refusals={refusals} />
+          {servedChannel !== 'email' && (
+            <div class="providers-countries">
+              <CountryField
+                label="Serves only numbers of"
+                action="Add country"
+                chosen={countries}
+                onChoose={code => setCountries([...countries, code])}
+              />
+              {countries.length === 0 ? (
+                <p class="hint">Without a country it serves all of them.</p>
+              ) : (
+                <CountryTags
+                  label="Countries it serves"
+                  codes={sortedByName(countries)}
+                  onRemove={code => setCountries(countries.filter(one => one !== code))}
+                />
+              )}
+            </div>
+          )}
           {info.callback?.entered && <CallbackAddress type={type} appId={app.id} name={name.trim()} />}
           <SubmitActions action={provider === null ? 'Add' : 'Save'} busy={change.busy} onCancel={onClose} />
         </Form>

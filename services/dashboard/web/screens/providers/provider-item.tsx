@@ -9,7 +9,7 @@ import { CallbackAddress } from './callback-address.tsx'
 import { valueAt } from './config-form.ts'
 import type { Provider } from './provider-calls.ts'
 import type { Step } from './provider-order.ts'
-import { breakerWords } from './provider-words.ts'
+import { breakerWords, PAUSED_WORDS, servedWords } from './provider-words.ts'
 
 export interface ProviderItemProps {
   provider: Provider
@@ -22,6 +22,8 @@ export interface ProviderItemProps {
     up: (() => void) | null
     down: (() => void) | null
     test(): void
+    pause(): void
+    resume(): void
     edit(): void
     remove(): void
   } | null
@@ -31,8 +33,8 @@ export interface ProviderItemProps {
 export const moveButtonId = (name: string, step: Step): string => `providers-${step}-${name}`
 
 export function ProviderItem({ provider, appId, alone, actions }: ProviderItemProps) {
-  const { name, type, config, breaker } = provider
-  const words = breakerWords(breaker, type, alone)
+  const { name, type, config, breaker, paused, countries } = provider
+  const words = paused ? PAUSED_WORDS : breakerWords(breaker, type, alone)
   const sender = senderOf(provider)
   return (
     <li class="providers-item">
@@ -77,6 +79,7 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
             </>
           )}
         </p>
+        {countries && <p>{servedWords(countries)}</p>}
         {words.explanation && <p class="hint">{words.explanation}</p>}
         {config === null && (
           <Notice tone="warning">
@@ -95,6 +98,9 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
       {actions && (
         <div class="providers-actions">
           <Button onClick={actions.test}>Test</Button>
+          <Button look="quiet" onClick={paused ? actions.resume : actions.pause}>
+            {paused ? 'Resume' : 'Pause'}
+          </Button>
           <Button look="quiet" onClick={actions.edit}>
             Edit
           </Button>

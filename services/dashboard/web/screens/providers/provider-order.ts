@@ -20,14 +20,39 @@ function moved<T extends { name: string }>(all: readonly T[], name: string, step
   return next
 }
 
+export const positionsAfterMove = (all: readonly Placed[], name: string, step: Step): Placed[] =>
+  positionsOf(all, moved(all, name, step))
+
 /** Equal positions are told apart by name, so they cannot be swapped: then all are counted anew. */
-export function positionsAfterMove(all: readonly Placed[], name: string, step: Step): Placed[] {
+function positionsOf(all: readonly Placed[], next: readonly Placed[]): Placed[] {
   const used = all.map(({ position }) => position)
   const isStrict = used.every((position, at) => at === 0 || position > (used[at - 1] ?? 0))
-  return moved(all, name, step)
+  return next
     .map((provider, at) => ({ provider, position: isStrict ? (used[at] ?? at) : at }))
     .filter(({ provider, position }) => provider.position !== position)
     .map(({ provider, position }) => ({ name: provider.name, position }))
+}
+
+export interface Scoped extends Placed {
+  paused: boolean
+  countries: string[] | null
+}
+
+/** The providers that can be given a country of their own: another one is left for the rest. */
+export const splittable = <T extends Scoped>(all: readonly T[]): T[] =>
+  all.filter(({ name }) => all.some(other => other.name !== name && other.countries === null && !other.paused))
+
+/** What has to change so that numbers of a country go through one provider first, and it serves no others. */
+export function splitByCountry(
+  all: readonly Scoped[],
+  name: string,
+  country: string,
+): { countries: string[]; positions: Placed[] } {
+  const first = all.filter(one => one.name === name)
+  return {
+    countries: [...(first[0]?.countries ?? []), country],
+    positions: positionsOf(all, [...first, ...all.filter(one => one.name !== name)]),
+  }
 }
 
 /** The list with these positions, in the order that they give. */

@@ -2,6 +2,7 @@
 
 import type { ProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
 import type { components } from '../../api/schema.ts'
+import { countryName, sortedByName } from '../../data/countries.ts'
 
 type Breaker = components['schemas']['Breaker']
 type ProviderTest = components['schemas']['ProviderTest']
@@ -43,6 +44,16 @@ export function breakerWords(breaker: Breaker | null, type: ProviderType, alone:
     }
   return { tone: 'good', state: 'Not paused', explanation: null, showsSince: false }
 }
+
+export const PAUSED_WORDS: BreakerWords = {
+  tone: 'warning',
+  state: 'Paused',
+  explanation: 'No message is sent through it until it is resumed. Receipts of earlier messages still count.',
+  showsSince: false,
+}
+
+export const servedWords = (countries: readonly string[]): string =>
+  `Only for ${sortedByName(countries).map(countryName).join(', ')}`
 
 export interface TestWords {
   tone: 'good' | 'bad' | 'warning'

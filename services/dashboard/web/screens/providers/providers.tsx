@@ -2,6 +2,7 @@
 // and the state of each one's circuit breaker, live.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { CHANNEL_OPTIONS, type Channel, channelName } from '../../data/channels.ts'
+import { countryName } from '../../data/countries.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
@@ -15,10 +16,11 @@ import { Loading } from '../../ui/loading.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { deleteProvider, listProviders, type Provider, savePositions } from './provider-calls.ts'
+import { CountrySplit } from './country-split.tsx'
+import { changeProvider, deleteProvider, listProviders, type Provider, savePositions } from './provider-calls.ts'
 import { ProviderDialog } from './provider-dialog.tsx'
 import { moveButtonId, ProviderItem } from './provider-item.tsx'
-import { positionsAfterMove, type Step, withPositions } from './provider-order.ts'
+import { positionsAfterMove, type Step, splitByCountry, withPositions } from './provider-order.ts'
 import './providers.css'
 import { TestDialog } from './test-dialog.tsx'
 
@@ -30,7 +32,7 @@ const ADD_BUTTON_ID = 'providers-add'
 
 type Open =
   | { dialog: 'add'; channel: Channel | null }
-  | { dialog: 'edit' | 'test' | 'delete'; provider: Provider }
+  | { dialog: 'edit' | 'test' | 'pause' | 'delete'; provider: Provider }
   | null
 
 interface Move {
@@ -94,6 +96,26 @@ export default function Providers() {
     return after
   }
 
+  /** Only where it is the last that sends; then `perform` is called by the question. */
+  const asksBefore = ({ name, channel }: Provider) =>
+    !ofChannel(channel).some(other => other.name !== name && !other.paused)
+  const setPaused = async (provider: Provider, paused: boolean) => {
+    await changeProvider(app.id, provider, { paused, ...(paused && isConsole ? { confirm: true } : {}) })
+    await list.reload()
+    say(`${provider.name} was ${paused ? 'paused' : 'resumed'}.`)
+  }
+  const split = (channel: Channel, name: string, country: string) =>
+    ordering.run(async () => {
+      const all = ofChannel(channel)
+      const provider = all.find(one => one.name === name)
+      if (!provider) return
+      const { countries, positions } = splitByCountry(all, name, country)
+      await changeProvider(app.id, provider, { countries })
+      await savePositions(app.id, all, positions)
+      await list.reload()
+      say(`Numbers of ${countryName(country)} go through ${name} first.`)
+    })
+
   const close = () => setOpen(null)
   const saved = async (provider: Provider) => {
     const isNew = !taken.includes(provider.name)
@@ -123,6 +145,11 @@ export default function Providers() {
                 up: mover('up', at === 0),
                 down: mover('down', at === all.length - 1),
                 test: () => setOpen({ dialog: 'test', provider }),
+                pause: () =>
+                  asksBefore(provider)
+                    ? setOpen({ dialog: 'pause', provider })
+                    : void ordering.run(() => setPaused(provider, true)),
+                resume: () => void ordering.run(() => setPaused(provider, false)),
                 edit: () => setOpen({ dialog: 'edit', provider }),
                 remove: () => setOpen({ dialog: 'delete', provider }),
               }
@@ -171,6 +198,12 @@ export default function Providers() {
             <ol class="providers-list" aria-label={`${label} providers`}>
               {ofChannel(value).map(item)}
             </ol>
+            {mayChange && value !== 'email' && (
+              <CountrySplit
+                providers={ofChannel(value)}
+                onSplit={(name, country) => void split(value, name, country)}
+              />
+            )}
           </Card>
         ))}
       {!isEmpty && list.data !== undefined && without.length > 0 && (
@@ -199,6 +232,17 @@ export default function Providers() {
         <ProviderDialog provider={open.provider} channel={null} taken={taken} onSaved={saved} onClose={close} />
       )}
       {open?.dialog === 'test' && <TestDialog provider={open.provider} onClose={close} />}
+      {open?.dialog === 'pause' && (
+        <Confirm
+          title={`Pause ${open.provider.name}?`}
+          action="Pause provider"
+          perform={() => setPaused(open.provider, true)}
+          onClose={close}
+        >
+          <p>{whatStoppingDoes(open.provider, isConsole)}</p>
+          <p>Receipts of earlier messages still count. Resume it at any time.</p>
+        </Confirm>
+      )}
       {open?.dialog === 'delete' && (
         <Confirm
           title={`Delete ${open.provider.name}?`}
@@ -228,10 +272,15 @@ function ConsoleNotice({ hasEmail, loaded }: { hasEmail: boolean; loaded: boolea
   )
 }
 
-function whatDeletingDoes(ofChannel: readonly Provider[], { channel }: Provider, isConsole: boolean): string {
-  if (ofChannel.length > 1) return 'Messages take the next provider of the channel.'
+function whatDeletingDoes(ofChannel: readonly Provider[], provider: Provider, isConsole: boolean): string {
+  return ofChannel.length > 1
+    ? 'Messages take the next provider of the channel.'
+    : whatStoppingDoes(provider, isConsole)
+}
+
+function whatStoppingDoes({ channel }: Provider, isConsole: boolean): string {
   const label = channelName(channel)
   return isConsole
-    ? 'It is the only one: people can no longer sign in to this dashboard with a code by email.'
-    : `It is the only provider for ${label}: live keys can no longer send by ${label}.`
+    ? 'No other one sends sign-in codes: people can no longer sign in to this dashboard with a code by email.'
+    : `No other provider sends for ${label}: live keys can no longer send by ${label}.`
 }

@@ -1,5 +1,7 @@
 // Tests a provider with a real message. In: the provider and a recipient. Out: what the vendor said, in words, with the raw values beside them.
+
 import { useState } from 'preact/hooks'
+import { SAMPLE_NUMBER } from '../../../../../machines/sample-number.ts'
 import type { Schemas } from '../../api/client.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
@@ -39,7 +41,7 @@ export function TestDialog({ provider, onClose }: { provider: Provider; onClose(
         <TextField
           label="Recipient"
           type={isMail ? 'email' : 'tel'}
-          hint={isMail ? 'An email address of yours.' : 'A phone of yours, with its country code: +14155552671.'}
+          hint={isMail ? 'An email address of yours.' : `A phone of yours, with its country code: ${SAMPLE_NUMBER}.`}
           value={recipient}
           onInput={setRecipient}
           error={change.errorOf('recipient')}

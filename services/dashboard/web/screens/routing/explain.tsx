@@ -99,6 +99,13 @@ export function Explain({ providers, hasUnsavedChanges }: ExplainProps) {
   )
 }
 
+/** What an operator can do on the Providers screen. */
+const PROVIDER_REMEDIES: Partial<Record<Schemas['ChannelReason'], string>> = {
+  no_provider: 'Add a provider',
+  provider_paused: 'Resume it',
+  country: 'See who serves which country',
+}
+
 const senderOf = (key: KeyOf, publishableSend: boolean): Sender => {
   const [mode, kind] = key.split(' ') as [Sender['mode'], Sender['kind']]
   return { mode, kind, publishableSend }
@@ -124,7 +131,7 @@ function Answer({ preview, sender, providers }: AnswerProps) {
         </p>
         {!isRefused && preview.channel && (
           <p>
-            Provider: <b>{providerWords(preview.channel, sender, providers)}</b>
+            Provider: <b>{providerWords(preview.channel, sender, preview.country, providers)}</b>
           </p>
         )}
       </div>
@@ -140,7 +147,9 @@ function Answer({ preview, sender, providers }: AnswerProps) {
               <dd>
                 {verdictOf(choice, preview)}{' '}
                 {choice.channel === preview.channel && !isRefused && <Badge tone="good">used</Badge>}
-                {choice.obstacle === 'no_provider' && mayAdd && <ScreenLink to="/providers">Add a provider</ScreenLink>}
+                {choice.obstacle && mayAdd && PROVIDER_REMEDIES[choice.obstacle] && (
+                  <ScreenLink to="/providers">{PROVIDER_REMEDIES[choice.obstacle]}</ScreenLink>
+                )}
               </dd>
             </div>
           ))}

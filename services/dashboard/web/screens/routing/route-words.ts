@@ -1,4 +1,5 @@
 // What POST /apps/{id}/route answered, in words. In: the answer, and the app's providers. Out: sentences. Pure.
+import { mayBeUsed } from '../../../../../machines/routing.ts'
 import type { components } from '../../api/schema.ts'
 import { CHANNEL_NAMES, type Channel } from '../../data/channels.ts'
 import { countryName } from '../../data/countries.ts'
@@ -23,7 +24,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
     'A send is refused: this is no valid phone number with its country code, and no email address.',
   GeoBlockedError: "A send is refused: the number's country is blocked under Limits and fraud.",
   NoEnabledChannelError:
-    'A send is refused: no channel of the order is switched on, can reach this recipient and has a provider.',
+    'A send is refused: no channel of the order is switched on, can reach this recipient and has a provider for it.',
 }
 
 /** What happens to a send, in a sentence. */
@@ -54,11 +55,12 @@ export function orderWords(
 export function providerWords(
   channel: Channel,
   { mode }: Pick<Sender, 'mode'>,
-  providers: readonly Pick<Schemas['Provider'], 'name' | 'channel' | 'position'>[],
+  country: string | null,
+  providers: readonly Pick<Schemas['Provider'], 'name' | 'channel' | 'position' | 'paused' | 'countries'>[],
 ): string {
   if (mode === 'test') return 'the sandbox: test keys deliver into the inbox'
   const names = providers
-    .filter(provider => provider.channel === channel)
+    .filter(provider => provider.channel === channel && mayBeUsed(provider, country))
     .sort((one, other) => one.position - other.position || (one.name < other.name ? -1 : 1))
     .map(({ name }) => name)
   const [first, ...others] = names

@@ -40,8 +40,9 @@ export default function Routing() {
 
   function noteOf(channel: Channel): string | null {
     if (!channels[channel].enabled) return 'Off'
-    const isProvided = providers.data?.some(provider => provider.channel === channel) ?? true
-    return isProvided ? null : 'No provider'
+    const ofChannel = providers.data?.filter(provider => provider.channel === channel)
+    if (ofChannel === undefined || ofChannel.some(({ paused }) => !paused)) return null
+    return ofChannel.length === 0 ? 'No provider' : 'Provider paused'
   }
 
   return (

@@ -1,4 +1,4 @@
-// The settings of an app that are neither routing nor limits: its codes, and what devices may do.
+// The settings of an app that are neither routing nor limits: its codes, its texts, and what devices may do.
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { settingsOn } from '../../data/setting-words.ts'
@@ -9,6 +9,7 @@ import { Screen } from '../../ui/screen.tsx'
 import { CodeCard } from './code-card.tsx'
 import { DevicesCard } from './devices-card.tsx'
 import './settings.css'
+import { TextsCard } from './texts-card.tsx'
 
 const SHOWN = settingsOn('/settings')
 
@@ -18,10 +19,11 @@ export default function Settings() {
   return (
     <Screen
       title="Settings"
-      lead="What a code is like, how long it lives, and what apps and web pages may do. What you save here is used by every process within 5 seconds."
+      lead="What a code is like, how long it lives, what your messages say, and what apps and web pages may do. What you save here is used by every process within 5 seconds."
     >
       {!may && <Notice>{onlyRole('developer', 'change the settings')}</Notice>}
       <CodeCard draft={draft} may={may} />
+      <TextsCard draft={draft} may={may} />
       <DevicesCard draft={draft} may={may} />
       <SaveBar draft={draft} />
     </Screen>

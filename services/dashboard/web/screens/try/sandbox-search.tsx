@@ -1,6 +1,8 @@
 // The sandbox's messages to any recipient: those that a backend sent with a test key, and the codes with which users sign in to the dashboard
 // of a deployment without an email provider.
+
 import { useState } from 'preact/hooks'
+import { SAMPLE_NUMBER } from '../../../../../machines/sample-number.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { useChange } from '../../data/use-change.ts'
@@ -31,7 +33,7 @@ export function SandboxSearch() {
       <Form inline change={change} onSubmit={read} label="Sandbox messages">
         <TextField
           label="Messages to"
-          placeholder="+447911123456 or ada@example.com"
+          placeholder={`${SAMPLE_NUMBER} or ada@example.com`}
           value={to}
           onInput={setTo}
           error={change.errorOf('recipient')}

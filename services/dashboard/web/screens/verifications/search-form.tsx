@@ -1,8 +1,10 @@
 // What to look for. In: the search of the address. Out: a new address, at once for a choice, and on Enter or "Search" for a text. The id of a
 // verification goes straight to it.
+
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { CHANNELS } from '../../../../../machines/channels.ts'
+import { SAMPLE_NUMBER_SPACED } from '../../../../../machines/sample-number.ts'
 import { verificationPath } from '../../../screens.ts'
 import { COUNTRY_CODES, countryName } from '../../data/countries.ts'
 import { fromLocalField, toLocalField } from '../../data/local-field.ts'
@@ -89,7 +91,7 @@ export function SearchForm({ search, appName }: { search: Search; appName: strin
             label={isRefusals ? 'Recipient' : 'Recipient or id'}
             type="search"
             value={text}
-            placeholder={isRefusals ? '+44 7911 123456' : '+44 7911 123456, ada@example.com, otp_…'}
+            placeholder={isRefusals ? SAMPLE_NUMBER_SPACED : `${SAMPLE_NUMBER_SPACED}, ada@example.com, otp_…`}
             onInput={setText}
           />
           <Button look="primary" type="submit">

@@ -1,5 +1,7 @@
 // The verifications that a search finds, newest first, one page at a time.
+
 import { useLocation } from 'preact-iso'
+import { SAMPLE_NUMBER_SPACED } from '../../../../../machines/sample-number.ts'
 import { verificationPath } from '../../../screens.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { countryName } from '../../data/countries.ts'
@@ -142,7 +144,7 @@ function NothingFound({ search, appName }: { search: Search; appName: string }) 
       title={isRecipient ? 'No verification of this recipient was found.' : 'No verification matches the filters.'}
     >
       {isRecipient && (
-        <p>Write a number with its country code, such as +44 7911 123456. Old verifications are erased.</p>
+        <p>Write a number with its country code, such as {SAMPLE_NUMBER_SPACED}. Old verifications are erased.</p>
       )}
       <div class="actions verifications-centered">
         {!search.allApps && (

@@ -1,5 +1,5 @@
-// Counts the segments of an SMS. GSM 03.38: a single segment holds 160 septets, each of several 153. A text with a character outside the
-// GSM alphabet is sent as UCS-2: a single segment holds 70 units, each of several 67.
+// Counts the segments of an SMS, on the server and as one types in the dashboard. GSM 03.38: a single segment holds 160 septets, each of
+// several 153. A text with a character outside the GSM alphabet is sent as UCS-2: a single segment holds 70 units, each of several 67.
 const BASIC =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
 /** These take two septets: an escape and a character. */

@@ -1,0 +1,102 @@
+// An app's own texts. In: the settings. Out: the text of a message, if the app has one; and what is wrong with texts that are being set.
+// Pure: the dashboard's preview uses it too.
+import { chooseLocale } from '../../../machines/locale.ts'
+import type { AppSettings } from '../../../machines/settings.ts'
+import { smsSegments } from '../../../machines/sms-segments.ts'
+import type { InputProblem } from '../tenancy/problems.ts'
+import { PLACEHOLDER } from './fill.ts'
+import { type ChosenText, LANGUAGES, type MessageInput, renderMessage } from './message-text.ts'
+
+type TextSettings = Pick<AppSettings, 'texts' | 'locale'>
+
+/** Null where the built-in text is used: also where it fits the wanted language better. */
+export function ownTextFor(
+  { texts, locale: fallback }: TextSettings,
+  channel: MessageInput['channel'],
+  wanted: string | null,
+): ChosenText | null {
+  if (channel === 'telegram') return null
+  const own = texts[channel]
+  const languages = Object.keys(own)
+  if (languages.length === 0) return null
+  const locale = chooseLocale(wanted, fallback, [...LANGUAGES, ...languages])
+  const text = own[locale]
+  return text ? { ...text, locale } : null
+}
+
+const MAX_SMS_SEGMENTS = 2
+const KNOWN = new Set(['code', 'app', 'minutes'])
+
+/** An address, or a word that phones make a link of. */
+const LINK = /:\/\/|\bwww\.|[\p{L}\p{N}-]\.\p{L}{2,}/iu
+
+/** The problems of all own texts, by path in the settings. `app`: its name, which is part of a message. */
+export function ownTextProblems(
+  settings: Pick<AppSettings, 'texts' | 'text_links' | 'code' | 'channels'>,
+  app: string,
+): InputProblem[] {
+  const { sms, whatsapp, email } = settings.texts
+  const problems: InputProblem[] = []
+  const report = (path: string, message: string | null): void => {
+    if (message !== null) problems.push({ path, message })
+  }
+  for (const [channel, texts] of [
+    ['sms', sms],
+    ['whatsapp', whatsapp],
+  ] as const)
+    for (const [locale, own] of Object.entries(texts)) {
+      const input = {
+        channel,
+        locale,
+        app,
+        sms: settings.channels.sms,
+        ...longestValues(settings),
+        own: { ...own, locale },
+      }
+      const segments = channel === 'sms' ? smsSegments(renderMessage(input).text).segments : 0
+      report(
+        `texts.${channel}.${locale}.text`,
+        templateProblem(own.text) ??
+          (!settings.text_links && LINK.test(own.text)
+            ? 'has a link, or a word that phones take for one: allow links with text_links'
+            : null) ??
+          (segments > MAX_SMS_SEGMENTS
+            ? `takes ${segments} SMS segments with code, app name and domain line, and may take ${MAX_SMS_SEGMENTS}`
+            : null),
+      )
+    }
+  for (const [locale, { text, subject, html }] of Object.entries(email)) {
+    const path = `texts.email.${locale}`
+    report(`${path}.text`, templateProblem(text))
+    if (subject !== null) report(`${path}.subject`, unknownPlaceholder(subject))
+    if (html !== null) report(`${path}.html`, templateProblem(html) ?? misplacedPlaceholder(html))
+  }
+  return problems
+}
+
+/** For the count of segments. */
+const longestValues = ({ code }: Pick<AppSettings, 'code'>): { code: string; minutes: number } => ({
+  code: '0'.repeat(code.length),
+  minutes: Math.max(1, Math.floor(code.ttl_seconds / 60)),
+})
+
+const templateProblem = (template: string): string | null =>
+  template.includes('{code}') ? unknownPlaceholder(template) : 'has no {code}: the code must be in the message'
+
+function unknownPlaceholder(template: string): string | null {
+  for (const [placeholder, name = ''] of template.matchAll(PLACEHOLDER))
+    if (!KNOWN.has(name)) return `has the unknown placeholder ${placeholder}: use {code}, {app} and {minutes}`
+  return null
+}
+
+/** Comments, elements whose content is no markup, and tags. A piece that does not end goes to the end: rather too much than too little. */
+const NOT_TEXT =
+  /<!--[\s\S]*?(?:-->|$)|<(script|style|textarea|title|xmp|iframe|noembed|noframes|noscript|plaintext|template)\b[\s\S]*?(?:<\/\1\s*>|$)|<[a-z/!?](?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^"'>])*(?:>|$)/gi
+
+/** Escaping makes a value safe in the text of an element. In a tag, a script or a style it would not. */
+function misplacedPlaceholder(html: string): string | null {
+  for (const [markup] of html.matchAll(NOT_TEXT))
+    for (const [placeholder] of markup.matchAll(PLACEHOLDER))
+      return `has ${placeholder} in a tag, a comment, a script, a style or a title: placeholders stand in the text`
+  return null
+}

@@ -1,0 +1,163 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import type { AppSettings } from '../../../../machines/settings.ts'
+import { resolveSettings, type SettingsInput } from '../../../../services/domain/tenancy/settings.ts'
+import { builtInText, type MessageInput, renderMessage } from '../../../../services/domain/texts/message-text.ts'
+import { ownTextFor, ownTextProblems } from '../../../../services/domain/texts/own-texts.ts'
+import { anyText } from '../../../support/any-text.ts'
+
+const settingsWith = (settings: SettingsInput): AppSettings => resolveSettings(settings)
+const mail = (template: { text?: string; subject?: string; html?: string }): SettingsInput => ({
+  texts: { email: { en: { text: 'Use {code}', ...template } } },
+})
+const sms = (text: string, more: SettingsInput = {}): SettingsInput => ({ texts: { sms: { en: { text } } }, ...more })
+
+describe('the problems of own texts', () => {
+  const problemOf = (settings: SettingsInput, app = 'Shop'): string | null => {
+    const [problem] = ownTextProblems(settingsWith(settings), app)
+    return problem ? `${problem.path} ${problem.message}` : null
+  }
+  const long = (length: number) => `{code} ${'x'.repeat(length)}`
+
+  it('are none of a text with the code', () => {
+    expect(problemOf(sms('Your {app} code: {code}, good for {minutes} min.'))).to.equal(null)
+    expect(
+      problemOf(mail({ subject: '{code} for {app}', html: '<b style="a:b">{code}</b> {app} {minutes}' })),
+    ).to.equal(null)
+  })
+
+  for (const [what, settings, problem] of [
+    ['no code', sms('Hello'), 'texts.sms.en.text has no {code}'],
+    ['no code in the HTML', mail({ html: '<b>hello</b>' }), 'texts.email.en.html has no {code}'],
+    ['an unknown placeholder', sms('{code} {name}'), 'texts.sms.en.text has the unknown placeholder {name}'],
+    ['one in a subject', mail({ subject: 'for {user}' }), 'texts.email.en.subject has the unknown placeholder'],
+    ['a link', sms('{code} https://shop.example'), 'texts.sms.en.text has a link'],
+    ['a word that becomes a link', sms('{code} at shop.example'), 'texts.sms.en.text has a link'],
+    [
+      'a link in a chat',
+      { texts: { whatsapp: { en: { text: '{code} www.x' } } } },
+      'texts.whatsapp.en.text has a link',
+    ],
+    ['three segments', sms(long(300)), 'texts.sms.en.text takes 3 SMS segments'],
+    ['three segments of UCS-2', sms(`${long(130)}ж`), 'texts.sms.en.text takes 3 SMS segments'],
+  ] as [string, SettingsInput, string][])
+    it(`are found: ${what}`, () =>
+      expect(problemOf(settings)).to.match(new RegExp(`^${problem.replaceAll(/[{}.]/g, '.')}`)))
+
+  it('count code, name and domain line', () => {
+    const fits = `{code} {app} ${'x'.repeat(290)}`
+    expect(problemOf(sms(fits), 'Shop')).to.equal(null)
+    expect(problemOf(sms(fits), 'A long name of a shop')).to.contain('takes 3')
+    expect(problemOf(sms(fits, { channels: { sms: { domain: 'example.com' } } }), 'Shop')).to.contain('takes 3')
+  })
+
+  it('are no links where links are allowed, and none in mails', () => {
+    expect(problemOf(sms('{code} https://shop.example', { text_links: true }))).to.equal(null)
+    expect(problemOf(mail({ text: '{code} https://shop.example' }))).to.equal(null)
+  })
+
+  for (const html of [
+    '<a href="/?{app}">{code}</a>',
+    "<a title='{app}'>{code}</a>",
+    '<a title={app}>{code}</a>',
+    '<a x">"={app} y>{code}</a>',
+    '<a x"={app} >{code}',
+    '<script>{app}</script>{code}',
+    '<STYLE>{app}</STYLE >{code}',
+    '<style>{app}',
+    '<!-- {app} -->{code}',
+    '<{app}>{code}',
+    '</{app}>{code}',
+  ])
+    it(`are placeholders where escaping does not help: ${html}`, () => {
+      const problem = problemOf(mail({ html: html.includes('{code}') ? html : `{code}${html}` }))
+      if (html === '<{app}>{code}') expect(problem, 'a tag begins with a letter').to.equal(null)
+      else expect(problem).to.contain('placeholders stand in the text')
+    })
+})
+
+describe('an own text', () => {
+  const texts: SettingsInput = {
+    locale: 'de',
+    texts: { sms: { de: { text: 'DE {code}' }, 'pt-BR': { text: 'BR {code}' }, cy: { text: 'CY {code}' } } },
+  }
+  const chosen = (wanted: string | null) => ownTextFor(settingsWith(texts), 'sms', wanted)?.text ?? null
+
+  it('is chosen by region, then language, and not where a built-in text fits better', () => {
+    expect(chosen('de-AT')).to.equal('DE {code}')
+    expect(chosen('pt-BR')).to.equal('BR {code}')
+    expect(chosen('pt'), 'the built-in Portuguese').to.equal(null)
+    expect(chosen('fr'), 'the built-in French').to.equal(null)
+    expect(chosen('cy-GB'), 'a language without a built-in text').to.equal('CY {code}')
+    expect(chosen('xx')).to.equal('DE {code}')
+    expect(chosen(null)).to.equal('DE {code}')
+    expect(ownTextFor(settingsWith(texts), 'email', 'de')).to.equal(null)
+    expect(ownTextFor(settingsWith(texts), 'telegram', 'de')).to.equal(null)
+  })
+
+  const input = (own: MessageInput['own'], app = 'Shop', code = '123456'): MessageInput => ({
+    channel: 'email',
+    locale: 'en',
+    app,
+    code,
+    minutes: 10,
+    sms: { domain: null, android_hash: null },
+    own: own ?? null,
+  })
+  const own = (template: { text?: string; subject?: string; html?: string }) => ({
+    text: '{app}: {code}\n\nGood for {minutes} min.',
+    locale: 'en',
+    ...template,
+  })
+
+  it('ends with the lines that fill in the code by itself', () => {
+    const message = renderMessage({
+      ...input(own({ text: 'Use {code}' })),
+      channel: 'sms',
+      sms: { domain: 'shop.example', android_hash: 'FA+9qCX9VSu' },
+    })
+    expect(message.text).to.equal('Use 123456\n\nFA+9qCX9VSu\n@shop.example #123456')
+  })
+
+  it('of a mail has the built-in subject, and HTML that is made of the text, where it has none of its own', () => {
+    const { text, subject, html } = renderMessage(input(own({})))
+    expect([text, subject]).to.deep.equal([
+      'Shop: 123456\n\nGood for 10 min.',
+      '123456 is your Shop verification code.',
+    ])
+    expect(html).to.match(/^<!doctype html>/)
+    expect(html).to.contain('<bdi>Shop</bdi>: <bdi').and.to.contain('Good for <bdi>10</bdi> min.')
+    expect(renderMessage(input(own({ html: '<h1>{code}</h1>' }))).html).to.contain('\n<h1>123456</h1>\n')
+    expect(renderMessage(input(own({ html: '<html><p>{code}' }))).html).to.equal('<html><p>123456')
+  })
+
+  it('escapes an app’s name that is a script, and keeps line breaks in it out of the subject', () => {
+    const evil = '<script>alert("1")</script>\r\nBcc: a@example.com'
+    for (const template of [own({}), own({ html: '<p>{app} {code}</p>' }), null]) {
+      const { html, subject } = renderMessage(input(template && { ...template, subject: '{app}' }, evil))
+      expect(html).to.not.contain('<script')
+      expect(html).to.contain('&lt;script&gt;alert(&quot;1&quot;)')
+      expect(subject).to.not.match(/[\r\n]/)
+    }
+  })
+
+  it('gives no value a way out of the template, whatever the value is', () => {
+    const templates = [own({}), own({ subject: '{app} {code}', html: '<p title="x">{app}<b>{code}</b> {minutes}</p>' })]
+    const structure = (html: string | null) => html?.replaceAll(/[^<>"']/g, '')
+    fc.assert(
+      fc.property(anyText(), anyText(), fc.constantFrom(...templates), (app, code, template) => {
+        const { html, subject } = renderMessage(input(template, app, code))
+        expect(structure(html)).to.equal(structure(renderMessage(input(template, 'x', '1')).html))
+        expect(subject).to.not.match(/\p{Cc}/u)
+      }),
+    )
+  })
+
+  it('that repeats the built-in text is the built-in message', () => {
+    for (const channel of ['sms', 'whatsapp'] as const) {
+      const template = { ...builtInText(channel, 'de'), locale: 'de' }
+      const message = { ...input(null), channel, locale: 'de' }
+      expect(renderMessage({ ...message, own: template })).to.deep.equal(renderMessage(message))
+    }
+  })
+})
