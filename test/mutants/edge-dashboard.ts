@@ -12,7 +12,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'a refused caller is told to come back up to a second before the limit lets it in',
-    file: 'services/edge/answers.ts',
+    file: 'services/domain/refusals/refusal-problem.ts',
     original: 'Math.ceil(retry_after_ms / 1000)',
     planted: 'Math.floor(retry_after_ms / 1000)',
     tests: ['test/services/edge/answers.test.ts'],
@@ -143,8 +143,8 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   {
     fault: 'a viewer erases the data of a person',
     file: 'services/dashboard/privacy/routes.ts',
-    original: "role: 'developer'",
-    planted: "role: 'viewer'",
+    original: "route: 'POST /apps/{id}/erase',\n    role: 'developer'",
+    planted: "route: 'POST /apps/{id}/erase',\n    role: 'viewer'",
     tests: ['test/services/dashboard/route-roles.test.ts'],
   },
   {
