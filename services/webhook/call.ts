@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer'
 import type { Clock } from '../../infra/clock.ts'
 import { ForbiddenTarget, NotSent, type Outbound } from '../../infra/outbound/outbound.ts'
+import type { Metadata } from '../domain/verifications/metadata.ts'
 import type { EventAttempt, EventDoc } from '../domain/webhooks/documents.ts'
 import { eventId } from '../domain/webhooks/event-ids.ts'
 import { signingSecrets } from '../domain/webhooks/secrets.ts'
@@ -21,7 +22,7 @@ export type InconclusiveError = 'stopped' | 'unsigned' | 'unknown'
 export const inconclusiveError = ({ error }: Pick<CallResult, 'error'>): InconclusiveError | null =>
   error === 'stopped' || error === 'unsigned' || error === 'unknown' ? error : null
 
-export type Call = (event: EventDoc, endpoint: Endpoint) => Promise<CallResult>
+export type Call = (event: EventDoc, endpoint: Endpoint, metadata: Metadata | null) => Promise<CallResult>
 
 export interface CallDeps {
   outbound: Pick<Outbound, 'request'>
@@ -34,17 +35,22 @@ export interface Calls {
   stop(): void
 }
 
-/** The same bytes at every attempt. */
-export const bodyOf = (event: Pick<EventDoc, '_id' | 'mode' | 'type' | 'payload'>): Buffer =>
-  Buffer.from(JSON.stringify({ id: eventId(event), type: event.type, payload: event.payload }))
+/** The same bytes at every attempt, until the metadata are erased. */
+export function bodyOf(
+  event: Pick<EventDoc, '_id' | 'mode' | 'type' | 'payload'>,
+  metadata: Metadata | null = null,
+): Buffer {
+  const payload = metadata === null ? event.payload : { ...event.payload, metadata }
+  return Buffer.from(JSON.stringify({ id: eventId(event), type: event.type, payload }))
+}
 
 export function createEndpointCalls({ outbound, clock }: CallDeps): Calls {
   const underWay = new Set<AbortController>()
   let stopped = false
 
-  const call: Call = async (event, endpoint) => {
+  const call: Call = async (event, endpoint, metadata) => {
     const at = clock.now()
-    const body = bodyOf(event)
+    const body = bodyOf(event, metadata)
     const headers = headersOf(event, body, endpoint, at)
     if (!headers) return { at, ms: 0, status: null, error: 'unsigned', response: null }
     const aborting = new AbortController()

@@ -4,6 +4,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { isSuccess } from '../../machines/endpoint.ts'
+import type { Metadata } from '../domain/verifications/metadata.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-waits.ts'
 import type { Call } from './call.ts'
@@ -33,6 +34,7 @@ export interface AttemptDeps {
   /** Endpoints that keep failing share a pool of their own, so that they never take the slots of the healthy ones. */
   slots: { healthy: Slots; failing: Slots }
   call: Call
+  metadataOf(event: EventDoc): Promise<Metadata | null>
   recordResult: RecordResult
   retrySchedule: RetrySchedule
   /** Moves a started event, for which no call will be made now, to the backlog. */
@@ -48,10 +50,13 @@ const MAX_CALLS_PER_ENDPOINT = 16
 const MAX_CALLS_PER_FAILING_ENDPOINT = 2
 const FAILURES_TO_BE_FAILING = 8
 
+/** The store is away, so an event with metadata cannot be sent now. */
+const UNREAD = Symbol('unread')
+
 const keepsFailing = ({ life }: Pick<Endpoint, 'life'>): boolean => life.context.failures >= FAILURES_TO_BE_FAILING
 
 export function createAttempts(deps: AttemptDeps): Attempts {
-  const { events, slots, call, recordResult, retrySchedule, park, mayWork, clock, log } = deps
+  const { events, slots, call, metadataOf, recordResult, retrySchedule, park, mayWork, clock, log } = deps
   const underWay = new Set<Promise<void>>()
 
   function track(work: Promise<void>): void {
@@ -87,13 +92,24 @@ export function createAttempts(deps: AttemptDeps): Attempts {
     try {
       // The process may have been paused while the attempt was being stored.
       if (!mayWork()) return await parkOrLog(event)
-      const result = await call(event, endpoint)
+      const metadata = event.with_metadata ? await readMetadata(event) : null
+      if (metadata === UNREAD) return await parkOrLog(event)
+      const result = await call(event, endpoint, metadata)
       // A failure may pause the endpoint, so the next call waits until it is written. A success delays no other call.
       const recorded = recordResult(event, result)
       if (isSuccess(result)) track(recorded)
       else await recorded
     } finally {
       slot.release(event)
+    }
+  }
+
+  async function readMetadata(event: EventDoc): Promise<Metadata | null | typeof UNREAD> {
+    try {
+      return await metadataOf(event)
+    } catch (error) {
+      log.warn({ err: error, ...subjectOf(event) }, 'webhook.postponed')
+      return UNREAD
     }
   }
 

@@ -14,7 +14,7 @@ import { TENANT_CACHE, type Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { asksFor, type EventDoc } from '../domain/webhooks/documents.ts'
 import { refOf } from '../domain/webhooks/endpoint-ids.ts'
-import { fullPayload, otpOf } from '../domain/webhooks/full-payload.ts'
+import { fullFields, otpOf } from '../domain/webhooks/full-payload.ts'
 import { type NotifyBody, newEventFields } from '../domain/webhooks/messages.ts'
 import { type NewEventFields, newEvent, purgeNotBefore } from '../domain/webhooks/new-event.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-waits.ts'
@@ -73,12 +73,12 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
     )
     if (receivers.length === 0) return [{ event: newEvent(fields, 'unsent'), call: null }]
     const full = receivers.some(({ payload }) => payload === 'full')
-      ? fullPayload(fields, await otpOf(otps, fields))
-      : fields.payload
+      ? fullFields(fields, await otpOf(otps, fields))
+      : {}
     const purge_at = purgeNotBefore(fields, clock.now() + MIN_EVENT_RETENTION_MS + retrySchedule.longestMs)
     const prepared = await Promise.allSettled(
       receivers.map(endpoint =>
-        prepareFor(endpoint, { ...fields, payload: endpoint.payload === 'full' ? full : fields.payload, purge_at }),
+        prepareFor(endpoint, { ...fields, ...(endpoint.payload === 'full' ? full : {}), purge_at }),
       ),
     )
     const ready = prepared.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))

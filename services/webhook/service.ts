@@ -24,6 +24,7 @@ import type { Traced } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
+import { metadataOfEvent } from '../domain/webhooks/full-payload.ts'
 import {
   createRemind,
   endpointToDrain,
@@ -67,6 +68,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
   let working = true
   const mayWork = (): boolean => working
   const [events, webhooks] = [batchDocs(store.docs('events')), store.docs('webhooks')]
+  const otps = batchDocs(store.docs('otps'))
   const tenancy = createTenancy({ store, keyring })
   const retrySchedule = createRetrySchedule(config.backoff.webhook)
   const slots = { healthy: createSlots(MAX_CALLS), failing: createSlots(MAX_CALLS_TO_FAILING) }
@@ -78,6 +80,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
     events,
     slots,
     call: calls.call,
+    metadataOf: event => metadataOfEvent({ otps, keyring }, event),
     recordResult,
     retrySchedule,
     clock,
@@ -101,7 +104,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
   const acceptEvents = createAcceptEvents({
     events,
     tenancy,
-    otps: batchDocs(store.docs('otps')),
+    otps,
     endpoints,
     attempts,
     backlogs,

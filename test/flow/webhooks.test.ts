@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { Webhook } from 'standardwebhooks'
 import { eventually } from '../support/eventually.ts'
-import { CACHE_TTL_MS, type Flow, startFlow, type Tenant, wrongCode } from '../support/flow.ts'
+import { CACHE_TTL_MS, type Flow, freshNumber, startFlow, type Tenant, wrongCode } from '../support/flow.ts'
 import { type AnswerRequest, type ReceivedRequest, type Receiver, startReceiver } from '../support/receiver.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
@@ -160,6 +160,33 @@ onEachEngineSet('webhook events', engines => {
     expect(Date.parse(created_at ?? '')).to.be.within(flow.clock.now() - 60_000, flow.clock.now())
     const types = new Set(shop.arrived.map(({ event }) => event.type))
     expect([...types], 'no endpoint is told what it did not ask for').to.not.include.members(['otp.canceled'])
+  })
+
+  it('carry the metadata of their verification in full, in every attempt until the person is erased, and never in the store', async () => {
+    const [shop, crm] = [await createBackend(), await createBackend()]
+    const { url } = (await flow.admin('GET', `/apps/${crm.tenant.app}/webhook`)).body
+    await flow.admin('POST', `/apps/${shop.tenant.app}/endpoints`, { url, events: ['otp.canceled'], payload: 'full' })
+    await flow.advance(CACHE_TTL_MS)
+    const { server, app } = shop.tenant
+    const [metadata, to] = [{ order: 'A-1042', 'plan.tier': 'gold' }, freshNumber()]
+    const { otp_id } = (await server.send(to, { metadata })).body
+    await server.cancel(otp_id)
+    await flow.eventually(() => expect(crm.arrived).to.have.length(1))
+    const [first] = crm.arrived
+    const replayed = async (): Promise<Arrival | undefined> => {
+      const count = crm.arrived.length
+      const { status } = await flow.admin('POST', `/events/${first?.event.id}/replay`)
+      expect(status).to.equal(200)
+      await flow.eventually(() => expect(crm.arrived).to.have.length(count + 1))
+      return crm.arrived.at(-1)
+    }
+    expect(first?.event.payload).to.deep.include({ otp_id, metadata })
+    expect(shop.arrived.map(({ body }) => String(body)).join()).to.not.contain('A-1042')
+    expect(String((await replayed())?.body)).to.equal(String(first?.body))
+    const [event] = await flow.events(app)
+    expect(JSON.stringify(event)).to.not.contain('A-1042')
+    expect((await flow.admin('POST', `/apps/${app}/erase`, { recipient: to })).status).to.equal(200)
+    expect((await replayed())?.event.payload).to.not.have.property('metadata')
   })
 
   it('of a cancellation are not even stored where no endpoint asks for them', async () => {

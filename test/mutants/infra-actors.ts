@@ -410,4 +410,11 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     planted: '',
     tests: ['test/services/sweeper/owed-events.test.ts'],
   },
+  {
+    fault: 'an endpoint with the payload `minimal` receives metadata as well',
+    file: 'services/webhook/new-events.ts',
+    original: "...(endpoint.payload === 'full' ? full : {})",
+    planted: '...full',
+    tests: ['test/flow/webhooks.test.ts'],
+  },
 ]

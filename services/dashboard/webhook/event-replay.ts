@@ -8,7 +8,7 @@ import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { asksFor, type EventDoc, type WebhookEndpoint } from '../../domain/webhooks/documents.ts'
 import { refOf } from '../../domain/webhooks/endpoint-ids.ts'
 import { docsOfEvent, eventDocId, eventOfDoc } from '../../domain/webhooks/event-ids.ts'
-import { fullPayload, minimalPayload, otpOf } from '../../domain/webhooks/full-payload.ts'
+import { fullFields, minimalPayload, otpOf } from '../../domain/webhooks/full-payload.ts'
 import { newEvent } from '../../domain/webhooks/new-event.ts'
 
 export interface ReplayDeps {
@@ -51,10 +51,10 @@ export async function replayTo(
   const source = docs[0] as EventDoc
   const _id = eventDocId(eventOfDoc(source), refOf(endpoint))
   if (!docs.some(one => one._id === _id)) {
-    const minimal = minimalPayload(source.payload)
-    const payload =
-      endpoint.payload === 'full' ? fullPayload({ ...source, payload: minimal }, await otpOf(otps, source)) : minimal
-    const fields = { ...source, _id: eventOfDoc(source), payload }
+    const { with_metadata, ...event } = source
+    const minimal = { ...event, _id: eventOfDoc(source), payload: minimalPayload(source.payload) }
+    const fields =
+      endpoint.payload === 'full' ? { ...minimal, ...fullFields(minimal, await otpOf(otps, source)) } : minimal
     const copy = newEvent(fields, 'unsent', refOf(endpoint))
     await events.insert([source.discard_answers ? { ...copy, discard_answers: true } : copy])
   }

@@ -90,6 +90,9 @@ export interface EventDoc extends RevisedDoc {
   type: WebhookEventType | 'webhook.test'
   /** As this endpoint receives it, in every attempt. */
   payload: Record<string, string>
+  /** Its endpoint receives the metadata of the verification too. They are read for each attempt: they stand sealed in the verification alone,
+   *  where an erasure finds them. */
+  with_metadata?: true
   created_at: number
   purge_at: Date
   /** Of the request that caused it; absent where no request did, and once the person it was about is erased. */

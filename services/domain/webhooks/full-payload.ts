@@ -1,9 +1,11 @@
 // What endpoints with the payload `full` receive beyond the contract's members. In: an event, and the verification it is about. Out: its
-// payload. It is made when the event is stored for its endpoint, so that every attempt sends the same bytes. Metadata of a verification
-// has its place here too: sealed in the event's document, opened when the event is sent, and gone once the person is erased.
+// payload. It is made when the event is stored for its endpoint, so that every attempt sends the same bytes. Metadata are read from the
+// verification when the event is sent, so that no copy of them has to be erased.
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isoTime } from '../../../infra/iso-time.ts'
 import type { Doc, Docs } from '../../../infra/store/docs.ts'
 import type { Otp } from '../../../machines/otp.ts'
+import { type Metadata, metadataOf } from '../verifications/metadata.ts'
 import type { EventDoc } from './documents.ts'
 
 const EXTRA_MEMBERS = ['channel', 'country', 'reason', 'created_at'] as const
@@ -14,7 +16,10 @@ type Described = Pick<EventDoc, 'payload' | 'created_at'>
 /** Of a verification's document. */
 interface DescribedOtp extends Doc {
   context: Pick<Otp, 'deliveries' | 'approval' | 'channel' | 'recipient'>
+  metadata?: string
 }
+
+type DescribedOtps = Pick<Docs<DescribedOtp>, 'get'>
 
 /** As `minimal` has it, from either kind. */
 export function minimalPayload(payload: Payload): Payload {
@@ -22,8 +27,26 @@ export function minimalPayload(payload: Payload): Payload {
   return rest
 }
 
-/** `otp`: null where it is gone. An event that is about no verification is the same in both kinds. */
-export function fullPayload({ payload, created_at }: Described, otp: DescribedOtp | null): Payload {
+/** Of an event's document for an endpoint with the payload `full`. `otp`: null where it is gone. */
+export const fullFields = (
+  event: Described,
+  otp: DescribedOtp | null,
+): Pick<EventDoc, 'payload' | 'with_metadata'> => ({
+  payload: fullPayload(event, otp),
+  ...(otp?.metadata === undefined ? {} : { with_metadata: true }),
+})
+
+/** Null where the event has none, and once they are erased or their verification is gone. */
+export async function metadataOfEvent(
+  { otps, keyring }: { otps: DescribedOtps; keyring: Pick<Keyring, 'unseal'> },
+  event: Pick<EventDoc, 'payload' | 'with_metadata'>,
+): Promise<Metadata | null> {
+  const otp = event.with_metadata ? await otpOf(otps, event) : null
+  return otp && metadataOf(keyring, otp)
+}
+
+/** An event that is about no verification is the same in both kinds. */
+function fullPayload({ payload, created_at }: Described, otp: DescribedOtp | null): Payload {
   if (payload.otp_id === undefined) return payload
   const extra: Partial<Record<(typeof EXTRA_MEMBERS)[number], string | null | undefined>> = {
     ...(otp ? detailsOf(otp, payload.delivery_id) : {}),
@@ -44,7 +67,7 @@ function detailsOf({ context }: DescribedOtp, delivery_id: string | undefined) {
 
 /** Reads the verification of an event. */
 export async function otpOf(
-  otps: Pick<Docs<DescribedOtp>, 'get'>,
+  otps: DescribedOtps,
   { payload: { otp_id } }: Pick<EventDoc, 'payload'>,
 ): Promise<DescribedOtp | null> {
   return otp_id === undefined ? null : ((await otps.get([otp_id])).get(otp_id) ?? null)

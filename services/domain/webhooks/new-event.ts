@@ -11,7 +11,7 @@ export const MESSAGE_LOST_AFTER_MS = 15_000
 
 export type NewEventFields = Pick<
   EventDoc,
-  '_id' | 'app_id' | 'company_id' | 'mode' | 'type' | 'payload' | 'created_at' | 'purge_at' | 'trace'
+  '_id' | 'app_id' | 'company_id' | 'mode' | 'type' | 'payload' | 'with_metadata' | 'created_at' | 'purge_at' | 'trace'
 >
 
 /** An event without any attempt, as it is stored for one endpoint. `_id` of the fields is the event's; without an endpoint it is stored under
@@ -28,6 +28,7 @@ export const newEvent = (
   mode: fields.mode,
   type: fields.type,
   payload: fields.payload,
+  ...(fields.with_metadata ? { with_metadata: true } : {}),
   created_at: fields.created_at,
   purge_at: fields.purge_at,
   status,

@@ -24,6 +24,10 @@ const fullMembers = {
     .optional()
     .meta({ description: 'Only in `full` payloads: why a message failed, where that is known.' }),
   created_at: z.string().optional().meta({ description: 'Only in `full` payloads: when it happened, ISO 8601.' }),
+  metadata: z
+    .record(z.string(), z.string())
+    .optional()
+    .meta({ description: 'Only in `full` payloads: what the send gave, until the person is erased.' }),
 }
 
 const otpPayload = <Status extends OtpEnd>(status: Status, name: string) =>
