@@ -34,6 +34,7 @@ export interface AttemptDeps {
   /** Endpoints that keep failing share a pool of their own, so that they never take the slots of the healthy ones. */
   slots: { healthy: Slots; failing: Slots }
   call: Call
+  /** Null once they are erased, or their verification is gone. */
   metadataOf(event: EventDoc): Promise<Metadata | null>
   recordResult: RecordResult
   retrySchedule: RetrySchedule

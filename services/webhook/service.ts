@@ -24,7 +24,8 @@ import type { Traced } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
-import { metadataOfEvent } from '../domain/webhooks/full-payload.ts'
+import { metadataOf } from '../domain/verifications/metadata.ts'
+import { otpOf } from '../domain/webhooks/full-payload.ts'
 import {
   createRemind,
   endpointToDrain,
@@ -80,7 +81,10 @@ export function createWebhookService(deps: WebhookDeps): Service {
     events,
     slots,
     call: calls.call,
-    metadataOf: event => metadataOfEvent({ otps, keyring }, event),
+    metadataOf: async event => {
+      const otp = await otpOf(otps, event)
+      return otp && metadataOf(keyring, otp)
+    },
     recordResult,
     retrySchedule,
     clock,

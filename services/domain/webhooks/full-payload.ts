@@ -1,11 +1,9 @@
 // What endpoints with the payload `full` receive beyond the contract's members. In: an event, and the verification it is about. Out: its
 // payload. It is made when the event is stored for its endpoint, so that every attempt sends the same bytes. Metadata are read from the
 // verification when the event is sent, so that no copy of them has to be erased.
-import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isoTime } from '../../../infra/iso-time.ts'
 import type { Doc, Docs } from '../../../infra/store/docs.ts'
 import type { Otp } from '../../../machines/otp.ts'
-import { type Metadata, metadataOf } from '../verifications/metadata.ts'
 import type { EventDoc } from './documents.ts'
 
 const EXTRA_MEMBERS = ['channel', 'country', 'reason', 'created_at'] as const
@@ -18,8 +16,6 @@ interface DescribedOtp extends Doc {
   context: Pick<Otp, 'deliveries' | 'approval' | 'channel' | 'recipient'>
   metadata?: string
 }
-
-type DescribedOtps = Pick<Docs<DescribedOtp>, 'get'>
 
 /** As `minimal` has it, from either kind. */
 export function minimalPayload(payload: Payload): Payload {
@@ -35,15 +31,6 @@ export const fullFields = (
   payload: fullPayload(event, otp),
   ...(otp?.metadata === undefined ? {} : { with_metadata: true }),
 })
-
-/** Null where the event has none, and once they are erased or their verification is gone. */
-export async function metadataOfEvent(
-  { otps, keyring }: { otps: DescribedOtps; keyring: Pick<Keyring, 'unseal'> },
-  event: Pick<EventDoc, 'payload' | 'with_metadata'>,
-): Promise<Metadata | null> {
-  const otp = event.with_metadata ? await otpOf(otps, event) : null
-  return otp && metadataOf(keyring, otp)
-}
 
 /** An event that is about no verification is the same in both kinds. */
 function fullPayload({ payload, created_at }: Described, otp: DescribedOtp | null): Payload {
@@ -67,7 +54,7 @@ function detailsOf({ context }: DescribedOtp, delivery_id: string | undefined) {
 
 /** Reads the verification of an event. */
 export async function otpOf(
-  otps: DescribedOtps,
+  otps: Pick<Docs<DescribedOtp>, 'get'>,
   { payload: { otp_id } }: Pick<EventDoc, 'payload'>,
 ): Promise<DescribedOtp | null> {
   return otp_id === undefined ? null : ((await otps.get([otp_id])).get(otp_id) ?? null)
