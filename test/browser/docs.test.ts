@@ -206,7 +206,7 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
     for (const [old, now] of [
       ['#webhooks', '/docs/webhooks#webhooks'],
       ['#getApp.200.settings', '/docs/admin-apps#getApp.200.settings'],
-      ['#schema-App', '/docs/objects#schema-App'],
+      ['#schema-App', '/docs/admin-objects#schema-App'],
       ['#tag-Verifications', '/docs/client-api#tag-Verifications'],
     ] as const) {
       await page.goto(`/docs${old}`)
@@ -275,7 +275,7 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
         '/docs',
         '/docs/publishable-keys',
         '/docs/errors',
-        '/docs/objects#schema-App',
+        '/docs/admin-objects#schema-App',
         '/docs/admin-audit',
       ]) {
         await page.goto(path)

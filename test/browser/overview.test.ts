@@ -451,7 +451,7 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
     await page.goto('/overview')
     await page.getByText('Shop has not sent a code yet.').waitFor()
     await page.getByText('Only developers and owners of your company can set the app up.').waitFor()
-    const offers = page.locator('main').getByRole('link', { name: /first code|vendor|endpoint|sandbox|Try it/ })
+    const offers = page.locator('main').getByRole('link', { name: /first code|vendor|your endpoint|sandbox|Try it/ })
     expect(await offers.count()).to.equal(0)
     await page.goto('/verifications')
     await page.getByText('Shop has sent no code yet.').waitFor()

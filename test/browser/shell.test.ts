@@ -99,14 +99,18 @@ describeInBrowserOnce('the app in the address', (open, start) => {
     await page.waitForURL('**/a/app_depot/verifications?status=failed')
     await eventually(async () => expect(await appChoice(page).inputValue()).to.equal('app_depot'))
     // A screen of the company names an app once one is chosen there.
+    const expectPrivacyOf = async (app: string): Promise<void> => {
+      await page.getByRole('switch', { name: 'In all apps' }).uncheck()
+      await page.getByText(`Only in the app ${app}.`).waitFor()
+    }
     await link(page, 'Privacy').click()
-    await page.getByText('in the app Depot,').waitFor()
+    await expectPrivacyOf('Depot')
     await appChoice(page).selectOption('app_shop')
-    await page.getByText('in the app Shop,').waitFor()
+    await expectPrivacyOf('Shop')
     await page.waitForURL('**/c/cmp_acme/privacy?app=app_shop')
     await page.getByLabel('Company').selectOption('cmp_rival')
     await page.waitForURL('**/c/cmp_rival/privacy')
-    await page.getByText('in the app Rival app,').waitFor()
+    await expectPrivacyOf('Rival app')
     await link(page, 'Queues').click()
     await heading(page, 'Queues').waitFor()
     expect(pathOf(page)).to.equal('/queues')

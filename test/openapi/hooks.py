@@ -23,7 +23,7 @@ RECIPIENT = re.compile(rf"\+[1-9][0-9]{{6,14}}|[^@{SPACE}]+@[^@{SPACE}]+")
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
     """The document says of `client_ip` only that it is text: its two formats would need an `anyOf`, which generators misread. A
-    publishable key must not send it, so any value except null is then a malformed body."""
+    publishable key must not send it, nor `metadata`, so any value except null is then a malformed body."""
     schemas = raw_schema["components"]["schemas"]
     schemas["SendRequest"]["properties"]["client_ip"] = {
         "anyOf": [{"type": "string", "format": "ipv4"}, {"type": "string", "format": "ipv6"}, {"type": "null"}]
@@ -33,8 +33,10 @@ def before_load_schema(context, raw_schema):
         for operation in methods.values():
             operation["security"] = [one for one in operation["security"] if "session" not in one]
     if WITH_PUBLISHABLE_KEY:
-        schemas["SendRequest"]["properties"]["client_ip"] = {"type": "null"}
-        raw_schema["paths"]["/api/v1/otp/send"]["post"]["requestBody"]["content"]["application/json"]["example"].pop("client_ip", None)
+        send = raw_schema["paths"]["/api/v1/otp/send"]["post"]["requestBody"]["content"]["application/json"]
+        for name in ("client_ip", "metadata"):
+            schemas["SendRequest"]["properties"][name] = {"type": "null"}
+            send["example"].pop(name, None)
 
 
 @schemathesis.hook

@@ -10,7 +10,7 @@ import { exceedsGuessBudget } from '../../domain/tenancy/guess-budget.ts'
 import { underPath } from '../../domain/tenancy/problems.ts'
 import { guessProblem, resolveSettings, type SettingsInput } from '../../domain/tenancy/settings.ts'
 import { shownName } from '../../domain/tenancy/value-schemas.ts'
-import { ownTextProblems } from '../../domain/texts/own-texts.ts'
+import { MAX_OWN_TEXTS_LENGTH, ownTextProblems } from '../../domain/texts/own-texts.ts'
 import { principalOf } from '../access.ts'
 import { ok, page } from '../answers.ts'
 import { changeClosing, closed } from '../closing.ts'
@@ -68,6 +68,9 @@ const auditFields = ({ name, settings, closed_at = null }: App) => ({
   closed_at: isoTimeOrNull(closed_at),
 })
 
+/** Own texts in UTF-8, and the other settings. */
+const MAX_APP_BYTES = 2 * MAX_OWN_TEXTS_LENGTH
+
 export const appOperations = [
   operation({
     id: 'listApps',
@@ -90,6 +93,7 @@ export const appOperations = [
       schema: createBody,
       documentedAs: createBody.extend(documentedSettings).meta({ id: 'CreateAppRequest', description: 'A new app.' }),
       example: { name: 'Shop', settings: { routing: { default: ['sms'] } } },
+      maxBytes: MAX_APP_BYTES,
     },
     answers: [ok(app, 'The new app.', example, 201)],
     handle: ({ ctx, company: { _id: company_id }, body: { name, settings } }, { store, clock, withAudit }) =>
@@ -135,6 +139,7 @@ export const appOperations = [
         .extend(documentedSettings)
         .meta({ id: 'ChangeAppRequest', description: 'Changes an app.' }),
       example: { settings: { code: { length: 8 } } },
+      maxBytes: MAX_APP_BYTES,
     },
     answers: [ok(app, 'The app.', example)],
     handle: ({ ctx, params, body: { name, settings, closed } }, { store, clock, withAudit }) =>

@@ -25,6 +25,8 @@ export function ownTextFor(
 }
 
 const MAX_SMS_SEGMENTS = 2
+/** Of all own texts of an app as JSON: every process keeps its apps' settings in memory. */
+export const MAX_OWN_TEXTS_LENGTH = 256 * 1024
 const KNOWN = new Set(['code', 'app', 'minutes'])
 
 /** An address, or a word that phones make a link of. */
@@ -40,6 +42,9 @@ export function ownTextProblems(
   const report = (path: string, message: string | null): void => {
     if (message !== null) problems.push({ path, message })
   }
+  const { length } = JSON.stringify(settings.texts)
+  if (length > MAX_OWN_TEXTS_LENGTH)
+    report('texts', `take ${length} characters together, and may take ${MAX_OWN_TEXTS_LENGTH}`)
   for (const [channel, texts] of [
     ['sms', sms],
     ['whatsapp', whatsapp],

@@ -46,6 +46,15 @@ onEmbeddedStore('apps', fresh => {
     expect((await admin.get(`/apps/${app}`)).body.settings.code).to.deep.equal({ length: 8, ttl_seconds: 600 })
   })
 
+  it('take a mail of their own as long as it may be', async () => {
+    const { app } = await createTenant(admin)
+    const html = `{code}${'x'.repeat(49_000)}`
+    const settings = { texts: { email: { en: { text: '{code}', html } } } }
+    const { status, body } = await admin.ask('PATCH', `/apps/${app}`, { settings })
+    expect(status).to.equal(200)
+    expect(body.settings.texts.email.en.html).to.equal(html)
+  })
+
   it('are not created with invalid settings', async () => {
     const { body: company } = await admin.ask('POST', '/companies', { name: 'Acme' })
     const settings = { code: { length: 3 }, colour: 'red' }

@@ -19,6 +19,17 @@ describe('the problems of own texts', () => {
   }
   const long = (length: number) => `{code} ${'x'.repeat(length)}`
 
+  it('are told where all texts together are too long', () => {
+    const html = `{code}${'x'.repeat(49_000)}`
+    const mails = (locales: string[]): SettingsInput => ({
+      texts: { email: Object.fromEntries(locales.map(locale => [locale, { text: '{code}', html }])) },
+    })
+    expect(problemOf(mails(['en', 'de', 'fr', 'it', 'es']))).to.equal(null)
+    expect(problemOf(mails(['en', 'de', 'fr', 'it', 'es', 'pt']))).to.match(
+      /^texts take \d+ characters together, and may take 262144$/,
+    )
+  })
+
   it('are none of a text with the code', () => {
     expect(problemOf(sms('Your {app} code: {code}, good for {minutes} min.'))).to.equal(null)
     expect(
