@@ -5,6 +5,7 @@ import type { Clock } from '../../../infra/clock.ts'
 import { newId } from '../../../infra/ids.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { batchDocs } from '../../../infra/store/batched-docs.ts'
+import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
 import { type StepEndpoint, stepEndpoint } from '../../../machines/endpoint.step.ts'
 import type { EndpointEvent } from '../../../machines/endpoint.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
@@ -47,7 +48,6 @@ export interface WebhookControl {
   test(tenant: EndpointRef & { company_id: string }): Promise<string | null>
 }
 
-const MAX_TRIES_AFTER_LOST_RACE = 20
 /** Longer than any process caches an endpoint: until then a process may hold events because it takes the endpoint for paused, or plan
  *  their attempts because it takes it for active. */
 const LATE_EVENTS_MS = 10_000
@@ -68,8 +68,8 @@ export function createWebhookControl({
     return found && found.deleted_at === undefined ? found : null
   }
 
-  async function applyEvent(_id: string, event: EndpointEvent): Promise<WebhookEndpoint | null> {
-    for (let race = 0; race < MAX_TRIES_AFTER_LOST_RACE; race += 1) {
+  const applyEvent = (_id: string, event: EndpointEvent): Promise<WebhookEndpoint | null> =>
+    retryAfterLostRace<WebhookEndpoint | null>('an endpoint', async () => {
       const endpoint = await endpointWith(_id)
       if (!endpoint) return null
       const { status, life, changed } = step(endpoint, [event])
@@ -79,10 +79,8 @@ export function createWebhookControl({
         ...(status === 'active' ? { retry_all_before: event.at } : {}),
       }
       const [answer] = await webhooks.change([{ _id, rev: endpoint.rev, update: { $set: { status, life, ...drain } } }])
-      if (answer === 'won') return { ...endpoint, status, life, ...drain, rev: endpoint.rev + 1 }
-    }
-    throw new Error(`the endpoint ${_id} was changed by another process ${MAX_TRIES_AFTER_LOST_RACE} times in a row`)
-  }
+      return answer === 'won' ? { ...endpoint, status, life, ...drain, rev: endpoint.rev + 1 } : LOST
+    })
 
   /** The webhook actor then sends what waits, or holds it. */
   async function change(_id: string, type: 'endpoint.enable' | 'endpoint.pause'): Promise<WebhookEndpoint | null> {

@@ -38,14 +38,15 @@ export interface ReferenceInput {
 }
 
 export function referencePages({ document, base }: ReferenceInput): Page[] {
+  const inClientApi = clientObjects(document)
   return [
     ...GUIDES.map(guide => guidePage(guide, document, base)),
     clientApi(document, base),
     events(document),
-    objects(document),
+    objects(document, inClientApi),
     adminApi(document),
     ...adminGroups(document).map(group => adminPage(group, document, base)),
-    adminObjects(document),
+    adminObjects(document, inClientApi),
   ]
 }
 
@@ -129,26 +130,22 @@ ${besides(
 })}`,
   })
 
-function objects(document: OpenApiDocument): Page {
-  const names = clientObjects(document)
-  return objectsPage(document, name => names.has(name), {
+const objects = (document: OpenApiDocument, inClientApi: ReadonlySet<string>): Page =>
+  objectsPage(document, name => inClientApi.has(name), {
     slug: 'objects',
     id: 'schemas',
     name: 'Objects',
     about: 'Every object of the client API and of events by its name, as generated clients have it.',
     part: 'Reference',
   })
-}
 
-function adminObjects(document: OpenApiDocument): Page {
-  const names = clientObjects(document)
-  return objectsPage(document, name => !names.has(name), {
+const adminObjects = (document: OpenApiDocument, inClientApi: ReadonlySet<string>): Page =>
+  objectsPage(document, name => !inClientApi.has(name), {
     id: 'admin-objects',
     name: 'Objects of the admin API',
     about: 'Every object of the admin API alone by its name, as generated clients have it.',
     part: 'Admin API',
   })
-}
 
 const objectsPage = (
   { components: { schemas } }: OpenApiDocument,
