@@ -18,6 +18,7 @@ export type IdPrefix =
   | 'psk'
   | 'rfs'
   | 'whk'
+  | 'ntc'
 /** Returns `size` random bytes. */
 export type Random = (size: number) => Uint8Array
 
@@ -74,4 +75,5 @@ const ID_PATTERNS: Readonly<Record<IdPrefix, RegExp>> = {
   psk: idPattern('psk'),
   rfs: idPattern('rfs'),
   whk: idPattern('whk'),
+  ntc: idPattern('ntc'),
 }
