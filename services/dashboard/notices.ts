@@ -31,7 +31,9 @@ const notice = z
       .array(
         z.object({
           user_id: z.string().meta({ description: 'The owner.' }),
-          sent_at: timeSchema('When the mail was sent, or the owner was found to be one no more; null before.').nullable(),
+          sent_at: timeSchema(
+            'When the mail was sent, or the owner was found to be one no more; null before.',
+          ).nullable(),
         }),
       )
       .meta({ description: 'To those who were owners when it began. Empty where the deployment sent no mail then.' }),

@@ -507,4 +507,25 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     planted: "if (recipient === undefined || list === 'verifications') return",
     tests: ['test/flow/erase.test.ts'],
   },
+  {
+    fault: "a company's name puts a link into the mails to those it invites",
+    file: 'services/dashboard/users/invitation-mail.ts',
+    original: "hasLink(name) ? 'a company'",
+    planted: "hasLink('') ? 'a company'",
+    tests: ['test/flow/sign-in.test.ts'],
+  },
+  {
+    fault: "an operator's token sends mails without end to one address",
+    file: 'services/dashboard/users/routes.ts',
+    original: 'counted !== null || invitationLimit',
+    planted: 'counted === null || invitationLimit',
+    tests: ['test/flow/sign-in.test.ts'],
+  },
+  {
+    fault: 'a company whose threshold was removed is still watched',
+    file: 'services/dashboard/companies.ts',
+    original: '$unset: { low_balance_micros: true, low_balance_watch: true }',
+    planted: '$unset: { low_balance_watch: true }',
+    tests: ['test/services/dashboard/companies.test.ts'],
+  },
 ]

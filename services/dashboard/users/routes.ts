@@ -130,7 +130,13 @@ export const userOperations = [
       })
       const mayMail = async () => {
         if (!(await hasConsoleMail(tenancy))) return false
-        return counted !== null || invitationLimit.take(company_id, email).then(() => true, () => false)
+        return (
+          counted !== null ||
+          invitationLimit.take(company_id, email).then(
+            () => true,
+            () => false,
+          )
+        )
       }
       const mail = { user_id: invited.id, recipient: invited.email ?? email, company }
       return { ...invited, mailed: (await mayMail()) && (await sendInvitationMail(deps, mail, traceOf(ctx))) }

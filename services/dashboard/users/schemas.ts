@@ -23,7 +23,7 @@ export const invitation = user
       .boolean()
       .meta({ description: 'Whether the person was told by email. If not, pass the address of the dashboard on.' }),
   })
-  .meta({ id: 'Invitation', description: 'A new or renewed invitation.' })
+  .meta({ id: 'NewInvitation', description: 'A new or renewed invitation.' })
 
 export const userPage = pageOf('UserPage', user)
 

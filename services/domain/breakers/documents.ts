@@ -25,7 +25,7 @@ export const breakerId = ({ app_id, provider, process }: Pick<BreakerDoc, 'app_i
   `${app_id}:${provider}:${process}`
 
 export const BREAKER_COLLECTIONS = {
-  breakers: collection<BreakerDoc>({ 
+  breakers: collection<BreakerDoc>({
     indexes: [
       { fields: { app_id: 1 } },
       // The states `half_open` and `open`, which the alphabet puts behind `closed`.
