@@ -63,7 +63,6 @@ const MAX_FOUND = 10_000
 
 export function createIncidentSweeps({ store, tenancy, clock, log }: IncidentSweepDeps): Record<string, Sweep> {
   const notices = store.docs('notices')
-  let lookAt = 0
 
   const watches: Watch[] = [
     {
@@ -121,8 +120,7 @@ export function createIncidentSweeps({ store, tenancy, clock, log }: IncidentSwe
       // The revision belongs to the process that tells of it.
       if (isWrong && now >= seen_at + SEEN_EVERY_MS)
         await notices.modify({ _id, seen_at }, { $set: { seen_at: now, purge_at: purgeAt(now) } })
-      if (!isWrong && now >= seen_at + quietMs)
-        await notices.modify({ _id, seen_at }, { $unset: { open_since: true } })
+      if (!isWrong && now >= seen_at + quietMs) await notices.modify({ _id, seen_at }, { $unset: { open_since: true } })
     }
     for (const one of wrong.values()) await open(type, one)
   }
@@ -156,18 +154,22 @@ export function createIncidentSweeps({ store, tenancy, clock, log }: IncidentSwe
         rev: 0,
       },
     ])
-    if (outcome === 'inserted') log.warn({ type, company_id, ...(app ? { app_id: app._id } : {}), subject }, 'notice.opened')
+    if (outcome === 'inserted')
+      log.warn({ type, company_id, ...(app ? { app_id: app._id } : {}), subject }, 'notice.opened')
   }
 
-  return {
-    /** What is wrong has no partition: the process that holds partition 0 looks for it. */
-    async incidents(partitions) {
+  /** What is wrong has no partition: the process that holds partition 0 looks for it. */
+  function createSweep(watch: Watch): Sweep {
+    let lookAt = 0
+    return async partitions => {
       if (!partitions.includes(0) || clock.now() < lookAt) return 0
       lookAt = clock.now() + LOOK_EVERY_MS
-      for (const watch of watches) await look(watch)
+      await look(watch)
       return 0
-    },
+    }
   }
+
+  return Object.fromEntries(watches.map(watch => [watch.type, createSweep(watch)]))
 }
 
 type Life = { context: { paused: { reason: string } | null } } | undefined

@@ -51,10 +51,11 @@ export function createTellNotices(deps: TellNoticeDeps) {
   }
 
   async function tell(found: NoticeDoc): Promise<void> {
-    let notice = await save(found, { tries: found.tries + 1 })
+    const tries = found.tries + 1
+    let notice = await save(found, found.events_told ? { tries } : {})
     if (notice && !notice.events_told) {
       await notifyOps({ store, broker }, notice, appsToldOf(notice))
-      notice = await save(notice, { events_told: true })
+      notice = await save(notice, { events_told: true, tries })
     }
     let unsent = 0
     for (const { user_id } of found.mails.filter(({ sent_at }) => sent_at === undefined)) {
@@ -64,7 +65,7 @@ export function createTellNotices(deps: TellNoticeDeps) {
       else unsent += 1
     }
     if (!notice) return
-    const { _id, rev, tries } = notice
+    const { _id, rev } = notice
     const waitMs = unsent > 0 ? RETRY_MS[tries - 1] : undefined
     const update =
       waitMs === undefined ? { $unset: { due_at: true as const } } : { $set: { due_at: clock.now() + waitMs } }

@@ -316,7 +316,10 @@ onEachEngineSet('signing in to the dashboard', engines => {
 
   it('mails an invitation once the console has a provider, three times to one address, and leaves links out', async () => {
     const mail = await startMailServer()
-    const [aside, provider] = ['aside', 'mail'].map(name => `/apps/${CONSOLE_APP_ID}/providers/${name}`) as [string, string]
+    const [aside, provider] = ['aside', 'mail'].map(name => `/apps/${CONSOLE_APP_ID}/providers/${name}`) as [
+      string,
+      string,
+    ]
     const config = { host: '127.0.0.1', port: mail.port, from: 'console@shop.example' }
     const inviteTo = async (name: string, email: string) => {
       const { body } = await flow.admin('POST', '/companies', { name })
@@ -334,7 +337,10 @@ onEachEngineSet('signing in to the dashboard', engines => {
       }
       const ada = await inviteTo('Win at evil.example', 'ada@shop.example')
       expect((await ada()).body.mailed).to.equal(true)
-      expect(mail.mails.map(({ to }) => to[0])).to.deep.equal([...Array(3).fill('bob@shop.example'), 'ada@shop.example'])
+      expect(mail.mails.map(({ to }) => to[0])).to.deep.equal([
+        ...Array(3).fill('bob@shop.example'),
+        'ada@shop.example',
+      ])
       expect(mail.mails[0]?.bodies['text/plain']).to.include('the company "Acme"')
       expect(mail.mails[3]?.bodies['text/plain']).to.include('invited to a company').and.not.to.include('evil')
       mail.next({ at: 'rcpt', says: '550 5.1.1 no such mailbox' })

@@ -29,7 +29,7 @@ export interface NoticeDoc extends RevisedDoc {
   /** Its `at`, while it goes on. */
   open_since?: number
   mails: NoticeMail[]
-  /** How often a process began to tell of it. */
+  /** How often a process began to send its mails. */
   tries: number
   /** The events were published. */
   events_told?: true

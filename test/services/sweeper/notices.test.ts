@@ -106,7 +106,7 @@ eachStore('notices', fresh => {
     const deps = { store, broker: { publish }, sendMail, keyring, clock, log, publicUrl: 'https://otp.example' }
     const tell = createTellNotices(deps)
     return async (): Promise<void> => {
-      await incidents.incidents?.([0])
+      for (const sweepIncidents of Object.values(incidents)) await sweepIncidents([0])
       await tell.sweeps.notices?.([0])
     }
   }
