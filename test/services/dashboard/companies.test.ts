@@ -126,7 +126,15 @@ eachStore('companies', fresh => {
   it('are not changed by a body that is not valid', async () => {
     const { body } = await admin.ask('POST', '/companies', { name: 'Acme' })
     const patch = (change: unknown) => admin.ask('PATCH', `/companies/${body.id}`, change)
-    for (const change of [{ name: null }, { name: '' }, { name: ' ' }, { closed: 1 }, { closed: null }, { balance: 5 }, ...NO_THRESHOLDS])
+    for (const change of [
+      { name: null },
+      { name: '' },
+      { name: ' ' },
+      { closed: 1 },
+      { closed: null },
+      { balance: 5 },
+      ...NO_THRESHOLDS,
+    ])
       expect(errorPaths(await patch(change)), JSON.stringify(change)).to.deep.equal(Object.keys(change))
     expect((await patch({})).body).to.deep.equal(body)
     expect((await admin.ask('PATCH', '/companies/cmp_none', { closed: true })).status).to.equal(404)

@@ -60,7 +60,7 @@ eachStore('notices', fresh => {
       { ...app, _id: 'app_2' },
     ])
     const asked = ['ops.balance_low', 'ops.endpoint_paused', 'ops.provider_open'] as const
-    const endpoint = { url: 'https://shop.example', status: 'active', secrets: [], rev: 0 } as const
+    const endpoint = { url: 'https://shop.example', status: 'active' as const, secrets: [], rev: 0 }
     await store.docs('webhooks').insert([
       { ...endpoint, _id: 'app_1' },
       { ...endpoint, _id: 'app_2', events: [...asked] },
