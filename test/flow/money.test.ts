@@ -81,11 +81,18 @@ describeLiveFlow('an app with a prepaid balance', live => {
       await live.advance(CACHE_TTL_MS)
       expect(mail.mails).to.have.length(0)
 
-      for (let sends = 0; sends < 2; sends += 1) {
-        await shop.server.send(freshNumber())
-        await live.advance(2 * CACHE_TTL_MS)
-        await live.eventually(() => expect([mail.mails.length, receiver.received.length]).to.deep.equal([1, 1]))
-      }
+      await shop.server.send(freshNumber())
+      await live.eventually(async () => {
+        const { items } = (await live.admin('GET', `${path}/notices`)).body
+        // Not further, because the mail that follows would time out.
+        if (items.length === 0) await live.advance(1_000)
+        expect(items).to.have.length(1)
+      })
+      const expectToldOnce = () => expect([mail.mails.length, receiver.received.length]).to.deep.equal([1, 1])
+      await live.eventually(expectToldOnce)
+      await shop.server.send(freshNumber())
+      await live.advance(2 * CACHE_TTL_MS)
+      await live.eventually(expectToldOnce)
       expect(mail.mails[0]?.to).to.deep.equal(['owner@shop.example'])
       expect(mail.mails[0]?.bodies['text/plain']).to.include('fallen below 0.1')
       const { type, payload } = JSON.parse(String(receiver.received[0]?.body))
