@@ -1,5 +1,6 @@
 // The pages of the reference show everything in the OpenAPI document, and load nothing but their own style and script.
 import { expect } from 'chai'
+import { errorPage } from '../../../../infra/http/problem.ts'
 import { resolveResponse } from '../../../../infra/openapi/document.ts'
 import { SCREENS } from '../../../../services/dashboard/screens.ts'
 import { ERROR_TYPES } from '../../../../services/domain/errors.ts'
@@ -103,8 +104,11 @@ describe('the pages of the reference', () => {
           resolveResponse(document, one).content?.['application/problem+json']?.examples ?? {},
         ))
           expect(all).to.contain(`<a href="/docs/errors#error-${type}"><code>${type}</code></a>`)
-    for (const type of [...ERROR_TYPES, 'HTTPException'])
+    for (const type of [...ERROR_TYPES, 'HTTPException']) {
+      const [path = '', anchor] = errorPage(type).split('#')
+      expect(pages.get(path), 'where doc_url leads').to.contain(` id="${anchor}"`)
       expect(all).to.match(new RegExp(`<tr id="error-${type}"[^>]*>.*?<td>[\\d, ]+</td>`, 's'))
+    }
   })
 
   it('mark the members that a body must have', () => {
