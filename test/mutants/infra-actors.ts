@@ -476,8 +476,8 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'a process that takes over tells endpoints of an incident a second time',
     file: 'services/domain/webhooks/ops-events.ts',
-    original: '${notice_id}:${app_id}',
-    planted: '${notice_id}:${app_id}:${Math.random()}',
+    original: '.digest()',
+    planted: '.update(String(Math.random())).digest()',
     tests: ['test/services/sweeper/notices.test.ts', 'test/services/webhook/endpoints.test.ts'],
   },
   {

@@ -25,7 +25,7 @@ export function LowBalanceDialog({ company, onDone, onClose }: LowBalanceDialogP
     const parsed = amount.trim() === '' ? null : parseAmount(amount)
     if (parsed && 'error' in parsed) return setWrong(parsed.error)
     if (parsed && parsed.micros <= 0) return setWrong('The amount must be above zero.')
-    const low_balance_micros = parsed && parsed.micros
+    const low_balance_micros = parsed?.micros ?? null
     const done = await change.run(async () => {
       const params = { path: { id: company.id } }
       await bodyOf(api.PATCH('/admin/v1/companies/{id}', { params, body: { low_balance_micros } }))
