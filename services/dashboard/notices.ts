@@ -16,6 +16,13 @@ import { operation } from './operation.ts'
 import { pageOf } from './page-schema.ts'
 import { pageQuery } from './pages.ts'
 
+const noticeMail = z
+  .object({
+    user_id: z.string().meta({ description: 'The owner.' }),
+    sent_at: timeSchema('When the mail was sent, or the owner was found to be one no more; null before.').nullable(),
+  })
+  .meta({ id: 'NoticeMail', description: 'A mail to an owner.' })
+
 const notice = z
   .object({
     id: z.string().meta({ description: 'Identifies the notice.' }),
@@ -28,43 +35,40 @@ const notice = z
     at: timeSchema('When it began.'),
     ongoing: z.boolean().meta({ description: 'Whether it still goes on.' }),
     mails: z
-      .array(
-        z.object({
-          user_id: z.string().meta({ description: 'The owner.' }),
-          sent_at: timeSchema(
-            'When the mail was sent, or the owner was found to be one no more; null before.',
-          ).nullable(),
-        }),
-      )
+      .array(noticeMail)
       .meta({ description: 'To those who were owners when it began. Empty where the deployment sent no mail then.' }),
   })
   .meta({ id: 'Notice', description: 'An incident that owners and endpoints are told of once.' })
 type NoticeAnswer = z.output<typeof notice>
 
+const owner = z
+  .object({
+    user_id: z.string().meta({ description: 'The owner.' }),
+    email: z.string().nullable().meta({ description: 'Null when its data key is not configured now.' }),
+  })
+  .meta({ id: 'NoticeOwner', description: 'An owner who gets mails.' })
+
+const opsEvent = z.enum(OPS_EVENTS).meta({ id: 'OpsEventType', description: 'The type of an event of notices.' })
+
+const endpoint = z
+  .object({
+    id: z.string().meta({ description: 'The endpoint.' }),
+    app_id: z.string().meta({ description: 'Its app.' }),
+    url: z.string().meta({ description: 'Its address.' }),
+    events: z.array(opsEvent).meta({ description: 'The events of notices that it asks for.' }),
+  })
+  .meta({ id: 'NoticeEndpoint', description: 'An endpoint that gets events of notices.' })
+type NoticeEndpoint = z.output<typeof endpoint>
+
 const recipients = z
   .object({
     by_email: z.boolean().meta({ description: "Whether the deployment's own app has an email provider." }),
-    owners: z
-      .array(
-        z.object({
-          user_id: z.string().meta({ description: 'The owner.' }),
-          email: z.string().nullable().meta({ description: 'Null when its data key is not configured now.' }),
-        }),
-      )
-      .meta({ description: 'Who gets mails, at most 50.' }),
+    owners: z.array(owner).meta({ description: 'Who gets mails, at most 50.' }),
     endpoints: z
-      .array(
-        z.object({
-          id: z.string().meta({ description: 'The endpoint.' }),
-          app_id: z.string().meta({ description: 'Its app.' }),
-          url: z.string().meta({ description: 'Its address.' }),
-          events: z.array(z.enum(OPS_EVENTS)).meta({ description: 'The events of notices that it asks for.' }),
-        }),
-      )
+      .array(endpoint)
       .meta({ description: 'Which endpoints ask for the events of notices, of 100 apps at most.' }),
   })
   .meta({ id: 'NoticeRecipients', description: 'Who is told of incidents.' })
-type NoticeEndpoint = z.output<typeof recipients>['endpoints'][number]
 
 const MAX_APPS = 100
 

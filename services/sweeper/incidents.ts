@@ -56,7 +56,7 @@ const QUIET_MS = 10 * MINUTE_MS
 const SEEN_EVERY_MS = QUIET_MS / 2
 /** A low balance is over when it is so much above its threshold. */
 const ENOUGH = 1.2
-/** An endpoint that was paused longer ago has been told of, or was paused by a release that told nobody. */
+/** An endpoint that was paused longer ago has been told of, or was paused under a release without notices. */
 const PAUSED_WITHIN_MS = DAY_MS
 /** More than go on at once. */
 const MAX_FOUND = 10_000
@@ -132,7 +132,7 @@ export function createIncidentSweeps({ store, tenancy, clock, log }: IncidentSwe
     const app = 'app_id' in owner ? (await store.docs('apps').get([owner.app_id])).get(owner.app_id) : undefined
     const company_id = 'app_id' in owner ? (app?.company_id ?? '') : owner.company_id
     const company = (await store.docs('companies').get([company_id])).get(company_id)
-    // Nobody is called for a company that is closed.
+    // Neither vendors nor endpoints are called for a closed company, and its owners cannot act.
     if (!company || isClosed(company)) return
     const owners = (await hasConsoleMail(tenancy)) ? await findOwners(store, company_id) : []
     const now = clock.now()
@@ -155,7 +155,7 @@ export function createIncidentSweeps({ store, tenancy, clock, log }: IncidentSwe
       },
     ])
     if (outcome === 'inserted')
-      log.warn({ type, company_id, ...(app ? { app_id: app._id } : {}), subject }, 'notice.opened')
+      log.warn({ type, company_id, ...(app ? { app_id: app._id } : {}), about: subject }, 'notice.opened')
   }
 
   /** What is wrong has no partition: the process that holds partition 0 looks for it. */

@@ -1,4 +1,4 @@
-// Incidents become notices, and notices are told: once, whichever process finds them and wherever it dies.
+// Incidents become notices, and notices are told: once, by one of all processes, even if that one dies on the way.
 import { expect } from 'chai'
 import type { Message } from '../../../infra/broker/broker.ts'
 import { DAY_MS, MINUTE_MS } from '../../../infra/time.ts'

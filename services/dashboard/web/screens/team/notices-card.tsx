@@ -31,9 +31,9 @@ export function NoticesCard() {
     {
       name: 'What',
       show: ({ type, ongoing }) => (
-        <>
+        <span>
           {noticeLabel(type)} {ongoing && <Badge tone="warning">Ongoing</Badge>}
-        </>
+        </span>
       ),
     },
     {
@@ -77,8 +77,8 @@ function WhoIsTold({ recipients, nameOf }: { recipients: Recipients; nameOf(app_
         <dd>
           {endpoints.length === 0 ? (
             <>
-              No endpoint asks for <code>ops.*</code> events. <ScreenLink to="/webhooks">Webhooks</ScreenLink> has the
-              choice.
+              No endpoint asks for <code>ops.*</code> events. They are chosen under{' '}
+              <ScreenLink to="/webhooks">Webhooks</ScreenLink>.
             </>
           ) : (
             endpoints.map(({ id, app_id, url, events }) => (
