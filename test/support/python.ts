@@ -1,6 +1,6 @@
 // Python for tests that use the client in clients/python as its users do: built, installed and typed. In: packages. Out: environments, and
 // the client as a wheel. Without Python such a suite fails and says what is missing, unless SKIP_PYTHON=1.
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -48,23 +48,23 @@ export async function createEnvironment(
   return join(folder, 'bin')
 }
 
-/** The folder of the tools' commands. */
-export async function pythonTools(): Promise<string> {
+/** Runs a module of the tools, such as mypy. */
+export async function runTool(module: string, args: readonly string[]): Promise<string> {
   const folder = join(CACHE, ['python', ...TOOLS].join('-').replaceAll('==', '-'))
-  const mark = join(folder, 'complete')
-  if (!existsSync(mark)) {
-    rmSync(folder, { recursive: true, force: true })
-    await createEnvironment(TOOLS, folder)
-    writeFileSync(mark, '')
+  if (!existsSync(folder)) {
+    // Another file of tests may be installing them too: the first that is complete is kept.
+    const ours = `${folder}.${process.pid}`
+    await createEnvironment(TOOLS, ours)
+    if (existsSync(folder)) rmSync(ours, { recursive: true })
+    else renameSync(ours, folder)
   }
-  return join(folder, 'bin')
+  return succeed(join(folder, 'bin/python'), ['-m', module, ...args])
 }
 
 /** Builds sdist and wheel of the client, the wheel from the sdist. Returns the wheel, and the names of both. */
 export async function buildClient(): Promise<{ wheel: string; names: string[] }> {
-  const [tools, folder] = [await pythonTools(), createTemporaryFolder()]
-  const build = ['-m', 'build', '--no-isolation', '--outdir', folder, join(PROJECT_ROOT, 'clients/python')]
-  await succeed(join(tools, 'python'), build)
+  const folder = createTemporaryFolder()
+  await runTool('build', ['--no-isolation', '--outdir', folder, join(PROJECT_ROOT, 'clients/python')])
   const names = readdirSync(folder).sort()
   const wheel = names.find(name => name.endsWith('.whl')) ?? ''
   return { wheel: join(folder, wheel), names }
