@@ -507,4 +507,25 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     planted: "if (recipient === undefined || cursor !== undefined || list === 'verifications') return",
     tests: ['test/flow/erase.test.ts'],
   },
+  {
+    fault: 'a device learns from headers how often a stranger was sent codes',
+    file: 'services/edge/rate-limit-headers.ts',
+    original: "if (kind !== 'server') return {}",
+    planted: 'if (kind === undefined) return {}',
+    tests: ['test/flow/limits.test.ts'],
+  },
+  {
+    fault: 'a large answer of the admin API is sent as it is',
+    file: 'infra/http/large-answers.ts',
+    original: 'Buffer.byteLength(text) >= LARGE_BYTES',
+    planted: 'Buffer.byteLength(text) < LARGE_BYTES',
+    tests: ['test/infra/http/large-answers.test.ts'],
+  },
+  {
+    fault: 'doc_url leads to no deployment',
+    file: 'infra/http/shell.ts',
+    original: 'problemBody(failure, ctx.state.requestId, publicUrl)',
+    planted: 'problemBody(failure, ctx.state.requestId, publicUrl === null ? null : null)',
+    tests: ['test/infra/http/listeners.test.ts'],
+  },
 ]

@@ -121,7 +121,9 @@ export const createVerify =
       status: reply.status,
       matched: reply.matched,
       attempts_left: reply.attempts_left,
-      ...(use ? { limit: { scope: 'recipient_verify', ...use, remaining: use.remaining + (reply.matched ? 1 : 0) } } : {}),
+      ...(use
+        ? { limit: { scope: 'recipient_verify', ...use, remaining: use.remaining + (reply.matched ? 1 : 0) } }
+        : {}),
       sealed_token: reply.token ? keyring.seal(tokenOf(keyring, doc, by.key_id), inFlight.token) : null,
     }
   }
