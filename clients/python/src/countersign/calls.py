@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from .answers import Answer, Channel, ExchangeResult, Message, Verification, VerificationDetails, VerifyResult
 from .challenge import Challenge
-from .errors import ChallengeRequiredError, CountersignError, APIConnectionError, APITimeoutError, error_of
+from .errors import APIConnectionError, APITimeoutError, ChallengeRequiredError, CountersignError, error_of
 
 A = TypeVar("A", bound=Answer)
 
