@@ -276,11 +276,14 @@ eachStore('notices', fresh => {
     await clock.advance(LOOK_EVERY_MS)
     await sweep(run)
     await setBalance(0)
-    await store.docs('users').modify({ _id: other._id }, { $set: { role: 'viewer' } })
-    answers = []
+    answers = ['sent', 'not_sent']
     await clock.advance(LOOK_EVERY_MS)
     await sweep(run)
-    expect(mails).to.have.length(2 + 5 + 1)
+    await store.docs('users').modify({ _id: other._id }, { $set: { role: 'viewer' } })
+    await clock.advance(60 * MINUTE_MS)
+    await sweep(run)
+    expect(mails).to.have.length(2 + 5 + 2)
+    expect((await allNotices())[0]).not.to.have.property('due_at')
     expect(told().events).to.have.length(2)
   })
 
