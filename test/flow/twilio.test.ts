@@ -264,7 +264,8 @@ describeFlow("Twilio's API", flow => {
       expect([answer.status, errorOf(answer)]).to.deep.equal([401, 20003])
       expect(answer.headers.get('www-authenticate')).to.equal('Basic realm="countersign"')
     }
-    const ofOther = await twilio.ask(path, undefined, twilioSid('cmp', other.company), other.server.key)
+    const form = { To: freshNumber(), Channel: 'sms' }
+    const ofOther = await twilio.ask('/Verifications', form, twilioSid('cmp', other.company), other.server.key)
     expect([ofOther.status, errorOf(ofOther)], 'the service of another app').to.deep.equal([404, 20404])
     expect(errorOf(await tenantOf(flow, other).fetch(sid)), 'a verification of another app').to.equal(20404)
     const live = await flow.createKey(tenant.app, 'server', 'live')
