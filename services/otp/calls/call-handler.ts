@@ -109,7 +109,7 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     switch (call.type) {
       case 'otp.send': {
         const app = await loadApp(call)
-        const sendOne = call.reuse_pending ? sendOrResend : send
+        const sendOne = call.reuse_pending || app.settings.reuse_pending ? sendOrResend : send
         return { ...(await sendOne(id, call, app, trace)), settings: app.settings }
       }
       case 'otp.resend': {
