@@ -334,8 +334,8 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   {
     fault: 'a repeated idempotency key resends the pending verification instead of answering as before',
     file: 'services/otp/calls/reuse-pending.ts',
-    original: "if (keyed?.kind === 'bound') return",
-    planted: "if (keyed?.kind === 'bound' && keyed.otp === latest) return",
+    original: 'const keyed = call.claim && (',
+    planted: 'const keyed = call.channel === undefined ? null : call.claim && (',
     tests: ['test/flow/resend.test.ts'],
   },
 ]
