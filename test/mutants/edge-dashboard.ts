@@ -42,7 +42,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     fault: 'a page with a server key in it may read the answers, so nothing tells its author to take the key out',
     file: 'services/edge/router.ts',
     original: "if (by.kind === 'server') removeCorsHeaders(ctx)",
-    planted: "if (by.kind === 'server') return",
+    planted: "if (by.kind === 'server' && ctx.get('origin') === '') removeCorsHeaders(ctx)",
     tests: ['test/services/edge/publishable-keys.test.ts'],
   },
   {
@@ -107,14 +107,14 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     fault: 'a link of the reference to an anchor on another page stays on its own page, and leads nowhere',
     file: 'services/edge/docs/reference.ts',
     original: 'address === undefined || address === own',
-    planted: 'address !== undefined',
+    planted: 'address !== own || address !== undefined',
     tests: ['test/services/edge/docs/page.test.ts'],
   },
   {
     fault: 'the reference links to screens of a dashboard that its process does not serve',
     file: 'services/edge/docs/reference.ts',
     original: 'names.has(path) || path === FRONT_PATH ? link : text',
-    planted: 'link',
+    planted: 'text !== path ? link : text',
     tests: ['test/services/edge/docs/page.test.ts'],
   },
   {
@@ -504,7 +504,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     fault: 'who looked a person up is not in the audit log',
     file: 'services/dashboard/recipients.ts',
     original: 'if (recipient === undefined || cursor !== undefined) return',
-    planted: "if (recipient === undefined || list === 'verifications') return",
+    planted: "if (recipient === undefined || cursor !== undefined || list === 'verifications') return",
     tests: ['test/flow/erase.test.ts'],
   },
   {
@@ -569,5 +569,26 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     original: 'doc.mode === event.mode',
     planted: 'doc.app_id === app_id',
     tests: ['test/services/dashboard/webhook/events.test.ts'],
+  },
+  {
+    fault: 'a device learns from headers how often a stranger was sent codes',
+    file: 'services/edge/rate-limit-headers.ts',
+    original: "if (kind !== 'server') return {}",
+    planted: 'if (kind === undefined) return {}',
+    tests: ['test/flow/limits.test.ts'],
+  },
+  {
+    fault: 'a large answer of the admin API is sent as it is',
+    file: 'infra/http/large-answers.ts',
+    original: 'Buffer.byteLength(text) >= LARGE_BYTES',
+    planted: 'Buffer.byteLength(text) < LARGE_BYTES',
+    tests: ['test/infra/http/large-answers.test.ts'],
+  },
+  {
+    fault: 'doc_url leads to no deployment',
+    file: 'infra/http/shell.ts',
+    original: 'problemBody(failure, ctx.state.requestId, publicUrl)',
+    planted: 'problemBody(failure, ctx.state.requestId, publicUrl === null ? null : null)',
+    tests: ['test/infra/http/listeners.test.ts'],
   },
 ]
