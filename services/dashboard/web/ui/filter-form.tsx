@@ -29,6 +29,12 @@ export function FilterForm<Name extends string>({ filters, values, onChange }: F
     )
     if (filters.some(({ name }) => next[name] !== values[name])) onChange(next)
   }
+  /** The button goes with the filters, and the focus with it: then the fields must be empty already, or they would be used again. */
+  function clear(): void {
+    const none = mapFilters(filters, () => '')
+    setFields(none)
+    onChange(none)
+  }
   return (
     <form
       class="filter-form"
@@ -68,7 +74,7 @@ export function FilterForm<Name extends string>({ filters, values, onChange }: F
       })}
       <Button type="submit">Filter</Button>
       {filters.some(({ name }) => values[name] !== '') && (
-        <Button look="quiet" onClick={() => onChange(mapFilters(filters, () => ''))}>
+        <Button look="quiet" onClick={clear}>
           Clear filters
         </Button>
       )}
