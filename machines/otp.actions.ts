@@ -48,6 +48,7 @@ export const answerWithCode = assignWith<'message.received'>((otp, { new_deliver
 )
 export const exchange = assignWith<'token.exchange'>((otp, { key_id, at }) => change.recordExchange(otp, key_id, at))
 export const recordReport = assignWith<'delivery.reported'>(change.recordReport)
+export const eraseGivenCode = otpSetup.assign(({ context }) => change.eraseGivenCode(context))
 export const addUnpaidFallback = assignWith<'delivery.reported'>((otp, { new_delivery_id, usable, at }) => {
   const channel = fallbackChannel(otp, usable)
   return channel ? change.addUnpaid(otp, new_delivery_id, channel, at) : otp
@@ -116,14 +117,14 @@ export const notifyOtp = (status: OtpEnd) =>
 export const notifyDelivery = effect('notify', ({ context, event }) => {
   if (event.type !== 'delivery.reported' || event.status === 'sent') return null
   const { event_id: id, delivery_id, status } = event
-  return { type: 'notify', id, ...deliveryEvent(context.otp_id, delivery_id, status) }
+  return { type: 'notify', id, ...deliveryEvent(context, delivery_id, status) }
 })
 /** The delivery that was just recorded as unpaid has failed like any other. */
 export const notifyUnpaid = effect('notify', ({ context, event }) => {
   const id = 'unpaid' in event ? event.unpaid?.event_id : undefined
   if (id === undefined) return null
   const { delivery_id } = context.deliveries.at(-1) as Delivery
-  return { type: 'notify', id, ...deliveryEvent(context.otp_id, delivery_id, 'failed') }
+  return { type: 'notify', id, ...deliveryEvent(context, delivery_id, 'failed') }
 })
 /** Gives back what was paid for a delivery that failed, unless its price is kept. This happens once, because a delivery can fail only
  *  once. */

@@ -27,7 +27,7 @@ import type { NewRefusal, RefusalLog } from '../domain/refusals/refusal-log.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { createAdmission } from './admission.ts'
-import { createRespond } from './answers.ts'
+import { type Answer, createRespond } from './answers.ts'
 import { createIdentify } from './api-keys.ts'
 import { createCalls } from './calls.ts'
 import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
@@ -108,6 +108,7 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
     kinds: readonly KeyKind[],
     schema: Schema,
     toCall: (body: z.output<Schema>, by: Identity, ctx: Context) => OtpCall,
+    shape: (answer: Answer) => unknown,
     { check = async () => {}, onRefused = () => {} }: CommandHooks = {},
   ): Command => {
     const handle: Middleware = async ctx => {
@@ -130,7 +131,7 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
       const answer = respond(answered, trace)
       if (answered.kind === 'verification' && answered.replayed) ctx.set(REPLAYED_HEADER, 'true')
       describeRequest(ctx, { otp_id: answer.otp_id })
-      ctx.body = answer
+      ctx.body = shape(answer)
     }
     return { handle, onRefused }
   }
@@ -146,7 +147,7 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
   for (const { path, keys, command } of OPERATIONS) {
     if (command === null) continue
     const hooks = command.sends === undefined ? {} : createMessageHooks(command.sends)
-    const { handle, onRefused } = createCommand(keys, command.schema, command.call(call), hooks)
+    const { handle, onRefused } = createCommand(keys, command.schema, command.call(call), command.shape, hooks)
     // Pages use publishable keys. A server key must not be in a page.
     const isForPages = keys.includes('publishable')
     if (isForPages) router.options(path, createPreflight('POST')).post(path, allowCrossOrigin, handle)
@@ -155,13 +156,17 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
     early.addRoute(path, { headers: isForPages ? { ...NOT_STORED, Vary: 'Origin' } : NOT_STORED, onRefused })
   }
   // After the commands: `/otp/:otp_id` would take `send` for an id.
-  for (const { path, keys, command } of OPERATIONS) {
-    if (command !== null) continue
-    router.options(routerPath(path), createPreflight('GET')).get(routerPath(path), allowCrossOrigin, async ctx => {
+  for (const { path, keys, reads } of OPERATIONS) {
+    if (reads === null) continue
+    const handle: Middleware = async ctx => {
       const by = await authenticate(ctx, keys)
       await checkOrigin(ctx, by)
-      ctx.body = await admission.read(by, () => readStatus(ctx.params.otp_id ?? '', by, traceOf(ctx)))
-    })
+      const [id = ''] = Object.values(ctx.params)
+      ctx.body = await admission.read(by, () => readStatus[reads](id, by, traceOf(ctx)))
+    }
+    if (keys.includes('publishable'))
+      router.options(routerPath(path), createPreflight('GET')).get(routerPath(path), allowCrossOrigin, handle)
+    else router.get(routerPath(path), handle)
   }
   return { router, refuseEarly: early.refuse }
 }

@@ -59,8 +59,14 @@ export function resealedOtpFields(
     set['context.client_ip'] = address.sealed
     fields.address = address.plain
   }
-  const salt = resealText(context.code.salt, atRest.salt(context))
-  if (salt) set['context.code.salt'] = salt.sealed
+  const { code } = context
+  if ('given' in code) {
+    const given = resealText(code.given, atRest.givenCode(_id))
+    if (given) set['context.code.given'] = given.sealed
+  } else {
+    const salt = resealText(code.salt, atRest.salt(context))
+    if (salt) set['context.code.salt'] = salt.sealed
+  }
   const actionUrl = resealText(first.sealed_action_url, atRest.link(_id))
   if (actionUrl) set['first.sealed_action_url'] = actionUrl.sealed
 

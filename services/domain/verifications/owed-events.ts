@@ -26,7 +26,7 @@ export function eventsOf({ value, context }: Pick<SavedOtp, 'value' | 'context'>
   const events: CausedEvent[] = []
   for (const { delivery_id, status, updated_at } of deliveries)
     if (status === 'delivered' || status === 'failed')
-      events.push(caused(delivery_id, updated_at, deliveryEvent(otp_id, delivery_id, status)))
+      events.push(caused(delivery_id, updated_at, deliveryEvent(context, delivery_id, status)))
   if (value === 'approved' && approval) events.push(caused(otp_id, approval.at, otpEvent(otp_id, value)))
   if (value === 'failed' && failed_at !== undefined) events.push(caused(otp_id, failed_at, otpEvent(otp_id, value)))
   if ((value === 'expired' || value === 'canceled') && ended_at !== undefined)

@@ -42,7 +42,10 @@ const otpPayload = <Status extends OtpEnd>(status: Status, name: string) =>
 const deliveryPayload = <Status extends 'delivered' | 'failed'>(status: Status, name: string) =>
   z
     .object({
-      otp_id,
+      otp_id: otp_id.meta({ description: 'The verification or the message.' }),
+      message_id: z.string().optional().meta({
+        description: 'Of a code that your backend made (`POST /messages`): the same as `otp_id`. Absent otherwise.',
+      }),
       delivery_id,
       status: z.literal(status).meta({ description: 'The state of the message.' }),
       ...fullMembers,

@@ -5,8 +5,8 @@ import type { OtpAnswer } from '../../../../machines/calls.ts'
 import type { Channel } from '../../../../machines/channels.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { forgetNumber } from '../../../../services/domain/fraud/number-blocks.ts'
+import { codeOf } from '../../../../services/domain/verifications/code.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
-import { codeOf } from '../../../../services/otp/calls/verify.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
@@ -55,7 +55,7 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
       type: 'otp.verify',
       by: key,
       otp_id,
-      sealed_code: keyring.seal(codeOf(keyring, doc), inFlight.code),
+      sealed_code: keyring.seal(codeOf(keyring, doc.context), inFlight.code),
     })
     expect(verified).to.include({ kind: 'verified', matched: true })
   }
