@@ -161,8 +161,8 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
     const handle: Middleware = async ctx => {
       const by = await authenticate(ctx, keys)
       await checkOrigin(ctx, by)
-      const [id = ''] = Object.values(ctx.params)
-      ctx.body = await admission.read(by, () => readStatus[reads](id, by, traceOf(ctx)))
+      const [id = ''] = Object.values<string>(ctx.params)
+      ctx.body = await admission.read<object>(by, () => readStatus[reads](id, by, traceOf(ctx)))
     }
     if (keys.includes('publishable'))
       router.options(routerPath(path), createPreflight('GET')).get(routerPath(path), allowCrossOrigin, handle)

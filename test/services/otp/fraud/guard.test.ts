@@ -89,6 +89,28 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
       expect(resultOf(await resend(channel)), channel).to.equal('fraud_guard')
   })
 
+  it('counts no message with a code of its caller, and refuses one to a number that is pumped', async () => {
+    const sendMessage = ({ ask, clock }: TestActor, number: string): Promise<OtpAnswer> =>
+      ask({
+        type: 'otp.send',
+        by,
+        otp_id: newId('msg', clock.now()),
+        locale: null,
+        sealed_client_ip: null,
+        claim: null,
+        sealed_recipient: keyring.seal(number, inFlight.recipient),
+        sealed_code: keyring.seal('482913', inFlight.code),
+      })
+    for (let nth = 0; nth < 48; nth += 1)
+      expect(resultOf(await sendMessage(at(nth), numberInBlock(nth % 24)))).to.equal('sent')
+    await advance(3 * MINUTE)
+    expect(await store.docs('fraud_tallies').find({}, { sort: { _id: 1 }, limit: 1 })).to.deep.equal([])
+    for (let nth = 0; nth < 24; nth += 1) await send(at(nth), numberInBlock(nth))
+    await advance(3 * MINUTE)
+    await expectEverywhere('fraud_guard')
+    expect(resultOf(await sendMessage(at(0), numberInBlock(1)))).to.equal('fraud_guard')
+  })
+
   it('does not count a number twice that is verified again and again', async () => {
     for (let nth = 0; nth < 24; nth += 1) await send(at(nth), numberInBlock(nth))
     for (let nth = 0; nth < 30; nth += 1) await verify(at(nth), await send(at(nth), numberInBlock(90 + (nth % 2))))
