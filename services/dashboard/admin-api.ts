@@ -7,6 +7,7 @@ import { appOperations } from './apps/routes.ts'
 import { auditOperations } from './audit.ts'
 import { companyOperations } from './companies.ts'
 import { fraudOperations } from './fraud.ts'
+import { hookOperations } from './hooks.ts'
 import { healthOperations } from './health/routes.ts'
 import { moneyOperations } from './money/routes.ts'
 import type { AdminOperation } from './operation.ts'
@@ -43,6 +44,7 @@ export const OPERATIONS: readonly AdminOperation<AllDeps>[] = [
   ...routingPreviewOperations,
   ...endpointOperations,
   ...rotationOperations,
+  ...hookOperations,
   ...eventOperations,
   ...verificationOperations,
   ...verificationCommandOperations,

@@ -32,6 +32,7 @@ import { createIdentify } from './api-keys.ts'
 import { createCalls } from './calls.ts'
 import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
 import { createEarlyRefusal } from './early-refusal.ts'
+import { addHooks } from './hooks/hooks.ts'
 import type { KeyUsage } from './key-usage.ts'
 import { OPERATIONS } from './operations.ts'
 import { createPublishableKeyRules } from './publishable-keys.ts'
@@ -42,7 +43,7 @@ import { parseBody } from './validation.ts'
 
 export interface RouterDeps {
   broker: Pick<Broker, 'request'>
-  tenancy: Pick<Tenancy, 'keyByHash' | 'app'>
+  tenancy: Pick<Tenancy, 'keyByHash' | 'app' | 'hookSecrets'>
   otps: Pick<Docs<OtpDoc>, 'get'>
   usage: Pick<KeyUsage, 'record'>
   refusals: Pick<RefusalLog, 'record'>
@@ -168,6 +169,15 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
       router.options(routerPath(path), createPreflight('GET')).get(routerPath(path), allowCrossOrigin, handle)
     else router.get(routerPath(path), handle)
   }
+  addHooks(router, {
+    tenancy,
+    clock,
+    refusals,
+    calls: call,
+    authenticate: ctx => authenticate(ctx, ['server']),
+    ask: callOtp,
+    respond,
+  })
   return { router, refuseEarly: early.refuse }
 }
 
