@@ -22,8 +22,6 @@ export function signatureHeaders({ id, body, at, secrets }: SignatureInput): Rec
     'x-webhook-signature': createHmac('sha256', secrets[0]).update(`${timestamp}.`).update(body).digest('hex'),
     'webhook-id': id,
     'webhook-timestamp': timestamp,
-    'webhook-signature': secrets
-      .map(secret => `v1,${standardSignature(secret, { id, timestamp, body })}`)
-      .join(' '),
+    'webhook-signature': secrets.map(secret => `v1,${standardSignature(secret, { id, timestamp, body })}`).join(' '),
   }
 }

@@ -16,7 +16,15 @@ import {
   webhookSecretContext,
 } from '../webhooks/documents.ts'
 import { appIdOf } from '../webhooks/endpoint-ids.ts'
-import { type ApiKey, findProviders, hookSecretContext, isClosed, providerContext, scopeOf, type TenancyStore } from './documents.ts'
+import {
+  type ApiKey,
+  findProviders,
+  hookSecretContext,
+  isClosed,
+  providerContext,
+  scopeOf,
+  type TenancyStore,
+} from './documents.ts'
 import { resolveProvider, type TypedProviderConfig } from './providers.ts'
 import { resolveSettings } from './settings.ts'
 

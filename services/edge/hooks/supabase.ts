@@ -31,7 +31,14 @@ const sendSms = z
   ])
 
 const sendEmail = z
-  .object({ ...members, email_data: z.object({ token: code, token_new: code.or(z.literal('')).nullish(), email_action_type: z.string().nullish() }) })
+  .object({
+    ...members,
+    email_data: z.object({
+      token: code,
+      token_new: code.or(z.literal('')).nullish(),
+      email_action_type: z.string().nullish(),
+    }),
+  })
   .transform(({ metadata, user, email_data: { token, token_new, email_action_type } }): HookMessage[] => {
     const present = user.email ?? ''
     const next = user.new_email || present

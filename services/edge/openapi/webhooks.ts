@@ -54,7 +54,10 @@ const deliveryPayload = <Status extends 'delivered' | 'failed'>(status: Status, 
 
 type PayloadOf<Type extends WebhookEvent['event']> = Extract<WebhookEvent, { event: Type }>['payload']
 /** zod makes no difference between a member that is absent and one that is undefined. */
-type DeliveryPayloadOf<Type extends `delivery.${string}` & WebhookEvent['event']> = Omit<PayloadOf<Type>, 'message_id'> & {
+type DeliveryPayloadOf<Type extends `delivery.${string}` & WebhookEvent['event']> = Omit<
+  PayloadOf<Type>,
+  'message_id'
+> & {
   message_id?: string | undefined
 }
 
