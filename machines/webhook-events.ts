@@ -1,8 +1,6 @@
 // The webhook events of a verification: their types, and the payload that the app's backend receives with each. Every value of a payload
 // is text, and a member that an event does not have is absent. To add an event type or a payload field, start here, and add it to the table in docs/webhooks.md. When an event happens is
 // decided in otp.machine.ts.
-import { isMessage } from './otp.queries.ts'
-import type { Otp } from './otp.ts'
 
 /** How a verification ends. */
 export type OtpEnd = 'approved' | 'failed' | 'expired' | 'canceled'
@@ -42,12 +40,12 @@ export const otpEvent = <S extends OtpEnd>(otp_id: string, status: S) =>
 
 /** A provider has reported how a delivery ended. That a message was sent is no event. */
 export function deliveryEvent<S extends DeliveryEnd>(
-  otp: Pick<Otp, 'otp_id' | 'code'>,
+  otp_id: string,
   delivery_id: string,
   status: S,
+  isMessage: boolean,
 ): Extract<WebhookEvent, { event: `delivery.${S}` }> {
-  const { otp_id } = otp
-  const message = isMessage(otp) ? { message_id: otp_id } : {}
+  const message = isMessage ? { message_id: otp_id } : {}
   return { event: `delivery.${status}`, payload: { otp_id, ...message, delivery_id, status } } as Extract<
     WebhookEvent,
     { event: `delivery.${S}` }

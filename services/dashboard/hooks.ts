@@ -1,12 +1,12 @@
 // The secrets of the hook by which Supabase Auth has its codes delivered, one for each mode. Supabase makes the secret and shows it once.
 import { z } from 'zod'
+import { isBase64 } from '../../infra/base64.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../infra/crypto/unseal-or-null.ts'
 import type { Mode } from '../../machines/otp.ts'
 import { keyMode } from '../domain/openapi/shared-schemas.ts'
 import { type App, hookSecretContext } from '../domain/tenancy/documents.ts'
 import { fingerprint } from '../domain/tenancy/fingerprint.ts'
-import { isBase64 } from '../domain/tenancy/value-schemas.ts'
 import { ok } from './answers.ts'
 import { operation } from './operation.ts'
 import { getOr404 } from './request-input.ts'

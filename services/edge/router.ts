@@ -32,7 +32,7 @@ import { createIdentify } from './api-keys.ts'
 import { createCalls } from './calls.ts'
 import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
 import { createEarlyRefusal } from './early-refusal.ts'
-import { addHooks } from './hooks/hooks.ts'
+import { createHookRouter } from './hooks/hooks.ts'
 import type { KeyUsage } from './key-usage.ts'
 import { OPERATIONS } from './operations.ts'
 import { createPublishableKeyRules } from './publishable-keys.ts'
@@ -72,7 +72,7 @@ const NOT_STORED = { 'Cache-Control': 'no-store' }
  *  dropped (see `Broker.serve`). */
 const CALL_TIMEOUT_MS = 5_000
 
-export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly: RefuseEarly } {
+export function createApiRouter(deps: RouterDeps): { router: Router; hooks: Router; refuseEarly: RefuseEarly } {
   const { broker, clock, http, keyring, refusals, tenancy, usage } = deps
   const admission = createAdmission({ clock, maxInFlight: http.maxInFlight })
   const identify = createIdentify({ tenancy, clock, admission, usage })
@@ -171,7 +171,7 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
       router.options(routerPath(path), createPreflight('GET')).get(routerPath(path), allowCrossOrigin, handle)
     else router.get(routerPath(path), handle)
   }
-  addHooks(router, {
+  const hooks = createHookRouter({
     tenancy,
     clock,
     refusals,
@@ -180,7 +180,7 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
     ask: callOtp,
     respond,
   })
-  return { router, refuseEarly: early.refuse }
+  return { router, hooks, refuseEarly: early.refuse }
 }
 
 /** The log names the verification of a refused call too. */

@@ -1,8 +1,8 @@
 // Signatures by Standard Webhooks, which public libraries make and check. Pure.
 import { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
+import { isBase64 } from '../../../infra/base64.ts'
 import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
-import { isBase64 } from '../tenancy/value-schemas.ts'
 
 const MAX_AGE_SECONDS = 300
 

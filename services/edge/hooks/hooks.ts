@@ -3,7 +3,7 @@
 //   kratos     Authenticated by a server key of the app. Any 2xx is success.
 //   supabase   Authenticated by a Standard Webhooks signature with the secret of the hook, which decides the mode. A refusal is a 200 with
 //              `error`, whose words reach the user; a 503 with Retry-After is tried again.
-import type { Router } from '@koa/router'
+import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import type { z } from 'zod'
 import { createCache } from '../../../infra/cache.ts'
@@ -23,14 +23,9 @@ import { isSignedBy } from '../../domain/webhooks/standard-signature.ts'
 import type { Answer } from '../answers.ts'
 import type { Calls } from '../calls.ts'
 import { createRecordRefusal } from '../record-refusal.ts'
+import type { HookMessage } from './hook-message.ts'
 import { kratosBody } from './kratos.ts'
 import { supabaseBody } from './supabase.ts'
-
-export interface HookMessage {
-  recipient: string
-  code: string
-  client_ip?: string
-}
 
 export interface HookDeps {
   tenancy: Pick<Tenancy, 'hookSecrets'>
@@ -49,7 +44,7 @@ const APP_ID = /^app_[0-9A-Za-z]{1,64}$/
 /** In place of an API key, in the record of refusals. */
 const SUPABASE_KEY_ID = 'supabase'
 
-export function addHooks(router: Router, deps: HookDeps): void {
+export function createHookRouter(deps: HookDeps): Router {
   const { tenancy, clock, refusals, calls, authenticate, ask, respond } = deps
   const readJson = createReadJson(MAX_BODY_BYTES)
   const secrets = createCache(app_id => tenancy.hookSecrets(app_id), { ...TENANT_CACHE, clock })
@@ -109,7 +104,7 @@ export function addHooks(router: Router, deps: HookDeps): void {
     }
   }
 
-  router.post('/hooks/kratos/:app_id', kratos).post('/hooks/supabase/:app_id', supabase)
+  return new Router({ sensitive: true }).post('/hooks/kratos/:app_id', kratos).post('/hooks/supabase/:app_id', supabase)
 }
 
 function parse<Schema extends z.ZodType<HookMessage[]>>(schema: Schema, body: unknown): HookMessage[] {

@@ -2,7 +2,7 @@
 // `template_data`. Out: the message to send. A template without a code, such as one with a link, cannot be delivered.
 import { z } from 'zod'
 import { messageRequest } from '../schemas.requests.ts'
-import type { HookMessage } from './hooks.ts'
+import type { HookMessage } from './hook-message.ts'
 
 const { recipient, code } = messageRequest.shape
 

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { isIpAddress } from '../../../infra/ip-address.ts'
 import { messageRequest } from '../schemas.requests.ts'
-import type { HookMessage } from './hooks.ts'
+import type { HookMessage } from './hook-message.ts'
 
 const { code } = messageRequest.shape
 const address = z.string().nullish()

@@ -319,7 +319,8 @@ eachStore('rotation of data keys', fresh => {
     await send()
     const { captured, metrics, rotate } = sweeper()
     while ((await state())?.state !== 'done') await rotate()
-    expect(await state()).to.include({ pass: 2, looked: 1, renewed: 0, unsealable: 0, renewed_in_all: 1 })
+    // One verification, and two apps.
+    expect(await state()).to.include({ pass: 2, looked: 3, renewed: 0, unsealable: 0, renewed_in_all: 1 })
     expect(captured.output()).to.include('rotation.done')
     expect((await metrics.render()).body).to.include('countersign_key_rotation{what="done"} 1')
   })

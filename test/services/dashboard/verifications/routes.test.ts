@@ -52,6 +52,7 @@ onEmbeddedStore('verifications for an operator', fresh => {
     const { deliveries, timeline, ...rest } = body
     expect(rest).to.deep.equal({
       otp_id,
+      kind: 'verification',
       status: 'pending',
       channel: 'sms',
       masked_recipient: '+44****56',
