@@ -6,11 +6,11 @@ import { createMetrics } from '../../../infra/metrics.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { ROTATION_ID, type RotationDoc } from '../../../services/domain/privacy/documents.ts'
 import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
-import { providerContext } from '../../../services/domain/tenancy/documents.ts'
+import { hookSecretContext, providerContext } from '../../../services/domain/tenancy/documents.ts'
 import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
 import { findUsersByEmail, userContext } from '../../../services/domain/users/documents.ts'
 import { CLAIM_HELD_MS, MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../../services/domain/verifications/claim-holds.ts'
-import { atRest, idempotencyKeyContext } from '../../../services/domain/verifications/encryption-context.ts'
+import { atRest, idempotencyKeyContext, inFlight } from '../../../services/domain/verifications/encryption-context.ts'
 import {
   idempotencyIndexes,
   recipientIndexes,
@@ -313,6 +313,27 @@ eachStore('rotation of data keys', fresh => {
     }
     await rotateUntilDone()
     for (const id of ids) expect(JSON.stringify(await otp(id))).to.not.include('v1.d1.')
+  })
+
+  it('reseals the code of a message and the secret of a hook', async () => {
+    const id = newId('msg', clock.now())
+    await actor.ask({
+      type: 'otp.send',
+      by: { company_id: 'cmp_1', app_id: 'app_1', mode: 'test', kind: 'server', key_id: 'key_1' },
+      otp_id: id,
+      sealed_recipient: before.seal(TO, inFlight.recipient),
+      sealed_code: before.seal('482913', inFlight.code),
+      locale: null,
+      sealed_client_ip: null,
+      claim: null,
+    })
+    const hook_secrets = { test: before.seal('whsec_1', hookSecretContext('app_1', 'test')) }
+    await store.docs('apps').update([{ ids: ['app_1'], update: { $set: { hook_secrets } } }])
+    await rotateUntilDone()
+    const { code } = (await otp(id)).context
+    expect(after.unseal(('given' in code && code.given) || '', atRest.givenCode(id))).to.equal('482913')
+    const app = (await store.docs('apps').get(['app_1'])).get('app_1')
+    expect(after.unseal(app?.hook_secrets?.test ?? '', hookSecretContext('app_1', 'test'))).to.equal('whsec_1')
   })
 
   it('ends after a pass that found nothing to renew, and reports its progress', async () => {
