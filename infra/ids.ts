@@ -19,6 +19,7 @@ export type IdPrefix =
   | 'psk'
   | 'rfs'
   | 'whk'
+  | 'ntc'
 /** Returns `size` random bytes. */
 export type Random = (size: number) => Uint8Array
 
@@ -79,4 +80,5 @@ const ID_PATTERNS: Readonly<Record<IdPrefix, RegExp>> = {
   psk: idPattern('psk'),
   rfs: idPattern('rfs'),
   whk: idPattern('whk'),
+  ntc: idPattern('ntc'),
 }

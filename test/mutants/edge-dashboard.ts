@@ -522,6 +522,27 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/flow/erase.test.ts'],
   },
   {
+    fault: "a company's name puts a link into the mails to those it invites",
+    file: 'services/dashboard/users/invitation-mail.ts',
+    original: "hasLink(name) ? 'a company'",
+    planted: "hasLink('') ? 'a company'",
+    tests: ['test/flow/sign-in.test.ts'],
+  },
+  {
+    fault: "an operator's token sends mails without end to one address",
+    file: 'services/dashboard/users/routes.ts',
+    original: 'counted !== null ||',
+    planted: 'counted === null ||',
+    tests: ['test/flow/sign-in.test.ts'],
+  },
+  {
+    fault: 'a threshold that an owner removed is still shown',
+    file: 'services/dashboard/companies.ts',
+    original: '$unset: { low_balance_micros: true, low_balance_watch: true }',
+    planted: '$unset: { low_balance_watch: true }',
+    tests: ['test/services/dashboard/companies.test.ts'],
+  },
+  {
     fault: 'a device learns from headers how often a stranger was sent codes',
     file: 'services/edge/rate-limit-headers.ts',
     original: "if (kind !== 'server') return {}",
