@@ -2,6 +2,20 @@
 import type { Mutant } from './mutant.ts'
 
 export const EDGE_DASHBOARD: readonly Mutant[] = [
+  {
+    fault: 'a call of a Supabase hook can be played again for ever',
+    file: 'services/domain/webhooks/standard-signature.ts',
+    original: ' || age > MAX_AGE_SECONDS)',
+    planted: ' || age < 0)',
+    tests: ['test/flow/hooks.test.ts'],
+  },
+  {
+    fault: 'the key of any app sends codes through the Kratos hook of another',
+    file: 'services/edge/hooks/hooks.ts',
+    original: 'if (by.app_id !== ctx.params.app_id)',
+    planted: "if (by.app_id === '')",
+    tests: ['test/flow/hooks.test.ts'],
+  },
   // The edge.
   {
     fault: "in Twilio's API, a create while one is pending starts a second verification",

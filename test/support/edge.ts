@@ -107,6 +107,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
         lookups.push(hash)
         return stubs.keyByHash(hash)
       },
+      hookSecrets: async () => null,
       app: async id => ({
         id,
         company_id: 'cmp_acme',

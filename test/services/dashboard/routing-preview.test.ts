@@ -126,7 +126,14 @@ onEmbeddedStore('the routing preview', fresh => {
       log: createCapturedLog().log,
     }).get(app)
     if (!sending) throw new Error('there is no such app')
-    const plan = planSend({ recipient, mode: 'test', caller: 'server', app: sending, reputation: null })
+    const plan = planSend({
+      recipient,
+      mode: 'test',
+      caller: 'server',
+      app: sending,
+      reputation: null,
+      givenCode: null,
+    })
     return 'kind' in plan ? plan.error : plan.insufficientFunds ? 'InsufficientFundsError' : null
   }
   const DISABLED = { enabled: false }

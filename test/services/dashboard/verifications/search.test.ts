@@ -350,7 +350,7 @@ eachStore('GET /verifications', fresh => {
         expect(answer.status, query).to.equal(422)
         return errorPaths(answer)
       }
-      expect(await refused('status=delivered')).to.deep.equal(['status'])
+      expect(await refused('status=queued')).to.deep.equal(['status'])
       expect(await refused('status=pending&status=expired')).to.deep.equal(['status'])
       expect(await refused('channel=pigeon')).to.deep.equal(['channel'])
       expect(await refused('country=uk')).to.deep.equal(['country'])

@@ -7,7 +7,7 @@ import type { components } from '../../api/schema.ts'
 import { fromLocalField } from '../../data/local-field.ts'
 import { isRefusalType, type RefusalType } from './refusal-words.ts'
 
-export type Status = components['schemas']['OtpStatus']
+export type Status = components['schemas']['RecordStatus']
 
 export type Mode = components['schemas']['Mode']
 export type Delivery = components['schemas']['DeliveryStatus']
@@ -33,7 +33,7 @@ export interface Search {
   until: string
 }
 
-export const STATUSES: readonly Status[] = ['pending', 'approved', 'failed', 'expired', 'canceled']
+export const STATUSES: readonly Status[] = ['pending', 'approved', 'delivered', 'failed', 'expired', 'canceled']
 
 export const MODES: readonly Mode[] = ['live', 'test']
 export const DELIVERIES: readonly Delivery[] = ['queued', 'sent', 'delivered', 'failed']
@@ -102,8 +102,8 @@ export function metadataQuery(text: string): Record<string, string> | null {
   return name === undefined || value === undefined ? null : { [`metadata.${name}`]: value }
 }
 
-/** The id of a verification in what was typed; null for a recipient. */
-export const otpIdIn = (text: string): string | null => /^otp_[0-9A-Za-z]+$/.exec(text.trim())?.[0] ?? null
+/** The id of a verification or a message in what was typed; null for a recipient. */
+export const otpIdIn = (text: string): string | null => /^(otp|msg)_[0-9A-Za-z]+$/.exec(text.trim())?.[0] ?? null
 
 /** Whether anything but the choice of apps narrows the list. */
 export const isFiltered = (search: Search): boolean =>

@@ -68,11 +68,12 @@ export function VerificationList({ search }: { search: Search }) {
 const COLUMNS: readonly Column<Verification>[] = [
   {
     name: 'Recipient',
-    show: ({ app_id, otp_id, masked_recipient, mode }) => (
+    show: ({ app_id, otp_id, kind, masked_recipient, mode }) => (
       <span class="verifications-recipient">
         <ScreenLink to={verificationPath(otp_id)} ofApp={app_id}>
           {masked_recipient}
         </ScreenLink>
+        {kind === 'message' && <Badge>own code</Badge>}
         {mode === 'test' && <Badge>test</Badge>}
       </span>
     ),
