@@ -26,7 +26,7 @@ const SHARED_SOURCES = [
   'package.json',
   'package-lock.json',
   'services/dashboard/screens.ts',
-  'machines/challenge-solver.ts',
+  'clients/typescript/src/challenge-solver.ts',
   'machines/magic-recipients.ts',
   'machines/masking.ts',
   'machines/countries.ts',

@@ -13,7 +13,7 @@ import {
   parseSolution,
   SALT_RANDOM_BYTES,
 } from '../../machines/challenge.ts'
-import { solveChallenge } from '../../machines/challenge-solver.ts'
+import { solveChallenge } from '../../clients/typescript/src/challenge-solver.ts'
 
 const terms = fc.record({
   difficulty: fc.integer({ min: EASIEST_DIFFICULTY, max: HARDEST_DIFFICULTY }),

@@ -10,13 +10,14 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import process from 'node:process'
 import { parseArgs } from 'node:util'
+import { CLIENTS } from './clients.ts'
 import { EDGE_DASHBOARD } from './edge-dashboard.ts'
 import { INFRA_ACTORS } from './infra-actors.ts'
 import { MACHINES_OTP_DOMAIN } from './machines-otp-domain.ts'
 import { MENDED } from './mended.ts'
 import type { Mutant } from './mutant.ts'
 
-const MUTANTS: readonly Mutant[] = [...MACHINES_OTP_DOMAIN, ...INFRA_ACTORS, ...EDGE_DASHBOARD, ...MENDED]
+const MUTANTS: readonly Mutant[] = [...MACHINES_OTP_DOMAIN, ...INFRA_ACTORS, ...EDGE_DASHBOARD, ...CLIENTS, ...MENDED]
 const SETTING_OF = { MongoDB: 'MONGODB_URL', RabbitMQ: 'AMQP_URL' } as const
 /** A test that a fault makes hang has found it. */
 const LONGEST_RUN_MS = 300_000
