@@ -13,7 +13,7 @@ import process from 'node:process'
 import { clientPart, typesOf } from './openapi/types.mjs'
 
 const ROOT = join(import.meta.dirname, '..')
-const SITES = { dashboard: 'services/dashboard/web', docs: 'services/edge/docs/web' }
+const SITES = { dashboard: 'services/dashboard/web', docs: 'services/edge/docs/web', element: 'clients' }
 const SERVER = ['tsconfig.json', 'package-lock.json', 'machines', 'infra', 'services']
 /** `builds`: the tests are compiled together with the server. */
 const PROJECTS = {
@@ -67,6 +67,6 @@ if (project === 'tests') {
 const { buildSites } = await import(join(ROOT, 'dist/infra/web/build.js'))
 await buildSites(
   SITES,
-  site => announce(`${site} pages`),
+  site => announce(`${site} for web pages`),
   module => import(module),
 )

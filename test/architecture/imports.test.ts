@@ -7,7 +7,7 @@ import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 const ADAPTERS = /^infra\/(broker\/(amqp|embedded)|store\/(mongo|embedded))\b/
 
 /** Beside the sources of a client its built package may stand. */
-const CLIENTS = ['clients/typescript/src']
+const CLIENTS = ['clients/typescript/src', 'clients/web']
 
 interface Import {
   from: string

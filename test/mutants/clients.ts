@@ -2,6 +2,7 @@
 import type { Mutant } from './mutant.ts'
 
 const CLIENT = ['test/clients/typescript.test.ts']
+const EDGE = ['test/services/edge/element.test.ts']
 
 export const CLIENTS: readonly Mutant[] = [
   {
@@ -52,5 +53,19 @@ export const CLIENTS: readonly Mutant[] = [
     original: 'signatures.map(signature => crypto.subtle.verify',
     planted: 'signatures.map(async signature => signature.length > 0 || crypto.subtle.verify',
     tests: CLIENT,
+  },
+  {
+    fault: 'a page of another origin may not load the element with its hash',
+    file: 'services/edge/element.ts',
+    original: "ctx.set('Access-Control-Allow-Origin', '*')",
+    planted: "ctx.vary('Origin')",
+    tests: EDGE,
+  },
+  {
+    fault: 'a language with a region is not found, so the element speaks English',
+    file: 'clients/web/texts.ts',
+    original: 'subtags.length - dropped',
+    planted: 'subtags.length',
+    tests: EDGE,
   },
 ]
