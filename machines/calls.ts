@@ -83,10 +83,22 @@ export interface Refusal {
   channels?: { channel: Channel; reason: ChannelReason }[]
 }
 
+/** How far a limit is used, after a call that it granted. */
+export interface LimitUse {
+  scope: LimitScope
+  max: number
+  seconds: number
+  remaining: number
+  /** Until one more than now is allowed. */
+  more_in_ms: number
+}
+
 export type OtpAnswer =
   | {
       kind: 'verification'
       verification: VerificationView
+      /** Of the limit nearest to its end; absent where none counted the call. */
+      limit?: LimitUse
       /** Of a send: an earlier call with its idempotency key made the verification. */
       replayed?: true
     }
@@ -97,6 +109,7 @@ export type OtpAnswer =
       matched: boolean
       attempts_left: number
       sealed_token: string | null
+      limit?: LimitUse
     }
   | {
       kind: 'exchanged'

@@ -10,7 +10,7 @@ import type { Clock } from '../clock.ts'
 import { eventLoop } from '../event-loop.ts'
 import { createFifo } from '../fifo.ts'
 import type { Logger } from '../log/log.ts'
-import { type AnswerHeaders, answerHeaders } from './answer-headers.ts'
+import { answerHeaders } from './answer-headers.ts'
 import type { App } from './listen.ts'
 import { PROBLEM_TYPE, type Problem, problemBody } from './problem.ts'
 import type { RefusalPacing } from './refusal-pacing.ts'
@@ -44,12 +44,13 @@ export interface EarlyRefusalsDeps {
   log: Logger
   metrics: ShellDeps['metrics']
   clock: Pick<Clock, 'now' | 'after'>
-  headers?: AnswerHeaders
+  publicUrl?: string | null
   pacing: RefusalPacing
 }
 
 export function withEarlyRefusals(app: App, deps: EarlyRefusalsDeps): App {
-  const { refuse, log, metrics, clock, headers: everyAnswers = answerHeaders(null), pacing } = deps
+  const { refuse, log, metrics, clock, publicUrl = null, pacing } = deps
+  const everyAnswers = answerHeaders(publicUrl)
   const countInLog = createCountedLines(log, clock)
   const waitInTurn = createWaitingCalls()
 
@@ -61,7 +62,7 @@ export function withEarlyRefusals(app: App, deps: EarlyRefusalsDeps): App {
   function answer(request: IncomingMessage, response: ServerResponse, refusal: EarlyRefusal, arrivedAt: number): void {
     const { failure, route, headers, fields, record } = refusal
     const requestId = requestIdOf(request.headers['x-request-id'])
-    const body = JSON.stringify(problemBody(failure, requestId))
+    const body = JSON.stringify(problemBody(failure, requestId, publicUrl))
     response.writeHead(failure.status, {
       ...everyAnswers,
       'X-Request-Id': requestId,

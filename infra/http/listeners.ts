@@ -4,7 +4,6 @@
 import type { Router } from '@koa/router'
 import type { Config, Secrets } from '../config/config.ts'
 import type { Metrics } from '../metrics.ts'
-import { answerHeaders } from './answer-headers.ts'
 import type { FindCaller } from './caller-address.ts'
 import { type EarlyRefusalsDeps, withEarlyRefusals } from './early-refusals.ts'
 import { createHealthRouter, type Readiness } from './health.ts'
@@ -32,16 +31,15 @@ export type ListenerSpec = Address & { app: App }
 /** The public address first. */
 export function createListeners(deps: ListenersDeps, readiness: Readiness): ListenerSpec[] {
   const { config, secrets, identifyOperator, metrics, routers, earlyRefusals = [] } = deps
-  const { host, port } = config.http
+  const { host, port, publicUrl } = config.http
   const health = createHealthRouter(readiness)
   const isOpenToSome = secrets.adminTokens.length > 0 || config.metricsToken !== null
   const guardedMetrics = isOpenToSome ? [createMetricsRouter(metrics, identifyOperator, config.metricsToken)] : []
   const publicRouters = [health, ...guardedMetrics, ...routers]
   const pacing = createRefusalPacing(deps)
-  const headers = answerHeaders(config.http.publicUrl)
-  const shell: App = createHttpShell({ ...deps, headers, pacing }, publicRouters, [createIgnoredProxyReporter(deps)])
+  const shell: App = createHttpShell({ ...deps, publicUrl, pacing }, publicRouters, [createIgnoredProxyReporter(deps)])
   const app = earlyRefusals.reduce(
-    (inner, early) => withEarlyRefusals(inner, { ...deps, ...early, headers, pacing }),
+    (inner, early) => withEarlyRefusals(inner, { ...deps, ...early, publicUrl, pacing }),
     shell,
   )
   const listeners: ListenerSpec[] = [{ app, host, port }]

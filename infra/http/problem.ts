@@ -84,11 +84,21 @@ function refusalStatus(thrown: unknown): number | undefined {
 
 export const PROBLEM_TYPE = 'application/problem+json'
 
-export const problemBody = (failure: Problem, requestId: string): Record<string, unknown> => ({
+/** Where the reference explains a type of error. */
+export const errorAnchor = (type: string): string => `error-${type}`
+export const errorPage = (type: string): string => `/docs/errors#${errorAnchor(type)}`
+
+/** Without a public address, `doc_url` is a path: the caller knows the host that it has asked. */
+export const problemBody = (
+  failure: Problem,
+  requestId: string,
+  publicUrl: string | null = null,
+): Record<string, unknown> => ({
   type: failure.type,
   title: failure.title,
   status: failure.status,
   detail: failure.extras.detail ?? `${failure.title}.`,
   request_id: requestId,
+  doc_url: `${publicUrl ?? ''}${errorPage(failure.type)}`,
   ...failure.extras.members,
 })

@@ -8,7 +8,7 @@ import type { Clock } from '../clock.ts'
 import type { Logger } from '../log/log.ts'
 import type { Metrics } from '../metrics.ts'
 import { isRequestId } from '../trace.ts'
-import { type AnswerHeaders, answerHeaders } from './answer-headers.ts'
+import { answerHeaders } from './answer-headers.ts'
 import { answerWithNotFoundPage } from './not-found-page.ts'
 import { asProblem, httpException, PROBLEM_TYPE, problemBody } from './problem.ts'
 import type { RefusalPacing } from './refusal-pacing.ts'
@@ -20,19 +20,20 @@ export interface ShellDeps {
   serviceLogs?: ReadonlyMap<Router, Logger>
   metrics: Pick<Metrics, 'httpRequestDuration'>
   clock: Pick<Clock, 'now'>
-  /** Those of every answer; by default those of a process without a public address. */
-  headers?: AnswerHeaders
+  /** The address at which clients reach the deployment, if it is known. */
+  publicUrl?: string | null
   /** Where none is given, nothing is paced. */
   pacing?: Pick<RefusalPacing, 'pace'>
 }
 
 /** `middleware` runs before the routers. */
 export function createHttpShell(
-  { log, serviceLogs, metrics, clock, headers = answerHeaders(null), pacing }: ShellDeps,
+  { log, serviceLogs, metrics, clock, publicUrl = null, pacing }: ShellDeps,
   routers: readonly Router[],
   middleware: readonly Middleware[] = [],
 ): Koa {
   const app = new Koa()
+  const headers = answerHeaders(publicUrl)
   app.use((ctx, next) => {
     ctx.set(headers)
     return next()
@@ -40,7 +41,7 @@ export function createHttpShell(
   app.use(assignRequestId)
   const logOf = createLogOf(log, serviceLogs)
   app.use(createLogAndMeasure(logOf, metrics, clock))
-  app.use(createAnswerProblems(logOf, pacing))
+  app.use(createAnswerProblems(logOf, publicUrl, pacing))
   for (const step of middleware) app.use(step)
   app.use(refuseUnrouted)
   for (const router of routers) app.use(router.routes())
@@ -117,7 +118,7 @@ export function logAnswer(
 }
 
 const createAnswerProblems =
-  (logOf: LogOf, pacing: ShellDeps['pacing']): Middleware =>
+  (logOf: LogOf, publicUrl: string | null, pacing: ShellDeps['pacing']): Middleware =>
   async (ctx, next) => {
     try {
       await next()
@@ -131,7 +132,7 @@ const createAnswerProblems =
       if (failure.type === 'HTTPException' && failure.status === 404 && isForPerson(ctx)) {
         return answerWithNotFoundPage(ctx)
       }
-      ctx.body = problemBody(failure, ctx.state.requestId)
+      ctx.body = problemBody(failure, ctx.state.requestId, publicUrl)
       ctx.set('Content-Type', PROBLEM_TYPE)
     }
   }

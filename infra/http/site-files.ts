@@ -1,6 +1,7 @@
 // Answers a request with a file of a built site, compressed as the browser can read it.
 import type { Context } from 'koa'
 import type { SiteFile } from '../web/built-site.ts'
+import { chooseEncoding } from './large-answers.ts'
 
 const CACHE_CONTROL = {
   /** The file's name changes with its content, so browsers need not ask again. */
@@ -16,13 +17,11 @@ export function serveSiteFile(ctx: Context, file: SiteFile, caching: Caching): v
   ctx.set('ETag', file.etag)
   ctx.set('Cache-Control', CACHE_CONTROL[caching])
   ctx.set('X-Content-Type-Options', 'nosniff')
-  ctx.vary('Accept-Encoding')
+  const encoding = chooseEncoding(ctx)
   if (ctx.fresh) {
     ctx.status = 304
     return
   }
-  // Browsers name gzip first and mean nothing by it: Brotli is smaller.
-  const encoding = ctx.acceptsEncodings('br') || ctx.acceptsEncodings('gzip') || 'identity'
   const compressed = encoding === 'br' ? file.brotli : encoding === 'gzip' ? file.gzip : null
   if (compressed !== null) ctx.set('Content-Encoding', encoding)
   ctx.body = compressed ?? file.plain

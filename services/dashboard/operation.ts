@@ -1,8 +1,10 @@
 // An operation of the admin API is declared once: its route, who may call it, what it takes, answers and refuses, and its handler. The
 // declaration is the route with its guard, and its entry in the OpenAPI document.
+
 import type { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import { z } from 'zod'
+import { compressLargeAnswers } from '../../infra/http/large-answers.ts'
 import {
   type ApiOperation,
   type ApiParameter,
@@ -174,7 +176,7 @@ export function mountOperations<Deps>(
 ): void {
   for (const { method, path, role, createHandler } of operations) {
     const guards = role === 'anyone' ? [] : [createGuard(role, identify)]
-    router[method](routerPath(path), forbidCaching, ...guards, createHandler(deps))
+    router[method](routerPath(path), forbidCaching, compressLargeAnswers, ...guards, createHandler(deps))
   }
 }
 

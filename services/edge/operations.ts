@@ -19,6 +19,7 @@ import { answerExamples, requestExamples } from './openapi/examples.ts'
 import {
   CHALLENGE_SOLUTION_PARAMETER,
   OTP_ID_PARAMETER,
+  rateLimitAnswerHeaders,
   sendAnswerHeaders,
   sendParameters,
 } from './openapi/parameters.ts'
@@ -151,6 +152,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
       schema: answers.verification,
       description: 'The verification on its new channel.',
       examples: answerExamples.resend,
+      headers: rateLimitAnswerHeaders,
     },
     refusals: [
       refusal.notFound,
@@ -170,7 +172,12 @@ export const OPERATIONS: readonly ClientOperation[] = [
       'A wrong code is not an error: `matched` is false and `attempts_left` counts down; the last one fails the verification. A publishable key gets a `verification_token` for a right code, which your backend exchanges: what a device says is no proof. The key that verified may repeat the call for 60 s, while the code is valid and its token is not exchanged, because the answer may have been lost; after that the right code is refused too. Accept an `otp_id` once.',
     keys: ANY_KEY,
     command: { schema: requests.verifyRequest, example: requestExamples.verify, call: calls => calls.verify },
-    answer: { schema: answers.verified, description: 'Whether the code was right.', examples: answerExamples.verify },
+    answer: {
+      schema: answers.verified,
+      description: 'Whether the code was right.',
+      examples: answerExamples.verify,
+      headers: rateLimitAnswerHeaders,
+    },
     refusals: [refusal.notFound, refusal.notPending, refusal.verifyNotAllowed, refusal.expired, refusal.verifyLimit],
     links: EXCHANGE_LINK,
   }),

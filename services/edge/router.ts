@@ -35,6 +35,7 @@ import { createEarlyRefusal } from './early-refusal.ts'
 import type { KeyUsage } from './key-usage.ts'
 import { OPERATIONS } from './operations.ts'
 import { createPublishableKeyRules } from './publishable-keys.ts'
+import { rateLimitHeaders } from './rate-limit-headers.ts'
 import { createRecordRefusal } from './record-refusal.ts'
 import { REPLAYED_HEADER } from './schemas.requests.ts'
 import { createReadStatus } from './status.ts'
@@ -127,6 +128,7 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
         onRefused(by, trace.request_id, error)
         throw error
       })
+      ctx.set(rateLimitHeaders(by, answered))
       const answer = respond(answered, trace)
       if (answered.kind === 'verification' && answered.replayed) ctx.set(REPLAYED_HEADER, 'true')
       describeRequest(ctx, { otp_id: answer.otp_id })

@@ -1,15 +1,17 @@
 // Takes from several limits, from all or from none. In: quotas; if several are full, the first one refuses. Out: a refusal, or a way to
 // undo. Quotas of one counter are taken in one update.
-import type { Refusal } from '../../machines/calls.ts'
+import type { LimitUse, Refusal } from '../../machines/calls.ts'
 import type { Limits } from './limits/limits.ts'
 import type { Quota } from './limits/quotas.ts'
-import type { TakeResult } from './limits/windows.ts'
+import { isNearerToItsEnd, type TakeResult } from './limits/windows.ts'
 import { limitRefusal } from './refusals.ts'
 
 export interface Reservation {
   refusal?: Refusal
   /** Gives back what was taken. After a refusal there is nothing to give back. */
   undo(): Promise<void>
+  /** Of the limit nearest to its end among those that were taken from. */
+  use?: LimitUse
   /** It holds for the document it was made for only: after a lost race it is asked for again. */
   forOneTry?: true
 }
@@ -36,7 +38,7 @@ export async function reserve(
     await Promise.all(joined.filter((_, at) => answers[at]?.granted).map(limits.giveBack))
   }
   const refusal = refusalIn(joined, answers)
-  if (!refusal) return { undo }
+  if (!refusal) return { undo, ...withUse(joined.map((quota, at) => useOf(quota, answers[at]))) }
   await undo()
   // A counter that refuses does not say which of its quotas is full.
   return { ...NO_RESERVATION, refusal: (await firstFull()) ?? refusal }
@@ -72,7 +74,15 @@ export async function chainReservations(
     await first.undo()
     return more
   }
-  return { undo: async () => void (await Promise.all([first.undo(), more.undo()])) }
+  return { undo: async () => void (await Promise.all([first.undo(), more.undo()])), ...withUse([first.use, more.use]) }
+}
+
+const useOf = ({ scope }: Quota, taken: TakeResult | undefined): LimitUse | undefined =>
+  taken?.granted && taken.use ? { scope, ...taken.use } : undefined
+
+function withUse(uses: readonly (LimitUse | undefined)[]): { use?: LimitUse } {
+  const known = uses.filter(use => use !== undefined)
+  return known.length === 0 ? {} : { use: known.reduce((one, other) => (isNearerToItsEnd(other, one) ? other : one)) }
 }
 
 /** `answers`: one for each quota. */

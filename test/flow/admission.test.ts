@@ -93,6 +93,7 @@ onEachEngineSet('a company that floods the edge', engines => {
       status: 503,
       detail: 'Too many requests of this company are waiting. Nothing was executed.',
       request_id: refused.headers.get('x-request-id'),
+      doc_url: '/docs/errors#error-ServiceUnavailableError',
     })
 
     actor.release()

@@ -49,6 +49,36 @@ describeFlow('the send limits', flow => {
     expect((await server.send(to)).status).to.equal(200)
   })
 
+  it('are told to a server key in headers, the one nearest to its end, and to no device', async () => {
+    const limits = {
+      recipient: atMost(2),
+      client_ip: atMost(10),
+      app: atMost(100),
+      recipient_verify: [{ max: 4, seconds: 3600 }],
+    }
+    const { server, device } = await flow.createTenant({ publishable_send: true, limits })
+    const told = ({ headers }: Answer): (string | null)[] =>
+      ['ratelimit', 'ratelimit-policy'].map(name => headers.get(name))
+    const seconds = (answer: Answer): number => Number(/;t=(\d+)$/.exec(answer.headers.get('ratelimit') ?? '')?.[1])
+    const to = freshNumber()
+    const first = await server.send(to, { client_ip: CLIENT_IP })
+    expect(told(first)).to.deep.equal([`"recipient";r=1;t=${seconds(first)}`, '"recipient";q=2;w=600'])
+    expect(seconds(first)).to.be.within(1, 1200)
+    const { otp_id } = first.body
+    expect((await server.send(to, { client_ip: CLIENT_IP })).headers.get('ratelimit')).to.match(/^"recipient";r=0;/)
+    const refused = await server.send(to, { client_ip: CLIENT_IP })
+    expect(told(refused)).to.deep.equal([`"recipient";r=0;t=${refused.body.retry_after}`, null])
+    const wrong = await server.verify(otp_id, 'wrong')
+    expect(told(wrong)).to.deep.equal([`"recipient_verify";r=3;t=${seconds(wrong)}`, '"recipient_verify";q=4;w=3600'])
+    await flow.advance(31_000)
+    expect((await server.resend(otp_id)).headers.get('ratelimit'), 'of its address').to.match(/^"client_ip";r=7;/)
+
+    const byDevice = await device.send(freshNumber())
+    expect(byDevice.status).to.equal(200)
+    expect(told(byDevice)).to.deep.equal([null, null])
+    expect(told(await device.verify(byDevice.body.otp_id, 'wrong'))).to.deep.equal([null, null])
+  })
+
   it('name the first exceeded limit: recipient, then client_ip, then app', async () => {
     const { server } = await flow.createTenant({
       limits: { recipient: atMost(1), client_ip: atMost(1), app: atMost(1) },

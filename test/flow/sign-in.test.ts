@@ -333,14 +333,16 @@ onEachEngineSet('signing in to the dashboard', engines => {
       expect(signedIn.body.email).to.equal(email)
       await createBrowser(url(), signedIn).ask('POST', `/invitations/${id}/accept`)
 
-      const elsewhere = newBrowser()
-      const signInElsewhere = async (mails: number) => {
-        await elsewhere.enter({ email }, { 'User-Agent': 'Firefox/140 Linux' })
+      const signIn = async (from: Visitor, userAgent: string, mails: number) => {
+        await from.enter({ email }, { 'User-Agent': userAgent })
         await flow.eventually(() => expect(mail.mails).to.have.length(mails))
         const sent = codeIn(mail.mails.at(-1)?.bodies['text/plain'])
-        const { status } = await elsewhere.enter({ email, code: sent }, { 'User-Agent': 'Firefox/140 Linux' })
+        const { status } = await from.enter({ email, code: sent }, { 'User-Agent': userAgent })
         expect(status).to.equal(200)
       }
+      const elsewhere = newBrowser()
+      const signInElsewhere = (mails: number) => signIn(elsewhere, 'Firefox/140 Linux', mails)
+      const words = (): number => flow.countersign.log.output().split('sign_in.mail_sent').length - 1
       await signInElsewhere(2)
       await flow.eventually(() => expect(mail.mails, 'word of the new browser').to.have.length(3))
       expect(mail.mails[2]?.to).to.deep.equal([email])
@@ -349,6 +351,11 @@ onEachEngineSet('signing in to the dashboard', engines => {
       await signInElsewhere(4)
       await flow.advance(COOLDOWN_MS)
       await signInElsewhere(5)
+      await flow.advance(COOLDOWN_MS)
+      await signIn(newBrowser(), 'Chrome/140 Windows', 6)
+      await flow.eventually(() => expect(mail.mails).to.have.length(7))
+      expect(mail.mails[6]?.bodies['text/plain']).to.include('new browser: Chrome on Windows')
+      await flow.eventually(() => expect(words(), 'of a browser that is known there is none').to.equal(2))
       expect(flow.countersign.log.output()).to.include('sign_in.mail_sent').and.not.to.include(email)
       expect(await flow.inbox(email), 'nothing is in the sandbox').to.deep.equal([])
     } finally {

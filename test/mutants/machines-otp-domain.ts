@@ -90,7 +90,7 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
     fault: 'an own HTML part may have a placeholder in a tag',
     file: 'services/domain/texts/own-texts.ts',
     original: 'templateProblem(html) ?? misplacedPlaceholder(html)',
-    planted: 'templateProblem(html)',
+    planted: 'misplacedPlaceholder(text) ?? templateProblem(html)',
     tests: ['test/services/domain/texts/own-texts.test.ts'],
   },
   {
@@ -118,7 +118,7 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
     fault: 'a person gets the own text of another language than the built-in one that was wanted',
     file: 'services/domain/texts/own-texts.ts',
     original: '[...LANGUAGES, ...languages]',
-    planted: 'languages',
+    planted: 'LANGUAGES.length > 0 ? languages : []',
     tests: ['test/services/domain/texts/own-texts.test.ts'],
   },
   {
@@ -323,5 +323,12 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
     original: "    if ('refusal' in granted) {\n      await challenge.undo()",
     planted: "    if ('refusal' in granted) {",
     tests: ['test/flow/challenge.test.ts'],
+  },
+  {
+    fault: 'a backend is told of the limit that is farthest from its end',
+    file: 'services/otp/limits/windows.ts',
+    original: 'one.remaining * other.max < other.remaining * one.max',
+    planted: 'one.remaining * other.max > other.remaining * one.max',
+    tests: ['test/flow/limits.test.ts'],
   },
 ]

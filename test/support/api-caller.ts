@@ -84,6 +84,6 @@ const solutionHeader = (solution: string | undefined): Record<string, string> =>
 
 /** The members of a refusal that a test compares: all except those that differ from call to call, and its wording. */
 export const refusal = ({ status, body }: Answer) => {
-  const { title, detail, request_id, ...members } = body
+  const { title, detail, request_id, doc_url, ...members } = body
   return { ...members, status }
 }

@@ -184,6 +184,9 @@ export const problemDetails = z
     status: z.int().meta({ description: 'The HTTP status.' }),
     detail: z.string().meta({ description: 'For people.' }),
     request_id: z.string().meta({ description: 'The same as the X-Request-Id header.' }),
+    doc_url: z.string().meta({
+      description: 'The page that says what to do about this type; without `PUBLIC_URL` a path of this deployment.',
+    }),
     errors: z
       .array(inputProblem)
       .optional()

@@ -1,5 +1,6 @@
 // In: an operation of the OpenAPI document. Out: its section: who may call it, its parameters, body, answer and errors, samples in every
 // language, and examples of its answer.
+import { errorAnchor } from '../../../infra/http/problem.ts'
 import {
   type OpenApiDocument,
   type Operation,
@@ -8,7 +9,6 @@ import {
   resolveResponse,
 } from '../../../infra/openapi/document.ts'
 import { type Base, jsonBlock, requestSample } from './code-block.ts'
-import { errorAnchor } from './guides/errors.ts'
 import { EMPTY_HTML, type Html, html, prose } from './html.ts'
 import { besides, heading, inDashboard, subheading, table } from './layout.ts'
 import { about, kindOf, membersList, type Schemas, schemaByRef } from './members.ts'

@@ -1,7 +1,11 @@
 // In: the OpenAPI document, and the screens of the dashboard that this process serves. Out: every page of the reference as HTML by its
-// address, and the index of its search. A page can be read without its script, which adds the search, the tabs of the samples, the copy
-// buttons and the forms that try a call.
+// address, and as Markdown; their list for programs (llmstxt.org); the index of the search. A page can be read without its script, which
+// adds the search, the tabs of the samples, the copy buttons and the forms that try a call.
+import type { OpenApiDocument } from '../../../infra/openapi/document.ts'
+import type { Base } from './code-block.ts'
+import { FRONT_PATH } from './front-path.ts'
 import { type Html, html } from './html.ts'
+import { markdownAddress, toMarkdown } from './markdown.ts'
 import { renderFrontPage, renderPage } from './page.ts'
 import { type Page, type ReferenceInput, referencePages } from './pages.ts'
 import { type SearchEntry, searchEntries } from './search-entries.ts'
@@ -14,6 +18,10 @@ export interface ScreenLink {
 export interface Reference {
   /** By address, such as /docs/errors. */
   pages: ReadonlyMap<string, string>
+  /** By address, such as /docs/errors.md. */
+  markdown: ReadonlyMap<string, () => string>
+  /** The list of these pages, for programs. */
+  llmsTxt: string
   searchEntries: readonly SearchEntry[]
 }
 
@@ -23,7 +31,6 @@ export interface ReferenceOptions extends ReferenceInput {
   assets: string
 }
 
-export const FRONT_PATH = '/docs'
 const addressOf = ({ slug }: Page): string => `${FRONT_PATH}/${slug}`
 
 export function createReference({ document, base, screens, assets }: ReferenceOptions): Reference {
@@ -46,8 +53,25 @@ export function createReference({ document, base, screens, assets }: ReferenceOp
         link(renderPage({ ...frame, page }), addressOf(page)),
       ]),
     ]),
+    markdown: new Map(
+      pages.map(page => [markdownAddress(addressOf(page)), () => toMarkdown(link(page.body, addressOf(page)))]),
+    ),
+    llmsTxt: listForPrograms(document.info, base, pages),
     searchEntries: pages.flatMap(page => searchEntries(page.body.html, page.name, addressOf(page))),
   }
+}
+
+function listForPrograms({ title, summary }: OpenApiDocument['info'], base: Base, pages: readonly Page[]): string {
+  const origin = base.known ? base.url : ''
+  const parts = [...new Set(pages.map(({ part }) => part))]
+  const list = (part: Page['part']): string =>
+    pages
+      .filter(page => page.part === part)
+      .map(page => `- [${page.name}](${origin}${markdownAddress(addressOf(page))}): ${page.about}`)
+      .join('\n')
+  return `# ${title}\n\n> ${summary}\n\nThe whole API as one document: [openapi.json](${origin}/openapi.json).\n\n${parts
+    .map(part => `## ${part}\n\n${list(part)}\n`)
+    .join('\n')}`
 }
 
 const anchorsIn = ({ html }: Html): string[] => [...html.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id)

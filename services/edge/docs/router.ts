@@ -1,5 +1,5 @@
-// GET /openapi.json, the pages of /docs, the index of their search and their files. All texts are made at the first request, compressed
-// when they are first asked for, and served from memory.
+// GET /openapi.json, the pages of /docs, also as Markdown and listed in /llms.txt, the index of their search and their files. All texts are
+// made at the first request, compressed when they are first asked for, and served from memory.
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import type { Config } from '../../../infra/config/config.ts'
@@ -9,7 +9,8 @@ import type { ApiPart } from '../../../infra/openapi/operation.ts'
 import { readBuiltSite, type SiteFile } from '../../../infra/web/built-site.ts'
 import { createProductDocument } from '../../domain/openapi/document.ts'
 import { assetTags, createAssetRouter } from './assets.ts'
-import { createReference, FRONT_PATH, type ScreenLink } from './reference.ts'
+import { FRONT_PATH } from './front-path.ts'
+import { createReference, type ScreenLink } from './reference.ts'
 
 export interface ReferenceDeps {
   http: Pick<Config['http'], 'publicUrl' | 'port'>
@@ -26,8 +27,8 @@ export function createReferenceRouter({ http: { publicUrl, port }, parts, screen
   const base = { url: publicUrl?.replace(/\/$/, '') ?? `http://localhost:${port}`, known: publicUrl !== null }
   const reference = once(() => createReference({ document: createDocument(), base, screens, assets: assetTags(site) }))
   const files = new Map<string, Promise<SiteFile>>()
-  const serve = async (ctx: Context, text: string, type: string, caching: Caching): Promise<void> => {
-    const file = files.get(ctx.path) ?? compressText(text, type)
+  const serve = async (ctx: Context, write: () => string, type: string, caching: Caching): Promise<void> => {
+    const file = files.get(ctx.path) ?? compressText(write(), type)
     files.set(ctx.path, file)
     serveSiteFile(ctx, await file, caching)
   }
@@ -36,17 +37,22 @@ export function createReferenceRouter({ http: { publicUrl, port }, parts, screen
   router.get('/openapi.json', ctx => {
     // Tools in web pages read the document too.
     ctx.set('Access-Control-Allow-Origin', '*')
-    return serve(ctx, JSON.stringify(createDocument()), 'application/json', 'five minutes')
+    return serve(ctx, () => JSON.stringify(createDocument()), 'application/json', 'five minutes')
   })
   router.get(`${FRONT_PATH}/search.json`, ctx =>
-    serve(ctx, JSON.stringify(reference().searchEntries), 'application/json', 'ask each time'),
+    serve(ctx, () => JSON.stringify(reference().searchEntries), 'application/json', 'ask each time'),
   )
+  router.get('/llms.txt', ctx => serve(ctx, () => reference().llmsTxt, 'text/plain; charset=utf-8', 'five minutes'))
+  router.get(`${FRONT_PATH}/:page.md`, async ctx => {
+    const page = reference().markdown.get(ctx.path)
+    if (page !== undefined) await serve(ctx, page, 'text/markdown; charset=utf-8', 'five minutes')
+  })
   router.get([FRONT_PATH, `${FRONT_PATH}/:page`], async ctx => {
     const page = reference().pages.get(ctx.path)
     if (page === undefined) return
     setPageSecurityHeaders(ctx)
     // A page that is kept longer would ask for the files of an earlier build.
-    await serve(ctx, page, 'text/html; charset=utf-8', 'ask each time')
+    await serve(ctx, () => page, 'text/html; charset=utf-8', 'ask each time')
   })
   router.use(createAssetRouter(site).routes())
   return router

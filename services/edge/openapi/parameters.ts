@@ -1,6 +1,7 @@
 // The parameters of the client API that are not in a body, and the headers of its answers.
 import { z } from 'zod'
 import type { ApiHeader, ApiParameter } from '../../../infra/openapi/operation.ts'
+import { RATE_LIMIT_HEADER, RATE_LIMIT_POLICY_HEADER } from '../rate-limit-headers.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH, REPLAYED_HEADER } from '../schemas.requests.ts'
 
 export const OTP_ID_PARAMETER: ApiParameter = {
@@ -31,7 +32,21 @@ export const sendParameters: readonly ApiParameter[] = [
   CHALLENGE_SOLUTION_PARAMETER,
 ]
 
+/** Of send, resend and verify. */
+export const rateLimitAnswerHeaders: Record<string, ApiHeader> = {
+  [RATE_LIMIT_HEADER]: {
+    description:
+      'For server keys: how far the limit nearest to its end is used, as `"<scope>";r=<left>;t=<seconds until there is one more>`. Absent where no limit counted the call.',
+    schema: z.string(),
+  },
+  [RATE_LIMIT_POLICY_HEADER]: {
+    description: 'The rule of that limit: `"<scope>";q=<how many>;w=<in how many seconds>`.',
+    schema: z.string(),
+  },
+}
+
 export const sendAnswerHeaders: Record<string, ApiHeader> = {
+  ...rateLimitAnswerHeaders,
   [REPLAYED_HEADER]: {
     description:
       'An earlier call with the same `idempotency-key` made this verification, and this is its answer: nothing was sent. Absent otherwise.',

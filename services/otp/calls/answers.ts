@@ -1,5 +1,5 @@
 // What comes of a call that ends in the verification object. In: the result of its commit. Out: the object, or a refusal.
-import type { OtpAnswer } from '../../../machines/calls.ts'
+import type { LimitUse, OtpAnswer } from '../../../machines/calls.ts'
 import { verificationView } from '../../../machines/otp.view.ts'
 import type { RefusedRecipient } from '../../domain/refusals/refused-recipient.ts'
 import type { CommitResult } from '../commit/commit.ts'
@@ -12,11 +12,11 @@ export interface MessageResult {
   recipient?: RefusedRecipient
 }
 
-export function verificationAnswer(committed: CommitResult | null, at: number): OtpAnswer {
+export function verificationAnswer(committed: CommitResult | null, at: number, limit?: LimitUse): OtpAnswer {
   if (committed === null) return notFoundRefusal()
   if ('refusal' in committed) return committed.refusal
   const { doc, reply } = committed
   return reply.kind === 'refused'
     ? refusalFromReply(reply)
-    : { kind: 'verification', verification: verificationView(doc, at) }
+    : { kind: 'verification', verification: verificationView(doc, at), ...(limit ? { limit } : {}) }
 }

@@ -4,7 +4,7 @@
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Trace } from '../../../infra/trace.ts'
-import type { OtpCall } from '../../../machines/calls.ts'
+import type { LimitUse, OtpCall } from '../../../machines/calls.ts'
 import { type OtpCommand, type Step, step } from '../../../machines/otp.step.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
@@ -38,6 +38,7 @@ export const createResend = (deps: ResendDeps) => {
     app: CachedApp,
     trace: Trace | undefined,
   ): Promise<MessageResult> => {
+    let use: LimitUse | undefined
     const committed = await commit(call.otp_id, call.by, {
       trace,
       command: async doc => {
@@ -53,9 +54,13 @@ export const createResend = (deps: ResendDeps) => {
         throwIfKeyMissing(app, doc, command)
         return command
       },
-      reserve: (next, doc) => reserveResend(command_id, call, app, next, doc),
+      reserve: async (next, doc) => {
+        const reserved = await reserveResend(command_id, call, app, next, doc)
+        use = reserved.use
+        return reserved
+      },
     })
-    const answer = verificationAnswer(committed, clock.now())
+    const answer = verificationAnswer(committed, clock.now(), use)
     return committed === null ? { answer } : { answer, recipient: committed.doc.context.recipient }
   }
 

@@ -52,7 +52,7 @@ export interface SendDeps {
 }
 
 /** A send that was granted: its document, and how to give back what was taken for it. */
-interface GrantedSend {
+interface GrantedSend extends Pick<Reservation, 'use'> {
   doc: OtpDoc
   undo(): Promise<void>
 }
@@ -136,7 +136,7 @@ export const createSend = (deps: SendDeps) => {
       await challenge.undo()
       return granted
     }
-    return { doc: granted.doc, undo: async () => void (await Promise.all([challenge.undo(), granted.undo()])) }
+    return { ...granted, undo: async () => void (await Promise.all([challenge.undo(), granted.undo()])) }
   }
 
   /** The part of `grant` after the challenge. */
@@ -188,7 +188,7 @@ export const createSend = (deps: SendDeps) => {
 
     const doc = movedTo === null ? draft : newOtpDocument(deps, { ...input, plan: { ...plan, channel: movedTo } })
     const paid = await chainReservations(guarded, () => pay(doc, input))
-    return paid.refusal ? { refusal: paid.refusal } : { doc, undo: paid.undo }
+    return paid.refusal ? { refusal: paid.refusal } : { ...paid, doc }
   }
 
   async function judgeClientAddress(sealed: string): Promise<JudgedAddress> {
@@ -225,7 +225,7 @@ export const createSend = (deps: SendDeps) => {
     return otp.link === null ? funds.take(otp, app.settings) : funds.checkBalance(otp, prices)
   }
 
-  async function insertOtp({ doc, undo }: GrantedSend, command_id: string): Promise<OtpAnswer> {
+  async function insertOtp({ doc, undo, use }: GrantedSend, command_id: string): Promise<OtpAnswer> {
     // Before the verification, so that one that exists can be found. What is left of one that was not inserted is purged with the others.
     if (doc.metadata !== undefined) await metadataIndexes.insert(metadataIndexDocs(keyring, doc, command_id))
     const [answer] = await otps.insert([doc])
@@ -233,7 +233,7 @@ export const createSend = (deps: SendDeps) => {
       recentOtps.set(doc._id, doc)
       onChange(null, doc)
       relay.publish(doc._id, doc.outbox)
-      return { kind: 'verification', verification: doc.first }
+      return { kind: 'verification', verification: doc.first, ...(use ? { limit: use } : {}) }
     }
     // The call was delivered twice, or the former holder of the claim was only slow: the verification that exists is the answer.
     await undo()

@@ -17,6 +17,7 @@ import type { CachedApp } from '../apps.ts'
 import type { Commit } from '../commit/commit.ts'
 import type { Limits } from '../limits/limits.ts'
 import { type GuessQuotas, guessQuotas, type Quota } from '../limits/quotas.ts'
+import type { RuleUse, TakeResult } from '../limits/windows.ts'
 import { limitRefusal, notFoundRefusal, refusalFromReply } from '../refusals.ts'
 import { NO_RESERVATION, type Reservation } from '../reservation.ts'
 
@@ -44,6 +45,7 @@ export const createVerify =
     }
     let quotas: GuessQuotas | null = null
     let countedQuota: Quota | null = null
+    let use: RuleUse | undefined
 
     /** A guess that has its place in the limit, from a try that lost its race, may be the one that filled it: then only a lock counts. */
     async function lockedMs({ guesses }: GuessQuotas): Promise<number | null> {
@@ -62,8 +64,9 @@ export const createVerify =
       }
     }
 
-    function countedIn(toCount: Quota): Reservation {
+    function countedIn(toCount: Quota, taken: Extract<TakeResult, { granted: true }>): Reservation {
       countedQuota = toCount
+      use = taken.use
       const undo = async (): Promise<void> => {
         countedQuota = null
         await limits.giveBack(toCount)
@@ -94,13 +97,14 @@ export const createVerify =
         if (quotas === null) return NO_RESERVATION
         const { guesses, firstGuesses } = quotas
         const taken = await limits.take(guesses)
-        if (!isFirstGuess(doc.context)) return taken.granted ? countedIn(guesses) : refusedFor(taken.retry_after_ms)
+        if (!isFirstGuess(doc.context))
+          return taken.granted ? countedIn(guesses, taken) : refusedFor(taken.retry_after_ms)
         if (taken.granted) {
-          if (taken.locked_ms === undefined) return countedIn(guesses)
+          if (taken.locked_ms === undefined) return countedIn(guesses, taken)
           await limits.giveBack(guesses)
         }
         const letThrough = await limits.take(firstGuesses)
-        if (letThrough.granted) return { ...countedIn(firstGuesses), forOneTry: true }
+        if (letThrough.granted) return { ...countedIn(firstGuesses, letThrough), forOneTry: true }
         const untilUnlocked = (await lockedMs(quotas)) ?? letThrough.retry_after_ms
         return refusedFor(Math.min(untilUnlocked, letThrough.retry_after_ms))
       },
@@ -117,6 +121,9 @@ export const createVerify =
       status: reply.status,
       matched: reply.matched,
       attempts_left: reply.attempts_left,
+      ...(use
+        ? { limit: { scope: 'recipient_verify', ...use, remaining: use.remaining + (reply.matched ? 1 : 0) } }
+        : {}),
       sealed_token: reply.token ? keyring.seal(tokenOf(keyring, doc, by.key_id), inFlight.token) : null,
     }
   }

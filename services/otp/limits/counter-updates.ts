@@ -10,7 +10,7 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
 import type { CounterDoc, Grant } from '../../domain/verifications/documents.ts'
-import { emptyCounter, grantUpdate, type Limit, type TakeResult, waitFor } from './windows.ts'
+import { emptyCounter, grantUpdate, type Limit, nearestUse, type RuleUse, type TakeResult, waitFor } from './windows.ts'
 
 export interface CounterUpdateDeps {
   /** Batched: the operations of one tick go together. */
@@ -20,7 +20,7 @@ export interface CounterUpdateDeps {
 
 /** `otherKeys`: the former keys under which the counter exists too. What is granted must be counted under them as well. */
 export type UpdateResult =
-  | { granted: true; locked_ms: number; otherKeys: readonly string[] }
+  | { granted: true; locked_ms: number; use: RuleUse | undefined; otherKeys: readonly string[] }
   | Extract<TakeResult, { granted: false }>
 
 const ONE_UPDATE_AT_A_TIME = { maxSize: 10_000, parallel: 1 }
@@ -46,6 +46,7 @@ export function createCounterUpdate({ counters, clock }: CounterUpdateDeps): (li
         const granted: UpdateResult = {
           granted: true,
           locked_ms: Math.max(0, (after.locked_until ?? 0) - now),
+          use: nearestUse(after.windows, rules, now),
           otherKeys: formerKeys.filter(former => found.has(former)),
         }
         const refused: UpdateResult = { granted: false, retry_after_ms: waitFor(after.windows, rules, now) }

@@ -12,6 +12,8 @@ import {
   firstCounter,
   type Limit,
   longestFullRule,
+  nearestUse,
+  type RuleUse,
   type TakeResult,
   uncountUpdate,
   waitFor,
@@ -44,6 +46,11 @@ export interface LimitWaits {
 }
 
 const GRANTED: TakeResult = { granted: true }
+const grantedWith = (use: RuleUse | undefined, locked_ms = 0): TakeResult => ({
+  granted: true,
+  ...(locked_ms > 0 ? { locked_ms } : {}),
+  ...(use ? { use } : {}),
+})
 const MAX_KNOWN_KEYS = 20_000
 
 export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
@@ -52,15 +59,16 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
   /** By its own key, every key under which a counter is counted, if there are several. */
   const keysOfCounters = createBoundedMap<readonly string[]>(MAX_KNOWN_KEYS)
 
-  /** Most counters of recipients are new, and a batched insert costs a tenth of a computed update. Returns false if the counter exists or
+  /** Most counters of recipients are new, and a batched insert costs a tenth of a computed update. Returns null if the counter exists or
    *  a rule allows none: then the update must decide. */
-  async function insertFirst({ key, formerKeys = [], rules }: Limit): Promise<boolean> {
+  async function insertFirst({ key, formerKeys = [], rules }: Limit): Promise<TakeResult | null> {
     const copied = formerKeys.length > 0 && (await copyFormerCounters(counters, [{ key, formerKeys }])).has(key)
-    const first = copied ? null : firstCounter(key, rules, clock.now())
+    const now = clock.now()
+    const first = copied ? null : firstCounter(key, rules, now)
     knownKeys.set(key, true)
-    if (first === null) return false
+    if (first === null) return null
     const [answer] = await counters.insert([first])
-    return answer === 'inserted'
+    return answer === 'inserted' ? grantedWith(nearestUse(first.windows, rules, now)) : null
   }
 
   const updateCounter = createCounterUpdate({ counters, clock })
@@ -82,7 +90,7 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
     const { key, rules } = limit
     const own = await updateCounter(limit)
     if (!own.granted) return own
-    const granted: TakeResult = own.locked_ms > 0 ? { granted: true, locked_ms: own.locked_ms } : GRANTED
+    const granted = grantedWith(own.use, own.locked_ms)
     if (own.otherKeys.length === 0) return granted
     const counted = [key]
     for (const otherKey of own.otherKeys) {
@@ -118,7 +126,8 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
     waits,
     async take(limit) {
       if (limit.rules.length === 0) return GRANTED
-      if (!knownKeys.get(limit.key) && (await insertFirst(limit))) return GRANTED
+      const first = knownKeys.get(limit.key) ? null : await insertFirst(limit)
+      if (first !== null) return first
       const taken = await countUnderEveryKey(limit)
       if (!taken.granted) for (const name of windowsOf(limit)) fullWindows.set(name, true)
       return taken

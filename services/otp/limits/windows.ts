@@ -1,6 +1,7 @@
 // The arithmetic of sliding windows. In: rules, a counter, the time. Out: an update that the store applies atomically, or the wait until
 // the next grant. A window's count = the count of the current bucket + the share of the previous bucket that the window still overlaps.
 import type { Pipeline } from '../../../infra/store/docs.ts'
+import type { LimitUse } from '../../../machines/calls.ts'
 import type { LimitRule } from '../../../machines/settings.ts'
 import type { CounterDoc, Grant, Window } from '../../domain/verifications/documents.ts'
 
@@ -17,8 +18,40 @@ export interface Limit {
   rules: readonly WindowRule[]
 }
 
-/** `locked_ms`: how long the counter is still locked, if it is. A lock does not keep `take` from granting. */
-export type TakeResult = { granted: true; locked_ms?: number } | { granted: false; retry_after_ms: number }
+/** How far a rule is used. */
+export type RuleUse = Omit<LimitUse, 'scope'>
+
+/** `locked_ms`: how long the counter is still locked, if it is. A lock does not keep `take` from granting. `use`: of the rule that is
+ *  nearest to its end, this grant included; absent where there is no rule. */
+export type TakeResult =
+  | { granted: true; locked_ms?: number; use?: RuleUse }
+  | { granted: false; retry_after_ms: number }
+
+/** The rule with the smallest share left. */
+export function nearestUse(
+  windows: CounterDoc['windows'],
+  rules: readonly WindowRule[],
+  now: number,
+): RuleUse | undefined {
+  let nearest: RuleUse | undefined
+  for (const rule of rules) {
+    const use = useOf(windows[windowName(rule)], rule, now)
+    if (nearest === undefined || isNearerToItsEnd(use, nearest)) nearest = use
+  }
+  return nearest
+}
+
+export const isNearerToItsEnd = (one: RuleUse, other: RuleUse): boolean =>
+  one.remaining * other.max < other.remaining * one.max
+
+function useOf(window: Window | undefined, rule: LimitRule, now: number): RuleUse {
+  const [count, before] = countsAt(window, rule, now)
+  const used = count + before * (1 - passedAt(rule, now))
+  const remaining = Math.max(0, Math.floor(rule.max - used))
+  // One more than now fits as soon as one fits under a rule that allows what is used.
+  const more_in_ms = waitForRule(window, { ...rule, max: rule.max - remaining }, now)
+  return { max: rule.max, seconds: rule.seconds, remaining, more_in_ms }
+}
 
 /** The name of the rule's window in its counter. */
 export const windowName = ({ counts, seconds }: WindowRule): string =>
@@ -126,13 +159,19 @@ function waitForRule(window: Window | undefined, rule: LimitRule, now: number): 
   const length = lengthOf(rule)
   if (rule.max < 1) return length
   if (!window) return 0
-  const age = bucketAt(rule, now) - window.bucket
-  const [count, before] = age <= 0 ? [window.count, window.before] : age === 1 ? [0, window.count] : [0, 0]
+  const [count, before] = countsAt(window, rule, now)
   const left = length - (now % length)
   // One more fits when enough of the previous bucket has slid out, or in the next bucket, when enough of this one has.
   if (count + 1 <= rule.max)
     return Math.max(0, Math.ceil(shareToSlideOut(before, rule.max - count - 1) * length) - (now % length))
   return left + Math.ceil(shareToSlideOut(count, rule.max - 1) * length)
+}
+
+/** The counts of the current and of the previous bucket. */
+function countsAt(window: Window | undefined, rule: LimitRule, now: number): readonly [number, number] {
+  if (!window) return [0, 0]
+  const age = bucketAt(rule, now) - window.bucket
+  return age <= 0 ? [window.count, window.before] : age === 1 ? [0, window.count] : [0, 0]
 }
 
 /** The share of a bucket that must slide out until at most `headroom` of its `count` is left. */

@@ -53,7 +53,7 @@ describe('the addresses of a process', () => {
     expect(await metricsStatus([], { METRICS_TOKEN: 'token-for-metrics' })).to.equal(200)
   })
 
-  it('answer with headers that keep browsers from misusing an answer, and under https from plain http', async () => {
+  it('answer with the public address in links, with headers that keep browsers from misusing an answer, and under https from plain http', async () => {
     for (const [publicUrl, hsts] of [
       ['http://countersign.example', null],
       ['https://countersign.example', 'max-age=31536000'],
@@ -61,6 +61,8 @@ describe('the addresses of a process', () => {
       const [listener] = listenersWith({ PUBLIC_URL: publicUrl })
       if (!listener) throw new Error('no listener')
       const server = await serveApp(listener.app)
+      const { doc_url } = (await (await fetch(`${server.url}/nothing`)).json()) as { doc_url: string }
+      expect(doc_url).to.equal(`${publicUrl}/docs/errors#error-HTTPException`)
       for (const path of ['/healthz', '/nothing']) {
         const { headers } = await fetch(`${server.url}${path}`)
         expect(headers.get('content-type')).to.include('json')

@@ -45,6 +45,7 @@ describe('an error in a route', () => {
       status: 429,
       detail: 'Too many sends to this recipient.',
       request_id: 'r1',
+      doc_url: '/docs/errors#error-RateLimitExceededError',
       scope: 'recipient',
       retry_after: 7,
     })
@@ -123,6 +124,7 @@ describe('an error in a route', () => {
         status: 500,
         detail: 'Internal Server Error.',
         request_id: 'r1',
+        doc_url: '/docs/errors#error-HTTPException',
       })
     })
 

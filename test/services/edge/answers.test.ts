@@ -139,7 +139,8 @@ describe('an answer of the OTP actor', () => {
       expect(response.status).to.equal(status)
       expect(response.headers.get('content-type')).to.equal('application/problem+json')
       const problem = await problemOf(response)
-      const { title, ...rest } = problem
+      const { title, doc_url, ...rest } = problem
+      expect(doc_url).to.match(new RegExp(`#error-${error}$`))
       expect(title).to.be.a('string').and.not.equal('')
       expect(rest).to.deep.equal({
         type: error,

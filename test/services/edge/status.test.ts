@@ -129,7 +129,7 @@ describe('the status of a verification', () => {
     ])
     for (const response of answers) {
       expect(response.status).to.equal(404)
-      const { request_id, ...problem } = await problemOf(response)
+      const { request_id, doc_url: _, ...problem } = await problemOf(response)
       expect(request_id).to.equal(response.headers.get('x-request-id'))
       expect(problem).to.deep.equal({
         type: 'OtpNotFoundError',

@@ -1,4 +1,5 @@
 // Every type of error, and what to do about it.
+import { errorAnchor, errorPage } from '../../../../infra/http/problem.ts'
 import type { OpenApiDocument } from '../../../../infra/openapi/document.ts'
 import { resolveResponse } from '../../../../infra/openapi/document.ts'
 import type { ErrorType } from '../../../../machines/errors.ts'
@@ -7,8 +8,6 @@ import { html, paragraphs, prose } from '../html.ts'
 import { besides, heading, table } from '../layout.ts'
 import { membersList } from '../members.ts'
 import type { Guide } from './guide.ts'
-
-export const errorAnchor = (type: string): string => `error-${type}`
 
 const WHAT_TO_DO: Readonly<Record<ErrorType | 'HTTPException', string>> = {
   HTTPException: [
@@ -82,6 +81,7 @@ const PROBLEM_EXAMPLE = {
   status: 429,
   detail: 'Too many sends to this recipient.',
   request_id: '5f0c6a3e-6f0e-4d0a-9a43-2f1f6a1f7c55',
+  doc_url: errorPage('RateLimitExceededError'),
   scope: 'recipient',
   retry_after: 42,
 }

@@ -1,8 +1,8 @@
 // The recipients with a fixed outcome, for tests.
+import { errorAnchor } from '../../../../infra/http/problem.ts'
 import { MAGIC_RECIPIENTS, type Magic, SCENARIOS } from '../../../../machines/magic-recipients.ts'
 import { type Html, html, paragraphs, prose } from '../html.ts'
 import { table } from '../layout.ts'
-import { errorAnchor } from './errors.ts'
 import type { Guide } from './guide.ts'
 
 const outcome = (magic: Magic): Html =>

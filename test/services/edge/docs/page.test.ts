@@ -1,5 +1,6 @@
 // The pages of the reference show everything in the OpenAPI document, and load nothing but their own style and script.
 import { expect } from 'chai'
+import { errorPage } from '../../../../infra/http/problem.ts'
 import { resolveResponse } from '../../../../infra/openapi/document.ts'
 import { SCREENS } from '../../../../services/dashboard/screens.ts'
 import { ERROR_TYPES } from '../../../../services/domain/errors.ts'
@@ -13,7 +14,7 @@ import { readSamples } from '../../../support/reference-samples.ts'
 describe('the pages of the reference', () => {
   const document = createFileDocument()
   const base = { url: 'https://otp.example', known: true }
-  const { pages } = createReference({ document, base, screens: SCREENS, assets: '' })
+  const { pages, markdown, llmsTxt } = createReference({ document, base, screens: SCREENS, assets: '' })
   const all = [...pages.values()].join('\n')
   const pageOf = (anchor: string): string => [...pages.values()].find(page => page.includes(` id="${anchor}"`)) ?? ''
   const operations = Object.values(document.paths).flatMap(methods => Object.values(methods))
@@ -44,7 +45,16 @@ describe('the pages of the reference', () => {
       })
 
     it('are not others', async () => {
-      for (const path of ['/docs/', '/docs/none', '/docs/errors/', '/docs/Errors', '/docs/__proto__', '/docs/errors/x'])
+      for (const path of [
+        '/docs/',
+        '/docs/none',
+        '/docs/errors/',
+        '/docs/Errors',
+        '/docs/__proto__',
+        '/docs/errors/x',
+        '/docs/none.md',
+        '/docs.md',
+      ])
         expect((await edge.request(path)).status, path).to.equal(404)
     })
 
@@ -103,8 +113,49 @@ describe('the pages of the reference', () => {
           resolveResponse(document, one).content?.['application/problem+json']?.examples ?? {},
         ))
           expect(all).to.contain(`<a href="/docs/errors#error-${type}"><code>${type}</code></a>`)
-    for (const type of [...ERROR_TYPES, 'HTTPException'])
+    for (const type of [...ERROR_TYPES, 'HTTPException']) {
+      const [path = '', anchor] = errorPage(type).split('#')
+      expect(pages.get(path), 'where doc_url leads').to.contain(` id="${anchor}"`)
       expect(all).to.match(new RegExp(`<tr id="error-${type}"[^>]*>.*?<td>[\\d, ]+</td>`, 's'))
+    }
+  })
+
+  it('are there as Markdown too: every heading, word of a guide and sample, and no tag', () => {
+    expect([...markdown.keys()]).to.deep.equal([...pages.keys()].slice(1).map(path => `${path}.md`))
+    for (const [path, write] of markdown) {
+      const page = pages.get(path.replace('.md', '')) ?? ''
+      const text = write()
+      const outside = text.replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/`[^`]*`/g, '')
+      expect(outside, path).not.to.match(/<\/?[a-z]|&(amp|lt|gt|quot);/)
+      const headings = [...page.matchAll(/<h([1-4])[^>]*>(.*?)<\/h\1>/g)].map(
+        ([, level, name = '']) => `${'#'.repeat(Number(level))} ${name.replaceAll(/<[^>]+>/g, '')}`,
+      )
+      const written = text.replaceAll('`', '').replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').split('\n')
+      for (const heading of headings) expect(written, path).to.include(heading.replaceAll('&#39;', "'"))
+      expect(text.match(/^```/gm)?.length ?? 0, path).to.equal(2 * (page.match(/<pre/g)?.length ?? 0))
+      for (const [, href = ''] of text.matchAll(/\]\((\/docs[^)#]*)/g))
+        expect(href === '/docs' || markdown.has(href), `${path}: ${href}`).to.equal(true)
+    }
+  })
+
+  it('write tables, lists and code as Markdown has them', () => {
+    const errors = markdown.get('/docs/errors.md')?.() ?? ''
+    expect(errors).to.match(/^# Errors\n\nEvery error is `application\/problem\+json`/)
+    expect(errors).to.contain(
+      '\n| Type | Status | Meaning | What to do |\n| --- | --- | --- | --- |\n| `HTTPException` | 400,',
+    )
+    expect(errors).to.contain('names [the limit](/docs/limits.md).')
+    expect(errors).to.contain(
+      '\n- `errors` list of [InputProblem](/docs/objects.md#schema-InputProblem) may be absent\n  On `V',
+    )
+    expect(errors).to.contain('\n  - `path` string\n    Dotted.')
+    const start = markdown.get('/docs/start.md')?.() ?? ''
+    expect(start).to.contain("\n```sh\ncurl -X POST 'https://otp.example/api/v1/otp/send' \\\n  -H")
+  })
+
+  it('are listed for programs', () => {
+    expect(llmsTxt).to.match(/^# Countersign\n\n> /)
+    for (const path of markdown.keys()) expect(llmsTxt).to.contain(`](https://otp.example${path}): `)
   })
 
   it('mark the members that a body must have', () => {

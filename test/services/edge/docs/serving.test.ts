@@ -27,7 +27,7 @@ describe('the reference, as it is served', () => {
   })
   after(() => edge.close())
 
-  for (const path of ['/docs/client-api', '/docs/search.json', '/openapi.json']) {
+  for (const path of ['/docs/client-api', '/docs/errors.md', '/llms.txt', '/docs/search.json', '/openapi.json']) {
     it(`compresses ${path} as the client can read it`, async () => {
       const url = edge.url + path
       const plain = await ask(url)

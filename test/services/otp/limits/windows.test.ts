@@ -30,8 +30,13 @@ eachStore('sliding windows', fresh => {
             const fits = used(clock.now()) + 1 <= max
             const taken = await take(counted)
             expect(taken.granted).to.equal(fits)
-            if (taken.granted) grants.push(clock.now())
-            else expect(taken.retry_after_ms).to.be.greaterThan(0)
+            if (taken.granted) {
+              grants.push(clock.now())
+              const remaining = Math.floor(max - used(clock.now()))
+              expect(taken.use).to.deep.include({ max, seconds: 10, remaining })
+              const inTime = clock.now() + (taken.use?.more_in_ms ?? 0)
+              expect(Math.floor(max - used(inTime) + 1e-9), 'then one more fits than now').to.be.greaterThan(remaining)
+            } else expect(taken.retry_after_ms).to.be.greaterThan(0)
           }
         },
       ),

@@ -1,0 +1,2 @@
+/** Where the reference begins. */
+export const FRONT_PATH = '/docs'
