@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import process from 'node:process'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { readBuiltSite } from '../../infra/web/built-site.ts'
@@ -242,12 +241,7 @@ describeInBrowserOnce('<countersign-verify> in a page of another origin', (open,
     it(`has no findings of axe and fits a narrow screen: ${Object.values(look).join(', ')}`, async () => {
       const { page } = await visit({ app: 'quick', ...look })
       await page.setViewportSize({ width: 320, height: 640 })
-      const screenshot = async (step: string): Promise<void> => {
-        const folder = process.env.SCREENSHOTS
-        if (folder) await page.screenshot({ path: `${folder}/element-${Object.values(look).join('-')}-${step}.png` })
-      }
       await expectAccessible(page)
-      await screenshot('recipient')
       await page.getByRole('textbox').fill('nobody')
       await page.getByRole('button').first().click()
       await page.getByRole('alert').getByText(/./).waitFor()
@@ -256,7 +250,6 @@ describeInBrowserOnce('<countersign-verify> in a page of another origin', (open,
       await page.getByRole('button').first().click()
       await page.getByText('(SMS)').waitFor()
       await expectAccessible(page)
-      await screenshot('code')
       const width = await page.evaluate('document.documentElement.scrollWidth')
       expect(width).to.be.at.most(320)
     })
