@@ -271,7 +271,7 @@ describe('verifyWebhook of the TypeScript client', () => {
       ['another id', body, { ...only(sign(), 'webhook-'), 'webhook-id': 'evt_2' }, secret],
       ['an old request', body, old, secret],
       ['an old request of our own scheme', body, only(old, 'x-webhook-'), secret],
-      ['a request from the future', body, sign([secret], Date.now() + 302_000), secret],
+      ['a request from the future', body, sign([secret], Date.now() + 600_000), secret],
       [
         'an old request with a new timestamp',
         body,
