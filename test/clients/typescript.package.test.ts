@@ -28,6 +28,8 @@ const inbox = await fetch(URL + '/admin/v1/sandbox/messages?recipient=' + encode
 })
 const [message] = (await inbox.json()) as { code: string }[]
 const { matched, status } = await countersign.verify({ otp_id, code: message?.code ?? '' })
+const { message_id } = await countersign.messages.send({ recipient: RECIPIENT, code: 'ABC123' })
+if (!message_id.startsWith('msg_')) throw new Error(message_id)
 console.log(matched satisfies boolean, status satisfies 'pending' | 'approved' | 'failed' | 'expired' | 'canceled')
 
 export async function receive(rawBody: Uint8Array, headers: Record<string, string | string[] | undefined>): Promise<string> {

@@ -25,21 +25,5 @@ export type WebhookEvent = {
 }[keyof Schemas]
 
 /** A code that was made elsewhere, to be delivered. */
-export interface MessageRequest {
-  /** An E.164 phone number (`+<digits>`) or an email address. */
-  recipient: string
-  /** 4 to 10 letters or digits. */
-  code: string
-  /** The language of the message, such as `en` or `pt-BR`. */
-  locale?: string | null
-  /** The address of the end user, not of your server. */
-  client_ip?: string | null
-}
-
-export interface Message {
-  message_id: string
-  channel: Channel
-  /** Safe to log or display. */
-  masked_recipient: string
-  status: string
-}
+export type MessageRequest = Schemas['MessageRequest']
+export type Message = Schemas['Message']
