@@ -8,6 +8,7 @@ import type { Clock } from '../../../../infra/clock.ts'
 import { newId } from '../../../../infra/ids.ts'
 import type { Logger } from '../../../../infra/log/log.ts'
 import { LOST, retryAfterLostRace } from '../../../../infra/store/lost-race.ts'
+import { scanAll } from '../../../../infra/store/scan.ts'
 import { isInvitation, type PasskeyDoc, type UserDoc, type UserStore } from '../../../domain/users/documents.ts'
 import type { Grants } from '../../../domain/users/grants.ts'
 import { CHALLENGE_MS, type Challenges, type ChallengeUse } from './challenges.ts'
@@ -87,9 +88,10 @@ export function createPasskeys({ store, grants, challenges, clock, log, relyingP
     available: relyingParty !== null,
 
     async of(userIds) {
-      const filter = { user_id: { $in: [...userIds] } }
-      const found = await passkeys.find(filter, { sort: { _id: 1 }, limit: MAX_PASSKEYS })
-      return found.filter(passkey => grants.isGenuine('passkeys', passkey))
+      const found: PasskeyDoc[] = []
+      for await (const passkey of scanAll(passkeys, { user_id: { $in: [...userIds] } }))
+        if (grants.isGenuine('passkeys', passkey)) found.push(passkey)
+      return found
     },
 
     creationOptions: ({ user_id, email, name }, known, browser) => ({
