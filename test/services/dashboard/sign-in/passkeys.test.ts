@@ -123,13 +123,14 @@ eachStore('a passkey', fresh => {
     expect(await store.docs('passkeys').count({ user_id: user._id })).to.equal(0)
   })
 
-  it('is refused from another origin, for another host, without its owner verified, and with another’s user handle', async () => {
+  it('is refused from another origin, in a frame of one, for another host, without its owner verified, and with another’s user handle', async () => {
     const { own } = await owner()
     const { user: other } = await userBrowser(admin, company, 'owner')
     const lies: Lies[] = [
       { origin: 'https://evil.example' },
       { rpId: 'evil.example' },
       { userVerified: false },
+      { crossOrigin: true },
       { userHandle: Buffer.from(other._id).toString('base64url') },
       { challenge: Buffer.from('1.2.3').toString('base64url') },
     ]
@@ -137,7 +138,7 @@ eachStore('a passkey', fresh => {
     expect((await enter(createAuthenticator(ORIGIN), { userHandle: 'AAAA' })).status, 'a stranger’s').to.equal(401)
     expect((await enter(own)).status).to.equal(200)
     const { browser } = await userBrowser(admin, company, 'owner')
-    for (const lie of lies.slice(0, 3))
+    for (const lie of lies.slice(0, 4))
       expect((await add(browser, createAuthenticator(ORIGIN), lie)).status, JSON.stringify(lie)).to.equal(403)
   })
 
