@@ -12,6 +12,7 @@ import { lookupForm, parseRecipient } from '../domain/verifications/valid-recipi
 import { type AdminRequest, principalOf } from './access.ts'
 import type { AdminDeps } from './admin-deps.ts'
 import { validationProblem } from './request-input.ts'
+import type { MetadataFilter } from './verifications/metadata-query.ts'
 
 /** A "+" that was not escaped in the query arrives as a space. In a number both are ignored, and no address contains a space. */
 export const recipientQuery = z
@@ -51,29 +52,40 @@ export const recipientFingerprint = (keyring: Pick<Keyring, 'index'>, scope: str
 
 export interface Lookup {
   recipient?: string | undefined
+  metadata?: MetadataFilter | undefined
   /** Null for all that the caller may see. */
   app: { _id: string; company_id: string } | null
   /** The list that is read. */
-  list: 'verifications' | 'refusals'
+  list: 'verifications' | 'refusals' | 'sandbox'
   /** Further pages belong to the first. */
   cursor?: string | undefined
 }
 
-/** Before the answer, so that nothing is shown without a record. */
+/** Before the answer, so that nothing is shown without a record. A value of metadata may name a person too. */
 export async function recordLookup(
   request: AdminRequest,
   { keyring, withAudit }: Pick<AdminDeps, 'keyring' | 'withAudit'>,
-  { recipient, app, list, cursor }: Lookup,
+  { recipient, metadata, app, list, cursor }: Lookup,
 ): Promise<void> {
-  if (recipient === undefined || cursor !== undefined) return
+  if ((recipient === undefined && metadata === undefined) || cursor !== undefined) return
   const company_id = app?.company_id ?? principalOf(request).company_id
   const target = app?._id ?? company_id ?? 'all companies'
+  const after = {
+    list,
+    ...(recipient === undefined ? {} : { recipient: recipientFingerprint(keyring, target, lookupForm(recipient)) }),
+    ...(metadata === undefined
+      ? {}
+      : { metadata: { name: metadata.name, value: metadataFingerprint(keyring, target, metadata) } }),
+  }
   await withAudit(request, () => ({
     action: 'recipient.look_up',
     target,
     company_id,
     before: null,
-    after: { list, recipient: recipientFingerprint(keyring, target, lookupForm(recipient)) },
+    after,
     perform: async () => true,
   }))
 }
+
+const metadataFingerprint = (keyring: Pick<Keyring, 'index'>, scope: string, { name, value }: MetadataFilter): string =>
+  keyring.index(`looked up metadata:${scope}:${name}`, value).slice(0, 16)
