@@ -35,7 +35,7 @@ const LINK =
   /:\/\/|\bwww\.|[\p{L}\p{N}-]\.\p{L}{2,}|\b\d{1,3}(?:\.\d{1,3}){3}\b|[a-z][a-z\d-]*。[a-z]{2,}|[a-z\d]。[a-z]{2,}\//iu
 
 /** As a phone reads it: letters and dots of other widths are plain ones, and characters that are not shown separate nothing. */
-const hasLink = (text: string): boolean =>
+export const hasLink = (text: string): boolean =>
   LINK.test(text.normalize('NFKC').replaceAll(/\p{Default_Ignorable_Code_Point}/gu, ''))
 
 /** The problems of all own texts, by path in the settings. `app`: its name, which is part of a message. */
