@@ -12,7 +12,6 @@ import { lookupForm, parseRecipient } from '../domain/verifications/valid-recipi
 import { type AdminRequest, principalOf } from './access.ts'
 import type { AdminDeps } from './admin-deps.ts'
 import { validationProblem } from './request-input.ts'
-import type { MetadataFilter } from './verifications/metadata-query.ts'
 
 /** A "+" that was not escaped in the query arrives as a space. In a number both are ignored, and no address contains a space. */
 export const recipientQuery = z
@@ -23,7 +22,7 @@ export const recipientQuery = z
   .meta({ description: 'A phone number (`%2B` for the plus) or an email address.' })
 
 /** The recipient to erase, found in every spelling in which a search finds it. A number without its plus must be a valid one: a national number
- *  would name nobody, or somebody else. With the plus an invalid number is erased too, as is an invalid address: refused sends may have them. */
+ *  would name no person, or another one. With the plus an invalid number is erased too, as is an invalid address: refused sends may have them. */
 export function recipientToErase(text: string): string {
   const form = lookupForm(text)
   const isRecipient =
@@ -50,9 +49,15 @@ export const recipientFilter = (
 export const recipientFingerprint = (keyring: Pick<Keyring, 'index'>, scope: string, recipient: string): string =>
   keyring.index(`erased recipient:${scope}`, recipientKey(recipient)).slice(0, 16)
 
+/** One value of metadata that was searched for. */
+interface MetadataValue {
+  name: string
+  value: string
+}
+
 export interface Lookup {
   recipient?: string | undefined
-  metadata?: MetadataFilter | undefined
+  metadata?: MetadataValue | undefined
   /** Null for all that the caller may see. */
   app: { _id: string; company_id: string } | null
   /** The list that is read. */
@@ -87,5 +92,5 @@ export async function recordLookup(
   }))
 }
 
-const metadataFingerprint = (keyring: Pick<Keyring, 'index'>, scope: string, { name, value }: MetadataFilter): string =>
+const metadataFingerprint = (keyring: Pick<Keyring, 'index'>, scope: string, { name, value }: MetadataValue): string =>
   keyring.index(`looked up metadata:${scope}:${name}`, value).slice(0, 16)

@@ -158,7 +158,7 @@ export const providerOperations = [
             ...(moved.length === 0 ? {} : { moved: moved.map(({ name, position }) => ({ name, position })) }),
           },
           perform: async () => {
-            // The last one first: whatever is cut off here, the order stays.
+            // The last one first: a crash in between leaves the order as it was.
             for (const { _id, rev, position } of moved.toReversed())
               if ((await docs.change([{ _id, rev, update: { $set: { position } } }]))[0] !== 'won') return null
             return (await writeProvider(admin, stored, next)) ? { created: !stored, provider: next } : null

@@ -134,7 +134,7 @@ describe('the first result in the reference', () => {
     'idempotency-key': 'send.idempotency-key',
     india: 'admin-providers-and-routing',
     'resend operator': 'admin-verifications-and-refusals',
-    'own text': 'admin-apps',
+    'own text': 'schema-OwnText',
     ratelimit: 'limits',
     // Typing errors.
     ratelimt: 'limits',
