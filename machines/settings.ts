@@ -209,7 +209,10 @@ const template = (max: number) =>
     .string()
     .min(1)
     .max(max)
-    .regex(/^[^\p{Cc}]*(?:\n[^\p{Cc}]*)*$/u, 'must have no control characters but line breaks')
+    .regex(
+      /^[^\p{Cc}\p{Cs}]*(?:\n[^\p{Cc}\p{Cs}]*)*$/u,
+      'must have no control characters but line breaks, and no half characters',
+    )
 
 const ownText = z
   .strictObject({
@@ -224,7 +227,7 @@ const ownMail = z
       .string()
       .min(1)
       .max(200)
-      .regex(/^[^\p{Cc}]*$/u, 'must have no line break')
+      .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must have no line break, and no half characters')
       .nullable()
       .default(null)
       .meta({ description: 'Without one, the built-in subject.' }),

@@ -50,7 +50,9 @@ export const sendRequest = body({
     }),
   metadata: z
     .record(
-      z.string().regex(METADATA_NAME, 'names have 1 to 40 letters, digits, `_`, `.` or `-`'),
+      z
+        .string()
+        .regex(METADATA_NAME, 'has a name that is not allowed: names have 1 to 40 of A–Z, a–z, 0–9, `_`, `.` and `-`'),
       z
         .string('must be a string')
         .max(MAX_METADATA_VALUE_LENGTH, `must have at most ${MAX_METADATA_VALUE_LENGTH} characters`),

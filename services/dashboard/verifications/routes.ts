@@ -98,8 +98,9 @@ async function readSearch(
 ) {
   const { recipient, app_id } = search
   const app = app_id === undefined ? null : await getOr404(ctx, store.docs('apps'), app_id, 'app')
-  await recordLookup(ctx, { keyring, withAudit }, { recipient, app, list: 'verifications', cursor })
-  const listing = await createSearch({ store, keyring, clock })(ctx, { ...search, metadata: metadataFilterIn(search) })
+  const metadata = metadataFilterIn(search)
+  await recordLookup(ctx, { keyring, withAudit }, { recipient, metadata, app, list: 'verifications', cursor })
+  const listing = await createSearch({ store, keyring, clock })(ctx, { ...search, metadata })
   const show = (doc: OtpDoc) => operatorView(keyring, doc, clock.now())
   return readFilteredPage(ctx, { ...listing, show }, { limit, cursor })
 }
