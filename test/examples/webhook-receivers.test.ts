@@ -1,6 +1,7 @@
 // The receivers of webhooks in docs/examples that need another language than JavaScript, run as processes.
 import { join } from 'node:path'
 import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
+import { listeningBackend } from '../support/backend.ts'
 import { spawnCommand } from '../support/child.ts'
 import { buildGo, needGo } from '../support/go.ts'
 import { buildClient, createEnvironment, needPython } from '../support/python.ts'
@@ -12,9 +13,8 @@ describe('the receiver of webhooks in Python', () => {
     await needPython(this)
     bin = await createEnvironment([(await buildClient()).wheel])
   })
-  itReceivesWebhooks(env =>
-    spawnCommand(join(bin, 'python'), [join(PROJECT_ROOT, 'docs/examples/webhook-receiver.py')], env),
-  )
+  const program = join(PROJECT_ROOT, 'docs/examples/webhook-receiver.py')
+  itReceivesWebhooks(env => listeningBackend(spawnCommand(join(bin, 'python'), [program], env)))
 })
 
 describe('the receiver of webhooks in Go', () => {
@@ -23,5 +23,5 @@ describe('the receiver of webhooks in Go', () => {
     needGo(this)
     program = await buildGo('webhook-receiver')
   })
-  itReceivesWebhooks(env => spawnCommand(program, [], env))
+  itReceivesWebhooks(env => listeningBackend(spawnCommand(program, [], env)))
 })
