@@ -4,10 +4,13 @@
 //   COUNTERSIGN_URL=http://localhost:3000 COUNTERSIGN_KEY=sk_test_… npx next dev --port 8080
 import { Countersign, CountersignError } from 'countersign'
 
-export const countersign = new Countersign({
-  key: process.env.COUNTERSIGN_KEY ?? '',
-  baseUrl: process.env.COUNTERSIGN_URL ?? 'http://localhost:3000',
-})
+let client: Countersign | undefined
+/** Made at the first call, because `next build` loads this file too, and needs no key. */
+export function countersign(): Countersign {
+  const { COUNTERSIGN_KEY = '', COUNTERSIGN_URL = '' } = process.env
+  client ??= new Countersign({ key: COUNTERSIGN_KEY, baseUrl: COUNTERSIGN_URL })
+  return client
+}
 
 interface Started {
   otp_id: string

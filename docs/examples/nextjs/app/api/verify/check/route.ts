@@ -7,7 +7,7 @@ export async function POST(request: Request): Promise<Response> {
     const verification = started.get(visitor)
     if (!verification) return refuse(409, 'Start again.')
     const { code } = await readBody(request)
-    const { matched, attempts_left } = await countersign.verify({ otp_id: verification.otp_id, code })
+    const { matched, attempts_left } = await countersign().verify({ otp_id: verification.otp_id, code })
     if (!matched) return refuse(422, `Wrong code. ${attempts_left} attempts are left.`)
     // A verification is accepted once: of two calls with the right code, only one still finds it here.
     if (!started.delete(visitor)) return refuse(409, 'Start again.')

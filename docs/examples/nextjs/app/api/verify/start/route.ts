@@ -7,7 +7,7 @@ export async function POST(request: Request): Promise<Response> {
     const { recipient } = await readBody(request)
     // Next.js tells the address in this header only. Your proxy puts the visitor's at its end; what stands before it may be invented.
     const client_ip = request.headers.get('x-forwarded-for')?.split(',').at(-1)?.trim() ?? null
-    const { otp_id, masked_recipient, channel } = await countersign.send({ recipient, client_ip })
+    const { otp_id, masked_recipient, channel } = await countersign().send({ recipient, client_ip })
     const visitor = randomBytes(32).toString('hex')
     started.set(visitor, { otp_id, recipient })
     const secure = process.env.NODE_ENV === 'production' ? '; Secure' : ''
