@@ -377,6 +377,13 @@ export const declaredSettings = z
       title: 'Automatic fallback',
       description: 'When a message finally fails, the next channel is tried at once, without a resend.',
     }),
+    reuse_pending: z.boolean().default(false).meta({
+      screen: '/settings',
+      title: 'A second send is a resend',
+      description:
+        'While a verification of the recipient is pending, a send resends it, by the rules of a resend, and starts no other.',
+      more: 'It counts for verifications of the same app and mode that were started by the same kind of key. In the cooldown the send is refused with 429 `ResendCooldownError`; its `locale`, `client_ip` and `metadata` are not used. A repeated idempotency key still gets its first answer.',
+    }),
     publishable_send: z.boolean().default(false).meta({
       screen: '/settings',
       title: 'Publishable keys may send in live mode',

@@ -28,6 +28,8 @@ export interface ApiAnswer {
   schema: z.ZodType | null
   /** By what the example shows. */
   examples: Record<string, unknown>
+  /** The forms other than JSON that a caller can ask for with the header `Accept`, by media type. */
+  otherForms?: Record<string, { schema: z.ZodType; example: string }>
   /** Beside those of every answer, by their names. */
   headers?: Record<string, ApiHeader>
 }
@@ -66,7 +68,8 @@ export interface ApiOperation {
   security: readonly (readonly string[])[]
   /** Those of the path are required, the others optional. */
   parameters: readonly ApiParameter[]
-  request: { schema: z.ZodType; example: unknown; required: boolean } | null
+  /** `mediaType`: application/json where none is given. */
+  request: { schema: z.ZodType; example: unknown; required: boolean; mediaType?: string } | null
   answers: readonly ApiAnswer[]
   refusals: readonly ApiRefusal[]
   /** The operations that can follow, with members of the answer. */
@@ -86,7 +89,7 @@ export interface ApiWebhook {
 }
 
 export type SecurityScheme =
-  | { type: 'http'; scheme: 'bearer'; description: string }
+  | { type: 'http'; scheme: 'bearer' | 'basic'; description: string }
   | { type: 'apiKey'; in: 'header' | 'cookie'; name: string; description: string }
 
 export interface ApiPart {

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { createCaller } from '../support/api-caller.ts'
-import { describeInBrowserOnce, expectAccessible, LOOKS } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, exportCsv, LOOKS } from '../support/browser.ts'
 import type { Countersign, StartCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -77,6 +77,12 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     await credit(page, '-0.5')
     await dialog.getByRole('button', { name: 'Enter credit' }).click()
     await page.getByRole('cell', { name: 'Credit taken back' }).waitFor()
+    const { name, items } = await exportCsv(page)
+    expect(name).to.match(/^ledger-\d{4}-\d\d-\d\d\.csv$/)
+    expect(items.map(({ micros, note }) => [micros, note])).to.deep.equal([
+      ['-500000', ''],
+      ['1250500000', 'Invoice 17'],
+    ])
     await credit(page, '-2000')
     await dialog.getByText('That is more than there is to take back.').waitFor()
   })
@@ -256,6 +262,29 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     await page.getByRole('cell', { name: 'Credit 1', exact: true }).waitFor()
   })
 
+  it('has a threshold, set and removed by an owner, below which owners are told', async () => {
+    const { page } = await open.user(await startShop(start), 'cmp_acme', 'owner')
+    await openMoney(page)
+    await page.getByText('Nobody is told when the balance is low.').waitFor()
+    const dialog = page.getByRole('dialog', { name: 'Low-balance notice' })
+    const field = dialog.getByLabel('Tell owners below')
+    const save = async (amount: string): Promise<void> => {
+      await field.fill(amount)
+      await dialog.getByRole('button', { name: 'Save' }).click()
+    }
+    const openDialog = () => page.getByRole('button', { name: 'Set low-balance notice' }).click()
+    await openDialog()
+    await save('0')
+    await dialog.getByText('The amount must be above zero.').waitFor()
+    await save('12.5')
+    const balance = page.getByRole('region', { name: 'Balance' })
+    await balance.getByText('Owners are told when the balance is below 12.50.').waitFor()
+    await openDialog()
+    expect(await field.inputValue()).to.equal('12.50')
+    await save('')
+    await balance.getByText('Nobody is told when the balance is low.').waitFor()
+  })
+
   it('is shown to a viewer, who may change nothing, and checked by an owner', async () => {
     const prices = [{ channel: 'sms', country: '*', micros: 90_000 }]
     const countersign = await startShop(start, { prices })
@@ -266,7 +295,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     await viewer.page.getByText('Only operators of this deployment can set prices.').waitFor()
     await viewer.page.getByText('Only owners of your company can run it').waitFor()
     const main = viewer.page.getByRole('main')
-    expect(await main.getByRole('button').count()).to.equal(0)
+    expect(await main.getByRole('button').allTextContents()).to.deep.equal(['Export CSV'])
 
     const owner = await open.user(countersign, 'cmp_acme', 'owner')
     await openMoney(owner.page)

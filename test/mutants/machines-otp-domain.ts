@@ -331,4 +331,11 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
     planted: 'one.remaining * other.max > other.remaining * one.max',
     tests: ['test/flow/limits.test.ts'],
   },
+  {
+    fault: 'a repeated idempotency key resends the pending verification instead of answering as before',
+    file: 'services/otp/calls/reuse-pending.ts',
+    original: 'const keyed = call.claim && (',
+    planted: 'const keyed = call.channel === undefined ? null : call.claim && (',
+    tests: ['test/flow/resend.test.ts'],
+  },
 ]

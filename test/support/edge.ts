@@ -87,6 +87,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
   const http = {
     maxBodyBytes: options.maxBodyBytes ?? 16_384,
     maxInFlight: options.maxInFlight ?? 2_000,
+    publicUrl: options.publicUrl ?? null,
   }
   const api = createApiRouter({
     clock,
@@ -116,7 +117,10 @@ export async function startTestEdge(options: EdgeOptions = {}) {
     },
     usage: { record: ({ _id }) => void uses.push(_id) },
     refusals: { record: refusal => void refusals.push(refusal) },
-    otps: { get: async ids => new Map(ids.flatMap(id => (docs.has(id) ? [[id, docs.get(id) as OtpDoc]] : []))) },
+    otps: {
+      get: async ids => new Map(ids.flatMap(id => (docs.has(id) ? [[id, docs.get(id) as OtpDoc]] : []))),
+      find: async () => [...docs.values()],
+    },
   })
   const reference = createReferenceRouter({
     http: { publicUrl: options.publicUrl ?? null, port: 3000 },
@@ -126,6 +130,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
   const { pacing = createRefusalPacing({ clock }) } = options
   const shell = createHttpShell({ log: captured.log, metrics, clock, pacing }, [
     api.router,
+    api.twilio,
     createElementRouter(),
     reference,
   ])

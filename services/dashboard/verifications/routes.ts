@@ -38,6 +38,7 @@ export const verificationOperations = [
     query: queryOfAllApps,
     parameters: [METADATA_PARAMETER],
     answers: [page(verificationPage, 'A page of verifications.', exampleVerification)],
+    csv: 'verifications',
     refusals: [refusal.notFound],
     handle: ({ ctx, query }, admin) => readSearch(ctx, query, admin),
   }),
@@ -51,6 +52,7 @@ export const verificationOperations = [
     query,
     parameters: [METADATA_PARAMETER],
     answers: [page(verificationPage, 'A page of verifications.', exampleVerification)],
+    csv: 'verifications',
     handle: ({ ctx, app, query }, admin) => readSearch(ctx, { ...query, app_id: app._id }, admin),
   }),
   operation({

@@ -15,6 +15,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'key.create': 'Created a key',
   'key.rename': 'Renamed a key',
   'key.revoke': 'Revoked a key',
+  'list.export': 'Exported a list',
   'prices.replace': 'Changed prices',
   'provider.create': 'Added a provider',
   'provider.change': 'Changed a provider',

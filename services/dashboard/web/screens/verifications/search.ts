@@ -4,6 +4,7 @@ import { CHANNELS, type Channel } from '../../../../../machines/channels.ts'
 import { isCountry } from '../../../../../machines/countries.ts'
 import { VERIFICATIONS_PATH } from '../../../screens.ts'
 import type { components } from '../../api/schema.ts'
+import { fromLocalField } from '../../data/local-field.ts'
 import { isRefusalType, type RefusalType } from './refusal-words.ts'
 
 export type Status = components['schemas']['OtpStatus']
@@ -66,14 +67,9 @@ export function readSearch(query: Readonly<Record<string, string | undefined>>):
     delivery: DELIVERIES.find(one => one === query.delivery) ?? '',
     metadata: metadataQuery(query.metadata ?? '') ? (query.metadata ?? '') : '',
     type: isRefusalType(type) ? type : '',
-    since: readTime(query.since),
-    until: readTime(query.until),
+    since: fromLocalField(query.since ?? ''),
+    until: fromLocalField(query.until ?? ''),
   }
-}
-
-const readTime = (text: string | undefined): string => {
-  const at = Date.parse(text ?? '')
-  return Number.isNaN(at) ? '' : new Date(at).toISOString()
 }
 
 /** Each list has its own filters in its address. */
