@@ -1,4 +1,4 @@
-// The route handlers of docs/examples/nextjs, called with Request objects. test/examples runs them in Next.js itself.
+// The route handlers of docs/examples/nextjs, called with Request objects, without Next.js.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
