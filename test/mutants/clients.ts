@@ -2,6 +2,7 @@
 import type { Mutant } from './mutant.ts'
 
 const CLIENT = ['test/clients/typescript.test.ts']
+const EXAMPLE = ['test/docs/nextjs-example.test.ts']
 const EDGE = ['test/services/edge/element.test.ts']
 
 export const CLIENTS: readonly Mutant[] = [
@@ -67,5 +68,19 @@ export const CLIENTS: readonly Mutant[] = [
     original: 'subtags.length - dropped',
     planted: 'subtags.length - 0 * dropped',
     tests: EDGE,
+  },
+  {
+    fault: 'the documented route handler accepts a verification twice',
+    file: 'docs/examples/nextjs/app/api/verify/check/route.ts',
+    original: "if (!started.delete(visitor)) return refuse(409, 'Start again.')",
+    planted: "if (!started.has(visitor)) return refuse(409, 'Start again.')",
+    tests: EXAMPLE,
+  },
+  {
+    fault: 'the documented route handler handles an event each time that it comes',
+    file: 'docs/examples/nextjs/app/api/webhooks/route.ts',
+    original: '!handledIds.has(event.id)',
+    planted: 'event.id',
+    tests: EXAMPLE,
   },
 ]

@@ -587,8 +587,8 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   {
     fault: 'who looked a person up is not in the audit log',
     file: 'services/dashboard/recipients.ts',
-    original: 'if (recipient === undefined || cursor !== undefined) return',
-    planted: "if (recipient === undefined || cursor !== undefined || list === 'verifications') return",
+    original: 'if ((recipient === undefined && metadata === undefined) || cursor !== undefined) return',
+    planted: "if (list === 'verifications' || metadata !== undefined || cursor !== undefined) return",
     tests: ['test/flow/erase.test.ts'],
   },
   {

@@ -40,6 +40,8 @@ export async function succeed(command: string, args: readonly string[], options?
 export const HAS_PYTHON = hasCommand('python3', '--version')
 export const HAS_PYTHON_REQUESTS = hasCommand('python3', '-c', 'import requests')
 export const HAS_GO = hasCommand('go', 'version')
+export const HAS_PHP_CLI = hasCommand('php', '--version')
+/** With what the samples of the reference need. */
 export const HAS_PHP = hasCommand('php', '-r', 'exit(extension_loaded("curl") ? 0 : 1);')
 export const HAS_CURL = hasCommand('curl', '--version')
 export const HAS_OPENSSL = hasCommand('openssl', 'version')

@@ -7,7 +7,10 @@ import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 import { type Ran, run } from './interpreters.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
-export async function installTypescriptClient(): Promise<string> {
+export const INSTALLS_MS = 300_000
+
+/** `packages`: others that are installed beside it, such as `express@5.3.0`. Their scripts are not run. */
+export async function installTypescriptClient(packages: readonly string[] = []): Promise<string> {
   const [copy, user] = [createTemporaryFolder(), createTemporaryFolder()]
   const source = join(copy, 'clients/typescript')
   mkdirSync(join(copy, 'clients'))
@@ -16,7 +19,13 @@ export async function installTypescriptClient(): Promise<string> {
   writeFileSync(join(user, 'package.json'), JSON.stringify({ type: 'module', private: true }))
   expectDone(await run('npm', ['pack', '--silent', '--pack-destination', user], { cwd: source }))
   const tarball = readdirSync(user).find(name => name.endsWith('.tgz')) ?? expect.fail('npm pack made no package')
-  expectDone(await run('npm', ['install', '--silent', '--offline', '--no-audit', `./${tarball}`], { cwd: user }))
+  const options = [
+    '--silent',
+    '--no-audit',
+    '--ignore-scripts',
+    packages.length === 0 ? '--offline' : '--prefer-offline',
+  ]
+  expectDone(await run('npm', ['install', ...options, `./${tarball}`, ...packages], { cwd: user }))
   return user
 }
 

@@ -1,10 +1,11 @@
 // What every documented receiver of webhooks does. In: how one is started, in any language, with the secrets in WEBHOOK_SECRETS and PORT=0;
-// it prints `listening on port N`, and a line per handled event. It is sent signed events, as services/webhook sends them, and forged ones.
+// it prints a line per handled event. It is sent signed events, as services/webhook sends them, and forged ones.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect } from 'chai'
 import { createOutbound } from '../../infra/outbound/guarded-outbound.ts'
 import { signatureHeaders } from '../../services/webhook/signature.ts'
+import { type Backend, STARTS_MS } from './backend.ts'
 import type { Child } from './child.ts'
 import { LOOPBACK, post } from './outbound.ts'
 
@@ -22,16 +23,20 @@ const changed = (headers: Headers, names: readonly string[], change: (value: str
   )
 
 /** Call it in a suite. */
-export function itReceivesWebhooks(start: (env: Record<string, string>) => Child): void {
+export function itReceivesWebhooks(
+  start: (env: Record<string, string>) => Backend | Promise<Backend>,
+  path = '/hooks',
+): void {
   const outbound = createOutbound({ privateTargets: LOOPBACK })
   let running: Child
   let url = ''
   let events = 0
 
   before(async function () {
-    this.timeout(60_000)
-    running = start({ WEBHOOK_SECRETS: `${SECRET},${OTHER}`, PORT: '0' })
-    url = `http://127.0.0.1:${(await running.waitForLine(line => line.startsWith('listening'))).split(' ').at(-1)}/hooks`
+    this.timeout(STARTS_MS)
+    const backend = await start({ WEBHOOK_SECRETS: `${SECRET},${OTHER}`, PORT: '0' })
+    running = backend.process
+    url = `${await backend.url}${path}`
   })
   after(async () => {
     running?.process.kill()

@@ -1,0 +1,34 @@
+// POST /api/webhooks: receives webhooks from Countersign. In: a signed event. Out: 204 once the event is accepted.
+// Separate several secrets in WEBHOOK_SECRETS by commas. All of them are accepted: give both while you replace one.
+import { verifyWebhook, type WebhookEvent, WebhookVerificationError } from 'countersign'
+
+const SECRETS = (process.env.WEBHOOK_SECRETS ?? '').split(',')
+const MAX_BODY_BYTES = 100_000
+
+/** The ids of handled events. Keep yours in your database under a unique index, written together with what the event causes. */
+const handledIds = new Set<string>()
+
+/** Your work. Be quick: put the event into a queue, and process it after the response. */
+function handle(event: WebhookEvent): void {
+  // The id is signed; the header x-webhook-mode, which says the same, is not.
+  console.log(event.id.startsWith('evt_test_') ? 'test' : 'live', event.type, JSON.stringify(event.payload))
+}
+
+export async function POST(request: Request): Promise<Response> {
+  // Countersign always says how long the body is.
+  const length = Number(request.headers.get('content-length') ?? Number.NaN)
+  if (!(length <= MAX_BODY_BYTES)) return new Response(null, { status: 413 })
+  try {
+    // The signature is over the raw bytes: JSON that was parsed and serialized again has another signature.
+    const event = await verifyWebhook(await request.arrayBuffer(), request.headers, SECRETS)
+    // If your response was late or lost, the event comes again: respond with 2xx again.
+    if (!handledIds.has(event.id)) {
+      handledIds.add(event.id)
+      handle(event)
+    }
+    return new Response(null, { status: 204 })
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return new Response(null, { status: 401 })
+    throw error
+  }
+}
