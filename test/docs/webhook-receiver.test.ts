@@ -7,7 +7,7 @@ import { expect } from 'chai'
 import { createOutbound } from '../../infra/outbound/guarded-outbound.ts'
 import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 import { JAVASCRIPT_SIGNATURE_SAMPLE } from '../../services/domain/webhooks/signature-sample.ts'
-import { signatureHeaders } from '../../services/webhook/signature.ts'
+import { signatureHeaders } from '../../services/domain/webhooks/signature.ts'
 import { type Child, spawnChild } from '../support/child.ts'
 import { LOOPBACK, post } from '../support/outbound.ts'
 

@@ -11,7 +11,7 @@ import { duration } from '../../../../services/edge/docs/guides/limits.ts'
 import { SIGNED_EVENT } from '../../../../services/edge/docs/guides/webhooks.ts'
 import { SIGNATURE_SAMPLES } from '../../../../services/edge/docs/samples/signature.ts'
 import { WEBHOOKS } from '../../../../services/edge/openapi/webhooks.ts'
-import { signatureHeaders } from '../../../../services/webhook/signature.ts'
+import { signatureHeaders } from '../../../../services/domain/webhooks/signature.ts'
 import { HAS_GO, HAS_OPENSSL, HAS_PHP, HAS_PYTHON, type Ran, run } from '../../../support/interpreters.ts'
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts'
 

@@ -4,7 +4,7 @@
 //   webhook-*    Standard Webhooks, which public libraries verify: base64, one signature per secret, so that receivers can follow a rotation.
 import { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
-import { isBase64 } from '../domain/tenancy/value-schemas.ts'
+import { isBase64 } from '../tenancy/value-schemas.ts'
 
 export interface SignatureInput {
   /** The event's id, the same at every attempt. */
