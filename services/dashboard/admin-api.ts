@@ -28,6 +28,7 @@ import { verificationCommandOperations } from './verifications/commands.ts'
 import { verificationOperations } from './verifications/routes.ts'
 import { endpointOperations } from './webhook/endpoint.ts'
 import { eventOperations } from './webhook/events.ts'
+import { listenOperations } from './webhook/listen.ts'
 import { rotationOperations } from './webhook/rotation.ts'
 
 export type AllDeps = SignInDeps & InvitationDeps & PasskeyRouteDeps & UserDeps
@@ -44,6 +45,7 @@ export const OPERATIONS: readonly AdminOperation<AllDeps>[] = [
   ...endpointOperations,
   ...rotationOperations,
   ...eventOperations,
+  ...listenOperations,
   ...verificationOperations,
   ...verificationCommandOperations,
   ...refusalOperations,

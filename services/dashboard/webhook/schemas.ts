@@ -87,7 +87,7 @@ export const testEvent = z
   .object({ event_id: z.string().meta({ description: 'Begins with `evt_test_`.' }) })
   .meta({ id: 'SentTestEvent', description: 'The test event that is being sent.' })
 
-const eventType = z
+export const eventType = z
   .enum([...WEBHOOK_EVENT_TYPES, 'webhook.test'])
   .meta({ id: 'WebhookEventType', description: 'The kind of event.' })
 

@@ -120,6 +120,7 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'GET /events/{id}': {},
   'POST /events/{id}/replay': {},
   'POST /apps/{id}/events/replay': { body: { since: '2029-01-01T00:00:00Z' } },
+  'POST /apps/{id}/events/fetch': { body: { secret: 'whsec_c2VjcmV0', since: '2029-01-01T00:00:00Z' } },
   'GET /verifications': { elsewhere: OWN_LIST },
   'GET /verifications/{otp_id}': {},
   'POST /verifications/{otp_id}/resend': {},
