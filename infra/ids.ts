@@ -18,6 +18,7 @@ export type IdPrefix =
   | 'psk'
   | 'rfs'
   | 'whk'
+  | 'ntc'
 /** Returns `size` random bytes. */
 export type Random = (size: number) => Uint8Array
 
@@ -25,6 +26,8 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const ULID = '[0-7][0-9a-hjkmnp-tv-z]{25}'
 const TIME_CHARS = 10
 const RANDOM_BYTES = 10
+const ULID_CHARS = 26
+const HEX_CHARS = 32
 const MAX_TIME = 2 ** 48 - 1
 
 export function newId(prefix: IdPrefix, now: number, random: Random = pooledRandom): string {
@@ -57,6 +60,22 @@ export function ulidTime(id: string): number | null {
   return time
 }
 
+/** The 128 bits of an id's ULID as 32 hex digits. Null for an id without a ULID. */
+export function hexOfUlid(id: string): string | null {
+  const ulid = ANY_ID_PATTERN.exec(id)?.[1]
+  if (ulid === undefined) return null
+  let bits = 0n
+  for (const char of ulid) bits = bits * 32n + BigInt(ALPHABET.indexOf(char))
+  return bits.toString(16).padStart(HEX_CHARS, '0')
+}
+
+/** The ULID of 32 hex digits. */
+export function ulidOfHex(hex: string): string {
+  let ulid = ''
+  for (let bits = BigInt(`0x${hex}`); ulid.length < ULID_CHARS; bits /= 32n) ulid = ALPHABET[Number(bits % 32n)] + ulid
+  return ulid
+}
+
 const ANY_ID_PATTERN = new RegExp(`^(?:[a-z]{3}_)?(${ULID})$`)
 const idPattern = (prefix: IdPrefix): RegExp => new RegExp(`^${prefix}_${ULID}$`)
 const ID_PATTERNS: Readonly<Record<IdPrefix, RegExp>> = {
@@ -74,4 +93,5 @@ const ID_PATTERNS: Readonly<Record<IdPrefix, RegExp>> = {
   psk: idPattern('psk'),
   rfs: idPattern('rfs'),
   whk: idPattern('whk'),
+  ntc: idPattern('ntc'),
 }

@@ -34,6 +34,12 @@ export type OtpCall =
       sealed_metadata?: string
       /** Null when the call has no idempotency key. */
       claim: KeyedClaim | null
+      /** The only channel that may be used; absent where routing chooses. */
+      channel?: Channel
+      /** The caller cannot show a wa.me link to its user: WhatsApp in a link mode is not usable for it. */
+      without_link?: true
+      /** While the recipient's latest verification is pending, the call resends that one instead of starting another. */
+      reuse_pending?: true
       /** As the caller wrote it; absent where it brought none, and of server keys. It is no secret: it is good for this call alone. */
       challenge_solution?: string
     }
@@ -109,6 +115,8 @@ export type OtpAnswer =
       matched: boolean
       attempts_left: number
       sealed_token: string | null
+      /** An earlier call of the same key had approved the verification already. */
+      repeated?: true
       limit?: LimitUse
     }
   | {

@@ -1,6 +1,5 @@
 // Runs mocha on the compiled tests. In: what follows `npm test --`: test files and folders as they stand in the repository, and options
-// of mocha. Without files it runs all tests but those in test/browser and test/faults, which have commands of their own. Out: mocha's output
-// and exit code.
+// of mocha. Without files it runs all tests but those that have commands of their own. Out: mocha's output and exit code.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -13,8 +12,8 @@ import { dropDatabasesOfRun } from './support/databases.ts'
 import { MONGODB_URL } from './support/engines.ts'
 
 const FAULTS = 'test/faults/'
-/** Run by `npm run test:browser` and `npm run test:faults`. */
-const APART = ['test/browser/', FAULTS]
+/** Run by commands of their own: `npm run test:browser`, `test:faults`, `test:python`, `test:examples`. */
+const APART = ['test/browser/', FAULTS, 'test/clients/python/', 'test/examples/']
 /** These stop or freeze the engines, which all tests share, so they run one after the other. */
 const ENGINE_FAULTS = `${FAULTS}engines/`
 

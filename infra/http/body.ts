@@ -69,6 +69,21 @@ export function createReadJson(maxBytes: number): ReadJson {
 export const readBytes = async ({ req }: { req: IncomingMessage }, maxBytes: number): Promise<Buffer> =>
   announcesBody(req) ? readAll(req, maxBytes) : Buffer.alloc(0)
 
+/** The fields of an HTML form; none without a body. */
+export async function readForm(ctx: Context, maxBytes: number): Promise<URLSearchParams> {
+  const bytes = await readBytes(ctx, maxBytes)
+  if (bytes.length === 0) return new URLSearchParams()
+  if (!ctx.is(FORM_TYPE)) throw httpException(415, `The body must be ${FORM_TYPE}.`)
+  if (isCompressed(ctx)) throw httpException(415, NOT_COMPRESSED)
+  try {
+    return new URLSearchParams(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    throw notUtf8()
+  }
+}
+
+const FORM_TYPE = 'application/x-www-form-urlencoded'
+
 /** HTTP/1.1 announces a body by one of these two headers. */
 const announcesBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
@@ -76,10 +91,13 @@ const announcesBody = ({ headers }: IncomingMessage): boolean =>
 function findUnsupportedType(ctx: Context): string | null {
   if (!ctx.is(JSON_TYPES)) return 'The body must be application/json.'
   // koa-body would inflate it: a small body could then cost much time.
-  if ((ctx.req.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
-    return 'The body must not be compressed.'
-  return null
+  return isCompressed(ctx) ? NOT_COMPRESSED : null
 }
+
+const isCompressed = ({ req }: Context): boolean =>
+  (req.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity'
+
+const NOT_COMPRESSED = 'The body must not be compressed.'
 
 const READ_FAILURES = new Set(['request.aborted', 'request.size.invalid', 'stream.not.readable'])
 

@@ -10,7 +10,7 @@ import type { Metrics } from '../metrics.ts'
 import { isRequestId } from '../trace.ts'
 import { answerHeaders } from './answer-headers.ts'
 import { answerWithNotFoundPage } from './not-found-page.ts'
-import { asProblem, httpException, PROBLEM_TYPE, problemBody } from './problem.ts'
+import { asProblem, httpException, PROBLEM_TYPE, type Problem, problemBody } from './problem.ts'
 import type { RefusalPacing } from './refusal-pacing.ts'
 import { requestFields } from './request-log.ts'
 
@@ -127,8 +127,10 @@ const createAnswerProblems =
       if (pacing && failure.extras.isPaced) await new Promise<void>(resolve => pacing.pace(ctx.req, ctx.res, resolve))
       ctx.state.errorType = failure.type
       if (failure.status >= 500) logFailure(logOf(ctx), thrown, failure.status, ctx)
-      ctx.status = failure.status
       ctx.set(failure.extras.headers ?? {})
+      const answerInOwnShape: AnswerProblem | undefined = ctx.state.answerProblem
+      if (answerInOwnShape) return answerInOwnShape(ctx, failure)
+      ctx.status = failure.status
       if (failure.type === 'HTTPException' && failure.status === 404 && isForPerson(ctx)) {
         return answerWithNotFoundPage(ctx)
       }
@@ -136,6 +138,9 @@ const createAnswerProblems =
       ctx.set('Content-Type', PROBLEM_TYPE)
     }
   }
+
+/** Answers the problems of routes that another API has given their shape. Such a route sets it as `ctx.state.answerProblem`. */
+export type AnswerProblem = (ctx: Context, failure: Problem) => void
 
 const READ_METHODS = new Set(['GET', 'HEAD'])
 

@@ -85,14 +85,18 @@ export interface DocumentInput {
   parts: readonly ApiPart[]
   /** The body of every refusal. */
   problem: z.ZodType
+  problemMediaType?: string
 }
 
-export function createOpenApiDocument({ info, server, parts, problem }: DocumentInput): OpenApiDocument {
+type Refusals = Required<Pick<DocumentInput, 'problem' | 'problemMediaType'>>
+
+export function createOpenApiDocument({ info, server, parts, ...refusals }: DocumentInput): OpenApiDocument {
+  const described: Refusals = { problemMediaType: 'application/problem+json', ...refusals }
   const paths: OpenApiDocument['paths'] = {}
   const webhooks: OpenApiDocument['webhooks'] = {}
   for (const { tag, operations, webhooks: events = [] } of parts) {
     for (const one of operations)
-      paths[one.path] = { ...paths[one.path], [one.method]: operationObject(one, tag.name, problem) }
+      paths[one.path] = { ...paths[one.path], [one.method]: operationObject(one, tag.name, described) }
     for (const one of events) webhooks[one.name] = { post: webhookObject(one, tag.name) }
   }
   const responses = shareResponses(Object.values(paths).flatMap(methods => Object.values(methods)))
@@ -122,7 +126,7 @@ const HEADERS: OpenApiDocument['components']['headers'] = {
   'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } },
 }
 
-function operationObject(one: ApiOperation, tag: string, problem: z.ZodType): Operation {
+function operationObject(one: ApiOperation, tag: string, described: Refusals): Operation {
   const { request, answers, refusals, links } = one
   return {
     operationId: one.id,
@@ -136,12 +140,14 @@ function operationObject(one: ApiOperation, tag: string, problem: z.ZodType): Op
       : {
           requestBody: {
             required: request.required,
-            content: { 'application/json': { schema: refTo(request.schema), example: request.example } },
+            content: {
+              [request.mediaType ?? 'application/json']: { schema: refTo(request.schema), example: request.example },
+            },
           },
         }),
     responses: {
       ...Object.fromEntries(answers.map(answer => [answer.status, answerObject(answer, links)])),
-      ...refusalResponses(refusals, problem),
+      ...refusalResponses(refusals, described),
     },
   }
 }
@@ -213,7 +219,7 @@ const answerObject = (
   ...(links === undefined ? {} : { links }),
 })
 
-function refusalResponses(refusals: readonly ApiRefusal[], problem: z.ZodType): Record<string, Response> {
+function refusalResponses(refusals: readonly ApiRefusal[], described: Refusals): Record<string, Response> {
   const statuses = [...new Set(refusals.map(({ status }) => status))].sort((a, b) => a - b)
   return Object.fromEntries(
     statuses.map(status => [
@@ -221,17 +227,21 @@ function refusalResponses(refusals: readonly ApiRefusal[], problem: z.ZodType): 
       refusalResponse(
         status,
         refusals.filter(one => one.status === status),
-        problem,
+        described,
       ),
     ]),
   )
 }
 
-const refusalResponse = (status: number, refusals: readonly ApiRefusal[], problem: z.ZodType): Response => ({
+const refusalResponse = (
+  status: number,
+  refusals: readonly ApiRefusal[],
+  { problem, problemMediaType }: Refusals,
+): Response => ({
   description: refusals.map(({ type, when }) => `\`${type}\`: ${when}`).join('\n\n'),
   headers: headers('X-Request-Id', ...(EXTRA_HEADERS[status] ?? [])),
   content: {
-    'application/problem+json': {
+    [problemMediaType]: {
       schema: refTo(problem),
       examples: Object.fromEntries(
         refusals.map(({ type, when, example }) => [type, { summary: when, value: example }]),

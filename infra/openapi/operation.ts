@@ -66,7 +66,8 @@ export interface ApiOperation {
   security: readonly (readonly string[])[]
   /** Those of the path are required, the others optional. */
   parameters: readonly ApiParameter[]
-  request: { schema: z.ZodType; example: unknown; required: boolean } | null
+  /** `mediaType`: application/json where none is given. */
+  request: { schema: z.ZodType; example: unknown; required: boolean; mediaType?: string } | null
   answers: readonly ApiAnswer[]
   refusals: readonly ApiRefusal[]
   /** The operations that can follow, with members of the answer. */
@@ -86,7 +87,7 @@ export interface ApiWebhook {
 }
 
 export type SecurityScheme =
-  | { type: 'http'; scheme: 'bearer'; description: string }
+  | { type: 'http'; scheme: 'bearer' | 'basic'; description: string }
   | { type: 'apiKey'; in: 'header' | 'cookie'; name: string; description: string }
 
 export interface ApiPart {

@@ -1,5 +1,5 @@
-// Sends a mail of the console. In: a call of the dashboard. Out: whether a provider of the console's app took the mail: the first that accepts it,
-// in their order. It is no verification: nothing is stored, nothing is charged, and it is not tried again.
+// Sends a mail of the console. In: a call of the dashboard or the sweeper. Out: whether a provider of the console's app took the mail: the first that accepts it,
+// in their order, and is not paused. It is no verification: nothing is stored, nothing is charged, and it is not tried again.
 import type { ReceivedCall } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
@@ -32,12 +32,12 @@ export const createSendConsoleMail =
       tenancy.app(CONSOLE_APP_ID),
       tenancy.providersOf(CONSOLE_APP_ID, 'email'),
     ])
-    const mail = mailOf(keyring, body)
+    const { id, ...mail } = mailOf(keyring, body)
     for (const setup of providers) {
-      const provider = setup.type === 'sandbox' ? null : buildProvider(setup)
+      const provider = setup.type === 'sandbox' || setup.paused ? null : buildProvider(setup)
       if (!provider || !app) continue
       const now = clock.now()
-      const job = unsavedJob(app, 'email', now, now + WORTH_MS)
+      const job = unsavedJob(app, 'email', now, now + WORTH_MS, id)
       const message = { ...mail, job, code: '', locale: 'en', html: null }
       const { result } = await callWithTimeout(signal => provider.send(message, signal), { clock, timeoutMs })
       provider.close?.()

@@ -6,12 +6,18 @@ import type { Otp } from '../../machines/otp.ts'
 import type { TenantApp } from '../domain/tenancy/tenancy.ts'
 import type { DeliveryJob } from './provider.ts'
 
-export function unsavedJob(app: TenantApp, channel: Channel, now: number, expires_at: number): DeliveryJob {
+export function unsavedJob(
+  app: TenantApp,
+  channel: Channel,
+  now: number,
+  expires_at: number,
+  delivery_id = newId('dlv', now),
+): DeliveryJob {
   const otp = unsavedOtp(app, channel, now, expires_at)
   return {
     otp,
     delivery: {
-      delivery_id: newId('dlv', now),
+      delivery_id,
       channel,
       generation: otp.generation,
       status: 'queued',

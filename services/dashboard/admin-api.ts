@@ -9,6 +9,7 @@ import { companyOperations } from './companies.ts'
 import { fraudOperations } from './fraud.ts'
 import { healthOperations } from './health/routes.ts'
 import { moneyOperations } from './money/routes.ts'
+import { noticeOperations } from './notices.ts'
 import type { AdminOperation } from './operation.ts'
 import { priceOperations } from './prices.ts'
 import { privacyOperations } from './privacy/routes.ts'
@@ -37,6 +38,7 @@ export const OPERATIONS: readonly AdminOperation<AllDeps>[] = [
   ...companyOperations,
   ...moneyOperations,
   ...priceOperations,
+  ...noticeOperations,
   ...appOperations,
   ...keyOperations,
   ...providerOperations,

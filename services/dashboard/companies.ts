@@ -1,8 +1,10 @@
 // Companies: tenants, each with apps and a balance.
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { httpException } from '../../infra/http/problem.ts'
 import { newId } from '../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../infra/iso-time.ts'
+import type { Operators } from '../../infra/store/docs.ts'
 import { openAccount } from '../domain/money/batches.ts'
 import { timeSchema } from '../domain/openapi/shared-schemas.ts'
 import type { Company } from '../domain/tenancy/documents.ts'
@@ -15,11 +17,17 @@ import { pageOf } from './page-schema.ts'
 import { pageQuery } from './pages.ts'
 import { getOr404 } from './request-input.ts'
 
+const lowBalance = z
+  .int()
+  .min(1)
+  .meta({ description: 'Owners are told when the balance is below this, in micro-units. Null: they are not told.' })
+
 const company = z
   .object({
     id: z.string().meta({ description: 'Identifies the company.' }),
     name: z.string().meta({ description: 'The name of the company.' }),
     balance: z.int().meta({ description: 'In micro-units of your currency.' }),
+    low_balance_micros: lowBalance.nullable(),
     created_at: timeSchema('When it was created.'),
     closed_at: timeSchema('When it was closed: its keys are refused since. Null while it is open.').nullable(),
   })
@@ -30,19 +38,35 @@ const example: CompanyAnswer = {
   id: 'cmp_01k2m8x4e9s7v3hqz5tnw6yb0c',
   name: 'Acme',
   balance: 5_000_000,
+  low_balance_micros: 1_000_000,
   created_at: '2030-01-01T12:00:00.000Z',
   closed_at: null,
 }
 
-const companyView = ({ _id, name, balance, created_at, closed_at = null }: Company): CompanyAnswer => ({
+const companyView = ({
+  _id,
+  name,
+  balance,
+  low_balance_micros = null,
+  created_at,
+  closed_at = null,
+}: ChangedCompany): CompanyAnswer => ({
   id: _id,
   name,
   balance,
+  low_balance_micros,
   created_at: isoTime(created_at),
   closed_at: isoTimeOrNull(closed_at),
 })
 
-const auditFields = ({ name, closed_at = null }: Company) => ({ name, closed_at: isoTimeOrNull(closed_at) })
+/** As it is stored, or about to be. */
+type ChangedCompany = Omit<Company, 'low_balance_micros'> & { low_balance_micros?: number | null }
+
+const auditFields = ({ name, low_balance_micros = null, closed_at = null }: ChangedCompany) => ({
+  name,
+  low_balance_micros,
+  closed_at: isoTimeOrNull(closed_at),
+})
 
 export const companyOperations = [
   operation({
@@ -100,17 +124,18 @@ export const companyOperations = [
     id: 'changeCompany',
     route: 'PATCH /companies/{id}',
     role: 'owner',
-    summary: 'Rename or close a company',
+    summary: 'Change a company',
     description:
-      "A closed company's keys are refused. Its data is kept until retention. `closed: false` opens it again. Closing and opening need an operator.",
+      "Renames or closes it, or sets the balance below which its owners are told. A closed company's keys are refused. Its data is kept until retention. `closed: false` opens it again. Closing and opening need an operator.",
     body: {
       schema: z
-        .strictObject({ name: shownName().optional(), closed })
+        .strictObject({ name: shownName().optional(), low_balance_micros: lowBalance.nullable().optional(), closed })
         .meta({ id: 'ChangeCompanyRequest', description: 'Changes a company.' }),
       example: { name: 'Acme Ltd' },
     },
     answers: [ok(company, 'The company.', { ...example, name: 'Acme Ltd' })],
-    handle: async ({ ctx, params, body: { name, closed } }, { store, clock, withAudit }) => {
+    handle: async ({ ctx, params, body: { name, low_balance_micros, closed } }, deps) => {
+      const { store, clock, withAudit } = deps
       const docs = store.docs('companies')
       // A company that its operator closed must not be able to reopen itself.
       if (closed !== undefined && principalOf(ctx).role !== 'operator')
@@ -118,9 +143,9 @@ export const companyOperations = [
       return withAudit(ctx, async () => {
         const stored = await getOr404(ctx, docs, params.id, 'company')
         const change = { name: name ?? stored.name, ...changeClosing(stored, closed, principalOf(ctx), clock.now()) }
-        const company = { ...stored, ...change }
-        if (stored.name === company.name && (stored.closed_at ?? null) === company.closed_at)
-          return { unchanged: companyView(stored) }
+        const threshold = low_balance_micros === undefined ? (stored.low_balance_micros ?? null) : low_balance_micros
+        const company = { ...stored, ...change, low_balance_micros: threshold }
+        if (isDeepStrictEqual(auditFields(stored), auditFields(company))) return { unchanged: companyView(stored) }
         const { _id, rev } = stored
         return {
           action: 'company.change',
@@ -129,9 +154,16 @@ export const companyOperations = [
           before: auditFields(stored),
           after: auditFields(company),
           perform: async () =>
-            (await docs.change([{ _id, rev, update: { $set: change } }]))[0] === 'won' ? companyView(company) : null,
+            (await docs.change([{ _id, rev, update: withThreshold(change, threshold) }]))[0] === 'won'
+              ? companyView(company)
+              : null,
         }
       })
     },
   }),
 ]
+
+const withThreshold = (change: Partial<Company>, low_balance_micros: number | null): Operators<Company> =>
+  low_balance_micros === null
+    ? { $set: change, $unset: { low_balance_micros: true, low_balance_watch: true } }
+    : { $set: { ...change, low_balance_micros, low_balance_watch: 1 } }

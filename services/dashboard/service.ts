@@ -14,6 +14,7 @@ import type { Lookup } from '../../infra/outbound/lookup.ts'
 import { createTargetInspector } from '../../infra/outbound/target-inspector.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createAccounts } from '../domain/money/accounts.ts'
+import { createConsoleMails } from '../domain/tenancy/console-mail.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import { createGrants } from '../domain/users/grants.ts'
 import { createPeople } from '../domain/users/people.ts'
@@ -102,10 +103,13 @@ export function createDashboardService(deps: DashboardDeps): Service {
     changeExclusively: createExclusiveChange({ leases: store.docs('leases'), clock }),
   }
   const codes = createSignInCodes({ ...adminDeps, browsers, mailLimit, people, production: config.production })
+  const sendMail = createConsoleMails(adminDeps)
   const handlerDeps: AllDeps = {
     ...adminDeps,
     codes,
-    newBrowserMail: createNewBrowserMail({ ...adminDeps, codes }),
+    newBrowserMail: createNewBrowserMail({ ...adminDeps, codes, sendMail }),
+    sendMail,
+    publicUrl,
     browsers,
     passkeys,
     tickets: createSignInTickets({ store, keyring, grants, clock, operators: secrets.adminTokens }),

@@ -8,6 +8,7 @@ import { AUDIT_COLLECTIONS } from './audit.ts'
 import { BREAKER_COLLECTIONS } from './breakers/documents.ts'
 import { FRAUD_COLLECTIONS } from './fraud/documents.ts'
 import { MONEY_COLLECTIONS } from './money/documents.ts'
+import { NOTICE_COLLECTIONS } from './notices/documents.ts'
 import { PRIVACY_COLLECTIONS } from './privacy/documents.ts'
 import { REFUSAL_COLLECTIONS } from './refusals/documents.ts'
 import { STATS_COLLECTIONS } from './stats/documents.ts'
@@ -23,6 +24,7 @@ export const COLLECTIONS = {
   ...WEBHOOK_COLLECTIONS,
   ...MONEY_COLLECTIONS,
   ...BREAKER_COLLECTIONS,
+  ...NOTICE_COLLECTIONS,
   ...FRAUD_COLLECTIONS,
   ...ADDRESS_LIST_COLLECTIONS,
   ...REFUSAL_COLLECTIONS,

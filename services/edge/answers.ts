@@ -36,6 +36,19 @@ export const createRespond =
     }
   }
 
+/** Makes an answer that needs a sealed text; a refusal while the key of that text is missing. */
+export const createUnsealed =
+  ({ reportMissingKey }: Pick<AnswerDeps, 'reportMissingKey'>) =>
+  <Result>(trace: Trace, make: () => Result): Result => {
+    try {
+      return make()
+    } catch (error) {
+      if (!isMissingKeyError(error)) throw error
+      reportMissingKey(error, requestOf({ trace }))
+      throw refusalProblem(KEY_MISSING)
+    }
+  }
+
 /** One answer for an unknown verification, for one of another app and for a text that is no id, so that a caller cannot tell which it is. */
 export const otpNotFound = (): Problem =>
   problem('OtpNotFoundError', { detail: 'There is no such verification for this key.' })

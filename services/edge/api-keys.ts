@@ -1,5 +1,6 @@
-// In: an Authorization header. Out: the identity of its API key, or a 401. Keys are cached for a few seconds only, so that a key
+// In: an API key, or the Authorization header that holds it. Out: the identity of the key, or a 401. Keys are cached for a few seconds only, so that a key
 // that was revoked, or whose app was closed, is refused soon. The form of a key says nothing: only its hash is looked up.
+import { Buffer } from 'node:buffer'
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
@@ -12,7 +13,8 @@ import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import { type Admission, type Holder, UNKNOWN_CALLERS } from './admission.ts'
 import type { KeyUsage } from './key-usage.ts'
 
-export type Identify = (authorization: string, kinds: readonly KeyKind[]) => Promise<Identity>
+/** `apiKey`: undefined where the header holds none. */
+export type Identify = (apiKey: string | undefined, kinds: readonly KeyKind[]) => Promise<Identity>
 
 export interface KeyDeps {
   tenancy: Pick<Tenancy, 'keyByHash'>
@@ -23,8 +25,7 @@ export interface KeyDeps {
 
 export function createIdentify(deps: KeyDeps): Identify {
   const findKey = createFindKey(deps)
-  return async (authorization, kinds) => {
-    const apiKey = BEARER.exec(authorization)?.[1]
+  return async (apiKey, kinds) => {
     if (apiKey === undefined) throw unauthorized('An API key is needed: Authorization: Bearer <API_KEY>.')
     const key = await findKey(hashApiKey(apiKey))
     // One answer for all, because a key that is refused may be in a stranger's hands.
@@ -36,8 +37,19 @@ export function createIdentify(deps: KeyDeps): Identify {
   }
 }
 
+export const bearerKeyOf = (authorization: string): string | undefined => BEARER.exec(authorization)?.[1]
+
+/** The user's name and the API key, which is the password. */
+export function basicCredentialsOf(authorization: string): { user: string; apiKey: string } | null {
+  const [, base64 = ''] = BASIC.exec(authorization) ?? []
+  const [, user = '', apiKey = ''] = USER_AND_KEY.exec(Buffer.from(base64, 'base64').toString('latin1')) ?? []
+  return apiKey === '' ? null : { user, apiKey }
+}
+
 /** A bootstrap file may give any visible ASCII as a key. The length is limited because every key is hashed. */
 const BEARER = /^Bearer +([\x21-\x7e]{1,256})$/i
+const BASIC = /^Basic +([A-Za-z0-9+/=]{1,512})$/i
+const USER_AND_KEY = /^([^:]*):([\x21-\x7e]{1,256})$/
 const INVALID_TOKEN = ', error="invalid_token"'
 
 const unauthorized = (detail: string, error = ''): Problem =>

@@ -27,8 +27,8 @@ import type { NewRefusal, RefusalLog } from '../domain/refusals/refusal-log.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { createAdmission } from './admission.ts'
-import { createRespond } from './answers.ts'
-import { createIdentify } from './api-keys.ts'
+import { createRespond, createUnsealed } from './answers.ts'
+import { bearerKeyOf, createIdentify } from './api-keys.ts'
 import { createCalls } from './calls.ts'
 import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
 import { createEarlyRefusal } from './early-refusal.ts'
@@ -39,19 +39,20 @@ import { rateLimitHeaders } from './rate-limit-headers.ts'
 import { createRecordRefusal } from './record-refusal.ts'
 import { REPLAYED_HEADER } from './schemas.requests.ts'
 import { createReadStatus } from './status.ts'
+import { createTwilioRouter } from './twilio/router.ts'
 import { parseBody } from './validation.ts'
 
 export interface RouterDeps {
   broker: Pick<Broker, 'request'>
   tenancy: Pick<Tenancy, 'keyByHash' | 'app'>
-  otps: Pick<Docs<OtpDoc>, 'get'>
+  otps: Pick<Docs<OtpDoc>, 'get' | 'find'>
   usage: Pick<KeyUsage, 'record'>
   refusals: Pick<RefusalLog, 'record'>
   keyring: Pick<Keyring, 'seal' | 'unseal' | 'indexes'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'error'>
   findCaller: FindCaller
-  http: Pick<Config['http'], 'maxBodyBytes' | 'maxInFlight'>
+  http: Pick<Config['http'], 'maxBodyBytes' | 'maxInFlight' | 'publicUrl'>
 }
 
 interface CommandHooks {
@@ -71,7 +72,7 @@ const NOT_STORED = { 'Cache-Control': 'no-store' }
  *  dropped (see `Broker.serve`). */
 const CALL_TIMEOUT_MS = 5_000
 
-export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly: RefuseEarly } {
+export function createApiRouter(deps: RouterDeps): { router: Router; twilio: Router; refuseEarly: RefuseEarly } {
   const { broker, clock, http, keyring, refusals, tenancy, usage } = deps
   const admission = createAdmission({ clock, maxInFlight: http.maxInFlight })
   const identify = createIdentify({ tenancy, clock, admission, usage })
@@ -85,7 +86,7 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
 
   const authenticate = async (ctx: Context, kinds: readonly KeyKind[]): Promise<Identity> => {
     ctx.set(NOT_STORED)
-    const by = await identify(ctx.get('authorization'), kinds)
+    const by = await identify(bearerKeyOf(ctx.get('authorization')), kinds)
     early.remember(ctx.get('authorization'), by)
     describeRequest(ctx, { app_id: by.app_id, key_id: by.key_id })
     return by
@@ -165,7 +166,20 @@ export function createApiRouter(deps: RouterDeps): { router: Router; refuseEarly
       ctx.body = await admission.read(by, () => readStatus(ctx.params.otp_id ?? '', by, traceOf(ctx)))
     })
   }
-  return { router, refuseEarly: early.refuse }
+  const askForTwilio = (ctx: Context, body: OtpCall): Promise<OtpAnswer> => {
+    requireConnectedCaller(ctx)
+    return callOtp(body, traceOf(ctx))
+  }
+  const twilio = createTwilioRouter({
+    ...deps,
+    identify,
+    admission,
+    calls: call,
+    callOtp: askForTwilio,
+    respond,
+    unsealed: createUnsealed({ reportMissingKey }),
+  })
+  return { router, twilio, refuseEarly: early.refuse }
 }
 
 /** The log names the verification of a refused call too. */

@@ -52,6 +52,7 @@ export function createEdgeService(deps: EdgeDeps): Service {
     refusals,
   })
   router.use(api.router.routes())
+  router.use(api.twilio.routes())
   router.use(createReferenceRouter({ http, parts: [CLIENT_API, ...otherApis], screens }).routes())
   const stop = async (): Promise<void> => void (await Promise.all([usage.stop(), refusals.settled()]))
   return { router, refuseEarly: api.refuseEarly, stop }

@@ -1,5 +1,5 @@
-// In: the id of a verification and the caller's identity. Out: its status, or 404 for a key of another app or mode. This is the only place
-// where the edge reads verifications itself.
+// In: the id of a verification and the caller's identity. Out: its status, or 404 for a key of another app or mode. Beside it only
+// Twilio's API (twilio/router.ts) reads verifications at the edge.
 
 import type { Clock } from '../../infra/clock.ts'
 import { isId } from '../../infra/ids.ts'

@@ -13,16 +13,20 @@ import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { PARTITIONS } from '../../infra/partitions.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createAccounts } from '../domain/money/accounts.ts'
+import { createConsoleMails } from '../domain/tenancy/console-mail.ts'
+import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import { createRelay, messageIn } from '../domain/verifications/outbox.ts'
 import { createRemind } from '../domain/webhooks/messages.ts'
 import { createAddressListSweeps } from './address-lists.ts'
 import { createHoldSweeps } from './holds.ts'
+import { createIncidentSweeps } from './incidents.ts'
 import { createOwedDeliverySweeps } from './owed-deliveries.ts'
 import { createOwedEventSweeps } from './owed-events.ts'
 import { createRetentionSweeps } from './retention.ts'
 import { createRotationSweeps } from './rotation.ts'
 import { createStatsSweeps } from './stats.ts'
 import { SWEEP_BATCH, type Sweep } from './sweep.ts'
+import { createTellNotices } from './tell-notices.ts'
 import { createOtpSweeps } from './verifications.ts'
 import { createWebhookSweeps } from './webhooks.ts'
 
@@ -33,7 +37,7 @@ const LEASE = { forMs: 15_000, renewBelowMs: 10_000 }
 const MAX_ROWS_PER_SWEEP = 25 * SWEEP_BATCH
 
 export interface SweeperDeps {
-  config: Pick<Config, 'engine' | 'provider' | 'backoff'>
+  config: Pick<Config, 'engine' | 'provider' | 'backoff'> & { http: Pick<Config['http'], 'publicUrl'> }
   broker: Broker
   store: CountersignStore
   keyring: Keyring
@@ -65,6 +69,9 @@ export function createSweeperService({
   const remind = createRemind({ broker, log })
   const accounts = createAccounts({ store, clock, log })
   const addressLists = createAddressListSweeps({ store, outbound, clock, log })
+  const sendMail = createConsoleMails({ broker, keyring, vendorTimeoutMs: config.provider.timeoutMs })
+  const { publicUrl } = config.http
+  const tellNotices = createTellNotices({ store, broker, sendMail, keyring, clock, log, publicUrl })
   const allSweeps = Object.entries({
     ...createOtpSweeps({ store, broker, relay, clock, soleProcess }),
     ...createOwedDeliverySweeps({ store, broker, config, clock, log }),
@@ -75,6 +82,8 @@ export function createSweeperService({
     ...createRotationSweeps({ store, keyring, clock, log, metrics }),
     ...createRetentionSweeps({ store, clock, log }),
     ...createStatsSweeps({ store, clock, log }),
+    ...createIncidentSweeps({ store, tenancy: createTenancy({ store, keyring }), clock, log }),
+    ...tellNotices.sweeps,
   })
   let stopping = false
   let paused = false
@@ -130,10 +139,12 @@ export function createSweeperService({
       cancelNext()
       const importsStopped = addressLists.stop()
       await sweeping
+      const noticesTold = tellNotices.stop()
       await relay.settled()
       await accounts.settled()
       await leases.releaseAll()
       await importsStopped
+      await noticesTold
     },
   }
 }

@@ -1,6 +1,7 @@
 // The keys on the screen API Keys, in a real browser.
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
+import { twilioSid } from '../../services/domain/tenancy/twilio-sids.ts'
 import { createCaller } from '../support/api-caller.ts'
 import { describeInBrowserOnce, expectAccessible } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
@@ -130,6 +131,23 @@ describeInBrowserOnce('the screen API Keys', (open, start) => {
     const unnamed = rowOf(page, 'Unnamed').first().getByRole('button', { name: 'Revoke', exact: true })
     const unnamedBy = (await unnamed.getAttribute('aria-describedby')) ?? ''
     expect(await page.locator(`[id="${unnamedBy}"]`).textContent()).to.match(/^Unnamed [sp]k_test_…\w{4}$/)
+  })
+
+  it("shows the app's SIDs in Twilio's API, with a sample that holds them and can be copied", async () => {
+    const { page, countersign } = await open.operator(await start())
+    await openKeys(page)
+    const card = page.getByRole('region', { name: 'Twilio Verify' })
+    const service = twilioSid('app', 'app_demo')
+    await card.getByText(service, { exact: true }).waitFor()
+    await card.getByText(twilioSid('cmp', 'cmp_demo'), { exact: true }).waitFor()
+    await card.getByRole('button', { name: 'Copy Service SID' }).click()
+    await card.getByText('Copied').waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(service)
+    await card.getByText("Use Twilio's library").click()
+    const sample = await card.getByRole('figure').filter({ hasText: 'Node.js' }).locator('code').textContent()
+    for (const part of [service, twilioSid('cmp', 'cmp_demo'), `${countersign.url}/compat/twilio`])
+      expect(sample).to.include(part)
+    await expectAccessible(page)
   })
 
   it('is worked with the keyboard alone, and the focus is never lost', async () => {

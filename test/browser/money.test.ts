@@ -256,6 +256,29 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     await page.getByRole('cell', { name: 'Credit 1', exact: true }).waitFor()
   })
 
+  it('has a threshold, set and removed by an owner, below which owners are told', async () => {
+    const { page } = await open.user(await startShop(start), 'cmp_acme', 'owner')
+    await openMoney(page)
+    await page.getByText('Nobody is told when the balance is low.').waitFor()
+    const dialog = page.getByRole('dialog', { name: 'Low-balance notice' })
+    const field = dialog.getByLabel('Tell owners below')
+    const save = async (amount: string): Promise<void> => {
+      await field.fill(amount)
+      await dialog.getByRole('button', { name: 'Save' }).click()
+    }
+    const openDialog = () => page.getByRole('button', { name: 'Set low-balance notice' }).click()
+    await openDialog()
+    await save('0')
+    await dialog.getByText('The amount must be above zero.').waitFor()
+    await save('12.5')
+    const balance = page.getByRole('region', { name: 'Balance' })
+    await balance.getByText('Owners are told when the balance is below 12.50.').waitFor()
+    await openDialog()
+    expect(await field.inputValue()).to.equal('12.50')
+    await save('')
+    await balance.getByText('Nobody is told when the balance is low.').waitFor()
+  })
+
   it('is shown to a viewer, who may change nothing, and checked by an owner', async () => {
     const prices = [{ channel: 'sms', country: '*', micros: 90_000 }]
     const countersign = await startShop(start, { prices })

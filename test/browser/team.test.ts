@@ -2,8 +2,11 @@
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
+import { newId } from '../../infra/ids.ts'
+import type { NoticeDoc } from '../../services/domain/notices/documents.ts'
 import type { UserDoc, UserRole } from '../../services/domain/users/documents.ts'
 import { describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
+import type { Countersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 import { addUser, testGrants } from '../support/users.ts'
 
@@ -371,13 +374,40 @@ describeInBrowserOnce('the Team screen', (open, start) => {
   })
 })
 
+async function addNotices({ engines: { store } }: Countersign): Promise<void> {
+  // First, so that the sweeper does not find that the balance is right.
+  const watched = { low_balance_micros: 1, low_balance_watch: 1 }
+  await store.docs('companies').modify({ _id: 'cmp_demo' }, { $set: watched })
+  const at = Date.now()
+  const times = { at, seen_at: at, purge_at: new Date(at + 60_000), tries: 1, rev: 0 }
+  const [sent, unsent] = ['one', 'two'].map(name => ({ user_id: `usr_${name}`, mail_id: `dlv_${name}` }))
+  const mails = [{ ...sent, sent_at: at }, unsent] as NoticeDoc['mails']
+  const low = { type: 'ops.balance_low' as const, subject: 'cmp_demo', mails: [] }
+  const failing = { type: 'ops.provider_open' as const, subject: 'twilio', app_id: 'app_demo', mails }
+  await store.docs('notices').insert(
+    [{ ...low, open_since: at }, failing].map(one => ({
+      ...one,
+      ...times,
+      _id: newId('ntc', at),
+      incident: `${one.type}:${one.subject}:000000001`,
+      company_id: 'cmp_demo',
+    })),
+  )
+}
+
 describeInBrowserOnce('the look of the Team screen', (open, start) => {
   for (const { theme, size } of LOOKS)
     it(`is accessible with its dialogs, ${theme}, on a ${size}`, async () => {
-      const owner = await open.user(await start(), 'cmp_demo', 'owner', { theme, size })
+      const countersign = await start()
+      await addNotices(countersign)
+      const owner = await open.user(countersign, 'cmp_demo', 'owner', { theme, size })
       const { page } = owner
       await inviteByApi(owner, 'grace.hopper@a-long-subsidiary-name.shop.example', 'developer', 'Grace Hopper')
       await openTeam(owner)
+      await row(page, 'Balance low').getByText('Ongoing').waitFor()
+      await row(page, 'Provider failing').getByText('twilio of Demo').waitFor()
+      await row(page, 'Provider failing').getByText('1 of 2 sent').waitFor()
+      await page.getByText('this deployment has no email provider of its own').waitFor()
       await expectAccessible(page)
       expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), 'sideways').to.equal(false)
       await button(page, 'Invite person').click()

@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { type Operation, type Response, resolveResponse } from '../../infra/openapi/document.ts'
 import type { JsonSchema } from '../../infra/openapi/schemas.ts'
 import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
-import { createFileDocument } from '../openapi/document.ts'
+import { createFileDocument, createTwilioFileDocument } from '../openapi/document.ts'
 
 const document = createFileDocument()
 const { components } = document
@@ -66,6 +66,23 @@ describe('the OpenAPI document', () => {
   it('is what docs/openapi.json holds (npm run openapi writes it)', () => {
     const file = readFileSync(join(PROJECT_ROOT, 'docs/openapi.json'), 'utf8')
     expect(JSON.parse(file)).to.deep.equal(JSON.parse(JSON.stringify(document)))
+  })
+
+  it("and that of Twilio's API is what docs/openapi-twilio.json holds, with examples that match its schemas", () => {
+    const twilio = createTwilioFileDocument()
+    const file = readFileSync(join(PROJECT_ROOT, 'docs/openapi-twilio.json'), 'utf8')
+    expect(JSON.parse(file)).to.deep.equal(JSON.parse(JSON.stringify(twilio)))
+    const validator = new Ajv2020({ strict: false }).addSchema({ $id: 'twilio', components: twilio.components })
+    const bodies = Object.values(twilio.paths)
+      .flatMap(methods => Object.values(methods))
+      .flatMap(({ requestBody, responses }) => [
+        requestBody?.content,
+        ...Object.values(responses).map(one => resolveResponse(twilio, one).content),
+      ])
+    const examples = bodies.flatMap(examplesOf)
+    expect(examples).to.have.length.above(20)
+    for (const [ref, example] of examples)
+      expect(validator.validate({ $ref: `twilio${ref}` }, example), JSON.stringify(example)).to.equal(true)
   })
 
   it('has a license, a contact, and a description for each tag and each way to authenticate', () => {

@@ -1,131 +1,19 @@
-// The receiver that docs/webhooks.md shows, run as a process and sent signed events, as services/webhook sends them.
-import { once } from 'node:events'
+// The receiver that docs/webhooks.md shows, run as a process. Those in other languages: test/examples.
 import { readFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { createOutbound } from '../../infra/outbound/guarded-outbound.ts'
 import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 import { JAVASCRIPT_SIGNATURE_SAMPLE } from '../../services/domain/webhooks/signature-sample.ts'
-import { signatureHeaders } from '../../services/domain/webhooks/signature.ts'
-import { type Child, spawnChild } from '../support/child.ts'
-import { LOOPBACK, post } from '../support/outbound.ts'
+import { spawnChild } from '../support/child.ts'
+import { itReceivesWebhooks } from '../support/webhook-receiver.ts'
 
 const EXAMPLE = join(PROJECT_ROOT, 'docs/examples/webhook-receiver.mjs')
-const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
-const OTHER = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
-const MINUTES = 60_000
 
 describe('the documented receiver of webhooks', () => {
-  const outbound = createOutbound({ privateTargets: LOOPBACK })
-  let running: Child
-  let url = ''
-  let events = 0
-
-  before(async function () {
-    this.timeout(60_000)
-    running = spawnChild(EXAMPLE, { WEBHOOK_SECRETS: `${SECRET},${OTHER}`, PORT: '0' }, [], [])
-    url = `http://127.0.0.1:${(await running.waitForLine(line => line.startsWith('listening'))).split(' ').at(-1)}/hooks`
-  })
-  after(async () => {
-    running.process.kill()
-    await running.exited
-    await outbound.close()
-  })
-
-  /** An event with a new id. */
-  function newEvent(prefix = 'evt_') {
-    events += 1
-    const id = `${prefix}${events}`
-    return { id, body: JSON.stringify({ id, type: 'otp.approved', payload: { otp_id: `otp_${events}`, status: 'é' } }) }
-  }
-  const signed = ({ id, body }: { id: string; body: string }, at = Date.now(), secret = SECRET) =>
-    signatureHeaders({ id, body, at, secrets: [secret] })
-  const sent = async (body: string, headers: Record<string, string>) =>
-    (await post(outbound, url, { body, headers })).status
-  const timesHandled = ({ body }: { body: string }) => {
-    const { otp_id } = JSON.parse(body).payload
-    return running.lines.filter(line => line.includes(`"${otp_id}"`)).length
-  }
-  /** Waits until an event that is sent now was handled, and with it every earlier event. */
-  async function waitUntilHandled() {
-    const last = newEvent()
-    expect(await sent(last.body, signed(last))).to.equal(204)
-    await running.waitForLine(line => line.includes(`"${JSON.parse(last.body).payload.otp_id}"`))
-  }
+  itReceivesWebhooks(env => spawnChild(EXAMPLE, env))
 
   it('checks signatures as the reference and the dashboard show it', () => {
     const [, check = ''] = JAVASCRIPT_SIGNATURE_SAMPLE.split('\n\n')
     expect(readFileSync(EXAMPLE, 'utf8')).to.contain(check)
   })
-
-  it('accepts a genuine event', async () => {
-    const one = newEvent()
-    expect(await sent(one.body, signed(one))).to.equal(204)
-    await waitUntilHandled()
-    expect(timesHandled(one)).to.equal(1)
-  })
-
-  it('tells test events from live ones by their signed ids, whatever the header says', async () => {
-    const [test, live] = [newEvent('evt_test_'), newEvent()]
-    expect(await sent(test.body, { ...signed(test), 'x-webhook-mode': 'live' })).to.equal(204)
-    expect(await sent(live.body, { ...signed(live), 'x-webhook-mode': 'test' })).to.equal(204)
-    const modeOf = ({ body }: { body: string }) =>
-      running.waitForLine(line => line.includes(`"${JSON.parse(body).payload.otp_id}"`))
-    expect(await modeOf(test)).to.match(/^test otp\.approved /)
-    expect(await modeOf(live)).to.match(/^live otp\.approved /)
-  })
-
-  it('accepts an event that is signed with its second secret', async () => {
-    const one = newEvent()
-    expect(await sent(one.body, signed(one, Date.now(), OTHER))).to.equal(204)
-  })
-
-  it('handles an event once if it comes again, with the same or a new signature', async () => {
-    const one = newEvent()
-    const headers = signed(one)
-    expect(await sent(one.body, headers)).to.equal(204)
-    expect(await sent(one.body, headers)).to.equal(204)
-    expect(await sent(one.body, signed(one, Date.now() + 1_000))).to.equal(204)
-    await waitUntilHandled()
-    expect(timesHandled(one)).to.equal(1)
-  })
-
-  const one = { id: 'evt_forged', body: '{"id":"evt_forged","type":"otp.approved","payload":{"otp_id":"otp_forged"}}' }
-  const FORGED: Record<string, () => Record<string, string>> = {
-    'whose body was changed': () => signed({ ...one, body: one.body.replace('approved', 'failed') }),
-    'whose timestamp was changed': () => ({
-      ...signed(one),
-      'x-webhook-timestamp': String(Math.floor(Date.now() / 1000) - 1),
-    }),
-    'that is stale': () => signed(one, Date.now() - 6 * MINUTES),
-    'with a timestamp in the future': () => signed(one, Date.now() + 6 * MINUTES),
-    'signed with another secret': () => signed(one, Date.now(), 'whsec_c29tZW9uZSBlbHNl'),
-    'without a signature': () => ({}),
-    'with half a signature': () => ({
-      ...signed(one),
-      'x-webhook-signature': signed(one)['x-webhook-signature']?.slice(0, 32) ?? '',
-    }),
-    'with a malformed timestamp': () => ({ ...signed(one), 'x-webhook-timestamp': 'NaN' }),
-  }
-  it('goes on after a caller hangs up within a request', async () => {
-    const socket = connect(Number(new URL(url).port), '127.0.0.1')
-    await once(socket, 'connect')
-    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf')
-    socket.resetAndDestroy()
-    await once(socket, 'close')
-    await waitUntilHandled()
-    await waitUntilHandled()
-  })
-
-  it('refuses a body that is too large', async () => {
-    expect(await sent('x'.repeat(100_001), {})).to.equal(413)
-  })
-
-  for (const [what, headers] of Object.entries(FORGED))
-    it(`refuses an event ${what}`, async () => {
-      expect(await sent(one.body, headers())).to.equal(401)
-      await waitUntilHandled()
-      expect(timesHandled(one)).to.equal(0)
-    })
 })

@@ -47,6 +47,7 @@ const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   known_browsers: 'never',
   sign_in_mails: 'never',
   invitation_times: 'never',
+  notices: 'never',
   ip_lists: 'never',
   ip_chunks: 'never',
   fraud_tallies: 'never',

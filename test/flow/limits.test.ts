@@ -50,7 +50,12 @@ describeFlow('the send limits', flow => {
   })
 
   it('are told to a server key in headers, the one nearest to its end, and to no device', async () => {
-    const limits = { recipient: atMost(2), client_ip: atMost(10), app: atMost(100), recipient_verify: [{ max: 4, seconds: 3600 }] }
+    const limits = {
+      recipient: atMost(2),
+      client_ip: atMost(10),
+      app: atMost(100),
+      recipient_verify: [{ max: 4, seconds: 3600 }],
+    }
     const { server, device } = await flow.createTenant({ publishable_send: true, limits })
     const told = ({ headers }: Answer): (string | null)[] =>
       ['ratelimit', 'ratelimit-policy'].map(name => headers.get(name))

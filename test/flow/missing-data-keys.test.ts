@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { checkKeys } from '../../services/domain/privacy/canary.ts'
+import { twilioSid } from '../../services/domain/tenancy/twilio-sids.ts'
 import type { Answer, Caller } from '../support/api-caller.ts'
 import { type Flow, freshNumber, type StartedVerification, startFlow, type Tenant, wrongCode } from '../support/flow.ts'
 import { onEachEngineSet } from '../support/site.ts'
@@ -130,6 +131,15 @@ onEachEngineSet('a data key that is removed too early', engines => {
     expectUnavailable(await chats.resend(link))
     expectUnavailable(await server.exchange(token))
     expect((await server.exchange(`${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`)).status).to.equal(404)
+  })
+
+  it("makes Twilio's API answer 503, whose answers show the recipient", async () => {
+    const { shop, pending } = earlier
+    const path = `Services/${twilioSid('app', shop.app)}/Verifications/${twilioSid('otp', pending.otp_id)}`
+    const shown = await fetch(`${flow.countersign.url}/compat/twilio/v2/${path}`, {
+      headers: { Authorization: `Basic ${btoa(`SK:${shop.server.key}`)}` },
+    })
+    expect([shown.status, ((await shown.json()) as { code: number }).code]).to.deep.equal([503, 20503])
   })
 
   it('makes a send repeated with its idempotency key a new verification, because the key cannot be found', async () => {

@@ -1,14 +1,19 @@
 // Prepaid balances over HTTP: what a send costs, what a failed delivery refunds, and that a balance never goes below zero.
 import { expect } from 'chai'
+import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../services/domain/money/ledger-writer.ts'
+import { CONSOLE_APP_ID } from '../../services/domain/tenancy/console.ts'
 import type { Caller } from '../support/api-caller.ts'
 import { refusal } from '../support/api-caller.ts'
 import { eventually } from '../support/eventually.ts'
 import { CACHE_TTL_MS, freshNumber, startFlow } from '../support/flow.ts'
 import { codeIn, describeLiveFlow, type LiveApp } from '../support/live-flow.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { onEachEngineSet } from '../support/site.ts'
 import { interceptWrites } from '../support/tenancy.ts'
+import { addUser } from '../support/users.ts'
+import { startMailServer } from '../support/vendors/smtp.ts'
 import { startTwilio, type Twilio, type TwilioMessage } from '../support/vendors/twilio.ts'
 
 const SMS_PRICE = 40_000
@@ -56,6 +61,59 @@ describeLiveFlow('an app with a prepaid balance', live => {
     expect(body.sum).to.equal(body.balance)
     expect(body.balance).to.be.at.least(0)
   }
+
+  it('tells its owners by email, and endpoints that ask for it, when the balance is low, and does so once', async () => {
+    const [mail, receiver] = [await startMailServer(), await startReceiver()]
+    const consoleMail = `/apps/${CONSOLE_APP_ID}/providers/mail`
+    try {
+      const config = { host: '127.0.0.1', port: mail.port, from: 'console@shop.example' }
+      expect((await live.admin('PUT', consoleMail, { type: 'smtp', config })).status).to.equal(201)
+      const shop = await open(3 * SMS_PRICE)
+      const { secrets, engines } = live.countersign
+      const keyring = createKeyring({ dataKeys: secrets.data, codeSecrets: secrets.code })
+      const owner = await addUser(engines.store, shop.company, 'owner', keyring, 'owner@shop.example')
+      const endpoint = { url: `http://127.0.0.1:${receiver.port}/`, events: ['ops.balance_low'] }
+      const { body: created } = await live.admin('POST', `/apps/${shop.app}/endpoints`, endpoint)
+      const path = `/companies/${shop.company}`
+      const changed = await live.admin('PATCH', path, { low_balance_micros: 2.5 * SMS_PRICE })
+      expect(changed.body.low_balance_micros).to.equal(2.5 * SMS_PRICE)
+      await live.advance(CACHE_TTL_MS)
+      await live.advance(CACHE_TTL_MS)
+      expect(mail.mails).to.have.length(0)
+
+      await shop.server.send(freshNumber())
+      await live.eventually(async () => {
+        const { items } = (await live.admin('GET', `${path}/notices`)).body
+        // Not further, because the mail that follows would time out.
+        if (items.length === 0) await live.advance(1_000)
+        expect(items).to.have.length(1)
+      })
+      const expectToldOnce = () => expect([mail.mails.length, receiver.received.length]).to.deep.equal([1, 1])
+      await live.eventually(expectToldOnce)
+      await shop.server.send(freshNumber())
+      await live.advance(2 * CACHE_TTL_MS)
+      await live.eventually(expectToldOnce)
+      expect(mail.mails[0]?.to).to.deep.equal(['owner@shop.example'])
+      expect(mail.mails[0]?.bodies['text/plain']).to.include('fallen below 0.1')
+      const { type, payload } = JSON.parse(String(receiver.received[0]?.body))
+      const { body } = await live.admin('GET', `${path}/notices`)
+      const [notice] = body.items
+      expect(body.items).to.have.length(1)
+      expect(notice).to.include({ type, subject: shop.company, at: payload.at, app_id: null, ongoing: true })
+      expect(payload).to.deep.equal({ company_id: shop.company, subject: shop.company, at: notice.at })
+      expect(notice.mails).to.have.length(1)
+      expect(notice.mails[0]).to.include({ user_id: owner._id }).and.not.to.include({ sent_at: null })
+      const told = await live.admin('GET', `${path}/notices/recipients`)
+      expect(told.body).to.deep.equal({
+        by_email: true,
+        owners: [{ user_id: owner._id, email: 'owner@shop.example' }],
+        endpoints: [{ ...endpoint, id: created.id, app_id: shop.app }],
+      })
+    } finally {
+      await live.admin('DELETE', consoleMail)
+      await Promise.all([mail.close(), receiver.close()])
+    }
+  })
 
   it('pays when a send is accepted, and the ledger names the delivery', async () => {
     const shop = await open(100_000)

@@ -314,6 +314,47 @@ onEachEngineSet('signing in to the dashboard', engines => {
     expect(ids).to.include(CONSOLE_COMPANY_ID)
   })
 
+  it('mails an invitation once the console has a provider, three times to one address, and leaves links out', async () => {
+    const mail = await startMailServer()
+    const [aside, provider] = ['aside', 'mail'].map(name => `/apps/${CONSOLE_APP_ID}/providers/${name}`) as [
+      string,
+      string,
+    ]
+    const config = { host: '127.0.0.1', port: mail.port, from: 'console@shop.example' }
+    const inviteTo = async (name: string, email: string) => {
+      const { body } = await flow.admin('POST', '/companies', { name })
+      return () => flow.admin('POST', `/companies/${body.id}/users`, { email, role: 'viewer' })
+    }
+    try {
+      const bob = await inviteTo('Acme', 'bob@shop.example')
+      expect((await bob()).body.mailed, 'without a provider').to.equal(false)
+      const paused = { type: 'smtp', config: { ...config, from: 'aside@shop.example' }, paused: true, position: 0 }
+      expect((await flow.admin('PUT', aside, paused)).status).to.equal(201)
+      expect((await flow.admin('PUT', provider, { type: 'smtp', config })).status).to.equal(201)
+      for (const mailed of [true, true, true, false]) {
+        const invited = await bob()
+        expect([invited.status, invited.body.mailed]).to.deep.equal([201, mailed])
+      }
+      const ada = await inviteTo('Win at evil.example', 'ada@shop.example')
+      expect((await ada()).body.mailed).to.equal(true)
+      expect(mail.mails.map(({ to }) => to[0])).to.deep.equal([
+        ...Array(3).fill('bob@shop.example'),
+        'ada@shop.example',
+      ])
+      expect(mail.mails[0]?.bodies['text/plain']).to.include('the company "Acme"')
+      expect(mail.mails[3]?.bodies['text/plain']).to.include('invited to a company').and.not.to.include('evil')
+      mail.next({ at: 'rcpt', says: '550 5.1.1 no such mailbox' })
+      expect((await (await inviteTo('Acme', 'eve@shop.example'))()).body.mailed, 'a refused mail').to.equal(false)
+      expect(new Set(mail.mails.map(({ from }) => from)), 'never by a paused provider').to.deep.equal(
+        new Set(['console@shop.example']),
+      )
+    } finally {
+      await flow.admin('DELETE', provider)
+      await flow.admin('DELETE', aside)
+      await mail.close()
+    }
+  })
+
   it('sends the code by email once the console has a provider, at any price, and word of a new browser', async () => {
     const mail = await startMailServer()
     const { email, id } = await invite()

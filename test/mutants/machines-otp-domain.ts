@@ -324,4 +324,11 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
     planted: "    if ('refusal' in granted) {",
     tests: ['test/flow/challenge.test.ts'],
   },
+  {
+    fault: 'a backend is told of the limit that is farthest from its end',
+    file: 'services/otp/limits/windows.ts',
+    original: 'one.remaining * other.max < other.remaining * one.max',
+    planted: 'one.remaining * other.max > other.remaining * one.max',
+    tests: ['test/flow/limits.test.ts'],
+  },
 ]

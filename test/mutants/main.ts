@@ -15,8 +15,15 @@ import { INFRA_ACTORS } from './infra-actors.ts'
 import { MACHINES_OTP_DOMAIN } from './machines-otp-domain.ts'
 import { MENDED } from './mended.ts'
 import type { Mutant } from './mutant.ts'
+import { PYTHON_CLIENT } from './python-client.ts'
 
-const MUTANTS: readonly Mutant[] = [...MACHINES_OTP_DOMAIN, ...INFRA_ACTORS, ...EDGE_DASHBOARD, ...MENDED]
+const MUTANTS: readonly Mutant[] = [
+  ...MACHINES_OTP_DOMAIN,
+  ...INFRA_ACTORS,
+  ...EDGE_DASHBOARD,
+  ...MENDED,
+  ...PYTHON_CLIENT,
+]
 const SETTING_OF = { MongoDB: 'MONGODB_URL', RabbitMQ: 'AMQP_URL' } as const
 /** A test that a fault makes hang has found it. */
 const LONGEST_RUN_MS = 300_000

@@ -2,7 +2,8 @@
 import { expect } from 'chai'
 import { checkDocumented, type SeenAnswer } from '../support/documented-answers.ts'
 
-const company = { id: 'cmp_1', name: 'Acme', balance: 0, created_at: '2030-01-01T12:00:00.000Z', closed_at: null }
+const times = { created_at: '2030-01-01T12:00:00.000Z', closed_at: null }
+const company = { id: 'cmp_1', name: 'Acme', balance: 0, low_balance_micros: null, ...times }
 const answer: SeenAnswer = {
   method: 'GET',
   path: '/admin/v1/companies/cmp_1?x=y',

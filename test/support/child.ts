@@ -1,4 +1,4 @@
-// Runs a JavaScript file as a process of its own, for what only a process can show: kill -9, locks, exit codes, signals.
+// Runs a JavaScript file or a command as a process of its own, for what only a process can show: kill -9, locks, exit codes, signals.
 import { type ChildProcess, spawn } from 'node:child_process'
 import process from 'node:process'
 import { createInterface } from 'node:readline'
@@ -13,15 +13,18 @@ export interface Child {
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-export function spawnChild(
+export const spawnChild = (
   file: string,
   env: Record<string, string> = {},
   args: string[] = [],
   flags: string[] = [],
-): Child {
-  const running = spawn(process.execPath, [...flags, file, ...args], {
+): Child => spawnCommand(process.execPath, [...flags, file, ...args], env)
+
+export function spawnCommand(command: string, args: string[], env: Record<string, string> = {}, cwd?: string): Child {
+  const running = spawn(command, args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd === undefined ? {} : { cwd }),
   })
   const lines: string[] = []
   const waiting = new Set<(line: string) => void>()

@@ -19,6 +19,7 @@ export const secrets = {
 export const TEST_PROVIDER_CONFIG = {
   provider: { timeoutMs: 10_000, unknownWaitMs: 15_000 },
   backoff: { channel: [1_000, 15_000], webhook: [] },
+  http: { publicUrl: null },
 }
 
 type Env = Record<string, string | undefined>

@@ -1,26 +1,46 @@
-// Compares answers with the OpenAPI document. The helpers that call the two APIs check every answer with it, so each test that goes over
+// Compares answers with the OpenAPI documents. The helpers that call the two APIs check every answer with it, so each test that goes over
 // HTTP is a test of the document too. In: a request and its answer. Out: nothing, or an error that says how the two differ.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { Operation, Response } from '../../infra/openapi/document.ts'
+import type { OpenApiDocument, Operation, Response } from '../../infra/openapi/document.ts'
 import { resolveResponse } from '../../infra/openapi/document.ts'
-import { createFileDocument } from '../openapi/document.ts'
+import { createFileDocument, createTwilioFileDocument } from '../openapi/document.ts'
 
-const document = createFileDocument()
+interface Documented {
+  document: OpenApiDocument
+  operation: Operation
+}
 
-const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({
-    method: method.toUpperCase(),
-    pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-    parameters: path.split('{').length - 1,
-    operation,
-  })),
+interface DocumentedRoute extends Documented {
+  method: string
+  pattern: RegExp
+  parameters: number
+}
+
+const documents = [createFileDocument(), createTwilioFileDocument()]
+
+const routes = documents.flatMap(document =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(
+      ([method, operation]): DocumentedRoute => ({
+        document,
+        method: method.toUpperCase(),
+        pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+        parameters: path.split('{').length - 1,
+        operation,
+      }),
+    ),
+  ),
 )
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
 ajv.addFormat('date', /^\d{4}-\d\d-\d\d$/)
-ajv.addSchema({ $id: 'openapi', components: document.components })
+for (const { info, components } of documents) ajv.addSchema({ $id: idOf(info), components })
 const validators = new Map<string, ValidateFunction>()
+
+function idOf({ title }: OpenApiDocument['info']): string {
+  return encodeURIComponent(title)
+}
 
 export interface SeenAnswer {
   method: string
@@ -38,36 +58,43 @@ const WITHOUT_ROUTE = new Set([400, 404, 405])
 
 export function checkDocumented({ method, path, status, type, body }: SeenAnswer): void {
   const pathname = path.replace(/[?#].*$/, '')
-  const operation = findOperation(method, pathname)
-  if (operation === undefined) return
+  const found = findOperation(method, pathname)
+  if (found === undefined) return
+  const { document, operation } = found
   const response = operation.responses[status]
   const where = `${method} ${pathname} answered ${status}`
   if (response === undefined) {
     if (WITHOUT_ROUTE.has(status)) return
     throw new Error(`${where}, which ${operation.operationId} does not document: ${JSON.stringify(body)}`)
   }
-  checkBody(where, resolveResponse(document, response), type, body)
+  checkBody(where, document, resolveResponse(document, response), type, body)
 }
 
 /** The operation with the fewest parameters that matches: `/events/replay` before `/events/{id}`. */
-function findOperation(method: string, path: string): Operation | undefined {
+function findOperation(method: string, path: string): Documented | undefined {
   const matching = routes.filter(route => route.method === method.toUpperCase() && route.pattern.test(path))
-  return matching.sort((one, other) => one.parameters - other.parameters)[0]?.operation
+  return matching.sort((one, other) => one.parameters - other.parameters)[0]
 }
 
-function checkBody(where: string, { content }: Response, type: string | null, body: unknown): void {
+function checkBody(
+  where: string,
+  { info }: OpenApiDocument,
+  { content }: Response,
+  type: string | null,
+  body: unknown,
+): void {
   if (content === undefined) {
     if (body !== null && body !== '') throw new Error(`${where} with a body, and the document has none`)
     return
   }
   const [mediaType = '', { schema } = { schema: { $ref: '' } }] = Object.entries(content)[0] ?? []
   if (!type?.startsWith(mediaType)) throw new Error(`${where} as ${type}, not as ${mediaType}`)
-  const validate = validatorOf(schema.$ref)
+  const validate = validatorOf(`${idOf(info)}${schema.$ref}`)
   if (!validate(body)) throw new Error(`${where}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)}`)
 }
 
 function validatorOf(ref: string): ValidateFunction {
-  const known = validators.get(ref) ?? ajv.compile({ $ref: `openapi${ref}` })
+  const known = validators.get(ref) ?? ajv.compile({ $ref: ref })
   validators.set(ref, known)
   return known
 }

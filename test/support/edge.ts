@@ -86,6 +86,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
   const http = {
     maxBodyBytes: options.maxBodyBytes ?? 16_384,
     maxInFlight: options.maxInFlight ?? 2_000,
+    publicUrl: options.publicUrl ?? null,
   }
   const api = createApiRouter({
     clock,
@@ -115,7 +116,10 @@ export async function startTestEdge(options: EdgeOptions = {}) {
     },
     usage: { record: ({ _id }) => void uses.push(_id) },
     refusals: { record: refusal => void refusals.push(refusal) },
-    otps: { get: async ids => new Map(ids.flatMap(id => (docs.has(id) ? [[id, docs.get(id) as OtpDoc]] : []))) },
+    otps: {
+      get: async ids => new Map(ids.flatMap(id => (docs.has(id) ? [[id, docs.get(id) as OtpDoc]] : []))),
+      find: async () => [...docs.values()],
+    },
   })
   const reference = createReferenceRouter({
     http: { publicUrl: options.publicUrl ?? null, port: 3000 },
@@ -123,7 +127,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
     screens: SCREENS,
   })
   const { pacing = createRefusalPacing({ clock }) } = options
-  const shell = createHttpShell({ log: captured.log, metrics, clock, pacing }, [api.router, reference])
+  const shell = createHttpShell({ log: captured.log, metrics, clock, pacing }, [api.router, api.twilio, reference])
   const app = withEarlyRefusals(shell, { refuse: api.refuseEarly, log: captured.log, metrics, clock, pacing })
   const server: Listener = await listen(app, { host: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${server.port}`

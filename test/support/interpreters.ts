@@ -30,6 +30,13 @@ export const run = (command: string, args: readonly string[], { cwd, env = {} }:
     )
   })
 
+/** Throws with what was printed unless the command succeeds. */
+export async function succeed(command: string, args: readonly string[], options?: RunOptions): Promise<string> {
+  const { code, output } = await run(command, args, options)
+  if (code !== 0) throw new Error(`${[command, ...args].join(' ')} ended with ${code}:\n${output}`)
+  return output
+}
+
 export const HAS_PYTHON = hasCommand('python3', '--version')
 export const HAS_PYTHON_REQUESTS = hasCommand('python3', '-c', 'import requests')
 export const HAS_GO = hasCommand('go', 'version')

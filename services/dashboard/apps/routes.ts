@@ -9,6 +9,7 @@ import type { App } from '../../domain/tenancy/documents.ts'
 import { exceedsGuessBudget } from '../../domain/tenancy/guess-budget.ts'
 import { underPath } from '../../domain/tenancy/problems.ts'
 import { guessProblem, resolveSettings, type SettingsInput } from '../../domain/tenancy/settings.ts'
+import { twilioSid } from '../../domain/tenancy/twilio-sids.ts'
 import { shownName } from '../../domain/tenancy/value-schemas.ts'
 import { MAX_OWN_TEXTS_LENGTH, ownTextProblems } from '../../domain/texts/own-texts.ts'
 import { principalOf } from '../access.ts'
@@ -27,12 +28,18 @@ const changeBody = z.strictObject({ name: shownName().optional(), settings, clos
 /** The service checks settings with the rules of all of them together; readers want to know the members. */
 const documentedSettings = { settings: settingsPatch.optional() }
 
+const twilioSidsOf = (company_id: string, app_id: string): AppAnswer['twilio'] => ({
+  account_sid: twilioSid('cmp', company_id),
+  service_sid: twilioSid('app', app_id),
+})
+
 const example: AppAnswer = {
   id: 'app_01k2m8x4e9s7v3hqz5tnw6yb0c',
   company_id: 'cmp_01k2m8x4e9s7v3hqz5tnw6yb0c',
   name: 'Shop',
   settings: resolveSettings({ routing: { default: ['sms'] } }),
   warnings: [],
+  twilio: twilioSidsOf('cmp_01k2m8x4e9s7v3hqz5tnw6yb0c', 'app_01k2m8x4e9s7v3hqz5tnw6yb0c'),
   created_at: '2030-01-01T12:00:00.000Z',
   closed_at: null,
 }
@@ -45,6 +52,7 @@ function appView({ _id, company_id, name, settings, created_at, closed_at = null
     name,
     settings: resolved,
     warnings: warningsOf(resolved),
+    twilio: twilioSidsOf(company_id, _id),
     created_at: isoTime(created_at),
     closed_at: isoTimeOrNull(closed_at),
   }

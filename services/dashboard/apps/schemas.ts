@@ -15,6 +15,13 @@ const settingsWarning = z
       'A stored setting that is hardly meant: no send can use it, or an earlier release accepted what is refused now.',
   })
 
+const twilioSids = z
+  .object({
+    account_sid: z.string().meta({ description: 'Of the company: the user name.' }),
+    service_sid: z.string().meta({ description: 'Of the app.' }),
+  })
+  .meta({ id: 'TwilioSids', description: 'By what Twilio’s API, under `/compat/twilio`, knows the app.' })
+
 export const app = z
   .object({
     id: z.string().meta({ description: 'Identifies the app.' }),
@@ -22,6 +29,7 @@ export const app = z
     name: z.string().meta({ description: 'It is in the messages.' }),
     settings: appSettings,
     warnings: z.array(settingsWarning).meta({ description: 'What is hardly meant in the settings.' }),
+    twilio: twilioSids,
     created_at: timeSchema('When it was created.'),
     closed_at: timeSchema('When it was closed: its keys are refused since. Null while it is open.').nullable(),
   })

@@ -22,6 +22,7 @@ import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { problem } from '../../domain/errors.ts'
 import { CONSOLE_APP_ID, CONSOLE_COMPANY_ID, CONSOLE_KEY_ID } from '../../domain/tenancy/console.ts'
+import { hasConsoleMail } from '../../domain/tenancy/console-mail.ts'
 import type { Tenancy } from '../../domain/tenancy/tenancy.ts'
 import { type UserDoc, userContext } from '../../domain/users/documents.ts'
 import type { People } from '../../domain/users/people.ts'
@@ -118,8 +119,7 @@ export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
 
   return {
     async mode() {
-      const { providers, unreadable } = await tenancy.providersOf(CONSOLE_APP_ID, 'email')
-      if ([...providers, ...unreadable].some(({ paused }) => !paused)) return 'live'
+      if (await hasConsoleMail(tenancy)) return 'live'
       if (!production) return 'test'
       throw problem('NoEnabledChannelError', {
         detail: `This deployment has no email provider that is not paused, so it cannot send codes for signing in. An operator adds or resumes one in ${CONSOLE_APP_ID}.`,

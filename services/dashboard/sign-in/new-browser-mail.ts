@@ -1,14 +1,11 @@
 // Tells a person by email that they have signed in in a browser in which they had not before, so that they notice when it was another person. It
 // is sent after the answer and never hinders the sign-in: a mail that cannot be sent is logged. Without an email provider there is none.
-import { randomUUID } from 'node:crypto'
-import type { Broker } from '../../../infra/broker/broker.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isoTime } from '../../../infra/iso-time.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { requestOf, type Trace } from '../../../infra/trace.ts'
-import { type ConsoleMailAnswer, consoleMailCall } from '../../domain/tenancy/console-mail.ts'
-import { channelCallQueue } from '../../domain/tenancy/provider-test.ts'
+import type { SendConsoleMail } from '../../domain/tenancy/console-mail.ts'
 import { type UserDoc, userContext } from '../../domain/users/documents.ts'
 import type { SignInCodes } from './codes.ts'
 
@@ -18,29 +15,22 @@ export interface NewBrowserMail {
 }
 
 export interface NewBrowserMailDeps {
-  broker: Pick<Broker, 'request'>
-  keyring: Pick<Keyring, 'seal' | 'unseal'>
+  sendMail: SendConsoleMail
+  keyring: Pick<Keyring, 'unseal'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'info' | 'warn'>
   codes: Pick<SignInCodes, 'mode'>
-  /** Of a call to a vendor. */
-  vendorTimeoutMs: number
 }
-
-/** For the way to the channel's process and back; a second provider may be asked. */
-const BEYOND_VENDOR_MS = 10_000
 
 export const createNewBrowserMail = (deps: NewBrowserMailDeps): NewBrowserMail => ({
   async send(user, browser, trace) {
-    const { broker, keyring, clock, log, codes, vendorTimeoutMs } = deps
+    const { sendMail, keyring, clock, log, codes } = deps
     const known = { ...requestOf({ trace }), user_id: user._id }
     try {
       if ((await codes.mode()) === 'test') return
       const recipient = keyring.unseal(user.sealed_email, userContext.email(user._id))
       const mail = { recipient, subject: 'A new browser signed in to Countersign', text: textOf(browser, clock.now()) }
-      const message = { id: randomUUID(), body: consoleMailCall(keyring, mail), trace }
-      const budgetMs = vendorTimeoutMs + BEYOND_VENDOR_MS
-      const { kind } = (await broker.request(channelCallQueue('email'), message, budgetMs)) as ConsoleMailAnswer
+      const kind = await sendMail(mail, trace)
       if (kind === 'sent') log.info(known, 'sign_in.mail_sent')
       else log.warn({ ...known, why: kind }, 'sign_in.mail_not_sent')
     } catch (error) {

@@ -6,11 +6,13 @@
 import { z } from 'zod'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import { httpException } from '../../../infra/http/problem.ts'
+import { traceOf } from '../../../infra/http/request-trace.ts'
 import { newId } from '../../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import { scanAll } from '../../../infra/store/scan.ts'
 import { documentRefusal } from '../../domain/openapi/refusals.ts'
 import { CONSOLE_COMPANY_ID } from '../../domain/tenancy/console.ts'
+import { hasConsoleMail } from '../../domain/tenancy/console-mail.ts'
 import { text } from '../../domain/tenancy/value-schemas.ts'
 import {
   emailIndex,
@@ -34,7 +36,8 @@ import type { Sessions } from '../sign-in/sessions.ts'
 import { auditFieldsOf } from '../user-audit-fields.ts'
 import { userRole } from '../user-role.schemas.ts'
 import type { InvitationLimit } from './invitation-limit.ts'
-import { type UserAnswer, unstampedUsers, user, userPage } from './schemas.ts'
+import { type InvitationMailDeps, sendInvitationMail } from './invitation-mail.ts'
+import { invitation, type UserAnswer, unstampedUsers, user, userPage } from './schemas.ts'
 
 const inviteBody = z.strictObject({ email: emailAddress, role: userRole, name: text(100).nullable().default(null) })
 type Offer = Omit<z.output<typeof inviteBody>, 'email'>
@@ -47,7 +50,7 @@ const MAX_OWNERS_READ = 10_000
  *  Every company has its own, so that none can keep another from changing its users. */
 const usersChange = (company_id: string): string => `users:${company_id}`
 
-export interface UserDeps extends AdminDeps {
+export interface UserDeps extends AdminDeps, Pick<InvitationMailDeps, 'sendMail' | 'publicUrl'> {
   sessions: Pick<Sessions, 'endAllOf'>
   grants: Grants
   invitationLimit: InvitationLimit
@@ -89,20 +92,21 @@ export const userOperations = [
     stepUp: true,
     summary: 'Invite a user',
     description:
-      'The person signs in with a code that comes to this address, and accepts. Until then, at most 14 days, the invitation grants nothing. Inviting an address again renews its invitation. Nothing tells whether the address is a user of another company. The users of a company make 20 invitations a day at most, and 3 to one address.',
+      'The person signs in with a code that comes to this address, and accepts. Until then, at most 14 days, the invitation grants nothing. Inviting an address again renews its invitation. Nothing tells whether the address is a user of another company. The users of a company make 20 invitations a day at most, and 3 to one address. Where the deployment has an email provider, the person is told by mail; those of operators are mailed up to the same limits.',
     body: {
       schema: inviteBody.meta({ id: 'InviteUserRequest', description: 'A new user.' }),
       example: { email: 'ada@example.com', role: 'developer', name: 'Ada' },
     },
-    answers: [ok(user, 'The invitation.', example, 201)],
+    answers: [ok(invitation, 'The invitation.', { ...example, mailed: true }, 201)],
     refusals: [conflict('The address is a user of this company already.')],
-    handle: async ({ ctx, company: { _id: company_id }, body: { email, ...offered } }, deps) => {
-      const { store, keyring, withAudit, changeExclusively, invitationLimit } = deps
+    handle: async ({ ctx, company, body: { email, ...offered } }, deps) => {
+      const { store, keyring, tenancy, withAudit, changeExclusively, invitationLimit } = deps
+      const company_id = company._id
       if (company_id === CONSOLE_COMPANY_ID)
         throw httpException(409, 'The console has no users: they could read the codes with which others sign in.')
       // Operators bring in whole companies; a user could otherwise invite strangers without end.
       const counted = principalOf(ctx).user_id === null ? null : await invitationLimit.take(company_id, email)
-      return changeExclusively(usersChange(company_id), renewLease =>
+      const invited = await changeExclusively(usersChange(company_id), renewLease =>
         withAudit(ctx, async () => {
           // Under every data key: the unique index knows an address under one of them.
           const [stored] = await findUsersByEmail(store, keyring, email, company_id)
@@ -124,6 +128,18 @@ export const userOperations = [
         await counted?.giveBack()
         throw error
       })
+      const mayMail = async () => {
+        if (!(await hasConsoleMail(tenancy))) return false
+        return (
+          counted !== null ||
+          invitationLimit.take(company_id, email).then(
+            () => true,
+            () => false,
+          )
+        )
+      }
+      const mail = { user_id: invited.id, recipient: invited.email ?? email, company }
+      return { ...invited, mailed: (await mayMail()) && (await sendInvitationMail(deps, mail, traceOf(ctx))) }
     },
   }),
   operation({

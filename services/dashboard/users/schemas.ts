@@ -17,6 +17,14 @@ export const user = z
   })
   .meta({ id: 'User', description: 'A member of a company, or a person who is invited.' })
 
+export const invitation = user
+  .extend({
+    mailed: z
+      .boolean()
+      .meta({ description: 'Whether the person was told by email. If not, pass the address of the dashboard on.' }),
+  })
+  .meta({ id: 'NewInvitation', description: 'A new or renewed invitation.' })
+
 export const userPage = pageOf('UserPage', user)
 
 export const unstampedUsers = z

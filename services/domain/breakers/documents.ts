@@ -25,7 +25,14 @@ export const breakerId = ({ app_id, provider, process }: Pick<BreakerDoc, 'app_i
   `${app_id}:${provider}:${process}`
 
 export const BREAKER_COLLECTIONS = {
-  breakers: collection<BreakerDoc>({ indexes: [{ fields: { app_id: 1 } }], purged: true }),
+  breakers: collection<BreakerDoc>({
+    indexes: [
+      { fields: { app_id: 1 } },
+      // The states `half_open` and `open`, which the alphabet puts behind `closed`.
+      { fields: { state: 1 }, partial: { state: { $gt: 'closed' } } },
+    ],
+    purged: true,
+  }),
 }
 
 /** A hundred providers of an app in a hundred processes. */

@@ -24,6 +24,10 @@ export const isClosed = (doc: Closable | undefined): boolean => (doc?.closed_at 
 export interface Company extends RevisedDoc, Account, Closable {
   name: string
   created_at: number
+  /** Its owners are told when the balance is below this. Absent: they are not. */
+  low_balance_micros?: number
+  /** Present with `low_balance_micros`, so that an index lists these companies by id. */
+  low_balance_watch?: 1
 }
 
 export interface App extends RevisedDoc, Closable {
@@ -77,7 +81,12 @@ export const providerId = (appId: string, name: string): string => `${appId}:${n
 export const providerContext = (id: string): string => `provider:${id}`
 
 export const TENANCY_COLLECTIONS = {
-  companies: collection<Company>({ indexes: [{ fields: { behind_at: 1 }, partial: { behind_at: { $gt: 0 } } }] }),
+  companies: collection<Company>({
+    indexes: [
+      { fields: { behind_at: 1 }, partial: { behind_at: { $gt: 0 } } },
+      { fields: { low_balance_watch: 1, _id: 1 }, partial: { low_balance_watch: 1 } },
+    ],
+  }),
   apps: collection<App>({ indexes: [{ fields: { company_id: 1, _id: 1 } }] }),
   keys: collection<ApiKey>({ indexes: [{ fields: { hash: 1 }, unique: true }, { fields: { app_id: 1, _id: 1 } }] }),
   providers: collection<Provider>({ indexes: [{ fields: { app_id: 1, position: 1, _id: 1 } }] }),

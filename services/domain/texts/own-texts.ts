@@ -32,6 +32,8 @@ const KNOWN = new Set(['code', 'app', 'minutes'])
 /** An address, or a word that phones make a link of. */
 const LINK = /:\/\/|\bwww\.|[\p{L}\p{N}-]\.\p{L}{2,}/iu
 
+export const hasLink = (text: string): boolean => LINK.test(text)
+
 /** The problems of all own texts, by path in the settings. `app`: its name, which is part of a message. */
 export function ownTextProblems(
   settings: Pick<AppSettings, 'texts' | 'text_links' | 'code' | 'channels'>,
@@ -62,7 +64,7 @@ export function ownTextProblems(
       report(
         `texts.${channel}.${locale}.text`,
         templateProblem(own.text) ??
-          (!settings.text_links && LINK.test(own.text)
+          (!settings.text_links && hasLink(own.text)
             ? 'has a link, or a word that phones take for one: allow links with text_links'
             : null) ??
           (segments > MAX_SMS_SEGMENTS

@@ -50,6 +50,13 @@ export const idempotencyIndexes = (
   idempotencyKey: string,
 ): string[] => keyring.indexes(`idempotency key:${company_id}:${mode}:${kind}`, idempotencyKey)
 
+/** Where sends to a recipient take turns. Apart from idempotency keys, which share their collection. */
+export const reuseIndexes = (
+  keyring: AllKeysIndexer,
+  { app_id, mode, kind }: AppMode & Pick<Identity, 'kind'>,
+  recipient: string,
+): string[] => keyring.indexes(`reuse:${app_id}:${mode}:${kind}`, recipientKey(recipient))
+
 /** One scope for all apps: a user's WhatsApp message holds the reference and does not name an app. */
 const REFERENCE_SCOPE = 'whatsapp reference'
 

@@ -123,6 +123,8 @@ export const WEBHOOK_COLLECTIONS = {
   webhooks: collection<WebhookEndpoint>({
     indexes: [
       { fields: { drain_at: 1 }, partial: { drain_at: { $gt: 0 } } },
+      // Those that are paused.
+      { fields: { 'life.context.paused.at': 1 }, partial: { 'life.context.paused.at': { $gt: 0 } } },
       { fields: { app_id: 1, slot: 1 }, unique: true, partial: { slot: { $gt: 0 } } },
     ],
   }),

@@ -24,11 +24,13 @@ import type { MessageResult } from './answers.ts'
 import { createCancel } from './cancel.ts'
 import { createExchange } from './exchange.ts'
 import { createResend, type ResendDeps } from './resend.ts'
+import { createSendOrResend, type ReuseDeps } from './reuse-pending.ts'
 import { createSend, type SendDeps } from './send.ts'
 import { createVerify } from './verify.ts'
 
 export type CallDeps = SendDeps &
-  ResendDeps & {
+  ResendDeps &
+  Pick<ReuseDeps, 'otps'> & {
     apps: Pick<Cache<CachedApp | null>, 'get'>
     refusals: Pick<RefusalLog, 'record'>
     isAskedFor: IsAskedFor
@@ -51,6 +53,7 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
   const { apps, clock, log, refusals } = deps
   const send = createSend(deps)
   const resend = createResend(deps)
+  const sendOrResend = createSendOrResend({ ...deps, send, resend })
   const verify = createVerify(deps)
   const cancel = createCancel(deps)
   const exchange = createExchange(deps)
@@ -106,7 +109,8 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     switch (call.type) {
       case 'otp.send': {
         const app = await loadApp(call)
-        return { ...(await send(id, call, app, trace)), settings: app.settings }
+        const sendOne = call.reuse_pending ? sendOrResend : send
+        return { ...(await sendOne(id, call, app, trace)), settings: app.settings }
       }
       case 'otp.resend': {
         const app = await loadApp(call)

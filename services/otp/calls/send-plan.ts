@@ -3,7 +3,7 @@
 //                    which a repeated idempotency key does not spare the caller.
 //   planSend         In: the recipient, the app, the reputation of the client address. Out: the channel, or the refusal of the first check
 //                    that fails: country → channel → client address.
-import type { Refusal } from '../../../machines/calls.ts'
+import type { OtpCall, Refusal } from '../../../machines/calls.ts'
 import { CHANNELS, type Channel } from '../../../machines/channels.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
 import type { Magic } from '../../../machines/magic-recipients.ts'
@@ -29,6 +29,8 @@ import type { CachedApp } from '../apps.ts'
 import type { Reputation } from '../limits/reputation.ts'
 import { abusiveAddressRefusal, geoBlockedRefusal, limitRefusal, refusal } from '../refusals.ts'
 
+type SendCall = Extract<OtpCall, { type: 'otp.send' }>
+
 export interface SendRequest {
   recipient: CheckedRecipient
   mode: Mode
@@ -36,6 +38,8 @@ export interface SendRequest {
   app: CachedApp
   /** Null without a usable client address. */
   reputation: Reputation | null
+  /** What the call says about channels; absent where it says nothing. */
+  call?: Pick<SendCall, 'channel' | 'without_link'>
 }
 
 export interface SendPlan {
@@ -70,7 +74,7 @@ export function planSend(request: SendRequest): SendPlan | Refusal {
   const whatsapp = settings.channels.whatsapp.mode
   const routing = { settings, recipient: recipient.kind, country, providers: app.providers(mode), whatsapp, caller }
   const usable = usableChannels(routing)
-  const order = orderFor(settings.routing, country)
+  const order = orderOf(request, country)
   const channel = firstUsable(order, usable)
   const unreadable = mode === 'test' ? [] : app.unreadable
   // A provider exists, but its data key is missing. The send must be retried when the key is back, so it is not refused.
@@ -86,6 +90,14 @@ export function planSend(request: SendRequest): SendPlan | Refusal {
   const masked = maskRecipient(recipient)
   const insufficientFunds = isMagicRefusal(magic, 'InsufficientFundsError')
   return { recipient, masked, country, magic: magic !== null, insufficientFunds, order, usable, channel }
+}
+
+/** The order that routing has for the country, as far as the call allows it. */
+function orderOf({ call = {}, app: { settings } }: SendRequest, country: string | null): Channel[] {
+  const { channel, without_link } = call
+  const order = channel === undefined ? orderFor(settings.routing, country) : [channel]
+  const takesLink = !without_link || settings.channels.whatsapp.mode === 'template'
+  return takesLink ? order : order.filter(one => one !== 'whatsapp')
 }
 
 /** A server key is told what each channel lacks; a device is not, because it may be anyone's. */

@@ -156,6 +156,7 @@ export const createSend = (deps: SendDeps) => {
       caller: call.by.kind,
       app,
       reputation: client?.reputation ?? null,
+      call,
     })
     if ('kind' in plan) return { refusal: plan }
 

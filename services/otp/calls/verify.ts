@@ -121,10 +121,17 @@ export const createVerify =
       status: reply.status,
       matched: reply.matched,
       attempts_left: reply.attempts_left,
-      ...(use ? { limit: { scope: 'recipient_verify', ...use, remaining: use.remaining + (reply.matched ? 1 : 0) } } : {}),
+      ...(use
+        ? { limit: { scope: 'recipient_verify', ...use, remaining: use.remaining + (reply.matched ? 1 : 0) } }
+        : {}),
       sealed_token: reply.token ? keyring.seal(tokenOf(keyring, doc, by.key_id), inFlight.token) : null,
+      ...(reply.matched && !isApprovedBy(doc, command_id) ? { repeated: true } : {}),
     }
   }
+
+/** Whether this command approved the verification: of the commands that were told that their code is right, it is the first. */
+const isApprovedBy = ({ last_commands }: OtpDoc, command_id: string): boolean =>
+  last_commands.find(({ reply }) => reply.kind === 'verified' && reply.matched)?.id === command_id
 
 /** A right code is not counted: its count is given back. If that write fails, the answer is still sent, and the count slides out of its
  *  window. The wrong code that fills a rule locks the recipient for the length of that rule (the longest, if several are full), also when

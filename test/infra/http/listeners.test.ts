@@ -61,16 +61,19 @@ describe('the addresses of a process', () => {
       const [listener] = listenersWith({ PUBLIC_URL: publicUrl })
       if (!listener) throw new Error('no listener')
       const server = await serveApp(listener.app)
-      const { doc_url } = (await (await fetch(`${server.url}/nothing`)).json()) as { doc_url: string }
-      expect(doc_url).to.equal(`${publicUrl}/docs/errors#error-HTTPException`)
-      for (const path of ['/healthz', '/nothing']) {
-        const { headers } = await fetch(`${server.url}${path}`)
-        expect(headers.get('content-type')).to.include('json')
-        expect(headers.get('x-content-type-options')).to.equal('nosniff')
-        expect(headers.get('cross-origin-resource-policy')).to.equal('same-origin')
-        expect(headers.get('strict-transport-security')).to.equal(hsts)
+      try {
+        const { doc_url } = (await (await fetch(`${server.url}/nothing`)).json()) as { doc_url: string }
+        expect(doc_url).to.equal(`${publicUrl}/docs/errors#error-HTTPException`)
+        for (const path of ['/healthz', '/nothing']) {
+          const { headers } = await fetch(`${server.url}${path}`)
+          expect(headers.get('content-type')).to.include('json')
+          expect(headers.get('x-content-type-options')).to.equal('nosniff')
+          expect(headers.get('cross-origin-resource-policy')).to.equal('same-origin')
+          expect(headers.get('strict-transport-security')).to.equal(hsts)
+        }
+      } finally {
+        await server.close()
       }
-      await server.close()
     }
   })
 })

@@ -5,6 +5,8 @@ import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } fro
 import { userBrowser } from '../../support/dashboard-session.ts'
 import { eachStore } from '../../support/stores.ts'
 
+const NO_THRESHOLDS = [{ low_balance_micros: 0 }, { low_balance_micros: 1.5 }, { low_balance_micros: '5' }]
+
 eachStore('companies', fresh => {
   let admin: TestAdmin
   beforeEach(async () => {
@@ -20,6 +22,7 @@ eachStore('companies', fresh => {
     expect(rest).to.deep.equal({
       name: 'Acme',
       balance: 0,
+      low_balance_micros: null,
       created_at: '2030-01-01T00:00:00.000Z',
       closed_at: null,
     })
@@ -77,21 +80,36 @@ eachStore('companies', fresh => {
     ).to.deep.equal([
       {
         action: 'company.change',
-        before: { name: 'Acme Ltd', closed_at: '2030-01-01T00:01:00.000Z' },
-        after: { name: 'Acme Ltd', closed_at: null },
+        before: { name: 'Acme Ltd', low_balance_micros: null, closed_at: '2030-01-01T00:01:00.000Z' },
+        after: { name: 'Acme Ltd', low_balance_micros: null, closed_at: null },
       },
       {
         action: 'company.change',
-        before: { name: 'Acme Ltd', closed_at: null },
-        after: { name: 'Acme Ltd', closed_at: '2030-01-01T00:01:00.000Z' },
+        before: { name: 'Acme Ltd', low_balance_micros: null, closed_at: null },
+        after: { name: 'Acme Ltd', low_balance_micros: null, closed_at: '2030-01-01T00:01:00.000Z' },
       },
       {
         action: 'company.change',
-        before: { name: 'Acme', closed_at: null },
-        after: { name: 'Acme Ltd', closed_at: null },
+        before: { name: 'Acme', low_balance_micros: null, closed_at: null },
+        after: { name: 'Acme Ltd', low_balance_micros: null, closed_at: null },
       },
       { action: 'company.create', before: null, after: { name: 'Acme' } },
     ])
+  })
+
+  it('take a threshold of their balance from an owner, keep it, and drop it', async () => {
+    const { company } = await createTenant(admin)
+    const { browser } = await userBrowser(admin, company, 'owner')
+    const patch = async (change: object) => (await browser.ask('PATCH', `/companies/${company}`, change)).body
+    expect(await patch({ low_balance_micros: 5 })).to.include({ low_balance_micros: 5 })
+    expect(await patch({ name: 'Other' })).to.include({ low_balance_micros: 5, name: 'Other' })
+    expect((await admin.get(`/companies/${company}`)).body).to.include({ low_balance_micros: 5, name: 'Other' })
+    expect(await patch({ low_balance_micros: null })).to.include({ low_balance_micros: null })
+    const [stored] = (await admin.store.docs('companies').get([company])).values()
+    expect(stored).not.to.have.any.keys('low_balance_micros', 'low_balance_watch')
+    const { browser: developer } = await userBrowser(admin, company, 'developer')
+    const refused = await developer.ask('PATCH', `/companies/${company}`, { low_balance_micros: 5 })
+    expect(refused.status).to.equal(403)
   })
 
   it('take concurrent changes of their name and their state, and both hold', async () => {
@@ -108,7 +126,15 @@ eachStore('companies', fresh => {
   it('are not changed by a body that is not valid', async () => {
     const { body } = await admin.ask('POST', '/companies', { name: 'Acme' })
     const patch = (change: unknown) => admin.ask('PATCH', `/companies/${body.id}`, change)
-    for (const change of [{ name: null }, { name: '' }, { name: ' ' }, { closed: 1 }, { closed: null }, { balance: 5 }])
+    for (const change of [
+      { name: null },
+      { name: '' },
+      { name: ' ' },
+      { closed: 1 },
+      { closed: null },
+      { balance: 5 },
+      ...NO_THRESHOLDS,
+    ])
       expect(errorPaths(await patch(change)), JSON.stringify(change)).to.deep.equal(Object.keys(change))
     expect((await patch({})).body).to.deep.equal(body)
     expect((await admin.ask('PATCH', '/companies/cmp_none', { closed: true })).status).to.equal(404)

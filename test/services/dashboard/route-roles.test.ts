@@ -82,6 +82,8 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'POST /companies/{id}/credit': { body: { micros: 5 } },
   'GET /companies/{id}/ledger': {},
   'GET /companies/{id}/reconciliation': {},
+  'GET /companies/{id}/notices': {},
+  'GET /companies/{id}/notices/recipients': {},
   'GET /companies/{id}/users': {},
   'POST /companies/{id}/users': { body: { email: 'new@shop.example', role: 'viewer' } },
   'GET /users/unstamped': {},

@@ -137,11 +137,11 @@ describe('an API key at the edge', () => {
       admission: createAdmission({ clock: edge.clock, maxInFlight: 10 }),
       usage: { record: () => {} },
     })
-    const authorization = `Bearer ${KEYS.serverTest}`
-    await identify(authorization, ['server'])
-    for (let n = 0; n < 12_000; n += 1) await identify(`Bearer guess${n}`, ['server']).catch(() => {})
+    const known = KEYS.serverTest
+    await identify(known, ['server'])
+    for (let n = 0; n < 12_000; n += 1) await identify(`guess${n}`, ['server']).catch(() => {})
     expect(lookups).to.have.length(12_001)
-    await identify(authorization, ['server'])
+    await identify(known, ['server'])
     expect(lookups).to.have.length(12_001)
   })
 

@@ -6,7 +6,7 @@ import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { EventDoc, WebhookEndpoint } from '../../../services/domain/webhooks/documents.ts'
 import { eventDocId } from '../../../services/domain/webhooks/event-ids.ts'
 import { createWebhookSecret } from '../../../services/domain/webhooks/new-secret.ts'
-import { notifyOps } from '../../../services/domain/webhooks/ops-events.ts'
+import { notifyOps, type OpsEvent } from '../../../services/domain/webhooks/ops-events.ts'
 import { eachStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 import { createWebhookHarness, hangingEndpoint, MINUTES, SECONDS, type WebhookHarness } from '../../support/webhooks.ts'
@@ -249,11 +249,15 @@ eachStore('several endpoints of an app', fresh => {
         await harness.publish(message)
       },
     }
-    const ops = { company_id: 'cmp_acme', app_id: 'app_shop', subject: 'cmp_acme', at: harness.clock.now() }
-    await notifyOps({ store, broker }, { ...ops, type: 'ops.provider_open' })
+    const ops = { company_id: 'cmp_acme', subject: 'cmp_acme', at: harness.clock.now() }
+    const notice = { ...ops, _id: newId('ntc', ops.at) }
+    const tell = (event: OpsEvent) => notifyOps({ store, broker }, event, ['app_shop', 'app_other'])
+    await tell({ ...notice, type: 'ops.provider_open' })
     expect(published).to.deep.equal([])
-    await notifyOps({ store, broker }, { ...ops, type: 'ops.balance_low' })
-    const [id = ''] = published
+    await tell({ ...notice, type: 'ops.balance_low' })
+    await tell({ ...notice, type: 'ops.balance_low' })
+    const [id = '', again] = published
+    expect(again, 'of a notice that comes again').to.equal(id)
     await harness.soon(async () => expect((await stateAt(id, crm))?.status).to.equal('delivered'))
     expect(hostsCalled(id)).to.deep.equal(['crm'])
     expect(JSON.parse(harness.callsOf(id)[0]?.body ?? '')).to.deep.equal({

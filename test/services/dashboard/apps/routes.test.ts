@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { isId } from '../../../../infra/ids.ts'
 import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
+import { twilioSid } from '../../../../services/domain/tenancy/twilio-sids.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { userBrowser } from '../../../support/dashboard-session.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'
@@ -32,6 +33,7 @@ onEmbeddedStore('apps', fresh => {
       name: 'Shop',
       settings,
       warnings: [],
+      twilio: { account_sid: twilioSid('cmp', company.id), service_sid: twilioSid('app', id) },
       created_at,
       closed_at: null,
     })

@@ -130,7 +130,10 @@ describe('the pages of the reference', () => {
       const headings = [...page.matchAll(/<h([1-4])[^>]*>(.*?)<\/h\1>/g)].map(
         ([, level, name = '']) => `${'#'.repeat(Number(level))} ${name.replaceAll(/<[^>]+>/g, '')}`,
       )
-      const written = text.replaceAll('`', '').replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').split('\n')
+      const written = text
+        .replaceAll('`', '')
+        .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .split('\n')
       for (const heading of headings) expect(written, path).to.include(heading.replaceAll('&#39;', "'"))
       expect(text.match(/^```/gm)?.length ?? 0, path).to.equal(2 * (page.match(/<pre/g)?.length ?? 0))
       for (const [, href = ''] of text.matchAll(/\]\((\/docs[^)#]*)/g))

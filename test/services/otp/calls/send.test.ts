@@ -41,6 +41,8 @@ onEmbeddedStore('a send', fresh => {
     claim: null,
     ...more,
   })
+  /** The second delivery takes from no limit. */
+  const withoutLimit = (answer: object | undefined) => ({ ...answer, limit: null })
   const stored = async () =>
     (await store.docs('otps').find({ app_id: 'app_a' }, { sort: { _id: -1 }, limit: 9 })).length
 
@@ -49,7 +51,7 @@ onEmbeddedStore('a send', fresh => {
       const twice = call({ claim })
       const answers = [await actor.ask(twice, `message ${nth}`), await actor.ask(twice, `message ${nth}`)]
       expect(answers[0]).to.include({ kind: 'verification' }).and.not.have.property('replayed')
-      expect(answers[1]).to.deep.equal(answers[0])
+      expect(withoutLimit(answers[1])).to.deep.equal(withoutLimit(answers[0]))
       expect(await stored(), 'the second delivery is not counted').to.equal(nth + 1)
     }
   })
@@ -64,7 +66,7 @@ onEmbeddedStore('a send', fresh => {
       const twice = call({ by, claim, challenge_solution })
       const answers = [await actor.ask(twice, 'message'), await actor.ask(twice, 'message')]
       expect(answers[0]).to.include({ kind: 'verification' })
-      expect(answers[1]).to.deep.equal(answers[0])
+      expect(withoutLimit(answers[1])).to.deep.equal(withoutLimit(answers[0]))
       const again = await actor.ask(call({ by, challenge_solution }))
       expect(again, 'it stays spent').to.include({ kind: 'refused', error: 'ChallengeRequiredError' })
     }

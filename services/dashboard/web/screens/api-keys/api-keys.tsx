@@ -1,8 +1,9 @@
-// The keys of an app, and the webhook that tells its backend what became of verifications.
+// The keys of an app, the webhook that tells its backend what became of verifications, and its names in Twilio's API.
 import { useApp } from '../../data/tenant.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import { Keys } from './keys.tsx'
+import { Twilio } from './twilio.tsx'
 import { Webhook } from './webhook.tsx'
 import './api-keys.css'
 
@@ -20,6 +21,7 @@ export default function ApiKeys() {
       )}
       <Keys />
       <Webhook />
+      <Twilio />
     </Screen>
   )
 }

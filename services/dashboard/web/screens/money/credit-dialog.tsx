@@ -12,7 +12,7 @@ import { useToast } from '../../ui/toasts.tsx'
 import { isRefusal, type NamedCredit, nameCredit, readUnanswered, storeUnanswered } from './unanswered-credit.ts'
 
 export interface CreditDialogProps {
-  company: Schemas['Company'] & { balance: number }
+  company: Schemas['Company']
   onDone(): Promise<void>
   onClose(): void
 }

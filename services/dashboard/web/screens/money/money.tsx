@@ -24,7 +24,7 @@ export default function Money() {
   const ledger = usePages(`ledger ${id}`, (page, signal) =>
     bodyOf(api.GET('/admin/v1/companies/{id}/ledger', { params: { path: { id }, query: page }, signal })),
   )
-  const afterCredit = async () => {
+  const afterChange = async () => {
     await Promise.all([account.reload(), ledger.reload()])
   }
   const problem = account.problem ?? prices.problem
@@ -41,7 +41,7 @@ export default function Money() {
       {account.data && prices.data ? (
         <>
           <div class="columns">
-            <BalanceCard company={account.data} prices={prices.data} onCredit={afterCredit} />
+            <BalanceCard company={account.data} prices={prices.data} onChanged={afterChange} />
             <ReconciliationCard key={id} companyId={id} mayRun={mayReconcile} />
           </div>
           <PricesCard prices={prices.data} onSaved={prices.replace} reload={prices.reload} />

@@ -1,4 +1,4 @@
-// Invites a person. Nothing is sent: the inviting person passes the address of the dashboard on.
+// Invites a person. Where no mail was sent, the inviting person passes the address of the dashboard on.
 import { useState } from 'preact/hooks'
 import { SIGN_IN_PATH } from '../../../screens.ts'
 import { api, bodyOf } from '../../api/client.ts'
@@ -25,7 +25,7 @@ export function InviteDialog({ isFirst, onInvited, onClose }: InviteDialogProps)
   const [email, setEmail] = useState('')
   const [name, setName] = useState('')
   const [role, setRole] = useState<UserRole>(isFirst ? 'owner' : 'developer')
-  const [invited, setInvited] = useState<string | null>(null)
+  const [invited, setInvited] = useState<{ email: string; mailed: boolean } | null>(null)
   const invite = () =>
     change.run(async () => {
       const user = await bodyOf(
@@ -34,10 +34,10 @@ export function InviteDialog({ isFirst, onInvited, onClose }: InviteDialogProps)
           body: { email, role, ...(name.trim() === '' ? {} : { name: name.trim() }) },
         }),
       )
-      setInvited(user.email ?? email)
+      setInvited({ email: user.email ?? email, mailed: user.mailed })
       await onInvited()
     })
-  if (invited !== null) return <Invited email={invited} onClose={onClose} />
+  if (invited !== null) return <Invited {...invited} onClose={onClose} />
   return (
     <Dialog title={`Invite a person to ${company.name}`} onClose={onClose}>
       <Form change={change} onSubmit={invite}>
@@ -65,14 +65,15 @@ export function InviteDialog({ isFirst, onInvited, onClose }: InviteDialogProps)
   )
 }
 
-function Invited({ email, onClose }: { email: string; onClose(): void }) {
+function Invited({ email, mailed, onClose }: { email: string; mailed: boolean; onClose(): void }) {
   const address = `${location.origin}${SIGN_IN_PATH}`
   return (
     <Dialog title="Invited" onClose={onClose}>
       <div class="prose" role="status">
         <p>
-          <strong>{email}</strong> is invited for 14 days. No message was sent: pass the address on. The person signs in
-          there, and presses Accept.
+          <strong>{email}</strong> is invited for 14 days.{' '}
+          {mailed ? 'A mail was sent.' : 'No message was sent: pass the address on.'} The person signs in there, and
+          presses Accept.
         </p>
       </div>
       <div class="team-address">

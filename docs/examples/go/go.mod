@@ -1,0 +1,3 @@
+module countersign.example
+
+go 1.22

@@ -1,0 +1,97 @@
+// Receives webhooks from Countersign. In: a signed event. Out: 204 once the event is accepted. The standard library alone: copy it, and put
+// your work into handle.
+//
+//	cd docs/examples/go
+//	WEBHOOK_SECRETS=whsec_… PORT=8080 go run ./webhook-receiver
+//
+// Separate several secrets by commas. All of them are accepted: give both while you replace one.
+package main
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const maxBodyBytes = 100_000
+
+type event struct {
+	ID      string          `json:"id"`
+	Type    string          `json:"type"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// rawBody is the body as it came, before any JSON parser.
+func isGenuine(rawBody []byte, header http.Header, secret string) bool {
+	timestamp := header.Get("X-Webhook-Timestamp")
+	signature, err := hex.DecodeString(header.Get("X-Webhook-Signature"))
+	if err != nil {
+		return false
+	}
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(timestamp + "."))
+	mac.Write(rawBody)
+	seconds, err := strconv.ParseInt(timestamp, 10, 64)
+	isFresh := err == nil && time.Since(time.Unix(seconds, 0)).Abs() <= 5*time.Minute
+	return hmac.Equal(signature, mac.Sum(nil)) && isFresh
+}
+
+// The ids of handled events. Keep yours in your database under a unique index, written together with what the event causes.
+var handledIDs sync.Map
+
+// Your work. Be quick: put the event into a queue, and process it after the response.
+func handle(e event) {
+	// The id is signed; the header X-Webhook-Mode, which says the same, is not.
+	mode := "live"
+	if strings.HasPrefix(e.ID, "evt_test_") {
+		mode = "test"
+	}
+	fmt.Println(mode, e.Type, string(e.Payload))
+}
+
+func receive(secrets []string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		// The signature is over the raw bytes: JSON that was parsed and serialized again has another signature.
+		rawBody, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBodyBytes))
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			return
+		}
+		for _, secret := range secrets {
+			var e event
+			if secret == "" || !isGenuine(rawBody, r.Header, secret) || json.Unmarshal(rawBody, &e) != nil {
+				continue
+			}
+			// If your response was late or lost, the event comes again: respond with 2xx again.
+			if _, isHandled := handledIDs.LoadOrStore(e.ID, true); !isHandled {
+				handle(e)
+			}
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+	}
+}
+
+func main() {
+	listener, err := net.Listen("tcp", "127.0.0.1:"+cmp.Or(os.Getenv("PORT"), "8080"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("listening on port %d\n", listener.Addr().(*net.TCPAddr).Port)
+	log.Fatal(http.Serve(listener, receive(strings.Split(os.Getenv("WEBHOOK_SECRETS"), ","))))
+}

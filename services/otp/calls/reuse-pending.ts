@@ -1,0 +1,78 @@
+// A send that does not start a second verification while the recipient's latest one is pending: then it is a resend of that one, with the
+// rules of a resend. In: the call. Out: what the send or the resend answers. Calls for one recipient take turns: in this process one after
+// the other, between processes by a claim that is held for as long as the call takes.
+import type { Clock } from '../../../infra/clock.ts'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { createSerialRunner } from '../../../infra/serial-runner.ts'
+import type { Docs } from '../../../infra/store/docs.ts'
+import type { Trace } from '../../../infra/trace.ts'
+import { statusAt } from '../../../machines/otp.code-life.ts'
+import { toCurrentVersion } from '../../../machines/otp.versions.ts'
+import { CLAIM_HELD_MS } from '../../domain/verifications/claim-holds.ts'
+import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import { inFlight } from '../../domain/verifications/encryption-context.ts'
+import { latestOfRecipient } from '../../domain/verifications/latest-of-recipient.ts'
+import { reuseIndexes } from '../../domain/verifications/lookup-indexes.ts'
+import { acceptRecipient } from '../../domain/verifications/valid-recipient.ts'
+import type { CachedApp } from '../apps.ts'
+import type { MessageResult } from './answers.ts'
+import type { Claims } from './idempotency-claims.ts'
+import type { createResend } from './resend.ts'
+import type { createSend, SendCall } from './send.ts'
+
+export interface ReuseDeps {
+  keyring: Pick<Keyring, 'indexes' | 'seal' | 'unseal'>
+  claims: Claims
+  otps: Pick<Docs<OtpDoc>, 'find'>
+  clock: Pick<Clock, 'now'>
+  send: ReturnType<typeof createSend>
+  resend: ReturnType<typeof createResend>
+}
+
+export function createSendOrResend({ keyring, claims, otps, clock, send, resend }: ReuseDeps) {
+  const runPerRecipient = createSerialRunner()
+
+  return async (
+    command_id: string,
+    call: SendCall,
+    app: CachedApp,
+    trace: Trace | undefined,
+  ): Promise<MessageResult> => {
+    const { by } = call
+    const start = () => send(command_id, call, app, trace)
+    const recipient = acceptRecipient(keyring.unseal(call.sealed_recipient, inFlight.recipient), by.mode)?.parsed.value
+    // The send refuses it.
+    if (recipient === undefined) return start()
+
+    const ids = reuseIndexes(keyring, by, recipient).sort()
+    return runPerRecipient(ids.join(), async () => {
+      // It holds no key: nothing is found by it once the call is over.
+      const claim = { ids, sealed_key: keyring.seal('', 'reuse') }
+      const turn = await claims.claim(claim, call.otp_id, CLAIM_HELD_MS)
+      try {
+        // Bound: another process has just started a verification, and has not ended its turn yet.
+        const latest = turn.kind === 'bound' ? turn.otp : await latestOfRecipient({ otps, keyring }, by, recipient)
+        if (latest === null || !isReusable(latest, call, clock.now())) return await start()
+        const channel = channelFor(latest, call)
+        return await resend(command_id, { type: 'otp.resend', by, otp_id: latest._id, channel }, app, trace)
+      } finally {
+        // A claim that stays is free again soon.
+        if (turn.kind === 'held') await claims.release(turn).catch(() => {})
+      }
+    })
+  }
+}
+
+function isReusable(latest: OtpDoc, { otp_id, channel, without_link }: SendCall, now: number): boolean {
+  // This call made it, and was delivered again.
+  if (latest._id === otp_id) return false
+  const { value, context: otp } = toCurrentVersion(latest)
+  const needsLink = otp.link !== null || (channel === 'whatsapp' && otp.whatsapp !== 'template')
+  return statusAt(value, otp, now) === 'pending' && !(without_link && needsLink)
+}
+
+/** A verification that was started on one channel stays there, with the same code, unless another is named. */
+function channelFor({ context: { order, channel: current } }: OtpDoc, { channel }: SendCall) {
+  const staysThere = order.length === 1 && order[0] === channel && current === channel
+  return channel === undefined || staysThere ? null : channel
+}

@@ -1,0 +1,180 @@
+// Incidents that owners and endpoints are told of. In: balances, endpoints and circuit breakers as the store has them. Out: a notice for each
+// incident, which tell-notices.ts sends. An incident goes on until what was wrong has been right for a while, or by a margin, so that what
+// goes to and fro is one incident.
+//
+// Nothing is recorded where an incident happens, so a send, a call or a breaker costs no more for it, and a process that dies loses none. An
+// incident begins with one insert under a unique name. The name is made from notices that were read before the state was, so a process that
+// was slow, or lost its lease, finds it taken.
+import type { Clock } from '../../infra/clock.ts'
+import { newId } from '../../infra/ids.ts'
+import type { Logger } from '../../infra/log/log.ts'
+import { scanAll } from '../../infra/store/scan.ts'
+import { DAY_MS, MINUTE_MS } from '../../infra/time.ts'
+import type { CountersignStore } from '../domain/collections.ts'
+import {
+  incidentName,
+  incidentsOf,
+  NOTICE_RETENTION_DAYS,
+  type NoticeDoc,
+  type NoticeType,
+  numberOf,
+  wrongOf,
+} from '../domain/notices/documents.ts'
+import { findOwners } from '../domain/notices/owners.ts'
+import { hasConsoleMail } from '../domain/tenancy/console-mail.ts'
+import { isClosed } from '../domain/tenancy/documents.ts'
+import type { Tenancy } from '../domain/tenancy/tenancy.ts'
+import { appIdOf, endpointId } from '../domain/webhooks/endpoint-ids.ts'
+import type { Sweep } from './sweep.ts'
+
+export interface IncidentSweepDeps {
+  store: CountersignStore
+  tenancy: Pick<Tenancy, 'providersOf'>
+  clock: Pick<Clock, 'now'>
+  log: Pick<Logger, 'info' | 'warn'>
+}
+
+/** What is wrong now. */
+interface Wrong extends Pick<NoticeDoc, 'subject'> {
+  /** The id of the thing. */
+  id: string
+  /** Of the company, or else of the app. */
+  owner: { company_id: string } | { app_id: string }
+}
+
+interface Watch {
+  type: NoticeType
+  /** The incident is over when nothing has been wrong for so long. */
+  quietMs: number
+  /** `ongoing`: the ids of things whose incident goes on. */
+  find(ongoing: ReadonlySet<string>): Promise<Wrong[]>
+}
+
+const LOOK_EVERY_MS = 10_000
+const QUIET_MS = 10 * MINUTE_MS
+/** How often an incident that goes on is written. */
+const SEEN_EVERY_MS = QUIET_MS / 2
+/** A low balance is over when it is so much above its threshold. */
+const ENOUGH = 1.2
+/** An endpoint that was paused longer ago has been told of, or was paused under a release without notices. */
+const PAUSED_WITHIN_MS = DAY_MS
+/** More than go on at once. */
+const MAX_FOUND = 10_000
+
+export function createIncidentSweeps({ store, tenancy, clock, log }: IncidentSweepDeps): Record<string, Sweep> {
+  const notices = store.docs('notices')
+
+  const watches: Watch[] = [
+    {
+      type: 'ops.balance_low',
+      quietMs: 0,
+      async find(ongoing) {
+        const found: Wrong[] = []
+        for await (const company of scanAll(store.docs('companies'), { low_balance_watch: 1 })) {
+          const { _id: id, balance, low_balance_micros = 0 } = company
+          if (balance < low_balance_micros * (ongoing.has(id) ? ENOUGH : 1))
+            found.push({ id, subject: id, owner: { company_id: id } })
+        }
+        return found
+      },
+    },
+    {
+      type: 'ops.endpoint_paused',
+      quietMs: QUIET_MS,
+      async find() {
+        const path = 'life.context.paused.at'
+        const filter = { [path]: { $gt: clock.now() - PAUSED_WITHIN_MS } }
+        const found = await store.docs('webhooks').find(filter, { sort: { [path]: 1 }, limit: MAX_FOUND })
+        return found
+          .filter(({ status, deleted_at, life }) => status === 'paused' && !deleted_at && !isPausedByPerson(life))
+          .map(endpoint => ({
+            id: endpoint._id,
+            subject: endpointId(endpoint._id),
+            owner: { app_id: appIdOf(endpoint) },
+          }))
+      },
+    },
+    {
+      type: 'ops.provider_open',
+      quietMs: QUIET_MS,
+      async find() {
+        const filter = { state: { $gt: 'closed' } }
+        const found = await store.docs('breakers').find(filter, { sort: { state: 1 }, limit: MAX_FOUND })
+        return found
+          .filter(({ valid_until }) => valid_until > clock.now())
+          .map(({ app_id, provider }) => ({ id: `${app_id}:${provider}`, subject: provider, owner: { app_id } }))
+      },
+    },
+  ]
+
+  async function look({ type, quietMs, find }: Watch): Promise<void> {
+    const page = { sort: { open_since: 1 }, limit: MAX_FOUND } as const
+    const ongoing = await notices.find({ type, open_since: { $gt: 0 } }, page)
+    const idOf = (notice: NoticeDoc): string => wrongOf(notice).slice(type.length + 1)
+    // One thing may be wrong in several processes.
+    const wrong = new Map((await find(new Set(ongoing.map(idOf)))).map(one => [one.id, one]))
+    const now = clock.now()
+    for (const notice of ongoing) {
+      const { _id, seen_at } = notice
+      const isWrong = wrong.delete(idOf(notice))
+      // The revision belongs to the process that tells of it.
+      if (isWrong && now >= seen_at + SEEN_EVERY_MS)
+        await notices.modify({ _id, seen_at }, { $set: { seen_at: now, purge_at: purgeAt(now) } })
+      if (!isWrong && now >= seen_at + quietMs) await notices.modify({ _id, seen_at }, { $unset: { open_since: true } })
+    }
+    for (const one of wrong.values()) await open(type, one)
+  }
+
+  async function open(type: NoticeType, { id, subject, owner }: Wrong): Promise<void> {
+    const name = `${type}:${id}`
+    const [last] = await notices.find(incidentsOf(name), { sort: { incident: -1 }, limit: 1 })
+    if (last?.open_since !== undefined) return
+    const app = 'app_id' in owner ? (await store.docs('apps').get([owner.app_id])).get(owner.app_id) : undefined
+    const company_id = 'app_id' in owner ? (app?.company_id ?? '') : owner.company_id
+    const company = (await store.docs('companies').get([company_id])).get(company_id)
+    // Neither vendors nor endpoints are called for a closed company, and its owners cannot act.
+    if (!company || isClosed(company)) return
+    const owners = (await hasConsoleMail(tenancy)) ? await findOwners(store, company_id) : []
+    const now = clock.now()
+    const [outcome] = await notices.insert([
+      {
+        _id: newId('ntc', now),
+        incident: incidentName(name, last ? numberOf(last) + 1 : 1),
+        type,
+        company_id,
+        ...(app ? { app_id: app._id } : {}),
+        subject,
+        at: now,
+        seen_at: now,
+        open_since: now,
+        mails: owners.map(user => ({ user_id: user._id, mail_id: newId('dlv', now) })),
+        tries: 0,
+        due_at: now,
+        purge_at: purgeAt(now),
+        rev: 0,
+      },
+    ])
+    if (outcome === 'inserted')
+      log.warn({ type, company_id, ...(app ? { app_id: app._id } : {}), about: subject }, 'notice.opened')
+  }
+
+  /** What is wrong has no partition: the process that holds partition 0 looks for it. */
+  function createSweep(watch: Watch): Sweep {
+    let lookAt = 0
+    return async partitions => {
+      if (!partitions.includes(0) || clock.now() < lookAt) return 0
+      lookAt = clock.now() + LOOK_EVERY_MS
+      await look(watch)
+      return 0
+    }
+  }
+
+  return Object.fromEntries(watches.map(watch => [watch.type, createSweep(watch)]))
+}
+
+type Life = { context: { paused: { reason: string } | null } } | undefined
+
+/** The person knows. */
+const isPausedByPerson = (life: Life): boolean => life?.context.paused?.reason === 'operator'
+
+const purgeAt = (now: number): Date => new Date(now + NOTICE_RETENTION_DAYS * DAY_MS)

@@ -1,0 +1,59 @@
+// The mail that tells an owner of an incident. In: a notice, and what it is about. Out: subject and text, in plain words: what happened, what
+// it means, what to do.
+import type { NoticeDoc, NoticeType } from '../domain/notices/documents.ts'
+import type { ConsoleMail } from '../domain/tenancy/console-mail.ts'
+import type { App, Company } from '../domain/tenancy/documents.ts'
+
+export interface NoticeMailInput {
+  company: Pick<Company, '_id' | 'name' | 'low_balance_micros'>
+  /** Undefined where the notice is about the company. */
+  app: Pick<App, '_id' | 'name'> | undefined
+  publicUrl: string | null
+}
+
+interface Words {
+  subject: string
+  sentences: string[]
+  /** The screen that helps. */
+  path: string
+}
+
+const MICROS = 1_000_000
+
+export function noticeMail(
+  notice: Pick<NoticeDoc, 'type' | 'subject'>,
+  { company, app, publicUrl }: NoticeMailInput,
+): Pick<ConsoleMail, 'subject' | 'text'> {
+  const appName = app?.name ?? ''
+  const inApp = `/a/${app?._id}`
+  const words: Record<NoticeType, Words> = {
+    'ops.balance_low': {
+      subject: `The balance of ${company.name} is low`,
+      sentences: [
+        `The balance of ${company.name} has fallen below ${(company.low_balance_micros ?? 0) / MICROS}, the threshold that its owners set.`,
+        'When it is used up, messages that have a price are refused. The operator of this deployment credits it.',
+      ],
+      path: `/c/${company._id}/money`,
+    },
+    'ops.endpoint_paused': {
+      subject: `A webhook endpoint of ${appName} is paused`,
+      sentences: [
+        `The endpoint ${notice.subject} of the app ${appName} failed for too long, so no events are sent to it any more. They are kept for 7 days.`,
+        'Mend the endpoint and enable it again: then the events that wait are sent.',
+      ],
+      path: `${inApp}/webhooks`,
+    },
+    'ops.provider_open': {
+      subject: `The provider ${notice.subject} of ${appName} is failing`,
+      sentences: [
+        `At least half of the calls to the provider ${notice.subject} of the app ${appName} failed within a minute, so it is not called at the moment. Where the app has another provider, messages go there.`,
+        'It is tried again every 30 seconds. Nothing has to be done if the vendor recovers; if not, look at its account and credentials.',
+      ],
+      path: `${inApp}/providers`,
+    },
+  }
+  const { subject, sentences, path } = words[notice.type]
+  const link = publicUrl === null ? [] : [`${publicUrl}${path}`]
+  const why = `You get this mail as an owner of ${company.name}. You get one for each incident.`
+  return { subject, text: [...sentences, ...link, why].join('\n\n') }
+}

@@ -1,0 +1,175 @@
+"""Both clients against a scripted server: what they send, what they repeat, and how they behave while they wait."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from typing import Any
+
+import countersign
+import httpx
+import pytest
+from conftest import VERIFICATION, ScriptedServer, problem
+from countersign import AsyncCountersign, Countersign
+from countersign import client as clients
+
+OK = (200, VERIFICATION, {})
+UNAVAILABLE = problem("ServiceUnavailableError", 503)
+TIME = "2030-01-01T12:00:00.000Z"
+DETAILS = {**VERIFICATION, "created_at": TIME, "expires_at": TIME, "verified_at": None, "attempts_left": 5, "resend_at": None}
+VERIFIED = {"otp_id": "otp_1", "status": "approved", "matched": True, "attempts_left": 5, "verification_token": None}
+MESSAGE = {"message_id": "msg_1", "channel": "email", "masked_recipient": "a****@b.example", "status": "queued"}
+
+
+def challenge(difficulty: int) -> Any:
+    asked = {"type": "pow", "algorithm": "SHA-256", "salt": "c2FsdA", "difficulty": difficulty, "signature": "sig"}
+    return problem("ChallengeRequiredError", 403, challenge={**asked, "expires_at": "2030-01-01T00:00:00.000Z"})
+
+
+def test_sends_what_it_is_given(client: Any, server: ScriptedServer) -> None:
+    server.answers = [OK]
+    by = client("sk_test_1", base_url=f"{server.url}/")
+    answer = by.send("a@b.example", client_ip="203.0.113.7", locale="de", metadata={"order": "1"}, idempotency_key="mine")
+    assert (answer.otp_id, answer.action_url, answer.raw) == ("otp_1", None, VERIFICATION)
+    [(method, path, headers, body)] = server.requests
+    assert (method, path) == ("POST", "/api/v1/otp/send")
+    assert body == {"recipient": "a@b.example", "client_ip": "203.0.113.7", "locale": "de", "metadata": {"order": "1"}}
+    assert headers["authorization"] == "Bearer sk_test_1" and headers["idempotency-key"] == "mine"
+    assert headers["user-agent"].startswith(f"countersign-python/{countersign.__version__} ")
+
+
+def test_sends_a_code_of_ones_own(client: Any, server: ScriptedServer) -> None:
+    server.answers = [(200, MESSAGE, {})]
+    answer = client("sk_test_1", base_url=server.url).messages.send("a@b.example", "ABC123", locale="fr", client_ip="203.0.113.7")
+    assert (answer.message_id, answer.channel, answer.masked_recipient, answer.status) == tuple(MESSAGE.values())
+    [(method, path, headers, body)] = server.requests
+    assert (method, path) == ("POST", "/api/v1/messages") and headers["idempotency-key"]
+    assert body == {"recipient": "a@b.example", "code": "ABC123", "locale": "fr", "client_ip": "203.0.113.7"}
+
+
+@pytest.mark.usefixtures("no_waits")
+def test_repeats_a_send_until_it_is_answered(client: Any, server: ScriptedServer) -> None:
+    server.answers = [UNAVAILABLE, None, OK]
+    assert client("sk_test_1", base_url=server.url).send("a@b.example").otp_id == "otp_1"
+    keys = {headers["idempotency-key"] for _, _, headers, _ in server.requests}
+    assert len(server.requests) == 3 and len(keys) == 1
+
+
+@pytest.mark.usefixtures("no_waits")
+@pytest.mark.parametrize("outcome,error", [(UNAVAILABLE, countersign.ServiceUnavailableError), (None, countersign.APIConnectionError)])
+def test_does_not_repeat_a_verify_that_may_have_been_executed(client: Any, server: ScriptedServer, outcome: Any, error: Any) -> None:
+    server.answers = [outcome, (200, DETAILS, {})]
+    with pytest.raises(error):
+        client("sk_test_1", base_url=server.url).verify("otp_1", "123456")
+    assert [path for _, path, _, _ in server.requests] == ["/api/v1/otp/verify", "/api/v1/otp/otp_1"]
+
+
+@pytest.mark.parametrize("outcome", [UNAVAILABLE, None])
+def test_gets_the_lost_answer_to_a_right_code(client: Any, server: ScriptedServer, outcome: Any) -> None:
+    server.answers = [outcome, (200, {**DETAILS, "status": "approved"}, {}), (200, VERIFIED, {})]
+    assert client("sk_test_1", base_url=server.url).verify("otp_1", "123456").matched
+    assert len(server.requests) == 3
+
+
+def test_raises_the_first_error_of_a_verify_if_the_state_is_not_known(client: Any, server: ScriptedServer) -> None:
+    server.answers = [UNAVAILABLE, problem("OtpNotFoundError", 404)]
+    with pytest.raises(countersign.ServiceUnavailableError):
+        client("sk_test_1", base_url=server.url).verify("otp_1", "123456")
+
+
+@pytest.mark.usefixtures("no_waits")
+def test_repeats_a_verify_whose_connection_was_refused(client: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(countersign.APIConnectionError, match="Nothing was executed") as caught:
+        client("sk_test_1", base_url=f"http://127.0.0.1:{port}").verify("otp_1", "123456")
+    assert caught.value.status is None and isinstance(caught.value.__cause__, httpx.ConnectError)
+
+
+def test_gives_up_after_its_timeout(client: Any, server: ScriptedServer) -> None:
+    server.answers = [OK]
+    server.is_open.clear()
+    with pytest.raises(countersign.APITimeoutError):
+        client("sk_test_1", base_url=server.url, timeout=0.2, max_retries=0).send("a@b.example")
+
+
+def test_follows_no_redirect(client: Any, server: ScriptedServer) -> None:
+    server.answers = [(307, "", {"location": f"{server.url}/elsewhere"})]
+    with pytest.raises(countersign.HTTPException) as caught:
+        client("sk_test_1", base_url=server.url).send("a@b.example")
+    assert caught.value.status == 307 and len(server.requests) == 1
+
+
+def test_solves_a_challenge(client: Any, server: ScriptedServer) -> None:
+    server.answers = [challenge(8), OK]
+    assert client("pk_test_1", base_url=server.url).send("a@b.example").otp_id == "otp_1"
+    first, second = (headers for _, _, headers, _ in server.requests)
+    assert "challenge-solution" not in first and second["challenge-solution"] == "c2FsdA.51.sig"
+
+
+def test_raises_a_challenge_that_comes_again_and_again(client: Any, server: ScriptedServer) -> None:
+    server.answers = [challenge(1)]
+    with pytest.raises(countersign.ChallengeRequiredError) as caught:
+        client("pk_test_1", base_url=server.url).resend("otp_1")
+    assert caught.value.challenge["difficulty"] == 1 and len(server.requests) == 4
+
+
+def test_raises_a_challenge_that_it_cannot_solve_in_time(client: Any, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clients, "CHALLENGE_LIFE_SECONDS", 0.05)
+    server.answers = [challenge(200)]
+    with pytest.raises(countersign.ChallengeRequiredError):
+        client("pk_test_1", base_url=server.url).send("a@b.example")
+
+
+def test_lets_the_event_loop_run_while_it_solves_and_ends_when_canceled(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, ended = threading.Event(), threading.Event()
+    real = clients.solve
+
+    def observed(*args: Any) -> Any:
+        begun.set()
+        try:
+            return real(*args)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(clients, "solve", observed)
+    server.answers = [challenge(200)]
+
+    async def use() -> int:
+        async with AsyncCountersign("pk_test_1", base_url=server.url) as by:
+            sending = asyncio.create_task(by.send("a@b.example"))
+            turns = 0
+            while turns < 20 or not begun.is_set():
+                await asyncio.sleep(0.001)
+                turns += 1
+            assert not sending.done() and not ended.is_set()
+            sending.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await sending
+            return turns
+
+    assert asyncio.run(use()) >= 20
+    assert ended.wait(30), "the thread that solves goes on after its call was canceled"
+
+
+def test_leaves_a_given_http_client_open(server: ScriptedServer) -> None:
+    server.answers = [OK]
+    with httpx.Client() as http:
+        with Countersign("sk_test_1", base_url=server.url, http_client=http) as by:
+            by.send("a@b.example")
+        assert not http.is_closed
+    own = Countersign("sk_test_1", base_url=server.url)
+    own.close()
+    with pytest.raises(RuntimeError):
+        own.send("a@b.example")
+
+
+def test_does_not_show_its_key() -> None:
+    assert "sk_live_1" not in repr(Countersign("sk_live_1", base_url="https://otp.example.com"))
+
+
+@pytest.mark.parametrize("key,base_url", [("", "https://otp.example.com"), ("sk_test_1", "otp.example.com")])
+def test_refuses_what_cannot_work(client: Any, key: str, base_url: str) -> None:
+    with pytest.raises(ValueError):
+        client(key, base_url=base_url)

@@ -1,0 +1,362 @@
+import { expect } from 'chai'
+import { twilioSid } from '../../services/domain/tenancy/twilio-sids.ts'
+import type { Answer } from '../support/api-caller.ts'
+import { checkDocumented } from '../support/documented-answers.ts'
+import { type Flow, freshNumber, type Tenant, wrongCode } from '../support/flow.ts'
+import { ABUSIVE_IP, describeFlow, FLOW_APP_KEYS } from '../support/shared-flow.ts'
+
+type Form = Record<string, string> | [string, string][]
+
+/** Calls Twilio's API as an app. `path` follows the service. */
+function twilioOf(flow: Flow, { company, app, key }: { company: string; app: string; key: string }) {
+  const service = twilioSid('app', app)
+  const ask = async (path: string, form?: Form, user = twilioSid('cmp', company), password = key): Promise<Answer> => {
+    await flow.advance(1)
+    const response = await fetch(`${flow.countersign.url}/compat/twilio/v2/Services/${service}${path}`, {
+      method: form === undefined ? 'GET' : 'POST',
+      headers: { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` },
+      ...(form === undefined ? {} : { body: new URLSearchParams(form) }),
+    })
+    const text = await response.text()
+    return checked(response, text, form === undefined ? 'GET' : 'POST')
+  }
+  const named = (name: string) => `/Verifications/${encodeURIComponent(name)}`
+  return {
+    ask,
+    create: (To: string, more: Record<string, string> = {}) => ask('/Verifications', { To, Channel: 'sms', ...more }),
+    check: (form: Form) => ask('/VerificationCheck', form),
+    fetch: (name: string) => ask(named(name)),
+    update: (name: string, Status: string) => ask(named(name), { Status }),
+  }
+}
+
+/** The whole answer, which must be as the document says. */
+function checked(response: Response, text: string, method: string): Answer {
+  const answer = { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
+  const { pathname: path } = new URL(response.url)
+  checkDocumented({ ...answer, method, path, type: answer.headers.get('content-type') })
+  return answer
+}
+
+const tenantOf = (flow: Flow, { company, app, server }: Tenant) => twilioOf(flow, { company, app, key: server.key })
+
+/** Checks the whole shape of an error, and answers its code. */
+function errorOf({ status, body, headers }: Answer): number {
+  expect(body).to.have.all.keys('code', 'message', 'more_info', 'status')
+  expect(body.status).to.equal(status)
+  expect(body.message).to.be.a('string').that.is.not.empty
+  expect(body.more_info).to.equal(`https://www.twilio.com/docs/errors/${body.code}`)
+  expect(headers.get('content-type')).to.match(/^application\/json/)
+  return body.code
+}
+
+const NO_COOLDOWN = { resend_cooldown_seconds: [0] }
+
+describeFlow("Twilio's API", flow => {
+  it('starts a verification and checks its code, wrong and right', async () => {
+    const tenant = await flow.createTenant()
+    const twilio = tenantOf(flow, tenant)
+    const to = freshNumber()
+    const created = await twilio.create(to)
+    expect(created.status, created.text).to.equal(201)
+    const { sid, date_created, date_updated, send_code_attempts, url, ...rest } = created.body
+    expect(rest).to.deep.equal({
+      service_sid: twilioSid('app', tenant.app),
+      account_sid: twilioSid('cmp', tenant.company),
+      to,
+      channel: 'sms',
+      status: 'pending',
+      valid: false,
+      lookup: {},
+      amount: null,
+      payee: null,
+      sna: null,
+    })
+    expect(sid).to.match(/^VE[0-9a-f]{32}$/)
+    expect(url).to.match(new RegExp(`/compat/twilio/v2/Services/${rest.service_sid}/Verifications/${sid}$`))
+    expect(date_created)
+      .to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+      .and.equal(date_updated)
+    expect(send_code_attempts).to.have.length(1)
+    expect(send_code_attempts[0]).to.include({ channel: 'SMS', time: date_created })
+    expect(send_code_attempts[0].attempt_sid).to.match(/^VL[0-9a-f]{32}$/)
+
+    const code = await flow.waitForCode(to)
+    const wrong = await twilio.check({ To: to, Code: wrongCode(code) })
+    expect(wrong.status, wrong.text).to.equal(201)
+    expect(wrong.body).to.include({ sid, to, status: 'pending', valid: false })
+    const right = await twilio.check({ VerificationSid: sid, Code: code })
+    const { lookup, sna, ...inBoth } = rest
+    expect(right.body).to.deep.include({
+      ...inBoth,
+      sid,
+      status: 'approved',
+      valid: true,
+      sna_attempts_error_codes: [],
+    })
+    expect((await twilio.fetch(sid)).body).to.include({ status: 'approved', valid: true })
+  })
+
+  it('knows the company and the app of a bootstrap file, whose ids hold no ULID', async () => {
+    const twilio = twilioOf(flow, { company: 'cmp_flow', app: 'app_flow', key: FLOW_APP_KEYS.test })
+    const { status, body } = await twilio.create(freshNumber())
+    expect([status, body.account_sid]).to.deep.equal([201, twilioSid('cmp', 'cmp_flow')])
+  })
+
+  it('resends a pending verification on a second create, with the same code, within the rules of a resend', async () => {
+    const twilio = tenantOf(flow, await flow.createTenant({ send_attempts: 3, resend_cooldown_seconds: [30] }))
+    const to = freshNumber()
+    const { sid } = (await twilio.create(to)).body
+    const code = await flow.waitForCode(to)
+    const early = await twilio.create(to)
+    expect([early.status, errorOf(early)]).to.deep.equal([429, 60212])
+    expect(Number(early.headers.get('retry-after'))).to.be.within(1, 30)
+
+    await flow.advance(30_000)
+    const again = (await twilio.create(to)).body
+    expect(again).to.include({ sid, channel: 'sms' })
+    expect(again.send_code_attempts).to.have.length(2)
+    expect(await flow.waitForCode(to, 2), 'the same code').to.equal(code)
+    await flow.advance(30_000)
+    const moved = (await twilio.create(to, { Channel: 'whatsapp' })).body
+    expect(moved).to.include({ sid, channel: 'whatsapp' })
+    expect(moved.send_code_attempts.map(({ channel }: { channel: string }) => channel)).to.deep.equal([
+      'SMS',
+      'SMS',
+      'WHATSAPP',
+    ])
+    await flow.advance(30_000)
+    const spent = await twilio.create(to)
+    expect([spent.status, errorOf(spent)]).to.deep.equal([429, 60203])
+
+    await twilio.update(sid, 'canceled')
+    expect((await twilio.create(to)).body.sid, 'one that is over is not resent').to.not.equal(sid)
+  })
+
+  it('starts one verification when many creates for a number arrive at the same time', async () => {
+    const twilio = tenantOf(flow, await flow.createTenant())
+    const to = freshNumber()
+    const answers = await flow.advanceUntil(Promise.all(Array.from({ length: 8 }, () => twilio.create(to))))
+    expect(
+      answers.filter(({ status }) => status === 201),
+      'accepted',
+    ).to.have.length(1)
+    expect(new Set(answers.filter(({ status }) => status !== 201).map(errorOf))).to.deep.equal(new Set([60212]))
+    await flow.waitForCode(to, 1)
+  })
+
+  it('uses the named channel, or with auto the routing of the app', async () => {
+    const routing = { default: ['telegram', 'sms'] }
+    const twilio = tenantOf(flow, await flow.createTenant({ routing, channels: { whatsapp: { enabled: false } } }))
+    expect((await twilio.create(freshNumber(), { Channel: 'auto' })).body.channel).to.equal('telegram')
+    expect((await twilio.create(freshNumber())).body.channel).to.equal('sms')
+    const byMail = await twilio.create('ada@example.com', { Channel: 'email' })
+    expect(byMail.body, byMail.text).to.include({ channel: 'email', to: 'ada@example.com' })
+    expect(errorOf(await twilio.create(freshNumber(), { Channel: 'whatsapp' }))).to.equal(60223)
+    expect(errorOf(await twilio.create(freshNumber(), { Channel: 'email' })), 'a number').to.equal(60200)
+  })
+
+  it('never puts a verification on a WhatsApp link, which its answer could not show', async () => {
+    const whatsapp = { mode: 'link_code', business_number: '+15550001111' }
+    const routing = { default: ['whatsapp', 'sms'] }
+    const tenant = await flow.createTenant({ routing, channels: { whatsapp }, ...NO_COOLDOWN })
+    const twilio = tenantOf(flow, tenant)
+    expect((await twilio.create(freshNumber(), { Channel: 'auto' })).body.channel).to.equal('sms')
+    expect(errorOf(await twilio.create(freshNumber(), { Channel: 'whatsapp' }))).to.equal(60223)
+    const to = freshNumber()
+    expect((await tenant.server.send(to)).body.action_url, 'a link of /api/v1').to.be.a('string')
+    expect((await twilio.create(to, { Channel: 'auto' })).body.channel, 'is not resent').to.equal('sms')
+  })
+
+  it('finds no verification to check that is unknown, approved, canceled or expired', async () => {
+    const twilio = tenantOf(flow, await flow.createTenant())
+    const check = async (form: Form) => errorOf(await twilio.check(form))
+    expect(await check({ To: freshNumber(), Code: '123456' }), 'unknown number').to.equal(20404)
+    expect(await check({ VerificationSid: `VE${'0'.repeat(32)}`, Code: '123456' }), 'unknown SID').to.equal(20404)
+    expect(await check({ VerificationSid: 'VE12', Code: '123456' }), 'no SID').to.equal(20404)
+
+    const [approved, canceled, expired] = [freshNumber(), freshNumber(), freshNumber()]
+    const [one] = [await twilio.create(approved), await twilio.create(canceled), await twilio.create(expired)]
+    const code = await flow.waitForCode(approved)
+    const both = { To: freshNumber(), VerificationSid: one.body.sid, Code: code }
+    expect(await check(both), 'the code of another number').to.equal(20404)
+    expect((await twilio.check({ ...both, To: approved })).body.valid).to.equal(true)
+    expect(await check({ To: approved, Code: code })).to.equal(20404)
+    expect(await check({ VerificationSid: one.body.sid, Code: code })).to.equal(20404)
+    expect((await twilio.update(canceled, 'canceled')).body).to.include({ status: 'canceled', valid: false })
+    expect(await check({ To: canceled, Code: await flow.waitForCode(canceled) })).to.equal(20404)
+    const late = await flow.waitForCode(expired)
+    await flow.advance(600_000)
+    expect(await check({ To: expired, Code: late })).to.equal(20404)
+    expect((await twilio.fetch(expired)).body.status).to.equal('expired')
+  })
+
+  it('approves once when the right code is checked many times at the same time', async () => {
+    const twilio = tenantOf(flow, await flow.createTenant())
+    const to = freshNumber()
+    await twilio.create(to)
+    const Code = await flow.waitForCode(to)
+    const checks = await flow.advanceUntil(Promise.all(Array.from({ length: 5 }, () => twilio.check({ To: to, Code }))))
+    expect(checks.filter(({ status }) => status === 201).map(({ body }) => body.valid)).to.deep.equal([true])
+    for (const other of checks.filter(({ status }) => status !== 201)) expect(errorOf(other)).to.equal(20404)
+  })
+
+  it('says that the checks are spent after five wrong codes, until the verification would have expired', async () => {
+    const twilio = tenantOf(flow, await flow.createTenant())
+    const to = freshNumber()
+    await twilio.create(to)
+    const code = await flow.waitForCode(to)
+    const statuses = []
+    for (let nth = 0; nth < 5; nth += 1)
+      statuses.push((await twilio.check({ To: to, Code: wrongCode(code) })).body.status)
+    expect(statuses).to.deep.equal([...Array(4).fill('pending'), 'max_attempts_reached'])
+    const sixth = await twilio.check({ To: to, Code: code })
+    expect([sixth.status, errorOf(sixth)]).to.deep.equal([429, 60202])
+    expect((await twilio.fetch(to)).body.status).to.equal('max_attempts_reached')
+    await flow.advance(600_000)
+    expect(errorOf(await twilio.check({ To: to, Code: code }))).to.equal(20404)
+  })
+
+  it('cancels by SID and by number, and does not approve by hand', async () => {
+    const twilio = tenantOf(flow, await flow.createTenant())
+    const [one, other] = [freshNumber(), freshNumber()]
+    const { sid } = (await twilio.create(one)).body
+    await twilio.create(other)
+    expect(errorOf(await twilio.update(sid, 'approved'))).to.equal(60200)
+    expect((await twilio.fetch(one)).body).to.include({ sid, status: 'pending' })
+    expect((await twilio.update(sid.toUpperCase(), 'canceled')).body).to.include({ sid, status: 'canceled' })
+    expect((await twilio.update(other, 'canceled')).body).to.include({ to: other, status: 'canceled' })
+    expect(errorOf(await twilio.update(freshNumber(), 'canceled'))).to.equal(20404)
+  })
+
+  it('does not take a verification that a device started for the one of the number', async () => {
+    const tenant = await flow.createTenant(NO_COOLDOWN)
+    const twilio = tenantOf(flow, tenant)
+    const to = freshNumber()
+    const { sid } = (await twilio.create(to)).body
+    const code = await flow.waitForCode(to)
+    const started = await tenant.device.send(to)
+    expect(started.status, started.text).to.equal(200)
+    expect((await twilio.fetch(to)).body.sid).to.equal(sid)
+    expect((await twilio.check({ To: to, Code: code })).body).to.include({ sid, valid: true })
+    const theirs = twilioSid('otp', started.body.otp_id)
+    await flow.waitForCode(to, 2)
+    expect(errorOf(await twilio.check({ VerificationSid: theirs, Code: '123456' })), 'proved by exchange').to.equal(
+      20404,
+    )
+  })
+
+  it('asks for a server key of the company and the app, and tells nothing else apart', async () => {
+    const [tenant, other] = [await flow.createTenant(), await flow.createTenant()]
+    const twilio = tenantOf(flow, tenant)
+    const { sid } = (await twilio.create(freshNumber())).body
+    const path = `/Verifications/${sid}`
+    expect((await twilio.ask(path, undefined, 'SKanything')).body.sid, 'any SK').to.equal(sid)
+    const company = twilioSid('cmp', tenant.company)
+    const refused = [
+      await twilio.ask(path, undefined, company, 'sk_test_unknown'),
+      await twilio.ask(path, undefined, company, ''),
+      await twilio.ask(path, undefined, company, tenant.device.key),
+      await twilio.ask(path, undefined, twilioSid('cmp', other.company)),
+      await twilio.ask(path, undefined, ''),
+    ]
+    for (const answer of refused) {
+      expect([answer.status, errorOf(answer)]).to.deep.equal([401, 20003])
+      expect(answer.headers.get('www-authenticate')).to.equal('Basic realm="countersign"')
+    }
+    const form = { To: freshNumber(), Channel: 'sms' }
+    const ofOther = await twilio.ask('/Verifications', form, twilioSid('cmp', other.company), other.server.key)
+    expect([ofOther.status, errorOf(ofOther)], 'the service of another app').to.deep.equal([404, 20404])
+    expect(errorOf(await tenantOf(flow, other).fetch(sid)), 'a verification of another app').to.equal(20404)
+    const live = await flow.createKey(tenant.app, 'server', 'live')
+    expect(errorOf(await twilio.ask(path, undefined, company, live.key)), 'of the other mode').to.equal(20404)
+  })
+
+  it('refuses a bad value of every parameter in the shape of Twilio, and starts nothing', async () => {
+    const tenant = await flow.createTenant()
+    const twilio = tenantOf(flow, tenant)
+    const To = freshNumber()
+    const good = { To, Channel: 'sms' }
+    const refused: [string, Form][] = [
+      ['/Verifications', {}],
+      ['/Verifications', { Channel: 'sms' }],
+      ['/Verifications', { To }],
+      ['/Verifications', { ...good, To: '' }],
+      ['/Verifications', { ...good, To: '14155550000' }],
+      ['/Verifications', { ...good, To: 'nobody' }],
+      ['/Verifications', { ...good, To: `+${'1'.repeat(5_000)}` }],
+      ['/Verifications', { ...good, Channel: 'call' }],
+      ['/Verifications', { ...good, Channel: '' }],
+      ['/Verifications', { ...good, DeviceIp: '300.1.1.1' }],
+      ['/Verifications', { ...good, CustomCode: '123456' }],
+      ['/Verifications', { ...good, CustomMessage: 'Hello' }],
+      ['/Verifications', { ...good, Amount: '10', Payee: 'Ada' }],
+      ['/Verifications', { ...good, TemplateSid: 'HJ1' }],
+      ['/Verifications', [...Object.entries(good), ['To', freshNumber()]]],
+      ['/VerificationCheck', {}],
+      ['/VerificationCheck', { Code: '123456' }],
+      ['/VerificationCheck', { To }],
+      ['/VerificationCheck', { To, Code: ' - ' }],
+      ['/VerificationCheck', { To: 'nobody', Code: '123456' }],
+      ['/VerificationCheck', { To, Code: '1', Amount: '10' }],
+      [
+        '/VerificationCheck',
+        [
+          ['To', To],
+          ['Code', '1'],
+          ['Code', '2'],
+        ],
+      ],
+      [`/Verifications/${encodeURIComponent(To)}`, {}],
+      [`/Verifications/${encodeURIComponent(To)}`, { Status: 'pending' }],
+    ]
+    for (const [path, form] of refused) {
+      const answer = await twilio.ask(path, form)
+      expect([answer.status, errorOf(answer)], `${path} ${JSON.stringify(form)}`).to.deep.equal([400, 60200])
+    }
+    const notFound = await twilio.fetch('%00\u{10FFFF}/..')
+    expect(errorOf(notFound)).to.equal(20404)
+    expect(await flow.inbox(To)).to.have.length(0)
+    const odd = await twilio.create(To, { Locale: 'no language', DeviceIp: '127.0.0.1', Tags: '{}' })
+    expect(odd.status, 'a locale that is not known falls back, and other parameters are ignored').to.equal(201)
+  })
+
+  it('answers bodies that are no form, other methods and other paths in the shape of Twilio', async () => {
+    const tenant = await flow.createTenant()
+    const root = `${flow.countersign.url}/compat/twilio`
+    const service = `${root}/v2/Services/${twilioSid('app', tenant.app)}`
+    const key = Buffer.from(`SK1:${tenant.server.key}`).toString('base64')
+    const ask = async (url: string, init: RequestInit): Promise<[number, number]> => {
+      const response = await fetch(url, { ...init, headers: { Authorization: `Basic ${key}`, ...init.headers } })
+      return [response.status, errorOf(checked(response, await response.text(), init.method ?? 'GET'))]
+    }
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
+    const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>) =>
+      ask(`${service}/Verifications`, { method: 'POST', body, headers })
+    expect(await post('{}', { 'Content-Type': 'application/json' })).to.deep.equal([415, 20415])
+    expect(await post(Uint8Array.of(0x54, 0x6f, 0x3d, 0xff), form)).to.deep.equal([400, 20400])
+    expect(await post(`To=${'1'.repeat(20_000)}`, form)).to.deep.equal([413, 20413])
+    expect(await post('To=1', { ...form, 'Content-Encoding': 'gzip' })).to.deep.equal([415, 20415])
+    expect(await post('To=%E0%A4%A&&&=x&Channel', form)).to.deep.equal([400, 60200])
+    expect(await ask(`${service}/Verifications`, { method: 'GET' })).to.deep.equal([405, 20004])
+    expect(await ask(`${service}/Verifications/x`, { method: 'DELETE' })).to.deep.equal([405, 20004])
+    expect(await ask(`${service}/Entities`, { method: 'POST' })).to.deep.equal([404, 20404])
+    expect(await ask(`${root}/v2`, { method: 'GET' })).to.deep.equal([404, 20404])
+    expect(await ask(`${service}/Verifications/%E0%A4%A`, { method: 'GET' })).to.deep.equal([404, 20404])
+  })
+
+  it('has the code of Twilio for each refusal of a send', async () => {
+    const twilio = tenantOf(flow, await flow.createTenant())
+    const magic = { '01': 60200, '02': 60223, '03': 60605, '04': 20005, '05': 60410, '06': 60203 }
+    for (const [number, code] of Object.entries(magic))
+      expect(errorOf(await twilio.create(`+150055500${number}`)), number).to.equal(code)
+    expect(errorOf(await twilio.create(freshNumber(), { DeviceIp: ABUSIVE_IP }))).to.equal(60410)
+    const limited = tenantOf(
+      flow,
+      await flow.createTenant({ limits: { app_without_client_ip: [{ max: 1, seconds: 600 }] } }),
+    )
+    expect((await limited.create(freshNumber())).status).to.equal(201)
+    expect(errorOf(await limited.create(freshNumber()))).to.equal(20429)
+    expect((await limited.create(freshNumber(), { DeviceIp: '8.8.8.8' })).status, 'with an address').to.equal(201)
+  })
+})
