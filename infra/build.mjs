@@ -2,7 +2,7 @@
 //
 //   node infra/build.mjs          the server and its pages, for `npm start`
 //   node infra/build.mjs tests    the tests as well
-//   node infra/build.mjs types    only the types of the admin API, for type checks and editors
+//   node infra/build.mjs types    only the types of the APIs, for type checks and editors
 //   node infra/build.mjs cli      the server without its pages, for the command line
 //
 // It is JavaScript because nothing is compiled yet when it runs.
@@ -11,15 +11,15 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import process from 'node:process'
-import { typesOf } from './openapi/types.mjs'
+import { clientPart, typesOf } from './openapi/types.mjs'
 
 const ROOT = join(import.meta.dirname, '..')
-const SITES = { dashboard: 'services/dashboard/web', docs: 'services/edge/docs/web' }
+const SITES = { dashboard: 'services/dashboard/web', docs: 'services/edge/docs/web', element: 'clients' }
 const SERVER = ['tsconfig.json', 'package-lock.json', 'machines', 'infra', 'services']
 /** `builds`: the tests are compiled together with the server. */
 const PROJECTS = {
   server: { config: '.', sources: SERVER, builds: ['server'] },
-  tests: { config: 'test', sources: [...SERVER, 'test', 'docs/examples'], builds: ['server', 'tests'] },
+  tests: { config: 'test', sources: [...SERVER, 'clients', 'test', 'docs/examples'], builds: ['server', 'tests'] },
 }
 
 const timeOf = path => statSync(resolve(ROOT, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
@@ -43,13 +43,19 @@ function compile(name) {
   for (const built of builds) writeFileSync(join(ROOT, markOf(built)), '')
 }
 
-/** What the pages of the dashboard and the command line know of the admin API. */
+/** What the pages of the dashboard, the command line and the clients know of the APIs. */
+const API_TYPES = {
+  'services/dashboard/web/api/schema.ts': document => document,
+  'services/cli/schema.ts': document => document,
+  'clients/typescript/src/schema.ts': clientPart,
+}
+
 function writeApiTypes() {
   const document = 'docs/openapi.json'
-  for (const types of ['services/dashboard/web/api/schema.ts', 'services/cli/schema.ts']) {
-    if (timeOf(types) > Math.max(timeOf(document), timeOf('infra/openapi/types.mjs'))) continue
-    writeFileSync(join(ROOT, types), typesOf(JSON.parse(readFileSync(join(ROOT, document), 'utf8'))))
-  }
+  const made = Math.max(timeOf(document), timeOf('infra/openapi/types.mjs'))
+  for (const [types, part] of Object.entries(API_TYPES))
+    if (timeOf(types) <= made)
+      writeFileSync(join(ROOT, types), typesOf(part(JSON.parse(readFileSync(join(ROOT, document), 'utf8')))))
 }
 
 const target = process.argv[2] ?? 'server'
@@ -64,6 +70,6 @@ if (target === 'tests') {
 const { buildSites } = await import(join(ROOT, 'dist/infra/web/build.js'))
 await buildSites(
   SITES,
-  site => announce(`${site} pages`),
+  site => announce(`${site} for web pages`),
   module => import(module),
 )

@@ -8,6 +8,7 @@ export type IdPrefix =
   | 'app'
   | 'key'
   | 'otp'
+  | 'msg'
   | 'dlv'
   | 'evt'
   | 'aud'
@@ -48,6 +49,9 @@ export function newId(prefix: IdPrefix, now: number, random: Random = pooledRand
 export const firstIdAt = (prefix: IdPrefix, time: number): string =>
   newId(prefix, Math.min(Math.max(0, Math.floor(time)), MAX_TIME), size => new Uint8Array(size))
 
+/** The id with the same ULID and another prefix. */
+export const withPrefix = (prefix: IdPrefix, id: string): string => `${prefix}${id.slice(id.indexOf('_'))}`
+
 /** Whether the text has the form of an id that `newId` makes. */
 export const isId = (prefix: IdPrefix, text: string): boolean => ID_PATTERNS[prefix].test(text)
 
@@ -83,6 +87,7 @@ const ID_PATTERNS: Readonly<Record<IdPrefix, RegExp>> = {
   app: idPattern('app'),
   key: idPattern('key'),
   otp: idPattern('otp'),
+  msg: idPattern('msg'),
   dlv: idPattern('dlv'),
   evt: idPattern('evt'),
   aud: idPattern('aud'),

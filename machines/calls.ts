@@ -30,6 +30,8 @@ export type OtpCall =
       locale: string | null
       /** Null when the address is absent, private or reserved. */
       sealed_client_ip: string | null
+      /** The code that the caller made: then a message is made, and `otp_id` is its `msg_…`. Absent for a verification. */
+      sealed_code?: string
       /** As JSON; absent without metadata. */
       sealed_metadata?: string
       /** Null when the call has no idempotency key. */

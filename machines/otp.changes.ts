@@ -3,6 +3,7 @@
 import type { Channel } from './channels.ts'
 import { deliveryToRecharge, keepsPrice } from './otp.charges.ts'
 import { expiryAfterSend } from './otp.code-life.ts'
+import { isMessage } from './otp.queries.ts'
 import type { Caller, Delivery, DeliveryStatus, Link, Otp, OtpStart, Prices, ReportDetails } from './otp.ts'
 
 /** In the link modes of WhatsApp the user writes first, so no message is sent. */
@@ -46,13 +47,17 @@ export function newOtp(start: OtpStart): Otp {
   }
 }
 
-/** A resend uses up one send, and starts the code's lifetime and the cooldown again. */
+/** A resend uses up one send, and starts the code's lifetime and the cooldown again. How long the code of a message is valid is up to its
+ *  caller, so its lifetime stays. */
 export const countSend = (otp: Otp, at: number): Otp => ({
   ...otp,
   sends: otp.sends + 1,
   last_sent_at: at,
-  expires_at: expiryAfterSend(otp.rules.ttl_ms, otp.first_sent_at, at),
+  expires_at: isMessage(otp) ? otp.expires_at : expiryAfterSend(otp.rules.ttl_ms, otp.first_sent_at, at),
 })
+
+/** A message that has ended is not sent again. */
+export const eraseGivenCode = (otp: Otp): Otp => ({ ...otp, code: { given: null } })
 
 export interface ChannelMove {
   channel: Channel

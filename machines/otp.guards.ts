@@ -54,6 +54,12 @@ export const guards = {
   alreadyExchanged: always(otp => otp.exchange !== null),
 
   newDeliveryStatus: when<'delivery.reported'>((otp, { delivery_id, status }) => isNewStatus(otp, delivery_id, status)),
+  newlyDelivered: when<'delivery.reported'>(
+    (otp, { delivery_id, status }) => status === 'delivered' && isNewStatus(otp, delivery_id, status),
+  ),
+  newlyFailed: when<'delivery.reported'>(
+    (otp, { delivery_id, status }) => status === 'failed' && isNewStatus(otp, delivery_id, status),
+  ),
   fallsBack: when<'delivery.reported'>((otp, event) => fallsBack(otp, event)),
   fallbackIsUnpaid: when<'delivery.reported'>((otp, event) => event.unpaid !== undefined && fallsBack(otp, event)),
 

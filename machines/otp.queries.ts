@@ -3,6 +3,9 @@
 import { isLapsed } from './otp.code-life.ts'
 import type { Completion, Delivery, Otp } from './otp.ts'
 
+/** Whether it delivers a code that its caller made, which only the caller can verify. */
+export const isMessage = ({ code }: Pick<Otp, 'code'>): boolean => 'given' in code
+
 /** No later report changes it. */
 export const isEnded = ({ status }: Pick<Delivery, 'status'>): boolean => status === 'delivered' || status === 'failed'
 

@@ -1,8 +1,10 @@
-// The only place where a verification changes. In: what was saved (null for a start), and a command with its time. Out: what to save,
+// The only place where a verification or a message changes. In: what was saved (null for a start), and a command with its time. Out: what to save,
 // the effects to save with it, the reply. The step is pure, so a process whose write lost a race loads the document and steps again.
 import type { ExecutableActionObject } from 'xstate'
+import { messageMachine } from './message.machine.ts'
 import { otpMachine } from './otp.machine.ts'
-import type { Effect, Otp, OtpEvent, OtpStart, OtpStatus, Reply } from './otp.ts'
+import { isMessage } from './otp.queries.ts'
+import type { Effect, Otp, OtpEvent, OtpStart, Reply, SavedStatus } from './otp.ts'
 import { OTP_VERSION, type SavedOtp, toCurrentVersion } from './otp.versions.ts'
 import { runTransition } from './transition.ts'
 
@@ -21,18 +23,24 @@ export interface Step {
 /** Enough to recognise a command that is delivered again. */
 const MAX_REMEMBERED_COMMANDS = 8
 
-type Snapshot = ReturnType<typeof otpMachine.transition>
+type Machine = typeof otpMachine
+type Snapshot = ReturnType<Machine['transition']>
 type Transition = [Snapshot, ExecutableActionObject[]]
 
-const stateOf = (value: OtpStatus): Snapshot => otpMachine.resolveState({ value, context: {} as Otp })
+// The cast is safe: both are made by one setup, and differ in their states alone, which only their own machine is asked about.
+const MACHINES: Record<SavedOtp['machine'], Machine> = {
+  otp: otpMachine,
+  message: messageMachine as unknown as Machine,
+}
 
 /** xstate searches the machine for a state that was saved. What it finds depends on the value alone, so each state is searched for once. */
-const STATES: Record<OtpStatus, Snapshot> = {
-  pending: stateOf('pending'),
-  approved: stateOf('approved'),
-  failed: stateOf('failed'),
-  expired: stateOf('expired'),
-  canceled: stateOf('canceled'),
+const statesOf = (machine: Machine): Partial<Record<SavedStatus, Snapshot>> =>
+  Object.fromEntries(
+    Object.keys(machine.states).map(value => [value, machine.resolveState({ value, context: {} as Otp })]),
+  )
+const STATES: Record<SavedOtp['machine'], Partial<Record<SavedStatus, Snapshot>>> = {
+  otp: statesOf(MACHINES.otp),
+  message: statesOf(MACHINES.message),
 }
 
 export function step(saved: SavedOtp | null, command: OtpCommand): Step {
@@ -41,17 +49,19 @@ export function step(saved: SavedOtp | null, command: OtpCommand): Step {
   const repeated = now.last_commands.find(({ id }) => id === command.id)
   if (repeated) return { saved: now, effects: [], reply: repeated.reply, changed: false, dueAt: dueAt(now) }
   if (command.type === 'otp.start') throw new Error('a verification starts once')
-  const snapshot = { ...STATES[now.value], context: now.context }
+  const state = STATES[now.machine][now.value]
+  if (state === undefined) throw new Error(`no such state of ${now.machine}: ${now.value}`)
+  const snapshot = { ...state, context: now.context }
   return toStep(
     now,
     command,
-    runTransition(scope => otpMachine.transition(snapshot, command, scope)),
+    runTransition(scope => MACHINES[now.machine].transition(snapshot, command, scope)),
   )
 }
 
 function startTransition(command: OtpCommand): Transition {
   if (command.type !== 'otp.start') throw new Error(`${command.type} needs a verification that was started`)
-  return runTransition(scope => otpMachine.getInitialSnapshot(scope, command))
+  return runTransition(scope => MACHINES[machineOf(command)].getInitialSnapshot(scope, command))
 }
 
 function toStep(before: SavedOtp | null, command: OtpCommand, [snapshot, actions]: Transition): Step {
@@ -63,9 +73,9 @@ function toStep(before: SavedOtp | null, command: OtpCommand, [snapshot, actions
     before !== null && !changed
       ? before
       : {
-          machine: 'otp',
+          machine: machineOf(snapshot.context),
           version: OTP_VERSION,
-          value: snapshot.value as OtpStatus,
+          value: snapshot.value as SavedStatus,
           context: snapshot.context,
           last_commands: [...(before?.last_commands ?? []), { id: command.id, reply }].slice(-MAX_REMEMBERED_COMMANDS),
         }
@@ -90,3 +100,5 @@ function outputOf(actions: Transition[1]): Pick<Step, 'effects' | 'reply'> & { r
 }
 
 const dueAt = ({ value, context }: SavedOtp): number | null => (value === 'pending' ? context.expires_at : null)
+
+const machineOf = (otp: Pick<Otp, 'code'>): SavedOtp['machine'] => (isMessage(otp) ? 'message' : 'otp')

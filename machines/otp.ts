@@ -1,5 +1,6 @@
-// A verification as data: what it remembers, which events it takes, which effects it asks for, what it replies.
-// Secrets (recipient, salt, link) are sealed text here. The machine copies them and never reads them.
+// A verification as data: what it remembers, which events it takes, which effects it asks for, what it replies. A message is the delivery
+// of a code that its caller made: the same data, without anything to verify.
+// Secrets (recipient, salt, given code, link) are sealed text here. The machine copies them and never reads them.
 import type { Channel, Obstacle } from './channels.ts'
 import type { ErrorType } from './errors.ts'
 import type { WhatsAppMode } from './settings.ts'
@@ -9,6 +10,8 @@ export const MODES = ['live', 'test'] as const
 export type Mode = (typeof MODES)[number]
 export type KeyKind = 'server' | 'publishable'
 export type OtpStatus = 'pending' | 'approved' | 'failed' | 'expired' | 'canceled'
+export type MessageStatus = 'pending' | 'delivered' | 'failed' | 'expired' | 'canceled'
+export type SavedStatus = OtpStatus | MessageStatus
 export type Completion = 'code' | 'inbound'
 export type DeliveryStatus = 'queued' | 'sent' | 'delivered' | 'failed'
 /** Why a delivery failed, as clients and operators see it. */
@@ -91,7 +94,20 @@ export interface Rules {
   auto_fallback: boolean
 }
 
+/** The code is derived from these, `otp_id` and `generation`. It is never stored. */
+export interface DerivedCode {
+  secret: string
+  salt: string
+  length: number
+}
+
+/** The code of a message, sealed; null once the message has ended. */
+export interface GivenCode {
+  given: string | null
+}
+
 export interface Otp {
+  /** Of a message, its `msg_…`. */
   otp_id: string
   company_id: string
   app_id: string
@@ -101,8 +117,7 @@ export interface Otp {
   /** Sealed; null when none was usable. */
   client_ip: string | null
   locale: string
-  /** The code is derived from these, `otp_id` and `generation`. It is never stored. */
-  code: { secret: string; salt: string; length: number }
+  code: DerivedCode | GivenCode
   rules: Rules
   /** The routing order for the recipient's country. */
   order: Channel[]

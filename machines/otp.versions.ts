@@ -1,12 +1,12 @@
 // A verification outlives a deploy. In: a verification as any release saved it. Out: the same in the shape of this release. It is
 // migrated when it is read, one version at a time; the next write saves it in the current shape.
-import type { Otp, OtpStatus, Reply } from './otp.ts'
+import type { Otp, Reply, SavedStatus } from './otp.ts'
 
 /** The part of a verification's stored document that belongs to the machine. */
 export interface SavedOtp {
-  machine: 'otp'
+  machine: 'otp' | 'message'
   version: number
-  value: OtpStatus
+  value: SavedStatus
   context: Otp
   /** The latest commands and their replies: a command that is delivered twice gets its reply twice and is executed once. */
   last_commands: RememberedCommand[]

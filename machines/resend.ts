@@ -2,8 +2,8 @@
 // Out: a time, or a target. The rows for `otp.resend` in otp.machine.ts say in which order these rules are asked.
 import type { Channel } from './channels.ts'
 import { statusAt } from './otp.code-life.ts'
-import { sendsLeft } from './otp.queries.ts'
-import type { Otp, OtpStatus } from './otp.ts'
+import { isMessage, sendsLeft } from './otp.queries.ts'
+import type { Otp, SavedStatus } from './otp.ts'
 
 /** When the cooldown after the latest send ends. The cooldowns come from the app's setting `resend_cooldown_seconds`. */
 export function cooldownEndsAt(otp: Otp): number {
@@ -15,8 +15,8 @@ export function cooldownEndsAt(otp: Otp): number {
 export const isCoolingDown = (otp: Otp, at: number): boolean => at < cooldownEndsAt(otp)
 
 /** The earliest time of the next resend; null when no further resend is possible. */
-export const resendAt = (value: OtpStatus, otp: Otp, at: number): number | null =>
-  statusAt(value, otp, at) === 'pending' && sendsLeft(otp) > 0 ? cooldownEndsAt(otp) : null
+export const resendAt = (value: SavedStatus, otp: Otp, at: number): number | null =>
+  statusAt(value, otp, at) === 'pending' && sendsLeft(otp) > 0 && !isMessage(otp) ? cooldownEndsAt(otp) : null
 
 export type ResendTarget =
   | { kind: 'impossible' }

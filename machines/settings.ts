@@ -209,7 +209,10 @@ const template = (max: number) =>
     .string()
     .min(1)
     .max(max)
-    .regex(/^[^\p{Cc}]*(?:\n[^\p{Cc}]*)*$/u, 'must have no control characters but line breaks')
+    .regex(
+      /^[^\p{Cc}\p{Cs}]*(?:\n[^\p{Cc}\p{Cs}]*)*$/u,
+      'must have no control characters but line breaks, and no half characters',
+    )
 
 const ownText = z
   .strictObject({
@@ -224,7 +227,7 @@ const ownMail = z
       .string()
       .min(1)
       .max(200)
-      .regex(/^[^\p{Cc}]*$/u, 'must have no line break')
+      .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must have no line break, and no half characters')
       .nullable()
       .default(null)
       .meta({ description: 'Without one, the built-in subject.' }),
@@ -376,6 +379,13 @@ export const declaredSettings = z
       screen: '/routing',
       title: 'Automatic fallback',
       description: 'When a message finally fails, the next channel is tried at once, without a resend.',
+    }),
+    reuse_pending: z.boolean().default(false).meta({
+      screen: '/settings',
+      title: 'A second send is a resend',
+      description:
+        'While a verification of the recipient is pending, a send resends it, by the rules of a resend, and starts no other.',
+      more: 'It counts for verifications of the same app and mode that were started by the same kind of key. In the cooldown the send is refused with 429 `ResendCooldownError`; its `locale`, `client_ip` and `metadata` are not used. A repeated idempotency key still gets its first answer.',
     }),
     publishable_send: z.boolean().default(false).meta({
       screen: '/settings',

@@ -1,5 +1,5 @@
 // The webhook events of a verification: their types, and the payload that the app's backend receives with each. Every value of a payload
-// is text. To add an event type or a payload field, start here, and add it to the table in docs/webhooks.md. When an event happens is
+// is text, and a member that an event does not have is absent. To add an event type or a payload field, start here, and add it to the table in docs/webhooks.md. When an event happens is
 // decided in otp.machine.ts.
 
 /** How a verification ends. */
@@ -8,7 +8,11 @@ type DeliveryEnd = 'delivered' | 'failed'
 
 type OtpWebhookEvent = { [S in OtpEnd]: { event: `otp.${S}`; payload: { otp_id: string; status: S } } }[OtpEnd]
 type DeliveryWebhookEvent = {
-  [S in DeliveryEnd]: { event: `delivery.${S}`; payload: { otp_id: string; delivery_id: string; status: S } }
+  [S in DeliveryEnd]: {
+    event: `delivery.${S}`
+    /** `message_id`: of a message, the same as its `otp_id`. */
+    payload: { otp_id: string; message_id?: string; delivery_id: string; status: S }
+  }
 }[DeliveryEnd]
 
 export type WebhookEvent = OtpWebhookEvent | DeliveryWebhookEvent
@@ -35,8 +39,15 @@ export const otpEvent = <S extends OtpEnd>(otp_id: string, status: S) =>
   ({ event: `otp.${status}`, payload: { otp_id, status } }) as Extract<WebhookEvent, { event: `otp.${S}` }>
 
 /** A provider has reported how a delivery ended. That a message was sent is no event. */
-export const deliveryEvent = <S extends DeliveryEnd>(otp_id: string, delivery_id: string, status: S) =>
-  ({ event: `delivery.${status}`, payload: { otp_id, delivery_id, status } }) as Extract<
+export function deliveryEvent<S extends DeliveryEnd>(
+  otp_id: string,
+  delivery_id: string,
+  status: S,
+  isMessage: boolean,
+): Extract<WebhookEvent, { event: `delivery.${S}` }> {
+  const message = isMessage ? { message_id: otp_id } : {}
+  return { event: `delivery.${status}`, payload: { otp_id, ...message, delivery_id, status } } as Extract<
     WebhookEvent,
     { event: `delivery.${S}` }
   >
+}

@@ -25,7 +25,7 @@ const FIELDS: readonly [string, (value: string) => boolean][] = [
   ['company_id', value => /^cmp_[0-9A-Za-z]{1,64}$/.test(value)],
   ['app_id', value => /^app_[0-9A-Za-z]{1,64}$/.test(value)],
   ['key_id', value => /^key_[0-9A-Za-z]{1,64}$/.test(value)],
-  ['otp_id', value => isId('otp', value)],
+  ['otp_id', value => isId('otp', value) || isId('msg', value)],
   ['event_id', value => isId('evt', value)],
 ]
 

@@ -196,7 +196,7 @@ const parameterObject = ({ name, in: place, description, schema, example }: ApiP
 })
 
 const answerObject = (
-  { description, schema, examples, headers: ownHeaders = {} }: ApiAnswer,
+  { description, schema, examples, otherForms = {}, headers: ownHeaders = {} }: ApiAnswer,
   links: Record<string, ApiLink> | undefined,
 ): Response => ({
   description,
@@ -214,6 +214,12 @@ const answerObject = (
             schema: refTo(schema),
             examples: Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }])),
           },
+          ...Object.fromEntries(
+            Object.entries(otherForms).map(([type, form]) => [
+              type,
+              { schema: refTo(form.schema), examples: { example: { value: form.example } } },
+            ]),
+          ),
         },
       }),
   ...(links === undefined ? {} : { links }),

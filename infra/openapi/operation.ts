@@ -28,6 +28,8 @@ export interface ApiAnswer {
   schema: z.ZodType | null
   /** By what the example shows. */
   examples: Record<string, unknown>
+  /** The forms other than JSON that a caller can ask for with the header `Accept`, by media type. */
+  otherForms?: Record<string, { schema: z.ZodType; example: string }>
   /** Beside those of every answer, by their names. */
   headers?: Record<string, ApiHeader>
 }

@@ -65,6 +65,26 @@ function operationType({ parameters = [], requestBody, responses }, document) {
   return `{ parameters: { ${places.join('; ')} }; ${body}; responses: { ${answers.join('; ')} } }`
 }
 
+/** The schemas that `from` refers to, also through others. */
+function schemasUsedBy(from, all) {
+  const used = {}
+  const visit = part => {
+    for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (used[name]) continue
+      used[name] = all[name]
+      visit(all[name])
+    }
+  }
+  visit(from)
+  return used
+}
+
+/** What callers of the client API and receivers of events need of a document: its schemas, without the admin API. */
+export function clientPart({ paths, webhooks, components: { schemas, responses } }) {
+  const called = Object.entries(paths).filter(([path]) => path.startsWith('/api/v1/'))
+  return { paths: {}, components: { schemas: schemasUsedBy([called, webhooks, responses], schemas) } }
+}
+
 export function typesOf(document) {
   const paths = Object.entries(document.paths).map(([path, methods]) => {
     const operations = Object.entries(methods).map(

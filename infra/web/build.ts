@@ -1,7 +1,7 @@
 // Builds the web pages with Vite. In: the source folder of each site. Out: dist/web/<name>, every text file with a gzip and a Brotli twin,
 // so that no request compresses anything. A site whose sources are older than its last build is left as it is, so that `npm start`
 // builds once.
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import process from 'node:process'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
@@ -26,7 +26,7 @@ const SHARED_SOURCES = [
   'package.json',
   'package-lock.json',
   'services/dashboard/screens.ts',
-  'machines/challenge-solver.ts',
+  'clients/typescript/src/challenge-solver.ts',
   'machines/magic-recipients.ts',
   'machines/masking.ts',
   'machines/countries.ts',
@@ -71,12 +71,16 @@ const dataModules = (run: RunModule): Plugin => ({
   },
 })
 
+/** A site without a page is one script, which pages of others load. */
+const SCRIPT = { input: 'web/element.ts', output: { entryFileNames: 'element.js', codeSplitting: false } }
+
 async function buildSite(site: string, sources: string, run: RunModule): Promise<void> {
   const folder = builtSiteFolder(site)
   // Built beside its place and moved there, so that a process that starts meanwhile finds a whole site.
   const fresh = `${folder}.${process.pid}`
   // Loaded where it is used: where nothing is built, loading it would take most of the time.
   const { build } = await import('vite')
+  const isPage = existsSync(join(sources, 'index.html'))
   await build({
     root: sources,
     base: '/',
@@ -93,7 +97,7 @@ async function buildSite(site: string, sources: string, run: RunModule): Promise
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       // On a slow machine it would warn of its own plugins.
-      rolldownOptions: { checks: { pluginTimings: false } },
+      rolldownOptions: { checks: { pluginTimings: false }, ...(isPage ? {} : SCRIPT) },
       assetsDir: `${site}-assets`,
     },
   })

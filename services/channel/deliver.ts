@@ -20,7 +20,7 @@ import { requestOf, type Traced, withTrace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { chooseLocale } from '../../machines/locale.ts'
 import { statusAt } from '../../machines/otp.code-life.ts'
-import type { Delivery, OtpStatus } from '../../machines/otp.ts'
+import type { Delivery, SavedStatus } from '../../machines/otp.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import type { TenantApp } from '../domain/tenancy/tenancy.ts'
 import { LANGUAGES } from '../domain/texts/message-text.ts'
@@ -74,7 +74,10 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
   }
 
   /** The delivery as it is stored now; an outcome when there is nothing to send. */
-  async function read(body: DeliverBody, { trace }: Traced): Promise<{ job: DeliveryJob; value: OtpStatus } | Outcome> {
+  async function read(
+    body: DeliverBody,
+    { trace }: Traced,
+  ): Promise<{ job: DeliveryJob; value: SavedStatus } | Outcome> {
     const found = (await find(body)) ?? (await find(body, { certain: true }))
     if (found === null) return done() // erased
     const { doc, delivery } = found
@@ -228,7 +231,7 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
 }
 
 /** The verification has ended, or a newer code was sent. */
-const isStale = ({ otp, delivery }: DeliveryJob, status: OtpStatus): boolean =>
+const isStale = ({ otp, delivery }: DeliveryJob, status: SavedStatus): boolean =>
   status !== 'pending' || delivery.generation !== otp.generation
 
 const findCandidate = (candidates: readonly Candidate[], name: string): Candidate | undefined =>

@@ -8,6 +8,7 @@ import { auditOperations } from './audit.ts'
 import { companyOperations } from './companies.ts'
 import { fraudOperations } from './fraud.ts'
 import { healthOperations } from './health/routes.ts'
+import { hookOperations } from './hooks.ts'
 import { moneyOperations } from './money/routes.ts'
 import { noticeOperations } from './notices.ts'
 import type { AdminOperation } from './operation.ts'
@@ -46,6 +47,7 @@ export const OPERATIONS: readonly AdminOperation<AllDeps>[] = [
   ...routingPreviewOperations,
   ...endpointOperations,
   ...rotationOperations,
+  ...hookOperations,
   ...eventOperations,
   ...listenOperations,
   ...verificationOperations,

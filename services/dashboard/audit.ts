@@ -91,6 +91,7 @@ export const auditOperations = [
       })
       .check(refuseEmptyRange),
     answers: [page(pageOf('AuditPage', auditRecord), 'A page of records.', example)],
+    csv: 'audit',
     handle: async ({ ctx, query }, { store, readFilteredPage }) => {
       const { company_id = principalOf(ctx).company_id, who, action, since, until, ...pageOptions } = query
       if (company_id !== null && !mayAccessCompany(ctx, company_id)) throw notFound('company')

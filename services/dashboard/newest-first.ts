@@ -29,6 +29,12 @@ export async function* readNewestFirst<T extends Doc>(query: MergedQuery<T>): As
 
   const share = Math.max(MIN_PORTION, Math.ceil(query.wanted / query.filters.length))
   const readers = query.filters.map(filter => readPortions(query, filter, share))
+  yield* mergeByTime(readers)
+}
+
+/** Merges lists that are in descending order of ids each. Ids of different kinds are compared by what follows the prefix, which is their
+ *  time. */
+export async function* mergeByTime<T extends Doc>(readers: readonly AsyncGenerator<T>[]): AsyncGenerator<T> {
   const heads: { reader: AsyncGenerator<T>; doc: T }[] = []
   for (let at = 0; at < readers.length; at += QUERIES_AT_ONCE) {
     const some = readers.slice(at, at + QUERIES_AT_ONCE)
@@ -37,7 +43,7 @@ export async function* readNewestFirst<T extends Doc>(query: MergedQuery<T>): As
     await nextTurn()
   }
   while (heads.length > 0) {
-    const newest = heads.reduce((best, head) => (head.doc._id > best.doc._id ? head : best))
+    const newest = heads.reduce((best, head) => (timeIn(head.doc) > timeIn(best.doc) ? head : best))
     yield newest.doc
     const next = await newest.reader.next()
     if (next.done) heads.splice(heads.indexOf(newest), 1)
@@ -64,6 +70,8 @@ async function* readPortions<T extends Doc>(
     await nextTurn()
   }
 }
+
+const timeIn = ({ _id }: Doc): string => _id.slice(_id.indexOf('_'))
 
 const idCondition = ({ from, before }: IdRange): { _id?: { $gte?: string; $lt?: string } } =>
   from === undefined && before === undefined

@@ -23,6 +23,8 @@ import { commonRefusal } from '../domain/openapi/refusals.ts'
 import { ADMIN_PATH, createGuard, type IdentifyPrincipal, type Role } from './access.ts'
 import type { AdminDeps } from './admin-deps.ts'
 import { type Answer, refusal } from './answers.ts'
+import { answerCsv, CSV_SENTENCE, type CsvExport, documentCsv, wantsCsv } from './csv-export.ts'
+import type { PageOptions } from './pages.ts'
 import { createReadBody, emptyBody, getOr404, readQuery } from './request-input.ts'
 import { requireStepUp, stepUpRefusal } from './step-up.ts'
 
@@ -118,6 +120,8 @@ interface Declaration<
   answers: readonly Answer<Schema>[]
   /** Those that not every route has. */
   refusals?: readonly ApiRefusal[]
+  /** For a list: its name where it is exported (csv-export.ts). */
+  csv?: string
   /** Users of a closed company may make this change too. */
   allowedWhenClosed?: true
   /** What is made once and used by every call. */
@@ -137,7 +141,7 @@ export const operationWith =
   >(
     declared: Declaration<Deps, R, Query, Body, Schema, Kept>,
   ): AdminOperation<Deps> => {
-    const { route, role, stepUp = () => false, query, body, answers, allowedWhenClosed, keep, handle } = declared
+    const { route, role, stepUp = () => false, query, body, answers, csv, allowedWhenClosed, keep, handle } = declared
     const { method, path } = splitRoute(route)
     const hasBody = readsBody(method, body)
     const findOwner = createFindOwner(path)
@@ -158,6 +162,11 @@ export const operationWith =
           // The cast is safe: each member is what its schema in the declaration says.
           const call = { ctx, params: ctx.params, ...given, ...owner } as Call<R, Query, Body>
           if (stepUp === true || stepUp(call)) await requireStepUp(ctx, deps)
+          if (csv !== undefined && wantsCsv(ctx)) {
+            const read = { list: csv, page: answers[0]?.schema, query: given.query, owner: Object.values(owner)[0] }
+            const readPage = (page: PageOptions) => handle({ ...call, query: { ...call.query, ...page } }, deps, kept)
+            return answerCsv(ctx, { ...read, readPage } as CsvExport, deps)
+          }
           const answer = await handle(call, deps, kept)
           if (answer !== undefined) ctx.body = answer
         }
@@ -220,6 +229,7 @@ function describeOperation(
     parameters: others = [],
     body,
     answers,
+    csv,
     refusals = [],
   } = declared
   const open = role === 'anyone'
@@ -230,7 +240,11 @@ function describeOperation(
     method,
     path: `${ADMIN_PATH}${path}`,
     summary,
-    description: open ? description : `${description} Lowest role: \`${role}\`.`,
+    description: [
+      description,
+      ...(csv === undefined ? [] : [CSV_SENTENCE]),
+      ...(open ? [] : [`Lowest role: \`${role}\`.`]),
+    ].join(' '),
     security: open ? [] : [['operator'], method === 'get' ? ['session'] : ['session', 'csrf']],
     parameters: [...pathParameters(path), ...parameters],
     request: body
@@ -240,7 +254,7 @@ function describeOperation(
           required: !body.schema.safeParse(undefined).success,
         }
       : null,
-    answers,
+    answers: csv === undefined ? answers : answers.map(documentCsv),
     refusals: [
       ...(open ? [] : [refusal.unauthorized, refusal.forbidden]),
       ...(path.includes('{') ? [refusal.notFound] : []),

@@ -6,7 +6,7 @@ import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
 import type { Doc, Docs, Filter, Sort } from '../../infra/store/docs.ts'
 import { validationProblem } from './request-input.ts'
 
-const MAX_PAGE_SIZE = 100
+export const MAX_PAGE_SIZE = 100
 const DEFAULT_PAGE_SIZE = 50
 
 const limit = z

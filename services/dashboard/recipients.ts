@@ -5,11 +5,13 @@ import { z } from 'zod'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Filter } from '../../infra/store/docs.ts'
 import { MODES } from '../../machines/otp.ts'
+import { E164 } from '../../machines/settings.values.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { recipientIndexes, recipientKey } from '../domain/verifications/lookup-indexes.ts'
 import { lookupForm, parseRecipient } from '../domain/verifications/valid-recipient.ts'
 import { type AdminRequest, principalOf } from './access.ts'
 import type { AdminDeps } from './admin-deps.ts'
+import { validationProblem } from './request-input.ts'
 
 /** A "+" that was not escaped in the query arrives as a space. In a number both are ignored, and no address contains a space. */
 export const recipientQuery = z
@@ -19,9 +21,16 @@ export const recipientQuery = z
   .optional()
   .meta({ description: 'A phone number (`%2B` for the plus) or an email address.' })
 
-/** The recipient to erase. A number without its plus may lack its country code too, and would be another person's: it stays as it is. */
-export const recipientToErase = (text: string): string =>
-  /^[\s(]*(\+|00)/.test(text) ? lookupForm(text) : (parseRecipient(text)?.value ?? text)
+/** The recipient to erase, found in every spelling in which a search finds it. A number without its plus must be a valid one: a national number
+ *  would name no person, or another one. With the plus an invalid number is erased too, as is an invalid address: refused sends may have them. */
+export function recipientToErase(text: string): string {
+  const form = lookupForm(text)
+  const isRecipient =
+    parseRecipient(form) !== null || text.includes('@') || (/^[\s(]*(\+|00)/.test(text) && E164.test(form))
+  if (isRecipient) return form
+  const message = 'must be a phone number with its country code, or an email address'
+  throw validationProblem([{ path: 'recipient', message }])
+}
 
 /** The keyed indexes of one recipient in an app, in both modes and under every data key. */
 export const allRecipientIndexes = (keyring: Pick<Keyring, 'indexes'>, app_id: string, recipient: string): string[] =>
@@ -40,31 +49,48 @@ export const recipientFilter = (
 export const recipientFingerprint = (keyring: Pick<Keyring, 'index'>, scope: string, recipient: string): string =>
   keyring.index(`erased recipient:${scope}`, recipientKey(recipient)).slice(0, 16)
 
+/** One value of metadata that was searched for. */
+interface MetadataValue {
+  name: string
+  value: string
+}
+
 export interface Lookup {
   recipient?: string | undefined
+  metadata?: MetadataValue | undefined
   /** Null for all that the caller may see. */
   app: { _id: string; company_id: string } | null
   /** The list that is read. */
-  list: 'verifications' | 'refusals'
+  list: 'verifications' | 'refusals' | 'sandbox'
   /** Further pages belong to the first. */
   cursor?: string | undefined
 }
 
-/** Before the answer, so that nothing is shown without a record. */
+/** Before the answer, so that nothing is shown without a record. A value of metadata may name a person too. */
 export async function recordLookup(
   request: AdminRequest,
   { keyring, withAudit }: Pick<AdminDeps, 'keyring' | 'withAudit'>,
-  { recipient, app, list, cursor }: Lookup,
+  { recipient, metadata, app, list, cursor }: Lookup,
 ): Promise<void> {
-  if (recipient === undefined || cursor !== undefined) return
+  if ((recipient === undefined && metadata === undefined) || cursor !== undefined) return
   const company_id = app?.company_id ?? principalOf(request).company_id
   const target = app?._id ?? company_id ?? 'all companies'
+  const after = {
+    list,
+    ...(recipient === undefined ? {} : { recipient: recipientFingerprint(keyring, target, lookupForm(recipient)) }),
+    ...(metadata === undefined
+      ? {}
+      : { metadata: { name: metadata.name, value: metadataFingerprint(keyring, target, metadata) } }),
+  }
   await withAudit(request, () => ({
     action: 'recipient.look_up',
     target,
     company_id,
     before: null,
-    after: { list, recipient: recipientFingerprint(keyring, target, lookupForm(recipient)) },
+    after,
     perform: async () => true,
   }))
 }
+
+const metadataFingerprint = (keyring: Pick<Keyring, 'index'>, scope: string, { name, value }: MetadataValue): string =>
+  keyring.index(`looked up metadata:${scope}:${name}`, value).slice(0, 16)

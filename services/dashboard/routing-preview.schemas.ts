@@ -13,6 +13,10 @@ const channelChoice = z
       .nullable()
       .meta({ description: 'As in `NoEnabledChannelError`; null when a send may use it.' }),
     reason: z.string().nullable().meta({ description: 'The obstacle, in words.' }),
+    provider: z.string().nullable().meta({
+      description:
+        'The provider that would be called first; null where none would. Whether its breaker is open is not looked at.',
+    }),
   })
   .meta({ id: 'ChannelChoice', description: 'What speaks for or against a channel.' })
 

@@ -8,6 +8,7 @@ import {
   channelReason,
   firstUsable,
   isGeoBlocked,
+  mayBeUsed,
   obstacle,
   orderFor,
   type ProviderScope,
@@ -48,12 +49,13 @@ export const routingPreviewOperations = [
         country: 'GB',
         order: ['sms'],
         whatsapp_mode: 'template',
-        channels: [{ channel: 'sms', place: 1, usable: true, obstacle: null, reason: null }],
+        channels: [{ channel: 'sms', place: 1, usable: true, obstacle: null, reason: null, provider: 'main-sms' }],
       }),
     ],
     handle: async ({ app, body }, { store }) => {
-      const live = (await findProviders(store, app._id)).map(scopeOf)
-      return explainRouting(body, resolveSettings(app.settings), body.mode === 'test' ? SANDBOX_SCOPES : live)
+      const live = (await findProviders(store, app._id)).map(one => ({ ...scopeOf(one), name: one.name }))
+      const sandbox = SANDBOX_SCOPES.map(scope => ({ ...scope, name: 'sandbox' }))
+      return explainRouting(body, resolveSettings(app.settings), body.mode === 'test' ? sandbox : live)
     },
   }),
 ]
@@ -61,7 +63,7 @@ export const routingPreviewOperations = [
 function explainRouting(
   { recipient: text, mode, kind }: z.output<typeof previewBody>,
   settings: AppSettings,
-  providers: readonly ProviderScope[],
+  providers: readonly (ProviderScope & { name: string })[],
 ): RoutePreviewAnswer {
   const checked = acceptRecipient(text, mode)
   if (checked === null) return INVALID_RECIPIENT
@@ -71,7 +73,11 @@ function explainRouting(
   const order = orderFor(settings.routing, country)
   const whatsapp = settings.channels.whatsapp.mode
   const situation = { settings, recipient: recipient.kind, country, providers, whatsapp, caller: kind }
-  const channels = CHANNELS.map(channel => explainChannel(channel, order, obstacle(channel, situation)))
+  const channels = CHANNELS.map(channel => {
+    const explained = explainChannel(channel, order, obstacle(channel, situation))
+    const first = providers.find(provider => provider.channel === channel && mayBeUsed(provider, country))
+    return { ...explained, provider: explained.usable ? (first?.name ?? null) : null }
+  })
   const usable = channels.filter(one => one.usable).map(one => one.channel)
   const first = firstUsable(order, usable) ?? null
   const refusal = refusalOf(isGeoBlocked(settings, { kind: recipient.kind, country }), first, magicRefusal)

@@ -13,7 +13,9 @@ import type { OtpAnswer, Refusal, VerificationView } from '../../machines/calls.
 import { problem } from '../domain/errors.ts'
 import { refusalProblem } from '../domain/refusals/refusal-problem.ts'
 import { atRest, inFlight } from '../domain/verifications/encryption-context.ts'
-import type { Exchanged, Verification, Verified } from './schemas.answers.ts'
+import type { Exchanged, Message, Verification, Verified } from './schemas.answers.ts'
+
+export type Answer = Verification | Verified | Exchanged
 
 export interface AnswerDeps {
   keyring: Pick<Keyring, 'unseal'>
@@ -22,7 +24,7 @@ export interface AnswerDeps {
 
 export const createRespond =
   ({ keyring, reportMissingKey }: AnswerDeps) =>
-  (answer: OtpAnswer, trace: Trace): Verification | Verified | Exchanged => {
+  (answer: OtpAnswer, trace: Trace): Answer => {
     try {
       return responseBody(keyring, answer)
     } catch (error) {
@@ -60,7 +62,7 @@ const KEY_MISSING: Refusal = {
   detail: 'A key that is needed for the answer is not configured. Try again later.',
 }
 
-function responseBody(keyring: Pick<Keyring, 'unseal'>, answer: OtpAnswer): Verification | Verified | Exchanged {
+function responseBody(keyring: Pick<Keyring, 'unseal'>, answer: OtpAnswer): Answer {
   switch (answer.kind) {
     case 'verification':
       return verificationBody(answer.verification, unsealLink(keyring, answer.verification))
@@ -94,6 +96,13 @@ const unsealLink = (
   keyring: Pick<Keyring, 'unseal'>,
   { otp_id, sealed_action_url }: VerificationView,
 ): string | null => (sealed_action_url === null ? null : keyring.unseal(sealed_action_url, atRest.link(otp_id)))
+
+/** The OTP actor answers the call of a message as that of a send. A message has no link, so nothing is left to say of one. */
+export function messageAnswer(answer: Answer): Message {
+  if (!('masked_recipient' in answer)) throw new Error('the OTP actor did not answer with a message')
+  const { otp_id, channel, masked_recipient } = answer
+  return { message_id: otp_id, status: 'pending', channel, masked_recipient }
+}
 
 /** The status of a verification is useful even without its link. */
 export function withLinkIfReadable(

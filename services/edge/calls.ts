@@ -13,12 +13,13 @@ import { canonicalLocale } from '../../machines/locale.ts'
 import { problem } from '../domain/errors.ts'
 import { validationProblem } from '../domain/validation-problem.ts'
 import { idempotencyKeyContext, inFlight } from '../domain/verifications/encryption-context.ts'
-import { idempotencyIndexes } from '../domain/verifications/lookup-indexes.ts'
+import { idempotencyIndexes, type KeyOwner } from '../domain/verifications/lookup-indexes.ts'
 import { otpNotFound } from './answers.ts'
 import {
   type cancelRequest,
   type exchangeRequest,
   MAX_IDEMPOTENCY_KEY_LENGTH,
+  type messageRequest,
   type resendRequest,
   type sendRequest,
   type verifyRequest,
@@ -57,7 +58,27 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
     return json === '{}' ? {} : { sealed_metadata: keyring.seal(json, inFlight.metadata) }
   }
 
+  /** A call that makes a message, from the body of a request or from a hook. */
+  function createMessage(
+    { recipient, code, locale, client_ip = null }: Body<typeof messageRequest>,
+    by: Identity,
+    idempotencyKey: string,
+  ): OtpCall {
+    const address = client_ip === null ? null : publicIpAddress(client_ip)
+    return {
+      type: 'otp.send',
+      by,
+      otp_id: newId('msg', clock.now()),
+      sealed_recipient: keyring.seal(recipient.slice(0, MAX_RECIPIENT_LENGTH), inFlight.recipient),
+      sealed_code: keyring.seal(code, inFlight.code),
+      locale: localeOf(locale ?? ''),
+      sealed_client_ip: address === null ? null : keyring.seal(address, inFlight.clientIp),
+      claim: claimOf(keyring, { ...by, kind: 'message' }, idempotencyKey),
+    }
+  }
+
   return {
+    createMessage,
     send(body: Body<typeof sendRequest>, by: Identity, ctx: Context): OtpCall {
       const address = readClientIp(body, by, ctx)
       return {
@@ -71,6 +92,9 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
         claim: claimOf(keyring, by, ctx.get('idempotency-key')),
         ...challengeSolutionOf(by, ctx),
       }
+    },
+    message(body: Body<typeof messageRequest>, by: Identity, ctx: Context): OtpCall {
+      return createMessage(body, by, ctx.get('idempotency-key'))
     },
     resend: ({ otp_id, channel }: Body<typeof resendRequest>, by: Identity, ctx: Context): OtpCall => ({
       type: 'otp.resend',
@@ -100,7 +124,7 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
 
 /** What the OTP actor claims for an idempotency key; null without one. A caller may make a key from a number or an address, so it is indexed
  *  and sealed here, and nothing after this sees it in the clear. */
-export function claimOf(keyring: Pick<Keyring, 'seal' | 'indexes'>, by: Identity, key: string): KeyedClaim | null {
+export function claimOf(keyring: Pick<Keyring, 'seal' | 'indexes'>, by: KeyOwner, key: string): KeyedClaim | null {
   if (key === '') return null
   if (key.length > MAX_IDEMPOTENCY_KEY_LENGTH)
     throw problem('InvalidIdempotencyKeyError', {

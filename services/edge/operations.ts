@@ -14,10 +14,13 @@ import {
 import type { Identity, OtpCall } from '../../machines/calls.ts'
 import type { KeyKind } from '../../machines/otp.ts'
 import type { NewRefusal } from '../domain/refusals/refusal-log.ts'
+import { type Answer, messageAnswer } from './answers.ts'
 import type { Calls } from './calls.ts'
 import { answerExamples, requestExamples } from './openapi/examples.ts'
 import {
   CHALLENGE_SOLUTION_PARAMETER,
+  MESSAGE_ID_PARAMETER,
+  messageParameters,
   OTP_ID_PARAMETER,
   rateLimitAnswerHeaders,
   sendAnswerHeaders,
@@ -27,6 +30,7 @@ import { refusal } from './openapi/refusals.ts'
 import { WEBHOOKS } from './openapi/webhooks.ts'
 import * as answers from './schemas.answers.ts'
 import * as requests from './schemas.requests.ts'
+import type { ReadStatus } from './status.ts'
 
 /** What an operation asks of the OTP actor. */
 interface Command<Body extends z.ZodObject> {
@@ -37,12 +41,16 @@ interface Command<Body extends z.ZodObject> {
   call: (calls: Calls) => (body: z.output<Body>, by: Identity, ctx: Context) => OtpCall
   /** For a call that sends a message, which costs money: its name in the record of refusals. */
   sends?: NewRefusal['call']
+  /** The body of the answer; as the OTP actor's answer is, without it. */
+  shape: (answer: Answer) => unknown
 }
 
 export interface ClientOperation extends ApiOperation {
   keys: readonly KeyKind[]
   /** Null for a read that the edge answers by itself. */
   command: Command<z.ZodObject> | null
+  /** What is read; null for a command. */
+  reads: keyof ReadStatus | null
 }
 
 interface Declaration<Body extends z.ZodObject>
@@ -50,18 +58,21 @@ interface Declaration<Body extends z.ZodObject>
   /** Its path follows /api/v1. */
   route: Route
   keys: readonly KeyKind[]
-  command?: Command<Body>
+  command?: Omit<Command<Body>, 'shape'> & Partial<Pick<Command<Body>, 'shape'>>
+  reads?: keyof ReadStatus
   parameters?: readonly ApiParameter[]
   answer: Omit<ApiAnswer, 'status'>
 }
 
 function operation<Body extends z.ZodObject>(declared: Declaration<Body>): ClientOperation {
-  const { route, command, parameters = [], answer, refusals, ...rest } = declared
+  const { route, command, reads = null, parameters = [], answer, refusals, ...rest } = declared
+  const ofDevices = declared.keys.includes('publishable')
   const { method, path } = splitRoute(route)
   return {
     ...rest,
     // The cast is safe: the router calls it with what the same schema has parsed.
-    command: (command ?? null) as ClientOperation['command'],
+    command: (command ? { shape: asAnswered, ...command } : null) as ClientOperation['command'],
+    reads,
     method,
     path: `/api/v1${path}`,
     security: declared.keys.map(kind => [kind]),
@@ -76,12 +87,14 @@ function operation<Body extends z.ZodObject>(declared: Declaration<Body>): Clien
       refusal.unavailable,
       ...(command ? [refusal.brokenJson, refusal.tooLarge, refusal.notJson, refusal.invalid] : []),
       ...refusals,
-      ...(command?.sends ? [refusal.sendDisabled] : []),
-      ...(declared.keys.includes('publishable') ? [refusal.origin] : []),
-      ...(command?.sends ? [refusal.challenge] : []),
+      ...(command?.sends && ofDevices ? [refusal.sendDisabled] : []),
+      ...(ofDevices ? [refusal.origin] : []),
+      ...(command?.sends && ofDevices ? [refusal.challenge] : []),
     ],
   }
 }
+
+const asAnswered = (answer: Answer): unknown => answer
 
 const ANY_KEY: readonly KeyKind[] = ['server', 'publishable']
 const SERVER_KEY: readonly KeyKind[] = ['server']
@@ -92,6 +105,13 @@ const NEXT_LINKS: Record<string, ApiLink> = {
   resend: { operationId: 'resend', description: 'Send it again.', requestBody: { otp_id } },
   verify: { operationId: 'verify', description: 'Check the code the user entered.', requestBody: { otp_id } },
   cancel: { operationId: 'cancel', description: 'Cancel it.', requestBody: { otp_id } },
+}
+const MESSAGE_LINK: Record<string, ApiLink> = {
+  status: {
+    operationId: 'messageStatus',
+    description: 'Look it up.',
+    parameters: { message_id: '$response.body#/message_id' },
+  },
 }
 const EXCHANGE_LINK: Record<string, ApiLink> = {
   exchange: {
@@ -187,6 +207,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
     summary: 'Look a verification up',
     description: 'How far a verification got. Server keys also see its deliveries.',
     keys: ANY_KEY,
+    reads: 'verification',
     parameters: [OTP_ID_PARAMETER],
     answer: {
       schema: answers.verificationDetails,
@@ -219,6 +240,54 @@ export const OPERATIONS: readonly ClientOperation[] = [
     command: { schema: requests.exchangeRequest, example: requestExamples.exchange, call: calls => calls.exchange },
     answer: { schema: answers.exchanged, description: 'Who was verified.', examples: answerExamples.exchange },
     refusals: [refusal.noSuchToken],
+  }),
+  operation({
+    id: 'sendMessage',
+    route: 'POST /messages',
+    summary: 'Deliver a code that you made',
+    description:
+      'For a login that makes and checks its own codes. Routing, texts, limits, prices and receipts are those of a verification; nothing is kept that could be verified, and the code is erased once the message is delivered, has failed or is ten minutes old. Events about it are `delivery.delivered` and `delivery.failed`, whose `otp_id` and `message_id` are its id.',
+    keys: SERVER_KEY,
+    command: {
+      schema: requests.messageBody,
+      documentedAs: requests.messageRequest,
+      example: requestExamples.message,
+      call: calls => calls.message,
+      sends: 'message',
+      shape: messageAnswer,
+    },
+    parameters: messageParameters,
+    answer: {
+      schema: answers.acceptedMessage,
+      description: 'The message, pending.',
+      examples: answerExamples.message,
+      headers: sendAnswerHeaders,
+    },
+    refusals: [
+      refusal.idempotencyKey,
+      refusal.recipient,
+      refusal.geo,
+      refusal.noChannel,
+      refusal.reputation,
+      refusal.sendLimit,
+      refusal.funds,
+    ],
+    links: MESSAGE_LINK,
+  }),
+  operation({
+    id: 'messageStatus',
+    route: 'GET /messages/{message_id}',
+    summary: 'Look a message up',
+    description: 'How far the delivery of a code that you made got.',
+    keys: SERVER_KEY,
+    reads: 'message',
+    parameters: [MESSAGE_ID_PARAMETER],
+    answer: {
+      schema: answers.messageDetails,
+      description: 'The message as it is now.',
+      examples: answerExamples.messageStatus,
+    },
+    refusals: [refusal.noMessage],
   }),
 ]
 

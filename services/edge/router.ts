@@ -27,11 +27,12 @@ import type { NewRefusal, RefusalLog } from '../domain/refusals/refusal-log.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { createAdmission } from './admission.ts'
-import { createRespond, createUnsealed } from './answers.ts'
+import { type Answer, createRespond, createUnsealed } from './answers.ts'
 import { bearerKeyOf, createIdentify } from './api-keys.ts'
 import { createCalls } from './calls.ts'
 import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
 import { createEarlyRefusal } from './early-refusal.ts'
+import { createHookRouter } from './hooks/hooks.ts'
 import type { KeyUsage } from './key-usage.ts'
 import { OPERATIONS } from './operations.ts'
 import { createPublishableKeyRules } from './publishable-keys.ts'
@@ -44,7 +45,7 @@ import { parseBody } from './validation.ts'
 
 export interface RouterDeps {
   broker: Pick<Broker, 'request'>
-  tenancy: Pick<Tenancy, 'keyByHash' | 'app'>
+  tenancy: Pick<Tenancy, 'keyByHash' | 'app' | 'hookSecrets'>
   otps: Pick<Docs<OtpDoc>, 'get' | 'find'>
   usage: Pick<KeyUsage, 'record'>
   refusals: Pick<RefusalLog, 'record'>
@@ -72,7 +73,14 @@ const NOT_STORED = { 'Cache-Control': 'no-store' }
  *  dropped (see `Broker.serve`). */
 const CALL_TIMEOUT_MS = 5_000
 
-export function createApiRouter(deps: RouterDeps): { router: Router; twilio: Router; refuseEarly: RefuseEarly } {
+export interface ApiRouters {
+  router: Router
+  twilio: Router
+  hooks: Router
+  refuseEarly: RefuseEarly
+}
+
+export function createApiRouter(deps: RouterDeps): ApiRouters {
   const { broker, clock, http, keyring, refusals, tenancy, usage } = deps
   const admission = createAdmission({ clock, maxInFlight: http.maxInFlight })
   const identify = createIdentify({ tenancy, clock, admission, usage })
@@ -110,6 +118,7 @@ export function createApiRouter(deps: RouterDeps): { router: Router; twilio: Rou
     kinds: readonly KeyKind[],
     schema: Schema,
     toCall: (body: z.output<Schema>, by: Identity, ctx: Context) => OtpCall,
+    shape: (answer: Answer) => unknown,
     { check = async () => {}, onRefused = () => {} }: CommandHooks = {},
   ): Command => {
     const handle: Middleware = async ctx => {
@@ -133,7 +142,7 @@ export function createApiRouter(deps: RouterDeps): { router: Router; twilio: Rou
       const answer = respond(answered, trace)
       if (answered.kind === 'verification' && answered.replayed) ctx.set(REPLAYED_HEADER, 'true')
       describeRequest(ctx, { otp_id: answer.otp_id })
-      ctx.body = answer
+      ctx.body = shape(answer)
     }
     return { handle, onRefused }
   }
@@ -149,7 +158,7 @@ export function createApiRouter(deps: RouterDeps): { router: Router; twilio: Rou
   for (const { path, keys, command } of OPERATIONS) {
     if (command === null) continue
     const hooks = command.sends === undefined ? {} : createMessageHooks(command.sends)
-    const { handle, onRefused } = createCommand(keys, command.schema, command.call(call), hooks)
+    const { handle, onRefused } = createCommand(keys, command.schema, command.call(call), command.shape, hooks)
     // Pages use publishable keys. A server key must not be in a page.
     const isForPages = keys.includes('publishable')
     if (isForPages) router.options(path, createPreflight('POST')).post(path, allowCrossOrigin, handle)
@@ -158,13 +167,17 @@ export function createApiRouter(deps: RouterDeps): { router: Router; twilio: Rou
     early.addRoute(path, { headers: isForPages ? { ...NOT_STORED, Vary: 'Origin' } : NOT_STORED, onRefused })
   }
   // After the commands: `/otp/:otp_id` would take `send` for an id.
-  for (const { path, keys, command } of OPERATIONS) {
-    if (command !== null) continue
-    router.options(routerPath(path), createPreflight('GET')).get(routerPath(path), allowCrossOrigin, async ctx => {
+  for (const { path, keys, reads } of OPERATIONS) {
+    if (reads === null) continue
+    const handle: Middleware = async ctx => {
       const by = await authenticate(ctx, keys)
       await checkOrigin(ctx, by)
-      ctx.body = await admission.read(by, () => readStatus(ctx.params.otp_id ?? '', by, traceOf(ctx)))
-    })
+      const [id = ''] = Object.values<string>(ctx.params)
+      ctx.body = await admission.read<object>(by, () => readStatus[reads](id, by, traceOf(ctx)))
+    }
+    if (keys.includes('publishable'))
+      router.options(routerPath(path), createPreflight('GET')).get(routerPath(path), allowCrossOrigin, handle)
+    else router.get(routerPath(path), handle)
   }
   const askForTwilio = (ctx: Context, body: OtpCall): Promise<OtpAnswer> => {
     requireConnectedCaller(ctx)
@@ -179,7 +192,16 @@ export function createApiRouter(deps: RouterDeps): { router: Router; twilio: Rou
     respond,
     unsealed: createUnsealed({ reportMissingKey }),
   })
-  return { router, twilio, refuseEarly: early.refuse }
+  const hooks = createHookRouter({
+    tenancy,
+    clock,
+    refusals,
+    calls: call,
+    authenticate: ctx => authenticate(ctx, ['server']),
+    ask: callOtp,
+    respond,
+  })
+  return { router, twilio, hooks, refuseEarly: early.refuse }
 }
 
 /** The log names the verification of a refused call too. */

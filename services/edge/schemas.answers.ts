@@ -4,6 +4,7 @@ import {
   completion,
   deliveryStatus,
   failureReason,
+  messageStatus,
   otpStatus,
   recipientType,
   timeSchema,
@@ -52,6 +53,26 @@ export const verificationDetails = verification
   })
   .meta({ id: 'VerificationDetails', description: 'A verification and how far it got.' })
 
+const message = z.object({
+  message_id: z.string().meta({ description: 'Identifies the message.' }),
+  status: messageStatus,
+  channel: channel.meta({ description: 'The channel the message is on.' }),
+  masked_recipient: z.string().meta({ description: 'Safe to log or display.' }),
+})
+
+export const acceptedMessage = message.meta({
+  id: 'Message',
+  description: 'The delivery of a code that the caller made.',
+})
+
+export const messageDetails = message
+  .extend({
+    created_at: timeSchema('When it was accepted.'),
+    expires_at: timeSchema('When it is no longer sent.'),
+    deliveries: z.array(delivery).meta({ description: 'Its deliveries, oldest first.' }),
+  })
+  .meta({ id: 'MessageDetails', description: 'A message and how far it got.' })
+
 export const verified = z
   .object({
     otp_id: otpId,
@@ -78,3 +99,5 @@ export type Verification = z.output<typeof verification>
 export type VerificationDetails = z.output<typeof verificationDetails>
 export type Verified = z.output<typeof verified>
 export type Exchanged = z.output<typeof exchanged>
+export type Message = z.output<typeof acceptedMessage>
+export type MessageDetails = z.output<typeof messageDetails>

@@ -50,7 +50,9 @@ export const sendRequest = body({
     }),
   metadata: z
     .record(
-      z.string().regex(METADATA_NAME, 'names have 1 to 40 letters, digits, `_`, `.` or `-`'),
+      z
+        .string()
+        .regex(METADATA_NAME, 'has a name that is not allowed: names have 1 to 40 of A–Z, a–z, 0–9, `_`, `.` and `-`'),
       z
         .string('must be a string')
         .max(MAX_METADATA_VALUE_LENGTH, `must have at most ${MAX_METADATA_VALUE_LENGTH} characters`),
@@ -76,6 +78,21 @@ export const sendRequest = body({
 export const sendBody = sendRequest.extend({
   channel: z.null('cannot be chosen on send: routing chooses it').optional(),
 })
+
+/** A code that an app's own login made. */
+const GIVEN_CODE = /^[A-Za-z0-9]{4,10}$/
+
+export const messageRequest = sendRequest
+  .pick({ recipient: true, locale: true, client_ip: true })
+  .extend({
+    code: text()
+      .regex(GIVEN_CODE, 'must have 4 to 10 letters or digits')
+      .meta({ description: 'The code that you made: 4 to 10 letters or digits.', examples: ['482913'] }),
+  })
+  .meta({ id: 'MessageRequest', description: 'Delivers a code that you made.' })
+
+/** As of a send. */
+export const messageBody = messageRequest.extend({ channel: sendBody.shape.channel })
 
 export const resendRequest = body({
   otp_id: otpId,

@@ -14,6 +14,7 @@ import { createRefusalLog } from '../domain/refusals/refusal-log.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import type { ScreenLink } from './docs/reference.ts'
 import { createReferenceRouter } from './docs/router.ts'
+import { createElementRouter } from './element.ts'
 import { createKeyUsage } from './key-usage.ts'
 import { CLIENT_API } from './operations.ts'
 import { createApiRouter } from './router.ts'
@@ -52,7 +53,9 @@ export function createEdgeService(deps: EdgeDeps): Service {
     refusals,
   })
   router.use(api.router.routes())
+  router.use(createElementRouter().routes())
   router.use(api.twilio.routes())
+  router.use(api.hooks.routes())
   router.use(createReferenceRouter({ http, parts: [CLIENT_API, ...otherApis], screens }).routes())
   const stop = async (): Promise<void> => void (await Promise.all([usage.stop(), refusals.settled()]))
   return { router, refuseEarly: api.refuseEarly, stop }

@@ -1,5 +1,5 @@
-// In: the id of a verification and the caller's identity. Out: its status, or 404 for a key of another app or mode. Beside it only
-// Twilio's API (twilio/router.ts) reads verifications at the edge.
+// In: the id of a verification or a message, and the caller's identity. Out: its status, or 404 for a key of another app or mode. Beside it
+// only Twilio's API (twilio/router.ts) reads verifications at the edge.
 
 import type { Clock } from '../../infra/clock.ts'
 import { isId } from '../../infra/ids.ts'
@@ -8,36 +8,61 @@ import type { Docs } from '../../infra/store/docs.ts'
 import type { Trace } from '../../infra/trace.ts'
 import type { Identity } from '../../machines/calls.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
-import { type StatusView, statusView } from '../../machines/otp.view.ts'
+import { messageView, type StatusView, statusView } from '../../machines/otp.view.ts'
+import { problem } from '../domain/errors.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { metadataOf } from '../domain/verifications/metadata.ts'
 import { type AnswerDeps, otpNotFound, withLinkIfReadable } from './answers.ts'
-import type { VerificationDetails } from './schemas.answers.ts'
+import type { MessageDetails, VerificationDetails } from './schemas.answers.ts'
 
 export interface StatusDeps extends AnswerDeps {
   otps: Pick<Docs<OtpDoc>, 'get'>
   clock: Pick<Clock, 'now'>
 }
 
-export const createReadStatus =
-  ({ otps, keyring, clock, reportMissingKey }: StatusDeps) =>
-  async (otp_id: string, by: Identity, trace: Trace): Promise<VerificationDetails> => {
-    const doc = isId('otp', otp_id) ? (await otps.get([otp_id])).get(otp_id) : undefined
-    if (!doc || doc.app_id !== by.app_id || doc.mode !== by.mode) throw otpNotFound()
-    const view = statusView(toCurrentVersion(doc), clock.now())
-    return {
-      ...withLinkIfReadable({ keyring, reportMissingKey }, view, trace),
-      created_at: isoTime(view.created_at),
-      expires_at: isoTime(view.expires_at),
-      verified_at: isoTimeOrNull(view.verified_at),
-      attempts_left: view.attempts_left,
-      resend_at: isoTimeOrNull(view.resend_at),
-      ...(by.kind === 'server' ? { deliveries: deliveriesOf(view) } : {}),
-      ...(by.kind === 'server' && doc.metadata !== undefined ? { metadata: metadataOf(keyring, doc) } : {}),
-    }
+export interface ReadStatus {
+  verification(otp_id: string, by: Identity, trace: Trace): Promise<VerificationDetails>
+  message(message_id: string, by: Identity, trace: Trace): Promise<MessageDetails>
+}
+
+export function createReadStatus({ otps, keyring, clock, reportMissingKey }: StatusDeps): ReadStatus {
+  async function find(prefix: 'otp' | 'msg', id: string, by: Identity): Promise<OtpDoc | null> {
+    const doc = isId(prefix, id) ? (await otps.get([id])).get(id) : undefined
+    return !doc || doc.app_id !== by.app_id || doc.mode !== by.mode ? null : doc
   }
 
-const deliveriesOf = ({ deliveries }: StatusView) =>
+  return {
+    async verification(otp_id, by, trace) {
+      const doc = await find('otp', otp_id, by)
+      if (doc === null) throw otpNotFound()
+      const view = statusView(toCurrentVersion(doc), clock.now())
+      return {
+        ...withLinkIfReadable({ keyring, reportMissingKey }, view, trace),
+        created_at: isoTime(view.created_at),
+        expires_at: isoTime(view.expires_at),
+        verified_at: isoTimeOrNull(view.verified_at),
+        attempts_left: view.attempts_left,
+        resend_at: isoTimeOrNull(view.resend_at),
+        ...(by.kind === 'server' ? { deliveries: deliveriesOf(view) } : {}),
+        ...(by.kind === 'server' && doc.metadata !== undefined ? { metadata: metadataOf(keyring, doc) } : {}),
+      }
+    },
+
+    async message(message_id, by) {
+      const doc = await find('msg', message_id, by)
+      if (doc === null) throw problem('OtpNotFoundError', { detail: 'There is no such message for this key.' })
+      const view = messageView(toCurrentVersion(doc), clock.now())
+      return {
+        ...view,
+        created_at: isoTime(view.created_at),
+        expires_at: isoTime(view.expires_at),
+        deliveries: deliveriesOf(view),
+      }
+    },
+  }
+}
+
+const deliveriesOf = ({ deliveries }: Pick<StatusView, 'deliveries'>) =>
   deliveries.map(({ delivery_id, channel, status, reason, created_at, updated_at }) => ({
     delivery_id,
     channel,

@@ -7,11 +7,25 @@ import { validationProblem } from '../domain/validation-problem.ts'
 /** A request without a body is refused for every required member, as `{}` is. */
 export function parseBody<Schema extends z.ZodObject>(schema: Schema, json: unknown): z.output<Schema> {
   const result = schema.safeParse(json === undefined ? {} : json, { error: inWords })
-  const misspelt = isObject(json) ? findMisspeltMembers(schema, json) : []
-  if (result.success && misspelt.length === 0) return result.data
+  const refused = isObject(json) ? [...findMisspeltMembers(schema, json), ...findHiddenMembers(schema, json)] : []
+  if (result.success && refused.length === 0) return result.data
   const issues = result.error?.issues ?? []
-  throw validationProblem([...issues.map(({ path, message }) => ({ path: dottedPath(path), message })), ...misspelt])
+  throw validationProblem([...issues.flatMap(problemsOf), ...refused])
 }
+
+function problemsOf(issue: z.core.$ZodIssue): InputProblem[] {
+  const path = dottedPath(issue.path)
+  // The name of the member is wrong, and only the inner issue says why.
+  return issue.code === 'invalid_key'
+    ? issue.issues.map(({ message }) => ({ path, message }))
+    : [{ path, message: issue.message }]
+}
+
+/** zod drops a member `__proto__` of a record without a word. */
+const findHiddenMembers = ({ shape }: z.ZodObject, body: Readonly<Record<string, unknown>>): InputProblem[] =>
+  Object.keys(shape)
+    .filter(name => isObject(body[name]) && Object.hasOwn(body[name], '__proto__'))
+    .map(name => ({ path: `${name}.__proto__`, message: 'cannot be the name of a member' }))
 
 const isObject = (json: unknown): json is Record<string, unknown> => typeof json === 'object' && json !== null
 

@@ -10,6 +10,7 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import { batchDocs } from '../../infra/store/batched-docs.ts'
 import type { Trace } from '../../infra/trace.ts'
+import { isMessage } from '../../machines/otp.queries.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createAccounts } from '../domain/money/accounts.ts'
 import { createRefusalLog } from '../domain/refusals/refusal-log.ts'
@@ -107,7 +108,8 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
   const onChange = (before: OtpDoc | null, after: OtpDoc, trace?: Trace): void => {
     funds.onChange(before, after)
     guard.onChange(before, after)
-    stats.onChange(before, after)
+    // The statistics are about verifications: whether the code of a message was entered is not known.
+    if (!isMessage(after.context)) stats.onChange(before, after)
     verificationMetrics.onChange(before, after)
     if (before !== null) logFailedDeliveries(before, after, trace)
   }

@@ -4,11 +4,12 @@
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../infra/crypto/unseal-or-null.ts'
+import { isMessage } from '../../machines/otp.queries.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { isAbandoned } from '../domain/verifications/claim-holds.ts'
 import type { ClaimDoc, OtpDoc } from '../domain/verifications/documents.ts'
 import { idempotencyKeyContext } from '../domain/verifications/encryption-context.ts'
-import { idempotencyIndexes } from '../domain/verifications/lookup-indexes.ts'
+import { idempotencyIndexes, type KeyOwner } from '../domain/verifications/lookup-indexes.ts'
 
 export interface ReindexClaimDeps {
   store: Pick<CountersignStore, 'docs'>
@@ -23,7 +24,7 @@ export function createReindexClaims({ store, keyring, clock }: ReindexClaimDeps)
 
   async function reindex(claim: ClaimDoc, otp: OtpDoc): Promise<Outcome> {
     const { company_id, mode, context } = otp
-    const owner = { company_id, mode, kind: context.started_by.kind }
+    const owner: KeyOwner = { company_id, mode, kind: isMessage(context) ? 'message' : context.started_by.kind }
     const key = unsealOrNull(keyring, claim.sealed_key, idempotencyKeyContext(owner))
     if (key === null) return 'unsealable'
     const [id = ''] = idempotencyIndexes(keyring, owner, key)

@@ -12,6 +12,7 @@ import { createReindexClaims } from './reindex-claims.ts'
 import { createReindexMetadata } from './reindex-metadata.ts'
 import {
   type ResealedFields,
+  resealedAppFields,
   resealedOtpFields,
   resealedProviderFields,
   resealedUserFields,
@@ -84,6 +85,10 @@ export function createResealBatch({ store, keyring, clock }: ResealDeps) {
     if (collection === 'webhooks') {
       const [docs, batch] = [store.docs('webhooks'), await store.docs('webhooks').find(from, page)]
       return { ...(await resealAll(docs, batch, doc => resealedWebhookFields(keyring, doc))), ...progress(batch) }
+    }
+    if (collection === 'apps') {
+      const [docs, batch] = [store.docs('apps'), await store.docs('apps').find(from, page)]
+      return { ...(await resealAll(docs, batch, doc => resealedAppFields(keyring, doc))), ...progress(batch) }
     }
     if (collection === 'users') {
       const [docs, batch] = [store.docs('users'), await store.docs('users').find(from, page)]

@@ -1,7 +1,8 @@
 // The fields of one document that must be sealed or indexed again with the current key. In: the document. Out: the fields to set; none when
 // it is up to date. A text whose key is missing is left as it is and reported; the document's other texts are still resealed.
 import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
-import { type Provider, providerContext } from '../domain/tenancy/documents.ts'
+import { MODES } from '../../machines/otp.ts'
+import { type App, hookSecretContext, type Provider, providerContext } from '../domain/tenancy/documents.ts'
 import { emailIndex, type UserDoc, userContext } from '../domain/users/documents.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest } from '../domain/verifications/encryption-context.ts'
@@ -59,8 +60,14 @@ export function resealedOtpFields(
     set['context.client_ip'] = address.sealed
     fields.address = address.plain
   }
-  const salt = resealText(context.code.salt, atRest.salt(context))
-  if (salt) set['context.code.salt'] = salt.sealed
+  const { code } = context
+  if ('given' in code) {
+    const given = resealText(code.given, atRest.givenCode(_id))
+    if (given) set['context.code.given'] = given.sealed
+  } else {
+    const salt = resealText(code.salt, atRest.salt(context))
+    if (salt) set['context.code.salt'] = salt.sealed
+  }
   const actionUrl = resealText(first.sealed_action_url, atRest.link(_id))
   if (actionUrl) set['first.sealed_action_url'] = actionUrl.sealed
 
@@ -92,6 +99,15 @@ export function resealedProviderFields(keyring: ResealKeyring, { _id, config }: 
   const fields: ResealedFields = { set: {}, unsealable: false }
   const resealed = createResealText(keyring, fields)(config, providerContext(_id))
   if (resealed) fields.set.config = resealed.sealed
+  return fields
+}
+
+export function resealedAppFields(keyring: ResealKeyring, { _id, hook_secrets = {} }: App): ResealedFields {
+  const fields: ResealedFields = { set: {}, unsealable: false }
+  for (const mode of MODES) {
+    const resealed = createResealText(keyring, fields)(hook_secrets[mode] ?? null, hookSecretContext(_id, mode))
+    if (resealed) fields.set[`hook_secrets.${mode}`] = resealed.sealed
+  }
   return fields
 }
 

@@ -57,9 +57,14 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
     if (!(await removeEvents(app_id, before))) return false
     if (!(await eraseEventAnswers({ app_id }, before))) return false
     if (!(await eraseEventAnswers({ app_id, mode: 'test' }, clock.now() - retentionMs(resolved, 'test')))) return false
-    for (let from = ''; ; batchesLeft -= 1) {
+    return (await eraseOtps(app_id, 'otp', before)) && eraseOtps(app_id, 'msg', before)
+  }
+
+  /** Answers false when the run ended before everything was erased. */
+  async function eraseOtps(app_id: string, prefix: 'otp' | 'msg', before: number): Promise<boolean> {
+    for (let from = firstIdAt(prefix, 0); ; batchesLeft -= 1) {
       if (batchesLeft <= 0) return false
-      const range = { $gt: from, $lt: firstIdAt('otp', before) }
+      const range = { $gt: from, $lt: firstIdAt(prefix, before) }
       // An id begins with the time it was made at. A verification may be newer than its id, so its `created_at` decides.
       const found = await store.docs('otps').find({ app_id, _id: range }, { sort: { _id: 1 }, limit: SWEEP_BATCH })
       const { verifications } = await eraseVerifications(

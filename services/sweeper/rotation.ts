@@ -109,7 +109,12 @@ export function createRotationSweeps({ store, keyring, clock, log, metrics }: Ro
     if (clock.now() < nextCheckAt || keyring.keyIds.length < 2) return
     nextCheckAt = clock.now() + CHECK_NEWEST_EVERY_MS
     const newest = { sort: { _id: -1 }, limit: NEWEST_CHECKED } as const
-    const [otps, users] = await Promise.all([store.docs('otps').find({}, newest), store.docs('users').find({}, newest)])
+    const [verifications, messages, users] = await Promise.all([
+      store.docs('otps').find({}, newest),
+      store.docs('otps').find({ _id: { $lt: 'otp_' } }, newest),
+      store.docs('users').find({}, newest),
+    ])
+    const otps = [...verifications, ...messages]
     const isCurrent = ({ set }: ResealedFields): boolean => Object.keys(set).length === 0
     const areCurrent = otps.every(doc => isCurrent(resealedOtpFields(keyring, doc)))
     if (areCurrent && users.every(doc => isCurrent(resealedUserFields(keyring, doc)))) return

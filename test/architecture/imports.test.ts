@@ -6,6 +6,9 @@ import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 
 const ADAPTERS = /^infra\/(broker\/(amqp|embedded)|store\/(mongo|embedded))\b/
 
+/** Beside the sources of a client its built package may stand. */
+const CLIENTS = ['clients/typescript/src', 'clients/web']
+
 interface Import {
   from: string
   /** A path inside the repo, or a package's name. */
@@ -32,7 +35,7 @@ function importsOf(file: string): Import[] {
   })
 }
 
-const isPackage = (to: string): boolean => !/^(machines|infra|services|test|\.\.)(\/|$)/.test(to)
+const isPackage = (to: string): boolean => !/^(machines|infra|services|clients|test|\.\.)(\/|$)/.test(to)
 const adapter = (path: string): string | undefined => ADAPTERS.exec(path)?.[0]
 const service = (path: string): string | undefined => /^services\/([^/]+)\//.exec(path)?.[1]
 
@@ -44,6 +47,9 @@ function violationOf({ from, to }: Import): string | undefined {
       ? undefined
       : 'machines import xstate and themselves, the settings zod, nothing else'
   if (to.startsWith('test/')) return 'product code never imports tests'
+  if (from.startsWith('clients/'))
+    return to.startsWith('clients/') ? undefined : 'clients import nothing but clients: users install them alone'
+  if (to.startsWith('clients/')) return /^services\/.*\bweb\//.test(from) ? undefined : 'only pages import clients'
   if (from === 'services/main.ts') return undefined
   // Also forbidden inside infra, because a service that imports that part of infra would import the adapter with it.
   if (adapter(to) && adapter(to) !== adapter(from)) return 'only services/main.ts opens adapters'
@@ -89,7 +95,7 @@ const memberOf = (folder: string, file: string): string | undefined =>
   file.startsWith(`${folder}/`) ? file.slice(folder.length + 1).split('/')[0] : undefined
 
 describe('the table of allowed imports', () => {
-  const files = ['machines', 'infra', 'services'].flatMap(sources)
+  const files = ['machines', 'infra', 'services', ...CLIENTS].flatMap(sources)
   const all = files.flatMap(importsOf)
 
   it('is kept by every file', () => {
@@ -159,6 +165,9 @@ describe('the table of allowed imports', () => {
     ['services/cli/api.ts', 'machines/settings.ts'],
     ['services/dashboard/service.ts', 'services/cli/api.ts'],
     ['services/edge/send.ts', 'test/support/clock.ts'],
+    ['services/edge/send.ts', 'clients/typescript/src/client.ts'],
+    ['clients/typescript/src/client.ts', 'machines/otp.ts'],
+    ['clients/typescript/src/client.ts', 'zod'],
   ]
   for (const [from, to] of forbidden)
     it(`refuses ${from} → ${to}`, () => expect(violationOf({ from, to })).to.be.a('string'))
@@ -173,6 +182,7 @@ describe('the table of allowed imports', () => {
     ['services/main.ts', 'infra/store/mongo.ts'],
     ['services/cli/api.ts', 'infra/version.ts'],
     ['infra/store/mongo.ts', 'infra/store/mongo/bulk-change.ts'],
+    ['services/dashboard/web/screens/try/challenge-worker.ts', 'clients/typescript/src/challenge-solver.ts'],
   ]
   for (const [from, to] of allowed)
     it(`allows ${from} → ${to}`, () => expect(violationOf({ from, to })).to.equal(undefined))

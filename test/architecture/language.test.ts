@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 
-const FOLDERS = ['machines', 'infra', 'services', 'test']
+const FOLDERS = ['machines', 'infra', 'services', 'clients', 'test']
 /** This file contains what it forbids. */
 const THIS_FILE = 'test/architecture/language.test.ts'
 

@@ -3,7 +3,7 @@ import { readConfig } from '../../infra/config/config.ts'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { createMongoStore } from '../../infra/store/mongo.ts'
 import { COLLECTIONS } from '../../services/domain/collections.ts'
-import { codeOf } from '../../services/otp/calls/verify.ts'
+import { codeOf } from '../../services/domain/verifications/code.ts'
 
 const BATCH_SIZE = 1_000
 
@@ -20,7 +20,7 @@ export async function codesOf(env: Record<string, string>, otp_ids: readonly str
   const codes: Code[] = []
   for (let first = 0; first < otp_ids.length; first += BATCH_SIZE) {
     const docs = await store.docs('otps').get(otp_ids.slice(first, first + BATCH_SIZE))
-    for (const doc of docs.values()) codes.push({ otp_id: doc._id, code: codeOf(keyring, doc) })
+    for (const doc of docs.values()) codes.push({ otp_id: doc._id, code: codeOf(keyring, doc.context) })
   }
   await store.close()
   return codes

@@ -15,12 +15,12 @@ import { COLLECTIONS, type CountersignStore } from '../../services/domain/collec
 import { tallyId } from '../../services/domain/fraud/documents.ts'
 import { createAccounts } from '../../services/domain/money/accounts.ts'
 import { createTenancy } from '../../services/domain/tenancy/tenancy.ts'
+import { codeOf } from '../../services/domain/verifications/code.ts'
 import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
 import { inFlight } from '../../services/domain/verifications/encryption-context.ts'
 import { createAppCache } from '../../services/otp/apps.ts'
 import { createCallHandler } from '../../services/otp/calls/call-handler.ts'
 import { createClaims } from '../../services/otp/calls/idempotency-claims.ts'
-import { codeOf } from '../../services/otp/calls/verify.ts'
 import { createCommit } from '../../services/otp/commit/commit.ts'
 import { createFraudCounts } from '../../services/otp/fraud/counts.ts'
 import { createFraudGuard } from '../../services/otp/fraud/guard.ts'
@@ -182,7 +182,7 @@ export async function startSimulation({ processes, settings = {} }: SimulationOp
       const { execute, otps } = next()
       const doc = (await otps.get([otp_id])).get(otp_id)
       if (!doc) throw new Error('the verification is gone')
-      const sealed_code = keyring.seal(codeOf(keyring, doc), inFlight.code)
+      const sealed_code = keyring.seal(codeOf(keyring, doc.context), inFlight.code)
       await execute({ type: 'otp.verify', by: BY, otp_id, sealed_code })
     },
     async remember(name, entries) {

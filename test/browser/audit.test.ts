@@ -1,7 +1,7 @@
 // The audit log, in a real browser.
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, exportCsv, LOOKS, type Viewer } from '../support/browser.ts'
 
 const openRecord = async (page: Page, name: string): Promise<void> =>
   page.getByRole('button', { name, exact: true }).first().click()
@@ -70,6 +70,40 @@ describeInBrowserOnce('the Audit screen', (open, start) => {
     await own.getByText('@shop.example').waitFor()
     expect(await user.page.getByText(company).count()).to.equal(0)
     expect(await user.page.getByLabel('Records of').count()).to.equal(0)
+  })
+
+  it('is filtered by the address: Back, reload and a shared link show the same records, and so does the export', async () => {
+    const viewer = await open.operator(await start())
+    const { page, admin } = viewer
+    await changeSettings(viewer)
+    await admin('POST', '/apps/app_demo/keys', { kind: 'server', mode: 'test' })
+    await page.goto('/audit')
+    await page.getByRole('button', { name: 'Created a key' }).first().waitFor()
+    await page.getByLabel('Action').selectOption('app.change')
+    await page.getByRole('button', { name: 'Created a key' }).first().waitFor({ state: 'detached' })
+    await page.getByLabel('Since').fill('2020-01-31T10:00')
+    await page.getByLabel('Since').press('Enter')
+    await page.waitForURL('**/audit?action=app.change&since=*')
+    await page.reload()
+    await page.getByRole('button', { name: 'Changed an app' }).nth(1).waitFor()
+    expect(await page.getByLabel('Action').inputValue()).to.equal('app.change')
+    expect(await page.getByLabel('Since').inputValue()).to.equal('2020-01-31T10:00')
+    const { name, items } = await exportCsv(page)
+    expect(name).to.match(/^audit-/)
+    expect(items.map(({ action, target }) => [action, target])).to.deep.equal([
+      ['app.change', 'app_demo'],
+      ['app.change', 'app_demo'],
+    ])
+    await page.goBack()
+    await page.goBack()
+    await page.getByRole('button', { name: 'Created a key' }).first().waitFor()
+    await page.getByRole('button', { name: 'Exported a list' }).waitFor()
+    expect(await page.getByLabel('Action').inputValue()).to.equal('')
+    await page.goto('/audit?who=nobody&scope=all')
+    await page.getByText('No record matches the filters.').waitFor()
+    expect(await page.getByLabel('Records of').inputValue()).to.equal('all')
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByRole('button', { name: 'Signed in' }).first().waitFor()
   })
 
   it('pages through a long log', async () => {

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { createCaller } from '../support/api-caller.ts'
-import { describeInBrowserOnce, expectAccessible, LOOKS } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, exportCsv, LOOKS } from '../support/browser.ts'
 import type { Countersign, StartCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -77,6 +77,12 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     await credit(page, '-0.5')
     await dialog.getByRole('button', { name: 'Enter credit' }).click()
     await page.getByRole('cell', { name: 'Credit taken back' }).waitFor()
+    const { name, items } = await exportCsv(page)
+    expect(name).to.match(/^ledger-\d{4}-\d\d-\d\d\.csv$/)
+    expect(items.map(({ micros, note }) => [micros, note])).to.deep.equal([
+      ['-500000', ''],
+      ['1250500000', 'Invoice 17'],
+    ])
     await credit(page, '-2000')
     await dialog.getByText('That is more than there is to take back.').waitFor()
   })
@@ -289,7 +295,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     await viewer.page.getByText('Only operators of this deployment can set prices.').waitFor()
     await viewer.page.getByText('Only owners of your company can run it').waitFor()
     const main = viewer.page.getByRole('main')
-    expect(await main.getByRole('button').count()).to.equal(0)
+    expect(await main.getByRole('button').allTextContents()).to.deep.equal(['Export CSV'])
 
     const owner = await open.user(countersign, 'cmp_acme', 'owner')
     await openMoney(owner.page)

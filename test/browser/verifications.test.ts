@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { type Caller, createCaller } from '../support/api-caller.ts'
-import { describeInBrowserOnce, expectAccessible, LOOKS, type OpenDashboard } from '../support/browser.ts'
+import { describeInBrowserOnce, expectAccessible, exportCsv, LOOKS, type OpenDashboard } from '../support/browser.ts'
 import type { Countersign, StartCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTwilio, type Twilio, twilioError } from '../support/vendors/twilio.ts'
@@ -217,6 +217,11 @@ describeInBrowserOnce('the verifications', (open, start) => {
     await page.reload()
     await expectRows(page, 1)
     expect(await page.getByLabel('Status').inputValue()).to.equal('canceled')
+    const { name, items } = await exportCsv(page)
+    expect(name).to.match(/^verifications-/)
+    expect(items.map(({ otp_id, masked_recipient }) => [otp_id, masked_recipient])).to.deep.equal([
+      [otps[0], "'+1****04"],
+    ])
     await page.getByLabel('Channel').selectOption('Email')
     await page.getByText('No verification matches the filters.').waitFor()
     await page.goBack()

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { createCaller } from '../support/api-caller.ts'
-import { describeInBrowser, describeInBrowserOnce, expectAccessible } from '../support/browser.ts'
+import { describeInBrowser, describeInBrowserOnce, expectAccessible, exportCsv } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { type AnswerRequest, type ReceivedRequest, type Receiver, startReceiver } from '../support/receiver.ts'
 
@@ -96,10 +96,11 @@ describeInBrowser('the webhook in the dashboard', (open, start) => {
     await eventually(() => expect(backend.received).to.have.length(2))
 
     await button(page, 'Send a time range again').click()
-    await page.getByLabel('Until').fill('2020-01-01T00:00')
+    const until = page.getByRole('dialog').getByLabel('Until')
+    await until.fill('2020-01-01T00:00')
     await button(page, 'Send again').click()
     await page.getByText('must be later than since').first().waitFor()
-    await page.getByLabel('Until').fill('')
+    await until.fill('')
     await button(page, 'Send again').click()
     await page.getByText('One event is sent again.').waitFor()
     await eventually(() => expect(backend.received).to.have.length(3))
@@ -166,17 +167,33 @@ describeInBrowserOnce('the webhook, as it is used', (open, start) => {
 
     const [key = ''] = /sk_test_\w+/.exec(countersign.printed()) ?? []
     const { otp_id } = (await createCaller(countersign.url, key).send('+15005550010')).body
-    await page.getByLabel('Status').selectOption('Held')
+    await page.getByLabel('Status').selectOption('held')
     const held = events(page).getByRole('row').filter({ hasText: 'delivery.delivered' })
     await held.getByText('held').waitFor()
 
     backend.answers(200)
     await button(page, 'Re-enable').click()
     await text(page, 'Active').waitFor()
-    await page.getByLabel('Status').selectOption('All')
+    await page.getByLabel('Status').selectOption('Any')
     await held.getByText('delivered', { exact: true }).waitFor()
     await eventually(() => expect(backend.received.some(({ body }) => body.includes(otp_id))).to.equal(true))
     expect(await button(page, 'Re-enable').count()).to.equal(0)
+
+    // The filters stand in the address, on the screen Webhooks too, and the export has them.
+    await page.getByLabel('Verification or event').fill(otp_id)
+    await page.getByLabel('Verification or event').press('Enter')
+    await events(page).getByText('webhook.test').waitFor({ state: 'detached' })
+    await held.getByText('delivered', { exact: true }).waitFor()
+    expect(new URL(page.url()).search).to.equal(`?id=${otp_id}`)
+    await page.goto(`/webhooks?id=${otp_id}`)
+    await held.getByText('delivered', { exact: true }).waitFor()
+    const { name, items } = await exportCsv(page)
+    expect(name).to.match(/^events-/)
+    expect(items.map(({ type, status }) => [type, status])).to.deep.equal([['delivery.delivered', 'delivered']])
+    await page.getByLabel('Type', { exact: true }).selectOption('otp.approved')
+    await page.getByText('No event matches the filters.').waitFor()
+    await page.goBack()
+    await held.waitFor()
   })
 
   it('gets a new secret, which is promoted, and another one at once', async () => {

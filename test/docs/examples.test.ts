@@ -45,7 +45,10 @@ describe('the code that solves a challenge', () => {
 
   it('has the solver that Try it uses, but for its types and its lines', () => {
     const withoutLines = (text: string): string => text.replaceAll(/[\s;]/g, '')
-    const solver = readFileSync('machines/challenge-solver.ts', 'utf8').replaceAll(/: (number|string)\b/g, '')
+    const solver = readFileSync('clients/typescript/src/challenge-solver.ts', 'utf8').replaceAll(
+      /: (number|string)\b/g,
+      '',
+    )
     const functionIn = (text: string): string => text.slice(text.indexOf('function solveChallenge'))
     expect(withoutLines(functionIn(shown))).to.equal(withoutLines(functionIn(solver)))
   })

@@ -9,6 +9,7 @@ import { SECRET_VARIABLES } from '../../infra/config/variables.ts'
 import { MAGIC_RECIPIENTS } from '../../machines/magic-recipients.ts'
 import { ADMIN_API } from '../../services/dashboard/admin-api.ts'
 import { resolveSettings } from '../../services/domain/tenancy/settings.ts'
+import { withElementHash } from './element-hash.ts'
 import { providersPage } from './provider-pages.ts'
 import { withSettingsTable } from './settings-table.ts'
 
@@ -60,6 +61,10 @@ describe('the reference pages', () => {
     const rows = [...page.matchAll(/^\| `([a-z_.]+)` \| `([^`]+)` \|/gm)]
     const documented = Object.fromEntries(rows.map(([, path = '', value = '']) => [path, JSON.parse(value)]))
     expect(documented).to.deep.equal(Object.fromEntries(leaves(resolveSettings({}))))
+  })
+
+  it('have the hash of /element.js: npm run openapi writes it', () => {
+    expect(text('docs/clients.md')).to.equal(withElementHash(text('docs/clients.md')))
   })
 
   it('list every variable of the environment with its default', () => {

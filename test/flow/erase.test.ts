@@ -59,6 +59,27 @@ describeFlow('an erasure of a recipient', flow => {
     expect(lookups[0]?.after).to.have.keys('list', 'recipient')
   })
 
+  it('finds a number in every spelling that a search finds, and refuses what can be no recipient', async () => {
+    const shop = await flow.createTenant({ limits: { recipient: [{ max: 100, seconds: 600 }] } })
+    const to = freshNumber()
+    const digits = to.slice(1)
+    for (const path of [`/apps/${shop.app}/erase`, `/companies/${shop.company}/erase`]) {
+      for (const spelling of [digits, `00${digits}`, `+${digits.slice(0, 2)} (${digits.slice(2)})`]) {
+        expect((await shop.server.send(to)).status).to.equal(200)
+        const { status, body, text } = await flow.admin('POST', path, { recipient: spelling })
+        expect([status, body.verifications], `${path} ${spelling}: ${text}`).to.deep.equal([200, 1])
+      }
+      for (const recipient of ['nobody', '020 7946 0801', '+', '+44', '00']) {
+        const { status, body } = await flow.admin('POST', path, { recipient })
+        expect([status, body.type, body.errors?.[0]?.path], recipient).to.deep.equal([
+          422,
+          'ValidationError',
+          'recipient',
+        ])
+      }
+    }
+  })
+
   it('removes all data of the recipient in both modes, counts what it removed, and leaves other recipients alone', async () => {
     const shop = await flow.createTenant({ resend_cooldown_seconds: [0] })
     const box = { channel: 'sms', type: 'sandbox', config: {} }

@@ -31,6 +31,35 @@ describeFlow('a resend', flow => {
     expect((await server.verify(otp_id, code)).body.matched).to.equal(true)
   })
 
+  it('is what a second send is in an app with reuse_pending, while the first verification is pending', async () => {
+    const { server, device } = await flow.createTenant({ reuse_pending: true, publishable_send: true })
+    const to = freshNumber()
+    const first = await server.send(to, { idempotency: `one ${to}` })
+    const { otp_id } = first.body
+    const code = await flow.waitForCode(to)
+    const early = await server.send(to)
+    expect(refusal(early)).to.deep.include({ type: 'ResendCooldownError', status: 429, scope: 'resend_cooldown' })
+    flow.expectRetryAfter(early, 30)
+    const replayed = await server.send(to, { idempotency: `one ${to}` })
+    expect(replayed.body, 'a replay is none').to.deep.equal(first.body)
+    expect(replayed.headers.get('idempotent-replayed')).to.equal('true')
+    expect((await device.send(to)).body.otp_id, 'a stranger cannot be handed it').not.to.equal(otp_id)
+    await flow.waitForCode(to, 2)
+
+    await flow.advance(30_000)
+    const idempotency = `two ${to}`
+    const both = await Promise.all([server.send(to, { idempotency }), server.send(to, { idempotency })])
+    expect(both.map(({ body }) => body.otp_id)).to.deep.equal([otp_id, otp_id])
+    expect(both.map(({ headers }) => headers.get('idempotent-replayed')).sort()).to.deep.equal([null, 'true'].sort())
+    expect(await flow.waitForCode(to, 3), 'the same code').to.equal(code)
+    expect((await server.send(to, { idempotency })).body.otp_id, 'in the cooldown too').to.equal(otp_id)
+    expect((await server.status(otp_id)).body.deliveries).to.have.length(2)
+
+    expect((await server.verify(otp_id, code)).body.matched).to.equal(true)
+    expect((await server.send(to)).body.otp_id, 'once it has ended').not.to.equal(otp_id)
+    expect((await server.send(to, { idempotency })).body.otp_id).to.equal(otp_id)
+  })
+
   it('by a person of the company has the cooldown and the attempts of any other, and is in the audit log', async () => {
     const { company, app, server } = await flow.createTenant({ send_attempts: 3 })
     const { otp_id, to, code } = await flow.startVerification(server)

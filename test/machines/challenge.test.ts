@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { solveChallenge } from '../../clients/typescript/src/challenge-solver.ts'
 import {
   difficultyFor,
   EASIEST_DIFFICULTY,
@@ -13,7 +14,6 @@ import {
   parseSolution,
   SALT_RANDOM_BYTES,
 } from '../../machines/challenge.ts'
-import { solveChallenge } from '../../machines/challenge-solver.ts'
 
 const terms = fc.record({
   difficulty: fc.integer({ min: EASIEST_DIFFICULTY, max: HARDEST_DIFFICULTY }),

@@ -3,6 +3,48 @@ import type { Mutant } from './mutant.ts'
 
 export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   {
+    fault: 'a message that was delivered keeps the code of its caller',
+    file: 'machines/message.machine.ts',
+    original: 'actions: [recordReport, eraseGivenCode, notifyDelivery, replyNoted],',
+    planted: 'actions: [recordReport, notifyDelivery, replyNoted],',
+    tests: ['test/machines/message.test.ts'],
+  },
+  {
+    fault: 'a message that has expired keeps the code of its caller',
+    file: 'machines/message.machine.ts',
+    original: "target: 'expired', actions: [eraseGivenCode, replyNoted]",
+    planted: "target: 'expired', actions: [replyNoted]",
+    tests: ['test/machines/message.test.ts'],
+  },
+  {
+    fault: 'a fallback prolongs the life of a message beyond what its caller knows',
+    file: 'machines/otp.changes.ts',
+    original: 'isMessage(otp) ? otp.expires_at : expiryAfterSend(',
+    planted: 'isMessage(otp) && otp.sends < 0 ? otp.expires_at : expiryAfterSend(',
+    tests: ['test/machines/message.test.ts'],
+  },
+  {
+    fault: 'a message counts as sent and never verified, so the fraud guard refuses the numbers of its app',
+    file: 'services/otp/fraud/outcomes.ts',
+    original: 'if (isMessage(after.context)) return null',
+    planted: 'if (isMessage(after.context) && before !== null) return null',
+    tests: ['test/services/otp/fraud/guard.test.ts', 'test/flow/messages.test.ts'],
+  },
+  {
+    fault: 'the idempotency key of a send answers a message with a verification',
+    file: 'services/edge/calls.ts',
+    original: "claimOf(keyring, { ...by, kind: 'message' }, idempotencyKey)",
+    planted: 'claimOf(keyring, by, idempotencyKey)',
+    tests: ['test/flow/messages.test.ts'],
+  },
+  {
+    fault: 'a code with letters goes to Telegram, which takes digits alone',
+    file: 'services/otp/calls/send-plan.ts',
+    original: "channel !== 'telegram' || /^\\d{4,8}$/.test(code)",
+    planted: "channel !== 'telegram' || code.length > 0",
+    tests: ['test/flow/messages.test.ts'],
+  },
+  {
     fault: 'a wrong code after the approval spends no attempt',
     file: 'machines/otp.machine.ts',
     original: 'actions: [countWrongCode, refuse(',
@@ -330,5 +372,12 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
     original: 'one.remaining * other.max < other.remaining * one.max',
     planted: 'one.remaining * other.max > other.remaining * one.max',
     tests: ['test/flow/limits.test.ts'],
+  },
+  {
+    fault: 'a repeated idempotency key resends the pending verification instead of answering as before',
+    file: 'services/otp/calls/reuse-pending.ts',
+    original: 'const keyed = call.claim && (',
+    planted: 'const keyed = call.channel === undefined ? null : call.claim && (',
+    tests: ['test/flow/resend.test.ts'],
   },
 ]

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import process from 'node:process'
 import { parseArgs } from 'node:util'
+import { CLIENTS } from './clients.ts'
 import { EDGE_DASHBOARD } from './edge-dashboard.ts'
 import { INFRA_ACTORS } from './infra-actors.ts'
 import { MACHINES_OTP_DOMAIN } from './machines-otp-domain.ts'
@@ -21,6 +22,7 @@ const MUTANTS: readonly Mutant[] = [
   ...MACHINES_OTP_DOMAIN,
   ...INFRA_ACTORS,
   ...EDGE_DASHBOARD,
+  ...CLIENTS,
   ...MENDED,
   ...PYTHON_CLIENT,
 ]

@@ -17,7 +17,7 @@ import { createDashboardService } from '../../services/dashboard/service.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import { type CapturedLog, createCapturedLog } from './captured-log.ts'
 import { type TestClock, testClock } from './clock.ts'
-import { checkDocumented } from './documented-answers.ts'
+import { checkDocumented, parseBody } from './documented-answers.ts'
 import { type ServedApp, serveApp } from './serve-app.ts'
 import { keyringOf } from './tenancy.ts'
 
@@ -132,8 +132,9 @@ export async function startAdmin(store: CountersignStore, options: AdminOptions 
       ...(sent === undefined ? {} : { body: sent }),
     })
     const text = await response.text()
-    const answer = { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
-    checkDocumented({ ...answer, method, path: `/admin/v1${path}`, type: answer.headers.get('content-type') })
+    const type = response.headers.get('content-type')
+    const answer = { status: response.status, headers: response.headers, body: parseBody(text, type) }
+    checkDocumented({ ...answer, method, path: `/admin/v1${path}`, type })
     return answer
   }
   return {

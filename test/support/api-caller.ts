@@ -1,6 +1,6 @@
 // A caller of the public API with one API key. In: the members of a request. Out: the whole answer, for a test to check.
 
-import { checkDocumented } from './documented-answers.ts'
+import { checkDocumented, parseBody } from './documented-answers.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the JSON of any answer, to be compared
 type Json = any
@@ -41,14 +41,10 @@ export async function ask(url: string, { token, ...init }: RequestInit & { token
   if (init.body !== undefined) headers.set('Content-Type', 'application/json')
   const response = await fetch(url, { ...init, headers })
   const text = await response.text()
-  const answer = {
-    status: response.status,
-    headers: response.headers,
-    body: text === '' ? null : JSON.parse(text),
-    text,
-  }
+  const type = response.headers.get('content-type')
+  const answer = { status: response.status, headers: response.headers, body: parseBody(text, type), text }
   const { pathname: path } = new URL(url)
-  checkDocumented({ ...answer, method: init.method ?? 'GET', path, type: answer.headers.get('content-type') })
+  checkDocumented({ ...answer, method: init.method ?? 'GET', path, type })
   return answer
 }
 

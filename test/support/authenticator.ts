@@ -5,6 +5,8 @@ import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
 export interface Lies {
   origin?: string
+  /** Made in a frame of another origin's page. */
+  crossOrigin?: boolean
   rpId?: string
   counter?: number
   userVerified?: boolean
@@ -34,7 +36,14 @@ export function createAuthenticator(origin: string): Authenticator {
   let handle = ''
 
   const clientData = (type: string, challenge: unknown, lies: Lies): Buffer =>
-    Buffer.from(JSON.stringify({ type, challenge: lies.challenge ?? challenge, origin: lies.origin ?? origin }))
+    Buffer.from(
+      JSON.stringify({
+        type,
+        challenge: lies.challenge ?? challenge,
+        origin: lies.origin ?? origin,
+        crossOrigin: lies.crossOrigin ?? false,
+      }),
+    )
   const authenticatorData = (rpId: unknown, extra: Buffer, flags: number, lies: Lies): Buffer => {
     const count = Buffer.alloc(4)
     count.writeUInt32BE(lies.counter ?? uses)

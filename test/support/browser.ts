@@ -14,6 +14,7 @@ import type { UserDoc, UserRole } from '../../services/domain/users/documents.ts
 import { keepOpen } from './after-each-file.ts'
 import { type Answer, ask } from './api-caller.ts'
 import { type Countersign, createStarter, type StartCountersign } from './countersign.ts'
+import { csvItems } from './csv.ts'
 import { type EngineSet, onEachEngineSet } from './site.ts'
 import { addUser, testGrants } from './users.ts'
 
@@ -249,6 +250,16 @@ interface AxeViolation {
   id: string
   impact: string | null
   nodes: { target: unknown; failureSummary?: string }[]
+}
+
+/** Presses "Export CSV". Answers the file that the browser has saved, which Excel takes for UTF-8. */
+export async function exportCsv(page: Page): Promise<{ name: string; items: Record<string, string>[] }> {
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export CSV' }).click()
+  const download = await saved
+  const text = readFileSync(await download.path(), 'utf8')
+  expect(text.at(0)).to.equal('\ufeff')
+  return { name: download.suggestedFilename(), items: csvItems(text.slice(1)) }
 }
 
 /** Fails when axe finds a serious or critical violation on the page as it is now. Of a page with an open dialog it looks at the dialog: the

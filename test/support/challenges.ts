@@ -1,5 +1,5 @@
 // Solves challenges as a device does. In: the answer to a call, or a caller. Out: the solution, or the answer to the call that brings it.
-import { solveChallenge } from '../../machines/challenge-solver.ts'
+import { solveChallenge } from '../../clients/typescript/src/challenge-solver.ts'
 import type { Answer, Caller, SendOptions } from './api-caller.ts'
 
 /** `body`: of a refusal with a challenge. */

@@ -16,6 +16,7 @@ import { resolveSettings } from '../../services/domain/tenancy/settings.ts'
 import type { TenantApp } from '../../services/domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
 import { createReferenceRouter } from '../../services/edge/docs/router.ts'
+import { createElementRouter } from '../../services/edge/element.ts'
 import { CLIENT_API } from '../../services/edge/operations.ts'
 import { createApiRouter } from '../../services/edge/router.ts'
 import { createCapturedLog } from './captured-log.ts'
@@ -107,6 +108,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
         lookups.push(hash)
         return stubs.keyByHash(hash)
       },
+      hookSecrets: async () => null,
       app: async id => ({
         id,
         company_id: 'cmp_acme',
@@ -127,7 +129,12 @@ export async function startTestEdge(options: EdgeOptions = {}) {
     screens: SCREENS,
   })
   const { pacing = createRefusalPacing({ clock }) } = options
-  const shell = createHttpShell({ log: captured.log, metrics, clock, pacing }, [api.router, api.twilio, reference])
+  const shell = createHttpShell({ log: captured.log, metrics, clock, pacing }, [
+    api.router,
+    api.twilio,
+    createElementRouter(),
+    reference,
+  ])
   const app = withEarlyRefusals(shell, { refuse: api.refuseEarly, log: captured.log, metrics, clock, pacing })
   const server: Listener = await listen(app, { host: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${server.port}`

@@ -5,8 +5,8 @@ import { createKeyring, type Keyring } from '../../infra/crypto/keyring.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { ReportedStatus } from '../../machines/otp.ts'
 import type { OtpReport } from '../../machines/reports.ts'
+import { codeOf } from '../../services/domain/verifications/code.ts'
 import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
-import { codeOf } from '../../services/otp/calls/verify.ts'
 import { type Answer, type Caller, createCaller } from './api-caller.ts'
 import { type Flow, freshNumber, wrongCode } from './flow.ts'
 import { type NamedEvent, STARTS, type StartName } from './otp.paths.ts'
@@ -89,7 +89,7 @@ export async function startReplay(flow: Flow, replayApp: ReplayApp): Promise<Rep
     return null
   }
   const verify = async (by: Caller, right: boolean): Promise<Answer> => {
-    const code = codeOf(keyring, await stored())
+    const code = codeOf(keyring, (await stored()).context)
     const answer = await by.verify(otp_id, right ? code : wrongCode(code))
     token = answer.body.verification_token ?? token
     return answer

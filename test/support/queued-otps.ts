@@ -104,10 +104,9 @@ export function deliverBody(doc: OtpDoc): DeliverBody {
   return { otp_id: doc._id, delivery_id, generation, ...(mode === 'live' ? { live: { company_id, app_id } } : {}) }
 }
 
-export const codeOf = ({ keyring }: Pick<StoreContext, 'keyring'>, { context }: OtpDoc): string =>
-  keyring.code(context.code.secret, {
-    otpId: context.otp_id,
-    generation: lastDelivery({ context }).generation,
-    salt: SALT,
-    length: context.code.length,
-  })
+export const codeOf = ({ keyring }: Pick<StoreContext, 'keyring'>, { context }: OtpDoc): string => {
+  const { otp_id, code } = context
+  if ('given' in code) throw new Error('the code of a message is not derived')
+  const { secret, length } = code
+  return keyring.code(secret, { otpId: otp_id, generation: lastDelivery({ context }).generation, salt: SALT, length })
+}

@@ -11,9 +11,10 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
+import { isMessage } from '../../../machines/otp.queries.ts'
 import type { ReportedStatus } from '../../../machines/otp.ts'
 import type { SandboxMessageDoc } from '../../domain/verifications/documents.ts'
-import { atRest } from '../../domain/verifications/encryption-context.ts'
+import { atRest, inboxCodeContext } from '../../domain/verifications/encryption-context.ts'
 import { sandboxIndex } from '../../domain/verifications/lookup-indexes.ts'
 import type { DeliveryJob, Provider, RenderedMessage } from '../provider.ts'
 import type { PublishReport } from '../report-publisher.ts'
@@ -21,7 +22,7 @@ import { receiptDetails, type Script, scriptFor } from './sandbox.scripts.ts'
 
 export interface SandboxDeps {
   messages: Pick<Docs<SandboxMessageDoc>, 'insert'>
-  keyring: Pick<Keyring, 'index' | 'unseal'>
+  keyring: Pick<Keyring, 'index' | 'seal' | 'unseal'>
   clock: Clock
   publishReport: PublishReport
 }
@@ -52,8 +53,11 @@ export function createSandboxProvider({ messages, keyring, clock, publishReport 
     // The inbox holds one entry per delivery, so a repeated send adds nothing.
     repeatable: true,
 
-    async send({ job, recipient, locale }) {
-      await insertMessages([newMessageDocument(job, sandboxIndex(keyring, recipient), locale)])
+    async send({ job, recipient, locale, code }) {
+      const doc = newMessageDocument(job, sandboxIndex(keyring, recipient), locale)
+      // The message itself loses its code when it ends, a moment later.
+      if (isMessage(job.otp)) doc.sealed_code = keyring.seal(code, inboxCodeContext(doc._id))
+      await insertMessages([doc])
       const script = scriptFor(recipient, job.otp, job.delivery)
       scripts.set(job, script)
       const { early } = script

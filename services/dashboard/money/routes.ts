@@ -117,6 +117,7 @@ export const moneyOperations = [
     description: 'Every change of its balance, newest first.',
     query: pageQuery,
     answers: [page(ledgerPage, 'A page of entries.', entryExample)],
+    csv: 'ledger',
     handle: async ({ ctx, company: { _id: company_id }, query }, { store, accounts, readPage }) => {
       await accounts.flush(company_id)
       const docs = store.docs('ledger')

@@ -32,7 +32,8 @@ const MAX_POSITION = 10_000
 const providerBody = z.strictObject({
   type: providerType,
   channel: channel.optional(),
-  /** Providers are tried in the order of positions, then of names. A new provider without a position is the last. */
+  /** Providers are tried in the order of positions, then of names. A new provider without a position is the last; one with the position of another
+   *  comes before that. */
   position: z.int().min(0).max(MAX_POSITION).optional(),
   paused: z.boolean().optional(),
   countries: providerCountries.optional(),
@@ -89,7 +90,7 @@ export const providerOperations = [
     stepUp: true,
     summary: 'Create or change a provider',
     description:
-      'The config is replaced, except for its secrets: those that are omitted are kept, unless the destination changes. When `config` is omitted and the provider exists with the same type, the stored config is kept as it is; so are `position`, `paused` and `countries` when they are omitted. A name has 1 to 63 of a–z, 0–9, `-` and `_`.',
+      'The config is replaced, except for its secrets: those that are omitted are kept, unless the destination changes. When `config` is omitted and the provider exists with the same type, the stored config is kept as it is; so are `position`, `paused` and `countries` when they are omitted. A provider that is given the `position` of another of its channel comes before it: that one moves by one, and so do those that follow it without a gap. A name has 1 to 63 of a–z, 0–9, `-` and `_`.',
     body: {
       schema: providerBody,
       documentedAs: providerBody
@@ -121,8 +122,8 @@ export const providerOperations = [
       const answer = await withAudit(ctx, async () => {
         const _id = providerId(app_id, name)
         const stored = (await docs.get([_id])).get(_id)
-        const others = stored ? [] : await findProviders(store, app_id)
-        if (others.length >= MAX_PROVIDERS_PER_APP)
+        const all = await findProviders(store, app_id)
+        if (!stored && all.length >= MAX_PROVIDERS_PER_APP)
           throw validationProblem([
             { path: '', message: `cannot be saved: an app has at most ${MAX_PROVIDERS_PER_APP} providers` },
           ])
@@ -139,21 +140,29 @@ export const providerOperations = [
           rev: stored ? stored.rev + 1 : 0,
           paused: input.paused ?? stored?.paused ?? false,
           countries: input.countries === undefined ? (stored?.countries ?? null) : input.countries,
-          position: input.position ?? stored?.position ?? (others.at(-1)?.position ?? -1) + 1,
+          position: input.position ?? stored?.position ?? (all.at(-1)?.position ?? -1) + 1,
           config: kept ?? keyring.seal(JSON.stringify(config), providerContext(_id)),
         }
         if (input.confirm !== true) await requireSignInMails(store, stored, next)
         const sameConfig = kept !== undefined || (before !== null && sameJson(before.raw, config))
-        if (stored && sameConfig && sameJson(withoutConfig(stored), withoutConfig(next)))
-          return { unchanged: { created: false, provider: stored } }
+        const moved = input.position === undefined ? [] : makeRoom(all, next)
+        const isSame = sameConfig && stored && sameJson(withoutConfig(stored), withoutConfig(next))
+        if (isSame && moved.length === 0) return { unchanged: { created: false, provider: stored } }
         return {
           action: stored ? 'provider.change' : 'provider.create',
           target: _id,
           company_id,
           before: stored ? providerAuditFields(keyring, stored) : null,
-          after: providerAuditFields(keyring, next),
-          perform: async () =>
-            (await writeProvider(admin, stored, next)) ? { created: !stored, provider: next } : null,
+          after: {
+            ...providerAuditFields(keyring, next),
+            ...(moved.length === 0 ? {} : { moved: moved.map(({ name, position }) => ({ name, position })) }),
+          },
+          perform: async () => {
+            // The last one first: a crash in between leaves the order as it was.
+            for (const { _id, rev, position } of moved.toReversed())
+              if ((await docs.change([{ _id, rev, update: { $set: { position } } }]))[0] !== 'won') return null
+            return (await writeProvider(admin, stored, next)) ? { created: !stored, provider: next } : null
+          },
         }
       })
       if (answer.created) ctx.status = 201
@@ -184,6 +193,20 @@ export const providerOperations = [
     },
   }),
 ]
+
+/** The providers of the channel that move by one, so that none has the place that another is given: the one that has it, and those that
+ *  follow without a gap. `all`: in their order. */
+function makeRoom(all: readonly Provider[], { _id, channel, position }: Provider): Provider[] {
+  let free = position + 1
+  const moved: Provider[] = []
+  for (const other of all) {
+    if (other._id === _id || other.channel !== channel || other.position < position) continue
+    if (other.position >= free) break
+    moved.push({ ...other, position: free })
+    free += 1
+  }
+  return moved
+}
 
 async function writeProvider({ store }: AdminDeps, stored: Provider | undefined, next: Provider): Promise<boolean> {
   const docs = store.docs('providers')

@@ -7,6 +7,7 @@ import type { CountersignStore } from '../../domain/collections.ts'
 import { CONSOLE_APP_ID } from '../../domain/tenancy/console.ts'
 import type { Tenancy, TenantApp } from '../../domain/tenancy/tenancy.ts'
 import type { OtpDoc, SandboxMessageDoc } from '../../domain/verifications/documents.ts'
+import { inboxCodeContext } from '../../domain/verifications/encryption-context.ts'
 import { sandboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { renderContent } from '../../domain/verifications/message-content.ts'
 import { lookupForm } from '../../domain/verifications/valid-recipient.ts'
@@ -64,7 +65,7 @@ async function appsOf(tenancy: Pick<Tenancy, 'app'>, messages: SandboxMessageDoc
 
 function renderMessage(
   keyring: InboxDeps['keyring'],
-  { _id, otp_id, app_id, company_id, locale, at }: SandboxMessageDoc,
+  { _id, otp_id, app_id, company_id, locale, at, sealed_code }: SandboxMessageDoc,
   otp: OtpDoc | undefined,
   app: TenantApp | undefined,
 ): InboxMessage[] {
@@ -74,7 +75,9 @@ function renderMessage(
   const delivery = context.deliveries.find(({ delivery_id }) => delivery_id === _id)
   if (!app || !delivery) return []
   try {
-    const { recipient, text, code } = renderContent(keyring, { otp: context, delivery, app, locale })
+    const given = sealed_code === undefined ? undefined : keyring.unseal(sealed_code, inboxCodeContext(_id))
+    const content = renderContent(keyring, { otp: context, delivery, app, locale, code: given })
+    const { recipient, text, code } = content
     return [{ otp_id, delivery_id: _id, channel: delivery.channel, recipient, text, code, at }]
   } catch (error) {
     if (error instanceof Unsealable || error instanceof UnknownSecret) return []

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import { isoTime } from '../../../infra/iso-time.ts'
+import { MINUTE_MS } from '../../../infra/time.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
 import { SAMPLE_NUMBER } from '../../../machines/sample-number.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
@@ -12,12 +13,14 @@ import { referencesIn } from '../../domain/verifications/whatsapp-references.ts'
 import { mayAccessCompany, principalOf } from '../access.ts'
 import { ok } from '../answers.ts'
 import { operation } from '../operation.ts'
-import { recipientQuery } from '../recipients.ts'
+import { recipientQuery, recordLookup } from '../recipients.ts'
 import { validationProblem } from '../request-input.ts'
 import { readInbox } from './inbox.ts'
 import { accepted, sandboxMessages } from './schemas.ts'
 
 const MAX_MESSAGES = 100
+/** A screen that waits for a message reads the inbox every second, and one record is enough for that. */
+const RECORDED_FOR_MS = 10 * MINUTE_MS
 
 export const sandboxOperations = [
   operation({
@@ -40,8 +43,16 @@ export const sandboxOperations = [
         },
       ]),
     ],
-    handle: async ({ ctx, query: { recipient } }, admin) => {
-      const { company_id } = principalOf(ctx)
+    keep: () => new Map<string, number>(),
+    handle: async ({ ctx, query: { recipient } }, admin, recordedAt) => {
+      const { name, company_id } = principalOf(ctx)
+      const now = admin.clock.now()
+      const key = JSON.stringify([name, company_id, recipient])
+      if (now - (recordedAt.get(key) ?? Number.NEGATIVE_INFINITY) >= RECORDED_FOR_MS) {
+        await recordLookup(ctx, admin, { recipient, app: null, list: 'sandbox' })
+        for (const [other, at] of recordedAt) if (now - at >= RECORDED_FOR_MS) recordedAt.delete(other)
+        recordedAt.set(key, now)
+      }
       const messages = await readInbox(admin, {
         limit: MAX_MESSAGES,
         ...(recipient === undefined ? {} : { recipient }),

@@ -85,25 +85,28 @@ async function callOtp(ctx: Context, admin: AdminDeps, doc: OtpDoc, action: stri
   await requireOpen(store, await getOr404(ctx, store.docs('apps'), app_id, 'app'))
   const by = { key_id: DASHBOARD_KEY_ID, kind: 'server', company_id, app_id, mode } as const
   const readAgain = (): Promise<OtpDoc> => getOr404(ctx, store.docs('otps'), otp_id, 'verification')
-  const after = await withAudit(ctx, () => ({
-    action,
-    target: otp_id,
-    company_id,
-    before: recordOf(doc),
-    after: null,
-    async perform() {
-      const message = { id: randomUUID(), body: { ...command, by, otp_id }, trace: traceOf(ctx) }
-      const answer = (await broker.request('otp.calls', message, CALL_TIMEOUT_MS)) as OtpAnswer
-      if (answer.kind === 'refused') {
-        const refused = refusalProblem(answer)
-        // After this one it is not known whether the call was executed, so the record stays begun.
-        throw answer.error === 'ServiceUnavailableError' ? refused : new NotMade(refused)
-      }
-      if (answer.kind !== 'verification') throw new Error('the OTP actor did not answer this call')
-      return readAgain()
-    },
-    recordResult: recordOf,
-  }))
+  const after = await withAudit<OtpDoc>(ctx, () => {
+    if (command.type === 'otp.cancel' && recordOf(doc).status === 'canceled') return { unchanged: doc }
+    return {
+      action,
+      target: otp_id,
+      company_id,
+      before: recordOf(doc),
+      after: null,
+      async perform() {
+        const message = { id: randomUUID(), body: { ...command, by, otp_id }, trace: traceOf(ctx) }
+        const answer = (await broker.request('otp.calls', message, CALL_TIMEOUT_MS)) as OtpAnswer
+        if (answer.kind === 'refused') {
+          const refused = refusalProblem(answer)
+          // After this one it is not known whether the call was executed, so the record stays begun.
+          throw answer.error === 'ServiceUnavailableError' ? refused : new NotMade(refused)
+        }
+        if (answer.kind !== 'verification') throw new Error('the OTP actor did not answer this call')
+        return readAgain()
+      },
+      recordResult: recordOf,
+    }
+  })
   return operatorView(keyring, after, clock.now())
 }
 

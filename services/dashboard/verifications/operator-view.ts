@@ -3,6 +3,8 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import { isPaid } from '../../../machines/otp.charges.ts'
+import { statusAt } from '../../../machines/otp.code-life.ts'
+import { isMessage } from '../../../machines/otp.queries.ts'
 import type { Delivery } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { statusView } from '../../../machines/otp.view.ts'
@@ -13,6 +15,7 @@ import type { VerificationAnswer } from './schemas.ts'
 
 export const exampleVerification: VerificationAnswer = {
   otp_id: 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  kind: 'verification',
   status: 'pending',
   channel: 'sms',
   masked_recipient: '+44****56',
@@ -60,7 +63,8 @@ export function operatorView(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now:
   const { sealed_action_url } = view
   return {
     otp_id: view.otp_id,
-    status: view.status,
+    kind: isMessage(otp) ? 'message' : 'verification',
+    status: statusAt(saved.value, otp, now),
     channel: view.channel,
     masked_recipient: view.masked_recipient,
     completion: view.completion,
@@ -69,7 +73,7 @@ export function operatorView(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now:
     created_at: isoTime(view.created_at),
     expires_at: isoTime(view.expires_at),
     verified_at: isoTimeOrNull(view.verified_at),
-    attempts_left: view.attempts_left,
+    attempts_left: isMessage(otp) ? 0 : view.attempts_left,
     resend_at: isoTimeOrNull(view.resend_at),
     deliveries: view.deliveries.map(deliveryView),
     company_id: otp.company_id,

@@ -38,6 +38,7 @@ export const verificationOperations = [
     query: queryOfAllApps,
     parameters: [METADATA_PARAMETER],
     answers: [page(verificationPage, 'A page of verifications.', exampleVerification)],
+    csv: 'verifications',
     refusals: [refusal.notFound],
     handle: ({ ctx, query }, admin) => readSearch(ctx, query, admin),
   }),
@@ -51,6 +52,7 @@ export const verificationOperations = [
     query,
     parameters: [METADATA_PARAMETER],
     answers: [page(verificationPage, 'A page of verifications.', exampleVerification)],
+    csv: 'verifications',
     handle: ({ ctx, app, query }, admin) => readSearch(ctx, { ...query, app_id: app._id }, admin),
   }),
   operation({
@@ -96,8 +98,9 @@ async function readSearch(
 ) {
   const { recipient, app_id } = search
   const app = app_id === undefined ? null : await getOr404(ctx, store.docs('apps'), app_id, 'app')
-  await recordLookup(ctx, { keyring, withAudit }, { recipient, app, list: 'verifications', cursor })
-  const listing = await createSearch({ store, keyring, clock })(ctx, { ...search, metadata: metadataFilterIn(search) })
+  const metadata = metadataFilterIn(search)
+  await recordLookup(ctx, { keyring, withAudit }, { recipient, metadata, app, list: 'verifications', cursor })
+  const listing = await createSearch({ store, keyring, clock })(ctx, { ...search, metadata })
   const show = (doc: OtpDoc) => operatorView(keyring, doc, clock.now())
   return readFilteredPage(ctx, { ...listing, show }, { limit, cursor })
 }

@@ -7,7 +7,7 @@ import {
   failureReason,
   keyKind,
   keyMode,
-  otpStatus,
+  savedStatus,
   timeSchema,
 } from '../../domain/openapi/shared-schemas.ts'
 import { channel } from '../../domain/tenancy/value-schemas.ts'
@@ -40,8 +40,12 @@ const deliveryRecord = z
   .meta({ id: 'DeliveryRecord', description: 'One message, as an operator sees it.' })
 
 const members = {
-  otp_id: z.string().meta({ description: 'Identifies the verification.' }),
-  status: otpStatus,
+  otp_id: z.string().meta({ description: 'Identifies the verification; of a message, its `message_id`.' }),
+  kind: enumOf({ verification: true, message: true }).meta({
+    id: 'RecordKind',
+    description: '`message`: the delivery of a code that the caller made. There is nothing to verify.',
+  }),
+  status: savedStatus,
   channel: channel.meta({ description: 'The channel the verification is on.' }),
   masked_recipient: z.string().meta({ description: 'The recipient, masked.' }),
   completion,

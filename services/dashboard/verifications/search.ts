@@ -4,13 +4,13 @@
 import { z } from 'zod'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import { firstIdAt } from '../../../infra/ids.ts'
+import { firstIdAt, withPrefix } from '../../../infra/ids.ts'
 import type { Filter } from '../../../infra/store/docs.ts'
 import { statusAt } from '../../../machines/otp.code-life.ts'
 import { MODES } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
-import { deliveryStatus, keyMode, otpStatus } from '../../domain/openapi/shared-schemas.ts'
+import { deliveryStatus, keyMode, savedStatus } from '../../domain/openapi/shared-schemas.ts'
 import { channel, country } from '../../domain/tenancy/value-schemas.ts'
 import { MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../domain/verifications/claim-holds.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
@@ -19,7 +19,7 @@ import { metadataOf, otpIdOfMetadataIndex } from '../../domain/verifications/met
 import { lookupForm } from '../../domain/verifications/valid-recipient.ts'
 import { type AdminRequest, mayAccessCompany } from '../access.ts'
 import { filtersByIndex, recipientFilters, visibleAppIds, visibleFilters } from '../many-apps.ts'
-import { type IdRange, readNewestFirst } from '../newest-first.ts'
+import { type IdRange, mergeByTime, readNewestFirst } from '../newest-first.ts'
 import type { FilteredListing } from '../pages.ts'
 import { recipientQuery } from '../recipients.ts'
 import { getOr404 } from '../request-input.ts'
@@ -28,8 +28,8 @@ import type { MetadataFilter } from './metadata-query.ts'
 
 export const searchFields = {
   recipient: recipientQuery,
-  otp_id: z.string().optional().meta({ description: 'Only this verification.' }),
-  status: otpStatus.optional().meta({ description: 'Only verifications in this state now.' }),
+  otp_id: z.string().optional().meta({ description: 'Only this verification or message.' }),
+  status: savedStatus.optional().meta({ description: 'Only verifications in this state now.' }),
   channel: channel.optional().meta({ description: 'Only verifications on this channel.' }),
   country: country.optional().meta({ description: 'Only numbers of this country, an ISO 3166-1 alpha-2 code.' }),
   mode: keyMode.optional().meta({ description: 'Only verifications of this mode.' }),
@@ -113,7 +113,11 @@ export function createSearch({ store, keyring, clock }: SearchDeps) {
       if (otp_id !== undefined) return readOne(otp_id, search)
       if (metadata !== undefined && recipient === undefined)
         return readByMetadata(request, { ...search, metadata }, range, wanted)
-      return readNewestFirst({ docs, filters, range, wanted })
+      return mergeByTime(
+        (['otp', 'msg'] as const).map(prefix =>
+          readNewestFirst({ docs, filters, range: rangeOf(prefix, range), wanted }),
+        ),
+      )
     }
     const hasMetadata = (doc: OtpDoc): boolean => {
       if (metadata === undefined) return true
@@ -127,6 +131,12 @@ export function createSearch({ store, keyring, clock }: SearchDeps) {
     }
   }
 }
+
+/** The ids of verifications and those of messages are two ranges, each in the order of time. */
+const rangeOf = (prefix: 'otp' | 'msg', { from, before }: IdRange): IdRange => ({
+  from: from === undefined ? `${prefix}_` : withPrefix(prefix, from),
+  before: before === undefined ? `${prefix}~` : withPrefix(prefix, before),
+})
 
 const idRange = ({ since, until }: Search): IdRange => ({
   from: since === undefined ? undefined : firstIdAt('otp', since - MAX_AGE_OF_TAKEN_OVER_ID_MS - ID_SLACK_MS),

@@ -2,7 +2,7 @@
 // list in the order of time, without the recipient and the client's address. Pure.
 
 import { isoTime } from '../../../infra/iso-time.ts'
-import type { Delivery, Otp, OtpStatus } from '../../../machines/otp.ts'
+import type { Delivery, Otp, SavedStatus } from '../../../machines/otp.ts'
 import { type AttemptDoc, END_OF_ROUND } from '../../domain/verifications/documents.ts'
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
 import { eventId } from '../../domain/webhooks/event-ids.ts'
@@ -11,7 +11,7 @@ import type { TimelineEntryAnswer } from './schemas.ts'
 export interface TimelineInput {
   otp: Otp
   /** At the time of the request: a verification that has expired may still be stored as pending. */
-  status: OtpStatus
+  status: SavedStatus
   attempts: readonly AttemptDoc[]
   events: readonly EventDoc[]
 }
@@ -33,7 +33,7 @@ export const createTimeline = ({ otp, status, attempts, events }: TimelineInput)
 /** A cancel has no entry: its time is not stored. */
 function otpEntries(
   { first_sent_at, expires_at, started_by, approval, failed_at, exchange }: Otp,
-  status: OtpStatus,
+  status: SavedStatus,
 ): TimelineEntry[] {
   return [
     { at: first_sent_at, happened: 'otp.started', by: started_by },

@@ -19,7 +19,7 @@ export interface ReplayDeps {
 /** More documents than an event has: one for each endpoint of its app, deleted ones included. */
 const PAGE_SIZE = 200
 /** The time in an event's id may differ from its `created_at`, because the clock is read twice. */
-const CLOCK_SLACK_MS = 60_000
+export const CLOCK_SLACK_MS = 60_000
 /** Ids hold 48 bits of time. */
 export const MAX_ID_TIME = 2 ** 48 - 1
 

@@ -5,29 +5,21 @@ import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import type { App } from '../../domain/tenancy/documents.ts'
 import { type EventDoc, findEndpoints, type WebhookEndpoint } from '../../domain/webhooks/documents.ts'
-import { appIdOf, endpointId, eventsOf, refOf, storedEndpointId } from '../../domain/webhooks/endpoint-ids.ts'
+import { appIdOf, endpointId, refOf, storedEndpointId } from '../../domain/webhooks/endpoint-ids.ts'
 import { eventId, parseEventId } from '../../domain/webhooks/event-ids.ts'
 import { type AdminRequest, mayAccessCompany } from '../access.ts'
 import { conflict, ok, page } from '../answers.ts'
 import { operation } from '../operation.ts'
 import { pageFields } from '../pages.ts'
 import { notFound, validationProblem } from '../request-input.ts'
+import { refuseEmptyRange } from '../time-query.ts'
 import { createWebhookControl } from './control.ts'
 import { endpointWithId } from './endpoint-changes.ts'
 import { endpointsToReplay, findEventDocs, MAX_ID_TIME } from './event-replay.ts'
+import { createEventSearch, eventSearchFields } from './event-search.ts'
 import { type EventAnswer, type EventDeliveriesAnswer, eventPage, eventWithDeliveries, replayed } from './schemas.ts'
 
-const query = z.strictObject({
-  ...pageFields,
-  otp_id: z.string().optional().meta({ description: 'Only the events of this verification.' }),
-  endpoint_id: z.string().optional().meta({ description: 'Only what is sent to this endpoint.' }),
-  /** Only these two have an index: nearly all events are in the other states. */
-  status: z
-    .enum(['failed', 'held'])
-    .meta({ id: 'EventStatusFilter', description: "The two states that need an operator's attention." })
-    .optional()
-    .meta({ description: 'Only events in this state.' }),
-})
+const query = z.strictObject({ ...pageFields, ...eventSearchFields }).check(refuseEmptyRange)
 
 const TIME_MESSAGE = 'must be a time, such as "2030-01-31T12:00:00Z"'
 /** ISO 8601, as times are shown, or epoch milliseconds, as they are stored. */
@@ -122,14 +114,12 @@ export const eventOperations = [
     description: 'Newest first, with every attempt. An event that goes to several endpoints is listed once for each.',
     query,
     answers: [page(eventPage, 'A page of events.', eventExample)],
-    handle: async ({ ctx, app, query: { otp_id, endpoint_id, status, ...pageOptions } }, { store, readPage }) => {
-      const filter = {
-        app_id: app._id,
-        ...(endpoint_id === undefined ? {} : eventsOf(refOf(await endpointOfApp(ctx, store, app, endpoint_id)))),
-        ...(otp_id === undefined ? {} : { 'payload.otp_id': otp_id }),
-        ...(status === undefined ? {} : { status }),
-      }
-      return readPage(ctx, { docs: store.docs('events'), filter, newestFirst: true, show: eventView }, pageOptions)
+    csv: 'events',
+    handle: async ({ ctx, app, query: { limit, cursor, ...search } }, { store, readFilteredPage }) => {
+      const { endpoint_id } = search
+      const endpoint = endpoint_id === undefined ? undefined : refOf(await endpointOfApp(ctx, store, app, endpoint_id))
+      const found = createEventSearch(store.docs('events'), app._id, search, endpoint)
+      return readFilteredPage(ctx, { ...found, show: eventView }, { limit, cursor })
     },
   }),
   operation({

@@ -91,7 +91,7 @@ export const eventType = z
   .enum([...WEBHOOK_EVENT_TYPES, 'webhook.test'])
   .meta({ id: 'WebhookEventType', description: 'The kind of event.' })
 
-const eventStatus = enumOf<EventStatus>({
+export const eventStatus = enumOf<EventStatus>({
   unsent: true,
   pending: true,
   held: true,

@@ -9,10 +9,12 @@ import type {
   DeliveryStatus,
   FailureReason,
   KeyKind,
+  MessageStatus,
   Mode,
   NotAllowedCause,
   OtpStatus,
   Recipient,
+  SavedStatus,
 } from '../../../machines/otp.ts'
 import { channel } from '../../../machines/settings.values.ts'
 
@@ -35,6 +37,31 @@ export const otpStatus = enumOf<OtpStatus>({
 }).meta({
   id: 'OtpStatus',
   description: 'The state of a verification. Only `pending` can change. `failed`: the verify attempts were used up.',
+})
+
+export const messageStatus = enumOf<MessageStatus>({
+  pending: true,
+  delivered: true,
+  failed: true,
+  expired: true,
+  canceled: true,
+}).meta({
+  id: 'MessageStatus',
+  description:
+    'The state of a message. `expired`: no receipt came in ten minutes, as with a provider that sends none; a later one still counts. `canceled`: its recipient was erased.',
+})
+
+export const savedStatus = enumOf<SavedStatus>({
+  pending: true,
+  approved: true,
+  failed: true,
+  expired: true,
+  canceled: true,
+  delivered: true,
+}).meta({
+  id: 'RecordStatus',
+  description:
+    'The state of a verification or a message: only a verification is `approved`, only a message `delivered`.',
 })
 
 export const completion = enumOf<Completion>({ code: true, inbound: true }).meta({

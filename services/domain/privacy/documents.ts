@@ -9,9 +9,9 @@ export interface CanaryDoc extends Doc {
   format: number
 }
 
-/** The collections that hold sealed texts, in the order of the rotation. Providers, webhooks and users come first: they are few and matter
+/** The collections that hold sealed texts, in the order of the rotation. Providers, webhooks, apps and users come first: they are few and matter
  *  most. */
-export const SEALED_COLLECTIONS = ['providers', 'webhooks', 'users', 'otps', 'claims'] as const
+export const SEALED_COLLECTIONS = ['providers', 'webhooks', 'apps', 'users', 'otps', 'claims'] as const
 export type SealedCollection = (typeof SEALED_COLLECTIONS)[number]
 
 export const ROTATION_ID = 'rotation'

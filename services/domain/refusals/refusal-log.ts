@@ -1,4 +1,4 @@
-// Records refused sends and resends. In: a refusal. Out: the metric, the listener's count, and a document that is written in the background,
+// Records refused sends, resends and messages. In: a refusal. Out: the metric, the listener's count, and a document that is written in the background,
 // so that no caller waits for it. In a flood only a number per minute is stored, the rest is only counted. The records are best effort: a
 // process that crashes, or cannot reach the store, loses those that it has not written.
 import { createBoundedMap } from '../../../infra/bounded-map.ts'
@@ -17,7 +17,7 @@ import type { RefusedRecipient } from './refused-recipient.ts'
 export interface NewRefusal {
   by: Identity
   /** What was refused. */
-  call: 'send' | 'resend'
+  call: 'send' | 'resend' | 'message'
   request_id: string | null
   type: RefusalType
   scope: LimitScope | null

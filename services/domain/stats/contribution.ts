@@ -6,7 +6,7 @@
 import { ulidTime } from '../../../infra/ids.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../infra/time.ts'
 import type { Channel } from '../../../machines/channels.ts'
-import type { Delivery, Otp, OtpStatus } from '../../../machines/otp.ts'
+import type { Delivery, Otp, SavedStatus } from '../../../machines/otp.ts'
 import { type SavedOtp, toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { approvalStep } from './approval-times.ts'
 import { addApproval, addCount, type Cell, type Cells, type Count, cellOf, isZeroCells, NONE } from './counts.ts'
@@ -106,7 +106,7 @@ const firstProvider = (otp: Otp): string | undefined => otp.deliveries[0]?.provi
 const verificationCells = (tally: Tally, otp: Otp): Cell[] =>
   cellsOf(tally, otp.tried[0] ?? otp.channel, otp, firstProvider(otp))
 
-const countedOutcome = (value: OtpStatus): Count | null =>
+const countedOutcome = (value: SavedStatus): Count | null =>
   value === 'approved' || value === 'failed' || value === 'expired' ? value : null
 
 /** Whether a provider took the message: one that failed afterwards names the provider. */

@@ -35,8 +35,13 @@ export interface App extends RevisedDoc, Closable {
   name: string
   /** As they were written: defaults are resolved when they are read. */
   settings: SettingsInput
+  /** Of the hook by which Supabase Auth has codes delivered, sealed: which of them signed a call decides its mode. */
+  hook_secrets?: { [M in Mode]?: string | null }
   created_at: number
 }
+
+/** The context that the sealed secret of a hook is bound to. */
+export const hookSecretContext = (appId: string, mode: Mode): string => `hook:${appId}:${mode}`
 
 export interface ApiKey extends Doc {
   app_id: string

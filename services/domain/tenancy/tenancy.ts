@@ -6,6 +6,7 @@
 import { type Keyring, MissingKey, Unsealable } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { Channel } from '../../../machines/channels.ts'
+import { MODES, type Mode } from '../../../machines/otp.ts'
 import type { ProviderScope } from '../../../machines/routing.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import {
@@ -15,7 +16,15 @@ import {
   webhookSecretContext,
 } from '../webhooks/documents.ts'
 import { appIdOf } from '../webhooks/endpoint-ids.ts'
-import { type ApiKey, findProviders, isClosed, providerContext, scopeOf, type TenancyStore } from './documents.ts'
+import {
+  type ApiKey,
+  findProviders,
+  hookSecretContext,
+  isClosed,
+  providerContext,
+  scopeOf,
+  type TenancyStore,
+} from './documents.ts'
 import { resolveProvider, type TypedProviderConfig } from './providers.ts'
 import { resolveSettings } from './settings.ts'
 
@@ -50,6 +59,8 @@ export interface Tenancy {
   /** Null for a revoked key, and for a key of a closed app or company. */
   keyByHash(hash: string): Promise<ApiKey | null>
   app(id: string): Promise<TenantApp | null>
+  /** The secrets of the hooks that call an app, for each mode that has one. Null for an app that is unknown or closed. */
+  hookSecrets(appId: string): Promise<{ company_id: string; secrets: { mode: Mode; secret: string }[] } | null>
   providersOf(appId: string, channel?: Channel): Promise<AppProviders>
   /** The oldest first. */
   webhooks(appId: string): Promise<TenantWebhook[]>
@@ -83,6 +94,19 @@ export const createTenancy = ({
     if (!stored) return null
     const { company_id, name, settings } = stored
     return { id, company_id, name, settings: resolveSettings(settings) }
+  },
+
+  async hookSecrets(appId) {
+    const app = (await store.docs('apps').get([appId])).get(appId)
+    if (!app?.hook_secrets || isClosed(app)) return null
+    const { company_id, hook_secrets } = app
+    if (isClosed((await store.docs('companies').get([company_id])).get(company_id))) return null
+    const secrets = MODES.flatMap(mode => {
+      const sealed = hook_secrets[mode]
+      const secret = sealed ? unsealOrNull(keyring, sealed, hookSecretContext(appId, mode)) : null
+      return secret === null ? [] : [{ mode, secret }]
+    })
+    return { company_id, secrets }
   },
 
   async providersOf(appId, channel) {

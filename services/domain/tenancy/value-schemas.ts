@@ -1,7 +1,8 @@
 // Schemas of single values in provider configs, the bootstrap file and the admin API; those that settings have too are in
 // machines/settings.values.ts. Their messages say what is expected. They check the form only, not whether a host exists.
-import { Buffer } from 'node:buffer'
+
 import { z } from 'zod'
+import { isBase64 } from '../../../infra/base64.ts'
 
 export { channel, country, countryOrAll, domain } from '../../../machines/settings.values.ts'
 
@@ -42,9 +43,6 @@ export const webhookSecret = text(500)
     secret => !secret.startsWith(SECRET_PREFIX) || isBase64(secret.slice(SECRET_PREFIX.length)),
     `must be base64, padded, after "${SECRET_PREFIX}"`,
   )
-
-/** Padded, and as encoders write it: public libraries refuse anything else. */
-export const isBase64 = (encoded: string): boolean => Buffer.from(encoded, 'base64').toString('base64') === encoded
 
 function isWebAddress(text: string): boolean {
   if (!URL.canParse(text)) return false

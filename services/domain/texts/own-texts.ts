@@ -4,7 +4,7 @@ import { chooseLocale } from '../../../machines/locale.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { smsSegments } from '../../../machines/sms-segments.ts'
 import type { InputProblem } from '../tenancy/problems.ts'
-import { PLACEHOLDER } from './fill.ts'
+import { fill, PLACEHOLDER } from './fill.ts'
 import { type ChosenText, LANGUAGES, type MessageInput, renderMessage } from './message-text.ts'
 
 type TextSettings = Pick<AppSettings, 'texts' | 'locale'>
@@ -29,10 +29,14 @@ const MAX_SMS_SEGMENTS = 2
 export const MAX_OWN_TEXTS_LENGTH = 256 * 1024
 const KNOWN = new Set(['code', 'app', 'minutes'])
 
-/** An address, or a word that phones make a link of. */
-const LINK = /:\/\/|\bwww\.|[\p{L}\p{N}-]\.\p{L}{2,}/iu
+/** An address, or a word that phones make a link of. The ideographic full stop separates labels of a domain too, but ends sentences as well:
+ *  it makes a link between Latin letters only, or before a path. */
+const LINK =
+  /:\/\/|\bwww\.|[\p{L}\p{N}-]\.\p{L}{2,}|\b\d{1,3}(?:\.\d{1,3}){3}\b|[a-z][a-z\d-]*。[a-z]{2,}|[a-z\d]。[a-z]{2,}\//iu
 
-export const hasLink = (text: string): boolean => LINK.test(text)
+/** As a phone reads it: letters and dots of other widths are plain ones, and characters that are not shown separate nothing. */
+export const hasLink = (text: string): boolean =>
+  LINK.test(text.normalize('NFKC').replaceAll(/\p{Default_Ignorable_Code_Point}/gu, ''))
 
 /** The problems of all own texts, by path in the settings. `app`: its name, which is part of a message. */
 export function ownTextProblems(
@@ -64,8 +68,8 @@ export function ownTextProblems(
       report(
         `texts.${channel}.${locale}.text`,
         templateProblem(own.text) ??
-          (!settings.text_links && hasLink(own.text)
-            ? 'has a link, or a word that phones take for one: allow links with text_links'
+          (!settings.text_links && hasLink(fill(own.text, { code: input.code, app, minutes: String(input.minutes) }))
+            ? 'has a link, or a word that phones take for one, with the name of the app: allow links with text_links'
             : null) ??
           (segments > MAX_SMS_SEGMENTS
             ? `takes ${segments} SMS segments with code, app name and domain line, and may take ${MAX_SMS_SEGMENTS}`

@@ -70,6 +70,10 @@ export interface PasskeyDoc extends RevisedDoc, GrantingDoc {
   name: string
   created_at: number
   last_used_at: number | null
+  /** Its place among the passkeys of the person, from 1: at most one passkey has it, so the limit holds in a race. `person`: the first user of the
+   *  person. Both are absent in passkeys of an earlier release. */
+  person?: string
+  slot?: number
 }
 
 /** A challenge that an assertion was accepted for. The id is its hash. */
@@ -126,7 +130,11 @@ export const USER_COLLECTIONS = {
     purged: true,
   }),
   passkeys: collection<PasskeyDoc>({
-    indexes: [{ fields: { credential_id: 1 }, unique: true }, { fields: { user_id: 1, _id: 1 } }],
+    indexes: [
+      { fields: { credential_id: 1 }, unique: true },
+      { fields: { user_id: 1, _id: 1 } },
+      { fields: { person: 1, slot: 1 }, unique: true, partial: { slot: { $gt: 0 } } },
+    ],
   }),
   spent_assertions: collection<SpentAssertionDoc>({ indexes: [], purged: true }),
   sign_in_tickets: collection<SignInTicketDoc>({ indexes: [], purged: true }),

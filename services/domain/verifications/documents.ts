@@ -1,4 +1,5 @@
-// What is stored of verifications. Personal data is sealed or a keyed index. Codes and tokens are not stored.
+// What is stored of verifications, and of messages, which are documents of the same kind. Personal data is sealed or a keyed index. Codes and
+// tokens are not stored; the code of a message, which its caller made, is sealed until the message has ended.
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { VerificationView } from '../../../machines/calls.ts'
@@ -164,6 +165,8 @@ export interface SandboxMessageDoc extends Doc {
   generation: number
   /** The language of its text. */
   locale: string
+  /** Of a delivery whose code its caller made, which cannot be derived. */
+  sealed_code?: string
   /** Keyed index in one scope for all apps, because the inbox is searched over all apps. */
   recipient: string
   at: number

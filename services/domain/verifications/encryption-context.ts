@@ -10,6 +10,7 @@ export const atRest = {
    *  able to move the verification to an app of their own and have the code sent there. */
   salt: ({ otp_id, app_id }: { otp_id: string; app_id: string }): string =>
     app_id === CONSOLE_APP_ID ? `otp:${otp_id}:console:salt` : `otp:${otp_id}:salt`,
+  givenCode: (otp_id: string): string => `otp:${otp_id}:code`,
   link: (otp_id: string): string => `otp:${otp_id}:link`,
   metadata: (otp_id: string): string => `otp:${otp_id}:metadata`,
 }
@@ -27,3 +28,6 @@ export const inFlight = {
   token: 'call:token',
   from: 'report:from',
 }
+
+/** At rest, in the inbox of the sandbox, which keeps the code of a message when the message itself has it no more. */
+export const inboxCodeContext = (delivery_id: string): string => `sandbox:${delivery_id}:code`

@@ -2,6 +2,7 @@
 // In: a value in the clear. Out: its index under the current data key, or under every data key (the current one first).
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Identity } from '../../../machines/calls.ts'
+import type { KeyKind } from '../../../machines/otp.ts'
 import type { OtpDoc } from './documents.ts'
 import { mailboxOf } from './mailbox.ts'
 
@@ -41,8 +42,9 @@ export const metadataIndex = (keyring: Indexer, appMode: AppMode, name: string, 
 export const metadataIndexes = (keyring: AllKeysIndexer, appMode: AppMode, name: string, value: string): string[] =>
   keyring.indexes(metadataScope(appMode, name), value)
 
-/** Where an idempotency key counts: a device must not be able to use up a key of the backend, nor test mode one of live mode. */
-export type KeyOwner = Pick<Identity, 'company_id' | 'mode' | 'kind'>
+/** Where an idempotency key counts: a device must not be able to use up a key of the backend, nor test mode one of live mode. Those of
+ *  messages count apart, because a repeated call must not be answered with a verification. */
+export type KeyOwner = Pick<Identity, 'company_id' | 'mode'> & { kind: KeyKind | 'message' }
 
 export const idempotencyIndexes = (
   keyring: AllKeysIndexer,

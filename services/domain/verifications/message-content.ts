@@ -5,6 +5,7 @@ import type { Delivery, Otp } from '../../../machines/otp.ts'
 import type { TenantApp } from '../tenancy/tenancy.ts'
 import { type MessageText, renderMessage } from '../texts/message-text.ts'
 import { ownTextFor } from '../texts/own-texts.ts'
+import { codeOf } from './code.ts'
 import { atRest } from './encryption-context.ts'
 
 export interface MessageContent extends MessageText {
@@ -18,22 +19,20 @@ export interface ContentInput {
   app: Pick<TenantApp, 'name' | 'settings'>
   /** One of `LANGUAGES`. */
   locale: string
+  /** Where it is known. */
+  code?: string | undefined
 }
 
 type ContentKeyring = Pick<Keyring, 'unseal' | 'code'>
 
 /** Throws `Unsealable` or `UnknownSecret` when a data key or code secret of the verification is no longer configured. */
-export function renderContent(keyring: ContentKeyring, { otp, delivery, app, locale }: ContentInput): MessageContent {
-  const { otp_id } = otp
-  const { secret, salt, length } = otp.code
-  const code = keyring.code(secret, {
-    otpId: otp_id,
-    generation: delivery.generation,
-    salt: keyring.unseal(salt, atRest.salt(otp)),
-    length,
-  })
+export function renderContent(
+  keyring: ContentKeyring,
+  { otp, delivery, app, locale, code: given }: ContentInput,
+): MessageContent {
+  const code = given ?? codeOf(keyring, otp, delivery.generation)
   return {
-    recipient: keyring.unseal(otp.recipient.sealed, atRest.recipient(otp_id)),
+    recipient: keyring.unseal(otp.recipient.sealed, atRest.recipient(otp.otp_id)),
     code,
     ...renderMessage({
       channel: delivery.channel,

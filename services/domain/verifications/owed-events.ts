@@ -1,5 +1,6 @@
 // The webhook events that a verification has caused, as its own document tells them. Should the message of one be lost before the webhook
 // actor has stored the event, the sweeper finds that the event is missing, and publishes it again.
+import { isMessage } from '../../../machines/otp.queries.ts'
 import type { EventEffect } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import { deliveryEvent, otpEvent, type WebhookEvent } from '../../../machines/webhook-events.ts'
@@ -26,7 +27,7 @@ export function eventsOf({ value, context }: Pick<SavedOtp, 'value' | 'context'>
   const events: CausedEvent[] = []
   for (const { delivery_id, status, updated_at } of deliveries)
     if (status === 'delivered' || status === 'failed')
-      events.push(caused(delivery_id, updated_at, deliveryEvent(otp_id, delivery_id, status)))
+      events.push(caused(delivery_id, updated_at, deliveryEvent(otp_id, delivery_id, status, isMessage(context))))
   if (value === 'approved' && approval) events.push(caused(otp_id, approval.at, otpEvent(otp_id, value)))
   if (value === 'failed' && failed_at !== undefined) events.push(caused(otp_id, failed_at, otpEvent(otp_id, value)))
   if ((value === 'expired' || value === 'canceled') && ended_at !== undefined)

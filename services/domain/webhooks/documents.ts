@@ -136,6 +136,8 @@ export const WEBHOOK_COLLECTIONS = {
       { fields: { app_id: 1, endpoint_id: 1, backlog_at: 1 }, partial: { backlog_at: { $gt: 0 } } },
       // Events that wait for a retry: few of all, and none while an endpoint answers.
       { fields: { app_id: 1, endpoint_id: 1, _id: 1 }, partial: { next_attempt_at: { $gt: 0 } } },
+      // A list of one endpoint. Events of the first endpoint do not name it: most apps have no other, and no entry here.
+      { fields: { app_id: 1, endpoint_id: 1, _id: -1 }, partial: { endpoint_id: { $gt: '' } } },
       { fields: { 'payload.otp_id': 1, _id: -1 } },
       // Test events are kept for a shorter time than live ones.
       { fields: { app_id: 1, mode: 1, _id: -1 }, partial: { mode: 'test' } },

@@ -2,9 +2,8 @@
 // now. Out: the headers of the signature. Pure.
 //   X-Webhook-*  Countersign's own: hex, of the current secret alone, keyed with its literal bytes.
 //   webhook-*    Standard Webhooks, which public libraries verify: base64, one signature per secret, so that receivers can follow a rotation.
-import { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
-import { isBase64 } from '../tenancy/value-schemas.ts'
+import { standardSignature } from './standard-signature.ts'
 
 export interface SignatureInput {
   /** The event's id, the same at every attempt. */
@@ -20,20 +19,9 @@ export function signatureHeaders({ id, body, at, secrets }: SignatureInput): Rec
   const timestamp = String(Math.floor(at / 1000))
   return {
     'x-webhook-timestamp': timestamp,
-    'x-webhook-signature': hmac(Buffer.from(secrets[0]), `${timestamp}.`, body).toString('hex'),
+    'x-webhook-signature': createHmac('sha256', secrets[0]).update(`${timestamp}.`).update(body).digest('hex'),
     'webhook-id': id,
     'webhook-timestamp': timestamp,
-    'webhook-signature': secrets
-      .map(secret => `v1,${hmac(standardKey(secret), `${id}.${timestamp}.`, body).toString('base64')}`)
-      .join(' '),
+    'webhook-signature': secrets.map(secret => `v1,${standardSignature(secret, { id, timestamp, body })}`).join(' '),
   }
-}
-
-const hmac = (key: Uint8Array, before: string, body: string | Uint8Array): Buffer =>
-  createHmac('sha256', key).update(before).update(body).digest()
-
-/** The key as public libraries derive it: the base64 after `whsec_`. A secret that is not base64 is the key itself. */
-function standardKey(secret: string): Uint8Array {
-  const encoded = secret.replace(/^whsec_/, '')
-  return isBase64(encoded) ? Buffer.from(encoded, 'base64') : Buffer.from(secret)
 }

@@ -8,7 +8,7 @@ import {
   type Response,
   resolveResponse,
 } from '../../../infra/openapi/document.ts'
-import { type Base, jsonBlock, requestSample } from './code-block.ts'
+import { type Base, jsonBlock, requestSample, textBlock } from './code-block.ts'
 import { EMPTY_HTML, type Html, html, prose } from './html.ts'
 import { besides, heading, inDashboard, subheading, table } from './layout.ts'
 import { about, kindOf, membersList, type Schemas, schemaByRef } from './members.ts'
@@ -109,9 +109,12 @@ function answerMembers({ status, description, content }: Answer, anchor: string,
 }
 
 const examplesOf = ({ status, content }: Answer): Html[] =>
-  Object.values(content ?? {}).flatMap(({ examples = {} }) =>
+  Object.entries(content ?? {}).flatMap(([type, { examples = {} }]) =>
     Object.entries(examples).map(([name, { value }], at) => {
-      const block = jsonBlock(`${status}${name === 'example' ? '' : `: ${name}`}`, value)
+      const block =
+        typeof value === 'string'
+          ? textBlock(`${status}, ${type}`, value)
+          : jsonBlock(`${status}${name === 'example' ? '' : `: ${name}`}`, value)
       return at === 0 ? block : html`<details class="more"><summary>${status}: ${name}</summary>${block}</details>`
     }),
   )

@@ -88,8 +88,10 @@ const SCREENS: Record<string, string> = {
 
 /** Other words that readers search for. */
 const KEYWORDS: Record<string, string> = {
+  Apps: 'own text, own texts, message text, template, settings',
   Money: 'billing, balance, refund, cost, invoice',
-  'Providers and routing': ['vendor', 'gateway', ...PROVIDER_TYPES].join(', '),
+  'Providers and routing': ['vendor', 'gateway', 'provider by country', 'India', ...PROVIDER_TYPES].join(', '),
+  'Verifications and refusals': 'resend operator, resend by an operator, cancel by an operator',
   Privacy: 'gdpr, right to be forgotten, delete personal data, erasure',
   Team: 'people, roles, members',
   Statistics: 'analytics, metrics, conversion, reports',

@@ -2,7 +2,15 @@
 
 import type { z } from 'zod'
 import { SAMPLE_NUMBER } from '../../../machines/sample-number.ts'
-import type { delivery, Exchanged, Verification, VerificationDetails, Verified } from '../schemas.answers.ts'
+import type {
+  delivery,
+  Exchanged,
+  Message,
+  MessageDetails,
+  Verification,
+  VerificationDetails,
+  Verified,
+} from '../schemas.answers.ts'
 
 const otp_id = 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c'
 const token = 'otp_vt_01k2m8x4e9s7v3hqz5tnw6yb0cQm9zR0pXv4tq8Jw1uYd6sLk3nHb7cFe5aGi2oPx'
@@ -13,6 +21,7 @@ export const requestExamples = {
   verify: { otp_id, code: '123456' },
   cancel: { otp_id },
   exchange: { verification_token: token },
+  message: { recipient: SAMPLE_NUMBER, code: '482913', locale: 'en', client_ip: '203.0.113.7' },
 }
 
 const sent: Verification = {
@@ -59,6 +68,13 @@ const exchanged: Exchanged = {
   verified_at: '2030-01-01T12:00:41.120Z',
 }
 
+const message: Message = {
+  message_id: 'msg_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  status: 'pending',
+  channel: 'sms',
+  masked_recipient: '+44****56',
+}
+
 /** By operation, then by what the example shows. */
 export const answerExamples = {
   send: { sent, 'a WhatsApp link mode': linked },
@@ -72,6 +88,16 @@ export const answerExamples = {
   status: { 'by a server key': status, 'by a publishable key': withoutDeliveries(status) },
   cancel: { canceled: { ...sent, status: 'canceled' } },
   exchange: { exchanged },
+  message: { accepted: message },
+  messageStatus: {
+    delivered: {
+      ...message,
+      status: 'delivered',
+      created_at: status.created_at,
+      expires_at: status.expires_at,
+      deliveries: [delivered],
+    } satisfies MessageDetails,
+  },
 }
 
 function withoutDeliveries({ deliveries: _, ...rest }: VerificationDetails): VerificationDetails {

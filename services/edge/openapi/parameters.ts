@@ -12,6 +12,14 @@ export const OTP_ID_PARAMETER: ApiParameter = {
   example: 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c',
 }
 
+export const MESSAGE_ID_PARAMETER: ApiParameter = {
+  name: 'message_id',
+  in: 'path',
+  description: 'The message, as `sendMessage` returned it.',
+  schema: z.string(),
+  example: 'msg_01k2m8x4e9s7v3hqz5tnw6yb0c',
+}
+
 /** Of send and resend. */
 export const CHALLENGE_SOLUTION_PARAMETER: ApiParameter = {
   name: 'challenge-solution',
@@ -21,14 +29,23 @@ export const CHALLENGE_SOLUTION_PARAMETER: ApiParameter = {
   schema: z.string(),
 }
 
+const idempotencyKey = (description: string): ApiParameter => ({
+  name: 'idempotency-key',
+  in: 'header',
+  description,
+  schema: z.string().max(MAX_IDEMPOTENCY_KEY_LENGTH),
+})
+
+export const messageParameters: readonly ApiParameter[] = [
+  idempotencyKey(
+    'As on send: a repeat gets the first response and sends nothing. Those of messages and of sends are kept apart.',
+  ),
+]
+
 export const sendParameters: readonly ApiParameter[] = [
-  {
-    name: 'idempotency-key',
-    in: 'header',
-    description:
-      'Names this send. A repeat with the same key gets the first response and sends no second code, even if its body names another recipient. The body of a repeat is checked like any other: one that is not valid is refused (`ValidationError`, `InvalidRecipientError`), and nothing else is checked again. It counts within your company, the mode and the kind of API key, for 24 hours by default.',
-    schema: z.string().max(MAX_IDEMPOTENCY_KEY_LENGTH),
-  },
+  idempotencyKey(
+    'Names this send. A repeat with the same key gets the first response and sends no second code, even if its body names another recipient. The body of a repeat is checked like any other: one that is not valid is refused (`ValidationError`, `InvalidRecipientError`), and nothing else is checked again. It counts within your company, the mode and the kind of API key, for 24 hours by default.',
+  ),
   CHALLENGE_SOLUTION_PARAMETER,
 ]
 

@@ -77,6 +77,7 @@ export const refusal = {
     { cause: 'not_pending', otp_status: 'approved' },
   ),
   notFound: errorRefusal('OtpNotFoundError', 'No verification of this app and mode has this id.'),
+  noMessage: errorRefusal('OtpNotFoundError', 'No message of this app and mode has this id.'),
   notPending: errorRefusal('OtpNotPendingError', 'It is in a final state.', { otp_status: 'approved' }),
   expired: errorRefusal('OtpExpiredError', 'It has expired.'),
   verifyNotAllowed: errorRefusal(

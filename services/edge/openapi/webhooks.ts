@@ -42,7 +42,10 @@ const otpPayload = <Status extends OtpEnd>(status: Status, name: string) =>
 const deliveryPayload = <Status extends 'delivered' | 'failed'>(status: Status, name: string) =>
   z
     .object({
-      otp_id,
+      otp_id: otp_id.meta({ description: 'The verification or the message.' }),
+      message_id: z.string().optional().meta({
+        description: 'Of a code that your backend made (`POST /messages`): the same as `otp_id`. Absent otherwise.',
+      }),
       delivery_id,
       status: z.literal(status).meta({ description: 'The state of the message.' }),
       ...fullMembers,
@@ -50,6 +53,13 @@ const deliveryPayload = <Status extends 'delivered' | 'failed'>(status: Status, 
     .meta({ id: name, description: 'The message that ended.' })
 
 type PayloadOf<Type extends WebhookEvent['event']> = Extract<WebhookEvent, { event: Type }>['payload']
+/** zod makes no difference between a member that is absent and one that is undefined. */
+type DeliveryPayloadOf<Type extends `delivery.${string}` & WebhookEvent['event']> = Omit<
+  PayloadOf<Type>,
+  'message_id'
+> & {
+  message_id?: string | undefined
+}
 
 const eventOf = <Type extends string, Payload extends z.ZodType>(type: Type, payload: Payload, name: string) =>
   z
@@ -78,12 +88,12 @@ const canceled = eventOf(
 )
 const delivered = eventOf(
   'delivery.delivered',
-  deliveryPayload('delivered', 'DeliveryDeliveredPayload') satisfies z.ZodType<PayloadOf<'delivery.delivered'>>,
+  deliveryPayload('delivered', 'DeliveryDeliveredPayload') satisfies z.ZodType<DeliveryPayloadOf<'delivery.delivered'>>,
   'DeliveryDeliveredEvent',
 )
 const notDelivered = eventOf(
   'delivery.failed',
-  deliveryPayload('failed', 'DeliveryFailedPayload') satisfies z.ZodType<PayloadOf<'delivery.failed'>>,
+  deliveryPayload('failed', 'DeliveryFailedPayload') satisfies z.ZodType<DeliveryPayloadOf<'delivery.failed'>>,
   'DeliveryFailedEvent',
 )
 const test = eventOf(

@@ -1,9 +1,9 @@
 // In: a verification. Out: the resource that Twilio's API would show of it.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isoTime } from '../../../infra/iso-time.ts'
-import { statusAt } from '../../../machines/otp.code-life.ts'
 import type { Otp, OtpStatus } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
+import { verificationView } from '../../../machines/otp.view.ts'
 import { twilioSid } from '../../domain/tenancy/twilio-sids.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
@@ -20,8 +20,9 @@ const STATUSES: Record<OtpStatus, Status> = {
 }
 
 export function verificationOf(keyring: Keyrings, doc: OtpDoc, now: number, base: string): VerificationResource {
-  const { value, context: otp } = toCurrentVersion(doc)
-  const shared = sharedMembers(keyring, doc, statusAt(value, otp, now), updatedAt(otp))
+  const saved = toCurrentVersion(doc)
+  const { context: otp } = saved
+  const shared = sharedMembers(keyring, doc, verificationView(saved, now).status, updatedAt(otp))
   return {
     ...shared,
     lookup: {},

@@ -90,13 +90,14 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     return result.answer
   }
 
-  /** Of sends and resends. An accepted one costs nothing here. */
-  function recordRefusal({ type, by }: OtpCall, result: CallResult, trace: Trace | undefined): void {
+  /** Of sends, resends and messages. An accepted one costs nothing here. */
+  function recordRefusal(call: OtpCall, result: CallResult, trace: Trace | undefined): void {
+    const { type, by } = call
     const { answer, recipient = null, settings = null } = result
     if (answer.kind !== 'refused' || (type !== 'otp.send' && type !== 'otp.resend')) return
     refusals.record({
       by,
-      call: type === 'otp.send' ? 'send' : 'resend',
+      call: type === 'otp.resend' ? 'resend' : call.sealed_code === undefined ? 'send' : 'message',
       request_id: trace?.request_id ?? null,
       type: answer.error,
       scope: answer.scope ?? null,
@@ -109,7 +110,8 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     switch (call.type) {
       case 'otp.send': {
         const app = await loadApp(call)
-        const sendOne = call.reuse_pending ? sendOrResend : send
+        const reuses = call.reuse_pending || (app.settings.reuse_pending && call.sealed_code === undefined)
+        const sendOne = reuses ? sendOrResend : send
         return { ...(await sendOne(id, call, app, trace)), settings: app.settings }
       }
       case 'otp.resend': {

@@ -41,6 +41,8 @@ interface Hold {
 
 export interface Claims {
   claim(claim: KeyedClaim, new_otp_id: string, lifeMs: number): Promise<Claim>
+  /** Binds the key to a verification that exists. */
+  bind(held: HeldClaim, otp_id: string): Promise<void>
   /** Frees the key after a refused send. */
   release(held: HeldClaim): Promise<void>
 }
@@ -161,6 +163,9 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
         await releaseAll(holds).catch(() => {})
         throw error
       }
+    },
+    async bind({ holds }, otp_id) {
+      for (const hold of holds) await redirect(hold, otp_id)
     },
     release: ({ holds }) => releaseAll(holds),
   }

@@ -5,6 +5,7 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { newId } from '../../../infra/ids.ts'
 import { partitionOf } from '../../../infra/partitions.ts'
+import { MINUTE_MS } from '../../../infra/time.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { OtpCall } from '../../../machines/calls.ts'
 import { step } from '../../../machines/otp.step.ts'
@@ -34,6 +35,8 @@ export interface NewOtpInput {
 }
 
 const SALT_BYTES = 16
+/** How long the code is valid is up to the caller who made it. After this time it is no longer worth sending. */
+const MESSAGE_LIFE_MS = 10 * MINUTE_MS
 
 export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Clock }, input: NewOtpInput): OtpDoc {
   const { command_id, otp_id, call, app, plan, recipientIndex, clientAddress, prices, trace } = input
@@ -63,12 +66,15 @@ export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Cl
       country: plan.country,
     },
     client_ip: clientAddress === null ? null : keyring.seal(clientAddress, atRest.clientIp(otp_id)),
-    code: {
-      secret: keyring.currentCodeSecret(),
-      salt: keyring.seal(randomBytes(SALT_BYTES).toString('base64url'), atRest.salt({ otp_id, app_id })),
-      length: settings.code.length,
-    },
-    rules: rulesFrom(settings),
+    code:
+      plan.givenCode === null
+        ? {
+            secret: keyring.currentCodeSecret(),
+            salt: keyring.seal(randomBytes(SALT_BYTES).toString('base64url'), atRest.salt({ otp_id, app_id })),
+            length: settings.code.length,
+          }
+        : { given: keyring.seal(plan.givenCode, atRest.givenCode(otp_id)) },
+    rules: plan.givenCode === null ? rulesFrom(settings) : { ...rulesFrom(settings), ttl_ms: MESSAGE_LIFE_MS },
     delivery_id: newId('dlv', at),
     prices,
     link: linkFor(keyring, { otp_id, locale, whatsapp }, app),

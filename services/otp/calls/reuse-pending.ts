@@ -18,7 +18,7 @@ import type { CachedApp } from '../apps.ts'
 import type { MessageResult } from './answers.ts'
 import type { Claims } from './idempotency-claims.ts'
 import type { createResend } from './resend.ts'
-import type { createSend, SendCall } from './send.ts'
+import { claimLifeMs, type createSend, existingOtp, type SendCall } from './send.ts'
 
 export interface ReuseDeps {
   keyring: Pick<Keyring, 'indexes' | 'seal' | 'unseal'>
@@ -44,6 +44,31 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
     // The send refuses it.
     if (recipient === undefined) return start()
 
+    /** A call with an idempotency key that has its answer gets that one; otherwise the key leads to the verification that is resent. */
+    const resendInstead = async (latest: OtpDoc): Promise<MessageResult> => {
+      const keyed = call.claim && (await claims.claim(call.claim, call.otp_id, claimLifeMs(app.settings, by.mode)))
+      if (keyed?.kind === 'bound') return { answer: existingOtp(keyed.otp, command_id) }
+      const { challenge_solution } = call
+      const resent = await resend(
+        command_id,
+        {
+          type: 'otp.resend',
+          by,
+          otp_id: latest._id,
+          channel: channelFor(latest, call),
+          ...(challenge_solution === undefined ? {} : { challenge_solution }),
+        },
+        app,
+        trace,
+      ).catch(async error => {
+        if (keyed) await claims.release(keyed).catch(() => {})
+        throw error
+      })
+      if (keyed && resent.answer.kind === 'refused') await claims.release(keyed)
+      else if (keyed) await claims.bind(keyed, latest._id)
+      return resent
+    }
+
     const ids = reuseIndexes(keyring, by, recipient).sort()
     return runPerRecipient(ids.join(), async () => {
       // It holds no key: nothing is found by it once the call is over.
@@ -53,8 +78,7 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
         // Bound: another process has just started a verification, and has not ended its turn yet.
         const latest = turn.kind === 'bound' ? turn.otp : await latestOfRecipient({ otps, keyring }, by, recipient)
         if (latest === null || !isReusable(latest, call, clock.now())) return await start()
-        const channel = channelFor(latest, call)
-        return await resend(command_id, { type: 'otp.resend', by, otp_id: latest._id, channel }, app, trace)
+        return await resendInstead(latest)
       } finally {
         // A claim that stays is free again soon.
         if (turn.kind === 'held') await claims.release(turn).catch(() => {})

@@ -40,9 +40,11 @@ export interface SendRequest {
   reputation: Reputation | null
   /** What the call says about channels; absent where it says nothing. */
   call?: Pick<SendCall, 'channel' | 'without_link'>
+  /** The code that the caller made; null for a verification. */
+  givenCode: string | null
 }
 
-export interface SendPlan {
+export interface SendPlan extends Pick<SendRequest, 'givenCode'> {
   recipient: ParsedRecipient
   masked: string
   country: string | null
@@ -64,7 +66,7 @@ export const checkRecipient = (text: string, mode: Mode): CheckedRecipient | Ref
   )
 
 export function planSend(request: SendRequest): SendPlan | Refusal {
-  const { mode, caller, app, reputation } = request
+  const { mode, caller, app, reputation, givenCode } = request
   const { parsed: recipient, magic } = request.recipient
   const country = recipient.kind === 'phone' ? recipient.country : null
   if (isGeoBlocked(app.settings, { kind: recipient.kind, country }) || isMagicRefusal(magic, 'GeoBlockedError'))
@@ -74,7 +76,8 @@ export function planSend(request: SendRequest): SendPlan | Refusal {
   const whatsapp = settings.channels.whatsapp.mode
   const routing = { settings, recipient: recipient.kind, country, providers: app.providers(mode), whatsapp, caller }
   const usable = usableChannels(routing)
-  const order = orderOf(request, country)
+  const wholeOrder = orderOf(request, country)
+  const order = givenCode === null ? wholeOrder : wholeOrder.filter(one => canCarry(one, givenCode, whatsapp))
   const channel = firstUsable(order, usable)
   const unreadable = mode === 'test' ? [] : app.unreadable
   // A provider exists, but its data key is missing. The send must be retried when the key is back, so it is not refused.
@@ -89,7 +92,7 @@ export function planSend(request: SendRequest): SendPlan | Refusal {
 
   const masked = maskRecipient(recipient)
   const insufficientFunds = isMagicRefusal(magic, 'InsufficientFundsError')
-  return { recipient, masked, country, magic: magic !== null, insufficientFunds, order, usable, channel }
+  return { recipient, masked, country, magic: magic !== null, insufficientFunds, order, usable, channel, givenCode }
 }
 
 /** The order that routing has for the country, as far as the call allows it. */
@@ -99,6 +102,11 @@ function orderOf({ call = {}, app: { settings } }: SendRequest, country: string 
   const takesLink = !without_link || settings.channels.whatsapp.mode === 'template'
   return takesLink ? order : order.filter(one => one !== 'whatsapp')
 }
+
+/** Whether a channel can carry a code that the caller made. In a link mode of WhatsApp the user writes first, and the caller of a message has
+ *  no user to show a link to. Telegram takes 4 to 8 digits. */
+const canCarry = (channel: Channel, code: string, whatsapp: WhatsAppMode): boolean =>
+  channel === 'whatsapp' ? whatsapp === 'template' : channel !== 'telegram' || /^\d{4,8}$/.test(code)
 
 /** A server key is told what each channel lacks; a device is not, because it may be anyone's. */
 const noChannelRefusal = (order: readonly Channel[], routing: RoutingInput): Refusal =>

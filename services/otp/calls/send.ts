@@ -1,4 +1,4 @@
-// Accepts a send. It is a short saga, and every step can be repeated:
+// Accepts a send, or a message, whose code its caller made. It is a short saga, and every step can be repeated:
 //   check the recipient → claim the idempotency key → spend the challenge → plan → count against the limits → ask the fraud guard → pay → insert the verification
 // A refusal undoes the steps before it. A crash may leave a claim, which the next call with the same key takes over; counts, which slide
 // out of their windows; and a hold on the price, which the sweeper voids.
@@ -10,6 +10,7 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { KeyedClaim, OtpAnswer, OtpCall, Refusal } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
+import type { Mode } from '../../../machines/otp.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { refusedRecipient } from '../../domain/refusals/refused-recipient.ts'
 import { retentionMs } from '../../domain/retention.ts'
@@ -97,9 +98,7 @@ export const createSend = (deps: SendDeps) => {
   }
 
   function claimKey(claim: KeyedClaim, { otp_id, by }: SendCall, settings: AppSettings): Promise<Claim> {
-    // A claim leads to a verification, so it must not outlive it.
-    const lifeMs = Math.min(settings.idempotency_ttl_seconds * 1000, retentionMs(settings, by.mode))
-    return claims.claim(claim, otp_id, lifeMs)
+    return claims.claim(claim, otp_id, claimLifeMs(settings, by.mode))
   }
 
   async function releaseKey(claim: HeldClaim | null): Promise<void> {
@@ -157,6 +156,7 @@ export const createSend = (deps: SendDeps) => {
       app,
       reputation: client?.reputation ?? null,
       call,
+      givenCode: call.sealed_code === undefined ? null : keyring.unseal(call.sealed_code, inFlight.code),
     })
     if ('kind' in plan) return { refusal: plan }
 
@@ -243,8 +243,12 @@ export const createSend = (deps: SendDeps) => {
   }
 }
 
+/** A claim leads to a verification, so it must not outlive it. */
+export const claimLifeMs = (settings: AppSettings, mode: Mode): number =>
+  Math.min(settings.idempotency_ttl_seconds * 1000, retentionMs(settings, mode))
+
 /** A call that is delivered twice made the verification itself, so its answer is not a replay. */
-const existingOtp = ({ first, last_commands }: OtpDoc, command_id: string): OtpAnswer => ({
+export const existingOtp = ({ first, last_commands }: OtpDoc, command_id: string): OtpAnswer => ({
   kind: 'verification',
   verification: first,
   ...(last_commands.some(({ id }) => id === command_id) ? {} : { replayed: true }),

@@ -9,6 +9,7 @@ import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
 import { isFirstGuess } from '../../../machines/otp.queries.ts'
 import { type OtpCommand, step } from '../../../machines/otp.step.ts'
 import type { Reply } from '../../../machines/otp.ts'
+import { codeOf } from '../../domain/verifications/code.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest, inFlight } from '../../domain/verifications/encryption-context.ts'
 import { mailboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
@@ -57,7 +58,7 @@ export const createVerify =
     /** Null when a key is missing, but the verification would refuse any code: then the caller gets that refusal. */
     function compareCode(unchecked: UncheckedVerify, doc: OtpDoc): { right: boolean; quotas: GuessQuotas } | null {
       try {
-        return { right: isSameSecret(codeOf(keyring, doc), submittedCode), quotas: quotasOf(doc) }
+        return { right: isSameSecret(codeOf(keyring, doc.context), submittedCode), quotas: quotasOf(doc) }
       } catch (error) {
         if (isMissingKeyError(error) && refusesAnyCode(unchecked, doc)) return null
         throw error
@@ -157,18 +158,8 @@ function refusesAnyCode(unchecked: UncheckedVerify, doc: OtpDoc): boolean {
   return !changed && reply.kind === 'refused'
 }
 
-export function codeOf(
-  keyring: Pick<Keyring, 'code' | 'unseal'>,
-  { _id: otpId, context }: Pick<OtpDoc, '_id' | 'context'>,
-): string {
-  const { secret, salt, length } = context.code
-  return keyring.code(secret, {
-    otpId,
-    generation: context.generation,
-    salt: keyring.unseal(salt, atRest.salt(context)),
-    length,
-  })
+export function tokenOf(keyring: Pick<Keyring, 'token'>, { _id: otpId, context }: OtpDoc, keyId: string): string {
+  const { code, approval, generation } = context
+  if ('given' in code) throw new Error('a message has no token')
+  return keyring.token(code.secret, { otpId, generation: approval?.generation ?? generation, keyId })
 }
-
-export const tokenOf = (keyring: Pick<Keyring, 'token'>, { _id: otpId, context }: OtpDoc, keyId: string): string =>
-  keyring.token(context.code.secret, { otpId, generation: context.approval?.generation ?? context.generation, keyId })

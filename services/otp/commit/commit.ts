@@ -12,6 +12,7 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import { LOST, retryAfterLostRace, TooManyRaces } from '../../../infra/store/lost-race.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { Refusal } from '../../../machines/calls.ts'
+import { isMessage } from '../../../machines/otp.queries.ts'
 import { type OtpCommand, type Step, step } from '../../../machines/otp.step.ts'
 import type { Reply } from '../../../machines/otp.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
@@ -106,8 +107,9 @@ async function read(otps: Pick<Docs<OtpDoc>, 'get'>, otp_id: string, isReport: b
   return found ?? (isReport ? (await otps.get([otp_id], { certain: true })).get(otp_id) : undefined)
 }
 
-const owns = (owner: AppMode | null, { app_id, mode }: OtpDoc): boolean =>
-  owner === null || (app_id === owner.app_id && mode === owner.mode)
+/** No call changes a message. */
+const owns = (owner: AppMode | null, { app_id, mode, context }: OtpDoc): boolean =>
+  owner === null || (app_id === owner.app_id && mode === owner.mode && !isMessage(context))
 
 /** Keeps the reservation of a change from one try to the next, so that a lost race does not count or pay twice. */
 function createReservationKeeper({ reserve }: Pick<Intent, 'reserve'>): {

@@ -1,5 +1,6 @@
 // Which messages the fraud guard counts. In: a verification before and after a change. Out: the messages that the change has sent, and
 // whether it approved the verification.
+import { isMessage } from '../../../machines/otp.queries.ts'
 import type { Delivery, Otp } from '../../../machines/otp.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 
@@ -22,8 +23,10 @@ export interface Outcome {
   approval: { at: number; sentAt: number } | null
 }
 
-/** Null when the change has neither sent a message that counts nor approved a verification that has one. */
+/** Null when the change has neither sent a message that counts nor approved a verification that has one. A code that the caller made counts
+ *  in no conversion: only the caller knows whether it was entered. */
 export function outcomeOf(before: OtpDoc | null, after: OtpDoc): Outcome | null {
+  if (isMessage(after.context)) return null
   const messages = countedMessages(after.context)
   const last = messages.at(-1)
   if (last === undefined) return null

@@ -3,8 +3,9 @@
 import type { Cache } from '../../../infra/cache.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
 import type { Channel } from '../../../machines/channels.ts'
-import { isEnded } from '../../../machines/otp.queries.ts'
-import type { Delivery, Mode, Otp, OtpStatus } from '../../../machines/otp.ts'
+import { isEnded, isMessage } from '../../../machines/otp.queries.ts'
+import type { Delivery, Mode, Otp } from '../../../machines/otp.ts'
+import type { OtpEnd } from '../../../machines/webhook-events.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import type { CachedApp } from '../apps.ts'
 
@@ -25,7 +26,7 @@ export function createVerificationMetrics({ metrics, apps }: VerificationMetrics
     canceled: metrics.verificationsCanceled,
   }
 
-  function countEnd(status: Exclude<OtpStatus, 'pending'>, mode: Mode, otp: Otp): void {
+  function countEnd(status: OtpEnd, mode: Mode, otp: Otp): void {
     const labels = { mode, channel: otp.approval?.channel ?? otp.channel }
     ended[status].inc(labels)
     if (otp.approval !== null) metrics.approvalDuration.observe(labels, seconds(otp.first_sent_at, otp.approval.at))
@@ -50,8 +51,11 @@ export function createVerificationMetrics({ metrics, apps }: VerificationMetrics
     /** `before` is null for a new verification. */
     onChange(before: OtpDoc | null, after: OtpDoc): void {
       const { app_id, mode, value, context: otp } = after
-      if (before === null) metrics.verificationsStarted.inc({ mode, channel: firstChannel(otp) })
-      if (value !== 'pending' && before?.value !== value) countEnd(value, mode, otp)
+      if (!isMessage(otp)) {
+        if (before === null) metrics.verificationsStarted.inc({ mode, channel: firstChannel(otp) })
+        // The cast is safe: only a message is `delivered`.
+        if (value !== 'pending' && before?.value !== value) countEnd(value as OtpEnd, mode, otp)
+      }
       for (const delivery of newlyEnded(before?.context.deliveries ?? [], otp.deliveries))
         void countDelivery(app_id, mode, delivery)
     },

@@ -54,6 +54,13 @@ def test_sends_and_verifies(backend: Any, service: Service) -> None:
     assert delivery.delivery_id.startswith("dlv_") and isinstance(delivery.updated_at, datetime) and delivery.reason is None
 
 
+def test_delivers_a_code_of_ones_own(backend: Any, service: Service) -> None:
+    number = service.fresh_number()
+    message = backend.messages.send(number, "ABC123")
+    assert message.message_id.startswith("msg_") and message.status == "pending"
+    assert service.code_of(number, message.message_id) == "ABC123"
+
+
 def test_replays_a_send_with_its_idempotency_key(backend: Any, service: Service) -> None:
     key = str(uuid.uuid4())
     first = backend.send(service.fresh_number(), idempotency_key=key)

@@ -59,6 +59,17 @@ onEmbeddedStore('the routing preview', fresh => {
     })
   })
 
+  it('names the provider that would be called for each channel', async () => {
+    const place = { type: 'sandbox', channel: 'sms', config: {} }
+    await admin.ask('PUT', `/apps/${app}/providers/brazil`, { ...place, countries: ['BR'], position: 0 })
+    const providers = async (recipient: string, asked: object = {}) =>
+      (await explain(recipient, asked)).channels.map(({ provider }: { provider: string | null }) => provider)
+    expect(await providers(BRITISH)).to.deep.equal(['sms', 'whatsapp', null, null])
+    expect(await providers(BRAZILIAN)).to.deep.equal(['brazil', 'whatsapp', null, null])
+    expect(await providers('ann@example.com')).to.deep.equal([null, null, null, 'email'])
+    expect(await providers(BRITISH, { mode: 'test' })).to.deep.equal(['sandbox', 'sandbox', 'sandbox', null])
+  })
+
   it('names a country’s own order, and the channels that are not in it', async () => {
     const body = await explain(BRAZILIAN)
     expect(body).to.deep.include({ channel: 'whatsapp', country: 'BR', order: ['whatsapp', 'sms'] })
@@ -126,7 +137,14 @@ onEmbeddedStore('the routing preview', fresh => {
       log: createCapturedLog().log,
     }).get(app)
     if (!sending) throw new Error('there is no such app')
-    const plan = planSend({ recipient, mode: 'test', caller: 'server', app: sending, reputation: null })
+    const plan = planSend({
+      recipient,
+      mode: 'test',
+      caller: 'server',
+      app: sending,
+      reputation: null,
+      givenCode: null,
+    })
     return 'kind' in plan ? plan.error : plan.insufficientFunds ? 'InsufficientFundsError' : null
   }
   const DISABLED = { enabled: false }

@@ -16,7 +16,9 @@ const nameIn = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1)
 describe('the client API in the OpenAPI document', () => {
   it('has every operation', () => {
     expect(CLIENT_API.operations.map(({ method, path }) => `${method} ${path}`).sort()).to.deep.equal([
+      'get /api/v1/messages/{message_id}',
       'get /api/v1/otp/{otp_id}',
+      'post /api/v1/messages',
       'post /api/v1/otp/cancel',
       'post /api/v1/otp/resend',
       'post /api/v1/otp/send',
@@ -51,6 +53,8 @@ describe('the client API in the OpenAPI document', () => {
     status: [200, 401, 403, 404, 500, 503],
     cancel: [200, 400, 401, 404, 409, 410, 413, 415, 422, 500, 503],
     exchange: [200, 400, 401, 404, 413, 415, 422, 500, 503],
+    sendMessage: [200, 400, 401, 402, 403, 409, 413, 415, 422, 429, 500, 503],
+    messageStatus: [200, 401, 404, 500, 503],
   }
   for (const { operationId, responses } of operations)
     it(`lists every status of ${operationId}`, () => {
@@ -62,7 +66,14 @@ describe('the client API in the OpenAPI document', () => {
     const links = operations.flatMap(({ responses }) =>
       Object.values(responses[200] ? (resolveResponse(document, responses[200]).links ?? {}) : {}),
     )
-    expect(links.map(link => link.operationId)).to.deep.equal(['status', 'resend', 'verify', 'cancel', 'exchange'])
+    expect(links.map(link => link.operationId)).to.deep.equal([
+      'status',
+      'resend',
+      'verify',
+      'cancel',
+      'exchange',
+      'messageStatus',
+    ])
     for (const { operationId, parameters = {}, requestBody = {} } of links) {
       const target = byId.get(operationId)
       const [body] = Object.values(target?.requestBody?.content ?? {})
@@ -83,6 +94,8 @@ describe('the client API in the OpenAPI document', () => {
       status: ['server', 'publishable'],
       cancel: ['server'],
       exchange: ['server'],
+      sendMessage: ['server'],
+      messageStatus: ['server'],
     })
   })
 

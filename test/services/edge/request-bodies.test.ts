@@ -25,6 +25,10 @@ const ROWS: [string, unknown, ...string[]][] = [
   ['/otp/send', { recipient: RECIPIENT, client_ip: '2001:db8::7' }],
   ['/otp/send', { recipient: RECIPIENT, client_ip: '10.0.0.1' }],
   ['/otp/send', { recipient: RECIPIENT, metadata: null }],
+  ['/otp/send', { recipient: RECIPIENT, metadata: { constructor: 'a', prototype: 'b', toString: 'c' } }],
+  ['/otp/send', JSON.parse(`{"recipient":"${RECIPIENT}","metadata":{"__proto__":"a"}}`), 'metadata.__proto__'],
+  ['/otp/send', JSON.parse(`{"recipient":"${RECIPIENT}","metadata":{"__proto__":{"a":"b"}}}`), 'metadata.__proto__'],
+  ['/otp/send', { recipient: RECIPIENT, metadata: { 'an order': 'A-1' } }, 'metadata.an order'],
   ['/otp/send', { recipient: RECIPIENT, metadata: {} }],
   ['/otp/send', { recipient: RECIPIENT, metadata: { 'Order_no.1-a': '', [LONG_NAME]: 'é'.repeat(256) } }],
   ['/otp/send', { recipient: RECIPIENT, metadata: members(16, 'x') }],
@@ -138,6 +142,13 @@ describe('a body at the edge', () => {
       expect(errors.map(error => error.path)).to.deep.equal(wrong)
       for (const { message } of errors) expect(problem.detail).to.contain(message)
     })
+
+  it('with a name of metadata that is not allowed is told which names are', async () => {
+    const refused = await edge.post('/otp/send', { recipient: RECIPIENT, metadata: { 'an order': 'A-1' } })
+    expect((await problemOf(refused)).detail).to.equal(
+      'metadata.an order has a name that is not allowed: names have 1 to 40 of A–Z, a–z, 0–9, `_`, `.` and `-`.',
+    )
+  })
 
   it('with a misspelt member is told which one was meant', async () => {
     const misspelt = await edge.post('/otp/send', { recipient: RECIPIENT, clientIp: '8.8.8.8' })

@@ -50,7 +50,7 @@ eachStore('sweeping events that are owed', fresh => {
     deliveries: Partial<Delivery>[] = [],
   ): Promise<void> => {
     const at = clock.now()
-    const context = { otp_id: _id, deliveries, approval: { at } }
+    const context = { otp_id: _id, code: {}, deliveries, approval: { at } }
     const saved = { machine: 'otp', version: 1, value: 'approved', context, last_commands: [] }
     const owner = { company_id: 'cmp_1', app_id: 'app_1', mode: 'live', partition: 3 }
     const doc = {
@@ -110,7 +110,7 @@ eachStore('sweeping events that are owed', fresh => {
     const [id, at] = [otpId(), clock.now()]
     const ended = (status: Delivery['status']) => ({ delivery_id: newId('dlv', at), status, updated_at: at - 5 })
     const [delivered, failed, sent] = [ended('delivered'), ended('failed'), ended('sent')]
-    const context = { otp_id: id, deliveries: [delivered, failed, sent], approval: null, failed_at: at }
+    const context = { otp_id: id, code: {}, deliveries: [delivered, failed, sent], approval: null, failed_at: at }
     await insert(id, { value: 'failed', context } as unknown as Partial<OtpDoc>)
     await clock.advance(LOOK_AFTER)
     await sweep()

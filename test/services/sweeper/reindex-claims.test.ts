@@ -42,7 +42,7 @@ onEmbeddedStore('an idempotency key that is reindexed while its verification is 
       purge_at: new Date(clock.now() + HOUR),
     }
     const { company_id, mode, kind } = OWNER
-    const context = { started_by: { kind }, deliveries: [] }
+    const context = { started_by: { kind }, code: {}, deliveries: [] }
     const otp = { _id: otp_id, company_id, mode, context, rev: 1, outbox: [], claims: [_id] }
     await store.docs('otps').insert([otp as unknown as OtpDoc])
     await store.docs('claims').insert([claim])

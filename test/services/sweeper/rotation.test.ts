@@ -6,11 +6,11 @@ import { createMetrics } from '../../../infra/metrics.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { ROTATION_ID, type RotationDoc } from '../../../services/domain/privacy/documents.ts'
 import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
-import { providerContext } from '../../../services/domain/tenancy/documents.ts'
+import { hookSecretContext, providerContext } from '../../../services/domain/tenancy/documents.ts'
 import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
 import { findUsersByEmail, userContext } from '../../../services/domain/users/documents.ts'
 import { CLAIM_HELD_MS, MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../../services/domain/verifications/claim-holds.ts'
-import { atRest, idempotencyKeyContext } from '../../../services/domain/verifications/encryption-context.ts'
+import { atRest, idempotencyKeyContext, inFlight } from '../../../services/domain/verifications/encryption-context.ts'
 import {
   idempotencyIndexes,
   recipientIndexes,
@@ -100,7 +100,7 @@ eachStore('rotation of data keys', fresh => {
     const renewed = await otp(id)
     const { context } = renewed
     expect(after.unseal(context.recipient.sealed, atRest.recipient(id))).to.equal(TO)
-    expect(after.unseal(context.code.salt, atRest.salt(context))).to.be.a('string')
+    expect(after.unseal('salt' in context.code ? context.code.salt : '', atRest.salt(context))).to.be.a('string')
     const url = after.unseal(context.link?.sealed_url ?? '', atRest.link(id))
     expect(after.unseal(renewed.first.sealed_action_url ?? '', atRest.link(id))).to.equal(url)
     const reference = new URL(url).searchParams.get('text')?.match(/[2-9A-HJ-NP-Z]{16}/)?.[0] ?? ''
@@ -315,11 +315,33 @@ eachStore('rotation of data keys', fresh => {
     for (const id of ids) expect(JSON.stringify(await otp(id))).to.not.include('v1.d1.')
   })
 
+  it('reseals the code of a message and the secret of a hook', async () => {
+    const id = newId('msg', clock.now())
+    await actor.ask({
+      type: 'otp.send',
+      by: { company_id: 'cmp_1', app_id: 'app_1', mode: 'test', kind: 'server', key_id: 'key_1' },
+      otp_id: id,
+      sealed_recipient: before.seal(TO, inFlight.recipient),
+      sealed_code: before.seal('482913', inFlight.code),
+      locale: null,
+      sealed_client_ip: null,
+      claim: null,
+    })
+    const hook_secrets = { test: before.seal('whsec_1', hookSecretContext('app_1', 'test')) }
+    await store.docs('apps').update([{ ids: ['app_1'], update: { $set: { hook_secrets } } }])
+    await rotateUntilDone()
+    const { code } = (await otp(id)).context
+    expect(after.unseal(('given' in code && code.given) || '', atRest.givenCode(id))).to.equal('482913')
+    const app = (await store.docs('apps').get(['app_1'])).get('app_1')
+    expect(after.unseal(app?.hook_secrets?.test ?? '', hookSecretContext('app_1', 'test'))).to.equal('whsec_1')
+  })
+
   it('ends after a pass that found nothing to renew, and reports its progress', async () => {
     await send()
     const { captured, metrics, rotate } = sweeper()
     while ((await state())?.state !== 'done') await rotate()
-    expect(await state()).to.include({ pass: 2, looked: 1, renewed: 0, unsealable: 0, renewed_in_all: 1 })
+    // One verification, and two apps.
+    expect(await state()).to.include({ pass: 2, looked: 3, renewed: 0, unsealable: 0, renewed_in_all: 1 })
     expect(captured.output()).to.include('rotation.done')
     expect((await metrics.render()).body).to.include('countersign_key_rotation{what="done"} 1')
   })

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 Channel = Literal["sms", "whatsapp", "telegram", "email"]
 OtpStatus = Literal["pending", "approved", "failed", "expired", "canceled"]
 DeliveryStatus = Literal["queued", "sent", "delivered", "failed"]
+MessageStatus = Literal["pending", "delivered", "failed", "expired", "canceled"]
 Completion = Literal["code", "inbound"]
 
 A = TypeVar("A", bound="Answer")
@@ -128,7 +129,7 @@ class Message(Answer):
     message_id: str
     channel: Channel
     masked_recipient: str
-    status: DeliveryStatus
+    status: MessageStatus
 
 
 @dataclass(frozen=True, kw_only=True)

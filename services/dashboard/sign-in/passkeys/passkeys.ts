@@ -8,6 +8,7 @@ import type { Clock } from '../../../../infra/clock.ts'
 import { newId } from '../../../../infra/ids.ts'
 import type { Logger } from '../../../../infra/log/log.ts'
 import { LOST, retryAfterLostRace } from '../../../../infra/store/lost-race.ts'
+import { scanAll } from '../../../../infra/store/scan.ts'
 import { isInvitation, type PasskeyDoc, type UserDoc, type UserStore } from '../../../domain/users/documents.ts'
 import type { Grants } from '../../../domain/users/grants.ts'
 import { CHALLENGE_MS, type Challenges, type ChallengeUse } from './challenges.ts'
@@ -80,16 +81,17 @@ export function createPasskeys({ store, grants, challenges, clock, log, relyingP
       response: { ...credential, response },
       credential: { id, publicKey: Buffer.from(public_key, 'base64url'), counter },
     }).catch(refused)
-    return verified ? authenticationInfo.newCounter : null
+    return verified && !isCrossOrigin(credential) ? authenticationInfo.newCounter : null
   }
 
   return {
     available: relyingParty !== null,
 
     async of(userIds) {
-      const filter = { user_id: { $in: [...userIds] } }
-      const found = await passkeys.find(filter, { sort: { _id: 1 }, limit: MAX_PASSKEYS })
-      return found.filter(passkey => grants.isGenuine('passkeys', passkey))
+      const found: PasskeyDoc[] = []
+      for await (const passkey of scanAll(passkeys, { user_id: { $in: [...userIds] } }))
+        if (grants.isGenuine('passkeys', passkey)) found.push(passkey)
+      return found
     },
 
     creationOptions: ({ user_id, email, name }, known, browser) => ({
@@ -112,7 +114,8 @@ export function createPasskeys({ store, grants, challenges, clock, log, relyingP
         response: credential as Parameters<typeof verifyRegistrationResponse>[0]['response'],
         supportedAlgorithmIDs: ALGORITHMS,
       }).catch(refused)
-      if (!registrationInfo || !(await challenges.spend(challengeOf(credential)))) return null
+      if (!registrationInfo || isCrossOrigin(credential)) return null
+      if (!(await challenges.spend(challengeOf(credential)))) return null
       const { id, publicKey, counter } = registrationInfo.credential
       const now = clock.now()
       return grants.stamp('passkeys', {
@@ -180,5 +183,11 @@ const toBase64 = (text: string): string => Buffer.from(text).toString('base64url
 const fromBase64 = (text: string): string => Buffer.from(text, 'base64url').toString()
 
 /** Of an answer that is verified. */
-const challengeOf = ({ response }: Assertion | Attestation): string =>
-  fromBase64((JSON.parse(fromBase64(response.clientDataJSON)) as { challenge: string }).challenge)
+const clientDataOf = ({ response }: Assertion | Attestation): { challenge: string; crossOrigin?: boolean } =>
+  JSON.parse(fromBase64(response.clientDataJSON))
+
+const challengeOf = (answer: Assertion | Attestation): string => fromBase64(clientDataOf(answer).challenge)
+
+/** Made in a frame of another site's page, which may deceive the person. The package does not look at it. */
+const isCrossOrigin = (answer: Assertion | Attestation): boolean =>
+  (clientDataOf(answer).crossOrigin ?? false) !== false

@@ -100,18 +100,22 @@ export const passkeyOperations = [
       const { user, session_id } = await requireUser(deps, principalOf(ctx))
       const added = await deps.passkeys.attest(credential, user._id, name, session_id)
       if (added === null) throw httpException(403, 'The passkey was not accepted. Try again.')
-      return deps.withAudit(ctx, () => ({
-        action: 'passkey.create',
-        target: added._id,
-        company_id: user.company_id,
-        before: null,
-        after: { name },
-        perform: async () => {
-          if ((await deps.store.docs('passkeys').insert([added]))[0] !== 'inserted')
-            throw httpException(409, 'This passkey is in use here already.')
-          return passkeyView(added)
-        },
-      }))
+      const docs = deps.store.docs('passkeys')
+      return deps.withAudit(ctx, async () => {
+        const { known, person } = await requireUser(deps, principalOf(ctx))
+        const { credential_id } = added
+        if ((await docs.find({ credential_id }, { sort: { credential_id: 1 }, limit: 1 })).length > 0)
+          throw httpException(409, 'This passkey is in use here already.')
+        const placed = { ...added, person, slot: freeSlot(known) }
+        return {
+          action: 'passkey.create',
+          target: added._id,
+          company_id: user.company_id,
+          before: null,
+          after: { name },
+          perform: async () => ((await docs.insert([placed]))[0] === 'inserted' ? passkeyView(added) : null),
+        }
+      })
     },
   }),
   operation({
@@ -153,7 +157,7 @@ export async function ownPasskeys(
 async function requireUser(
   deps: PasskeyRouteDeps,
   caller: Principal,
-): Promise<{ user: UserDoc; session_id: string; known: PasskeyDoc[] }> {
+): Promise<{ user: UserDoc; session_id: string; known: PasskeyDoc[]; person: string }> {
   const users = await createEntry(deps).usersOf(caller)
   const user = users.find(({ _id }) => _id === caller.user_id)
   if (!user || caller.session === null) throw httpException(409, 'Only users have passkeys; an operator has a token.')
@@ -161,7 +165,15 @@ async function requireUser(
   const known = await ownPasskeys(deps, caller)
   if (known.length >= MAX_PASSKEYS)
     throw httpException(409, `A person has at most ${MAX_PASSKEYS} passkeys. Remove one first.`)
-  return { user, session_id: caller.session.id, known }
+  return { user, session_id: caller.session.id, known, person: users[0]?._id ?? user._id }
+}
+
+/** The lowest, so that of several passkeys added at once each but one has to read anew how many there are. */
+function freeSlot(known: readonly PasskeyDoc[]): number {
+  const taken = new Set(known.map(({ slot }) => slot))
+  let slot = 1
+  while (taken.has(slot)) slot += 1
+  return slot
 }
 
 const passkeyView = ({ _id, name, created_at, last_used_at }: PasskeyDoc): PasskeyAnswer => ({

@@ -7,7 +7,11 @@ import type { components, paths } from './schema.ts'
 /** The types of the API's objects, such as `Schemas['ApiKey']`. */
 export type Schemas = components['schemas']
 
-export const api = createClient<paths>({ baseUrl: location.origin, credentials: 'same-origin', fetch: fetchOrRepeat })
+export const api = createClient<paths, 'application/json'>({
+  baseUrl: location.origin,
+  credentials: 'same-origin',
+  fetch: fetchOrRepeat,
+})
 
 let csrfToken: string | null = null
 let onSessionEnd: () => void = () => {}

@@ -10,8 +10,12 @@ export function toLocalField(iso: string): string {
   return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`
 }
 
-/** Empty where the field is empty or half filled. */
+/** Empty where the field is empty or half filled, and for a text in an address that is not a time. */
 export function fromLocalField(text: string): string {
   const at = Date.parse(text)
   return Number.isNaN(at) ? '' : new Date(at).toISOString()
 }
+
+/** The time that a field means. The field has no seconds: a time of a shared link that was not touched keeps its own. */
+export const timeIn = (field: string, shared: string): string =>
+  field === toLocalField(shared) ? shared : fromLocalField(field)

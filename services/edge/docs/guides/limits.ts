@@ -63,7 +63,7 @@ export const limits: Guide = {
   id: 'limits',
   name: 'Limits',
   about: 'What is limited, by how much, and which limit was hit.',
-  keywords: 'rate limit, rate limiting, throttling, quota, spam, abuse, attempts',
+  keywords: 'rate limit, ratelimit, rate limiting, throttling, quota, spam, abuse, attempts',
   screen: SCREEN,
   render: () => {
     const limiting = SETTINGS.filter(({ path }) => path.startsWith('limits.') || LIMITING.includes(path))

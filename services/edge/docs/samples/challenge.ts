@@ -20,7 +20,7 @@ async function send(baseUrl, publishableKey, body) {
 }
 
 // A nonce for which SHA-256 of \`<salt>.<nonce>\` begins with \`difficulty\` zero bits. It takes up to a minute: run it in a Worker.
-function solveChallenge(salt, difficulty) {
+function solveChallenge(salt, difficulty, first = 1e9, tries = 8e9) {
   const h = new DataView(new ArrayBuffer(256)); const k = new DataView(new ArrayBuffer(256)); const w = new DataView(new ArrayBuffer(256))
   const primes = [2]
   for (let n = 3; primes.length < 64; n += 1) if (primes.every(prime => n % prime > 0)) primes.push(n)
@@ -28,12 +28,12 @@ function solveChallenge(salt, difficulty) {
     h.setUint32(i * 4, Math.sqrt(prime) * 2 ** 32)
     k.setUint32(i * 4, Math.cbrt(prime) * 2 ** 32)
   }
-  const text = \`\${salt}.1000000000\`
+  const text = \`\${salt}.\${first}\`
   for (let i = 0; i < text.length; i += 1) w.setUint8(i, text.charCodeAt(i))
   w.setUint8(text.length, 128)
   w.setUint32(60, text.length * 8)
   const turn = (x, bits) => (x >>> bits) | (x << (32 - bits))
-  for (let nonce = 1_000_000_000; ; nonce += 1) {
+  for (let nonce = first; nonce < first + tries; nonce += 1) {
     for (let i = 64; i < 256; i += 4) {
       const x = w.getInt32(i - 60); const y = w.getInt32(i - 8)
       const mixed = (turn(x, 7) ^ turn(x, 18) ^ (x >>> 3)) + (turn(y, 17) ^ turn(y, 19) ^ (y >>> 10))
@@ -51,4 +51,5 @@ function solveChallenge(salt, difficulty) {
     for (; w.getUint8(digit) === 57; digit -= 1) w.setUint8(digit, 48)
     w.setUint8(digit, w.getUint8(digit) + 1)
   }
+  return -1
 }`

@@ -57,6 +57,26 @@ onEmbeddedStore('apps', fresh => {
     expect(body.settings.texts.email.en.html).to.equal(html)
   })
 
+  it('get no name that makes a link of an own text, and no text with half a character', async () => {
+    const { app } = await createTenant(admin)
+    const texts = { sms: { en: { text: '{code} at evil.{app}' } } }
+    expect((await admin.ask('PATCH', `/apps/${app}`, { name: 'A', settings: { texts } })).status).to.equal(200)
+    for (const name of ['com/x', 'http://evil.example'])
+      expect(errorPaths(await admin.ask('PATCH', `/apps/${app}`, { name })), name).to.deep.equal([
+        'settings.texts.sms.en.text',
+      ])
+    for (const [member, value] of Object.entries({ text: '{code} \ud83d', subject: '\udc00', html: '{code} \ud83d' })) {
+      const settings = { texts: { email: { en: { text: '{code}', [member]: value } } } }
+      expect(errorPaths(await admin.ask('PATCH', `/apps/${app}`, { settings })), member).to.deep.equal([
+        `settings.texts.email.en.${member}`,
+      ])
+    }
+    expect(
+      (await admin.ask('PATCH', `/apps/${app}`, { name: 'Shop', settings: { text_links: true } })).status,
+    ).to.equal(200)
+    expect((await admin.ask('PATCH', `/apps/${app}`, { name: 'com/x' })).status).to.equal(200)
+  })
+
   it('are not created with invalid settings', async () => {
     const { body: company } = await admin.ask('POST', '/companies', { name: 'Acme' })
     const settings = { code: { length: 3 }, colour: 'red' }

@@ -96,6 +96,36 @@ onEmbeddedStore('the providers of an app', fresh => {
     expect(order).to.deep.equal(['first', 'a', 'b'])
   })
 
+  it('come before the one whose position they are given, and those that follow move by one', async () => {
+    const places = async () =>
+      (await admin.get(`/apps/${app}/providers`)).body.items.map(
+        ({ name, position }: { name: string; position: number }) => `${name} ${position}`,
+      )
+    const sms = (name: string, position?: number) => put(name, { type: 'sandbox', channel: 'sms', position })
+    await sms('a')
+    await sms('b')
+    await sms('c', 7)
+    await put('mail', { type: 'sandbox', channel: 'email', position: 0 })
+    expect((await sms('vonage', 0)).body.position).to.equal(0)
+    expect(await places()).to.deep.equal(['mail 0', 'vonage 0', 'a 1', 'b 2', 'c 7'])
+    const [created] = (await records('provider.create')).filter(
+      ({ after }: { after: { moved?: unknown } }) => after.moved,
+    )
+    expect(created.after.moved).to.deep.equal([
+      { name: 'a', position: 1 },
+      { name: 'b', position: 2 },
+    ])
+    // The place that it leaves is a gap.
+    await sms('b', 0)
+    expect(await places()).to.deep.equal(['b 0', 'mail 0', 'vonage 1', 'a 2', 'c 7'])
+    const before = await records('provider.change')
+    await sms('b', 0)
+    expect(await records('provider.change'), 'it has its place already').to.deep.equal(before)
+    await admin.store.docs('providers').modify({ _id: `${app}:vonage` }, { $set: { position: 0 } })
+    await sms('vonage', 0)
+    expect(await places(), 'a tie that was stored').to.deep.equal(['mail 0', 'vonage 0', 'b 1', 'a 2', 'c 7'])
+  })
+
   it('are paused, and serve some countries, without their config', async () => {
     await put('main', { type: 'twilio', config: TWILIO })
     const { status, body } = await put('main', { type: 'twilio', paused: true, countries: ['IN', 'GB'] })

@@ -44,6 +44,26 @@ onEmbeddedStore('a message simulated in the sandbox', fresh => {
     )
   })
 
+  it('is looked up by recipient with a record in the audit log, one for ten minutes', async () => {
+    const lookups = async (): Promise<{ after: unknown }[]> => {
+      const { body } = await admin.get('/audit')
+      expect(JSON.stringify(body)).not.to.include(NUMBER.slice(1))
+      return body.items.filter(({ action }: { action: string }) => action === 'recipient.look_up')
+    }
+    const read = (query: string) => admin.get(`/sandbox/messages${query}`)
+    await read('')
+    expect(await lookups()).to.have.length(0)
+    for (let nth = 0; nth < 3; nth += 1) await read(`?recipient=${encodeURIComponent(NUMBER)}`)
+    const [record, ...more] = await lookups()
+    expect(more).to.have.length(0)
+    expect(record?.after).to.include({ list: 'sandbox' }).and.to.have.property('recipient')
+    await read('?recipient=%2B447911123457')
+    expect(await lookups()).to.have.length(2)
+    await actor.clock.advance(10 * 60_000)
+    await read(`?recipient=${encodeURIComponent(NUMBER)}`)
+    expect(await lookups()).to.have.length(3)
+  })
+
   it('may contain other words, and come from the number as WhatsApp writes it', async () => {
     const { otp_id, action_url } = await actor.send({ ...owner, recipient: NUMBER })
     await simulate(NUMBER.slice(1), `ok!! (${textOf(action_url).toLowerCase()}) thx`)

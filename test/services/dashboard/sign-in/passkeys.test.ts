@@ -85,6 +85,33 @@ eachStore('a passkey', fresh => {
     expect((await enter(own)).status).to.equal(401)
   })
 
+  it('is one of twenty of a person, also when more are added at once, and all that are stored are listed', async () => {
+    const { user, browser, own } = await owner()
+    const bodies: unknown[] = []
+    for (let nth = 0; nth < 22; nth += 1) {
+      const { body } = await call(browser, 'POST', '/me/passkeys/options')
+      bodies.push({ name: `Key ${nth}`, credential: createAuthenticator(ORIGIN).create(body) })
+    }
+    const added = await Promise.all(bodies.map(body => call(browser, 'POST', '/me/passkeys', body)))
+    const refused = added.filter(({ status }) => status !== 201)
+    expect(refused).to.have.length(3)
+    for (const { status, text } of refused) expect(status, text).to.be.oneOf([409, 503])
+    const listed = async () => (await call(browser, 'GET', '/me/passkeys')).body.items
+    expect(await listed()).to.have.length(20)
+    expect(await store.docs('passkeys').count({ user_id: user._id })).to.equal(20)
+    expect((await call(browser, 'POST', '/me/passkeys/options')).status).to.equal(409)
+
+    // An earlier release let more be added at once.
+    const [stored] = await store
+      .docs('passkeys')
+      .find({ credential_id: own.id }, { sort: { credential_id: 1 }, limit: 1 })
+    if (!stored) throw new Error('there is no passkey')
+    const { person, slot, ...members } = stored
+    const surplus = { ...members, _id: 'psk_zz', credential_id: 'surplus' }
+    await store.docs('passkeys').insert([testGrants(admin.keyring).stamp('passkeys', surplus)])
+    expect(await listed()).to.have.length(21)
+  })
+
   it('is of its owner alone: others neither see nor remove it, and it goes with its user', async () => {
     const { user, browser, own } = await owner()
     const { id } = (await call(browser, 'GET', '/me/passkeys')).body.items[0]
@@ -96,13 +123,14 @@ eachStore('a passkey', fresh => {
     expect(await store.docs('passkeys').count({ user_id: user._id })).to.equal(0)
   })
 
-  it('is refused from another origin, for another host, without its owner verified, and with another’s user handle', async () => {
+  it('is refused from another origin, in a frame of one, for another host, without its owner verified, and with another’s user handle', async () => {
     const { own } = await owner()
     const { user: other } = await userBrowser(admin, company, 'owner')
     const lies: Lies[] = [
       { origin: 'https://evil.example' },
       { rpId: 'evil.example' },
       { userVerified: false },
+      { crossOrigin: true },
       { userHandle: Buffer.from(other._id).toString('base64url') },
       { challenge: Buffer.from('1.2.3').toString('base64url') },
     ]
@@ -110,7 +138,7 @@ eachStore('a passkey', fresh => {
     expect((await enter(createAuthenticator(ORIGIN), { userHandle: 'AAAA' })).status, 'a stranger’s').to.equal(401)
     expect((await enter(own)).status).to.equal(200)
     const { browser } = await userBrowser(admin, company, 'owner')
-    for (const lie of lies.slice(0, 3))
+    for (const lie of lies.slice(0, 4))
       expect((await add(browser, createAuthenticator(ORIGIN), lie)).status, JSON.stringify(lie)).to.equal(403)
   })
 

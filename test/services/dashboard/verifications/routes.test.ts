@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { attemptId } from '../../../../services/channel/provider-attempts.ts'
 import { providerContext, providerId } from '../../../../services/domain/tenancy/documents.ts'
+import { codeOf } from '../../../../services/domain/verifications/code.ts'
 import type { AttemptDoc, OtpDoc } from '../../../../services/domain/verifications/documents.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
 import type { EventDoc } from '../../../../services/domain/webhooks/documents.ts'
-import { codeOf } from '../../../../services/otp/calls/verify.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'
@@ -52,6 +52,7 @@ onEmbeddedStore('verifications for an operator', fresh => {
     const { deliveries, timeline, ...rest } = body
     expect(rest).to.deep.equal({
       otp_id,
+      kind: 'verification',
       status: 'pending',
       channel: 'sms',
       masked_recipient: '+44****56',
@@ -212,7 +213,7 @@ onEmbeddedStore('verifications for an operator', fresh => {
     const doc = (await store.docs('otps').get([otp_id])).get(otp_id) as OtpDoc
     const app = { company_id: owner.company, app_id: owner.app, mode: 'test' } as const
     const device = { key_id: 'key_device', kind: 'publishable' } as const
-    const sealed_code = keyring.seal(codeOf(keyring, doc), inFlight.code)
+    const sealed_code = keyring.seal(codeOf(keyring, doc.context), inFlight.code)
     await actor.clock.advance(1_000)
     const approved = await actor.ask({ type: 'otp.verify', by: { ...app, ...device }, otp_id, sealed_code })
     const sealed_token = approved.kind === 'verified' ? String(approved.sealed_token) : ''
@@ -231,7 +232,7 @@ onEmbeddedStore('verifications for an operator', fresh => {
     const { keyring, store } = admin
     const doc = (await store.docs('otps').get([otp_id])).get(otp_id) as OtpDoc
     const by = { company_id: owner.company, app_id: owner.app, mode: 'test', key_id: 'key_a', kind: 'server' } as const
-    const wrong = codeOf(keyring, doc) === '000000' ? '111111' : '000000'
+    const wrong = codeOf(keyring, doc.context) === '000000' ? '111111' : '000000'
     for (let guess = 1; guess <= 5; guess++) {
       await actor.clock.advance(1_000)
       await actor.ask({ type: 'otp.verify', by, otp_id, sealed_code: keyring.seal(wrong, inFlight.code) })

@@ -281,6 +281,28 @@ eachStore('GET /verifications', fresh => {
       expect(errorPaths(await admin.get(`/verifications?${query}`)), query).to.deep.equal([path])
   })
 
+  it('by a value of metadata is in the audit log, with the name and a fingerprint of the value', async () => {
+    const shop = await createTenant(admin)
+    for (const value of ['secret-1', 'secret-1', 'secret-2']) {
+      await admin.get(`/apps/${shop.app}/verifications?metadata.order=${value}`)
+      await actor.clock.advance(1_000)
+    }
+    const items: { action: string; target: string; after: unknown }[] = (
+      await admin.get(`/audit?company_id=${shop.company}`)
+    ).body.items
+    expect(JSON.stringify(items)).not.to.include('secret-')
+    const lookups = items.filter(({ action }) => action === 'recipient.look_up')
+    expect(lookups.map(({ target }) => target)).to.deep.equal([shop.app, shop.app, shop.app])
+    const [other, again, first] = lookups.map(
+      ({ after }) => after as { list: string; metadata: { name: string; value: string } },
+    )
+    expect(first?.list).to.equal('verifications')
+    expect(first?.metadata.name).to.equal('order')
+    expect(first?.metadata.value).to.match(/^[\w-]{16}$/)
+    expect(again).to.deep.equal(first)
+    expect(other?.metadata.value).not.to.equal(first?.metadata.value)
+  })
+
   it('finds those of one mode, and those whose latest message is in one state', async () => {
     const shop = await createTenant(admin)
     const found = (await actor.send({ ...shop, recipient: NUMBER })).otp_id
@@ -350,7 +372,7 @@ eachStore('GET /verifications', fresh => {
         expect(answer.status, query).to.equal(422)
         return errorPaths(answer)
       }
-      expect(await refused('status=delivered')).to.deep.equal(['status'])
+      expect(await refused('status=queued')).to.deep.equal(['status'])
       expect(await refused('status=pending&status=expired')).to.deep.equal(['status'])
       expect(await refused('channel=pigeon')).to.deep.equal(['channel'])
       expect(await refused('country=uk')).to.deep.equal(['country'])

@@ -19,10 +19,10 @@ const BRAZIL: RoutePreview = {
   order: ['whatsapp', 'sms'],
   whatsapp_mode: 'template',
   channels: [
-    { channel: 'sms', place: 2, usable: true, obstacle: null, reason: null },
-    { channel: 'whatsapp', place: 1, usable: true, obstacle: null, reason: null },
-    { channel: 'telegram', place: null, usable: false, obstacle: 'off', reason: 'It is switched off.' },
-    { channel: 'email', place: null, usable: false, obstacle: 'recipient', reason: 'It cannot.' },
+    { channel: 'sms', place: 2, usable: true, obstacle: null, reason: null, provider: 'main' },
+    { channel: 'whatsapp', place: 1, usable: true, obstacle: null, reason: null, provider: 'main' },
+    { channel: 'telegram', place: null, usable: false, obstacle: 'off', reason: 'It is switched off.', provider: null },
+    { channel: 'email', place: null, usable: false, obstacle: 'recipient', reason: 'It cannot.', provider: null },
   ],
 }
 const EVERYWHERE = { paused: false, countries: null }
@@ -75,9 +75,9 @@ describe('the explanation of a route, in words', () => {
       'telegram: It is switched off.',
       'email: It cannot.',
     ])
-    expect(verdictOf({ channel: 'sms', place: 2, usable: true, obstacle: null, reason: null }, REFUSED)).to.equal(
-      'It could be used.',
-    )
+    expect(
+      verdictOf({ channel: 'sms', place: 2, usable: true, obstacle: null, reason: null, provider: 'main' }, REFUSED),
+    ).to.equal('It could be used.')
   })
 
   it('names the providers of the channel in the order in which they are tried', () => {

@@ -62,6 +62,7 @@ const receipt = (ms: number, members: Partial<TimelineEntry> = {}): TimelineEntr
 
 const history = (members: Partial<History> = {}): History => ({
   otp_id: 'otp_1',
+  kind: 'verification',
   status: 'pending',
   channel: 'sms',
   masked_recipient: '+1****01',
@@ -560,6 +561,12 @@ describe('how a verification ended', () => {
       'The backend has exchanged the verification token.',
     ])
     expect(moreOf({ ...approved, approved_by: SERVER })).to.deep.equal([])
+  })
+
+  it('says of a code of the caller that nothing is known of its use', () => {
+    expect(moreOf({ kind: 'message', status: 'expired' })).to.deep.equal([
+      'Your backend made this code and checks it, so whether it was entered is not known here.',
+    ])
   })
 
   it('says that a test reaches no phone', () => {

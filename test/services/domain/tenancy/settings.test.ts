@@ -47,6 +47,7 @@ const DEFAULTS = {
   text_links: false,
   fraud_guard: { mode: 'record', action: 'refuse' },
   auto_fallback: false,
+  reuse_pending: false,
   publishable_send: false,
   publishable_challenge: 'off',
   allowed_origins: [],

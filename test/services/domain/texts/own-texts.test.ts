@@ -62,6 +62,33 @@ describe('the problems of own texts', () => {
     expect(problemOf(sms(fits, { channels: { sms: { domain: 'example.com' } } }), 'Shop')).to.contain('takes 3')
   })
 
+  it('are links that the name of the app is, or makes together with the text', () => {
+    const problem = 'texts.sms.en.text has a link'
+    expect(problemOf(sms('{code} for {app}'), 'http://evil.example')).to.include(problem)
+    expect(problemOf(sms('{code} at evil.{app}'), 'com/x')).to.include(problem)
+    expect(problemOf(sms('{code} at evil.{app}', { text_links: true }), 'com/x')).to.equal(null)
+    expect(problemOf(sms('{code} for {app}', { channels: { sms: { domain: 'shop.example' } } }))).to.equal(null)
+  })
+
+  for (const link of [
+    '1.2.3.4/x',
+    'evil。com/x',
+    '163。com/x',
+    'ｅｖｉｌ．ｃｏｍ',
+    'evil\u2024com',
+    'evil.\u200bcom',
+    'evil\u2060.com',
+    'ev\u00adil.c\u00adom',
+    'h\u200bttp:/\u200b/evil',
+  ])
+    it(`are links in other letters, or with letters that are not shown: ${JSON.stringify(link)}`, () =>
+      expect(problemOf(sms(`{code} ${link}`))).to.include('has a link'))
+
+  it('are no full stops of Chinese and Japanese, decimals or times', () => {
+    for (const text of ['验证码：{code}。{app}团队。请勿转发', '{code}。Shopより', '{code} v1.2, 10.30 Uhr…bitte'])
+      expect(problemOf(sms(text)), text).to.equal(null)
+  })
+
   it('are no links where links are allowed, and none in mails', () => {
     expect(problemOf(sms('{code} https://shop.example', { text_links: true }))).to.equal(null)
     expect(problemOf(mail({ text: '{code} https://shop.example' }))).to.equal(null)

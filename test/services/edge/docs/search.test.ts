@@ -132,7 +132,12 @@ describe('the first result in the reference', () => {
     pagination: 'tag-Admin',
     'delete user': 'deleteUser',
     'idempotency-key': 'send.idempotency-key',
+    india: 'admin-providers-and-routing',
+    'resend operator': 'admin-verifications-and-refusals',
+    'own text': 'schema-OwnText',
+    ratelimit: 'limits',
     // Typing errors.
+    ratelimt: 'limits',
     webhok: 'webhooks',
     wehbook: 'webhooks',
     idempotncy: 'idempotency',

@@ -1,10 +1,10 @@
 // Challenges without the calls around them: what the guard is asked and told, calls that are delivered twice, and data keys that rotate.
 import { expect } from 'chai'
+import { solveChallenge } from '../../../../clients/typescript/src/challenge-solver.ts'
 import type { Keyring } from '../../../../infra/crypto/keyring.ts'
 import { createMetrics } from '../../../../infra/metrics.ts'
 import type { Identity } from '../../../../machines/calls.ts'
 import { CHALLENGE_LIFE_MS, encodeSalt, HARDEST_DIFFICULTY } from '../../../../machines/challenge.ts'
-import { solveChallenge } from '../../../../machines/challenge-solver.ts'
 import type { AppSettings } from '../../../../machines/settings.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'

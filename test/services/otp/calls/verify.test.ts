@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { Unavailable } from '../../../../infra/unavailable.ts'
 import type { OtpAnswer } from '../../../../machines/calls.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import { codeOf } from '../../../../services/domain/verifications/code.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
-import { codeOf } from '../../../../services/otp/calls/verify.ts'
 import { wrongCode } from '../../../support/flow.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { propertyRuns } from '../../../support/property-runs.ts'
@@ -56,7 +56,7 @@ onEmbeddedStore('guesses for one recipient', fresh => {
   const send = async (recipient = '+14155550123'): Promise<{ otp_id: string; code: string }> => {
     const { otp_id } = await actor.send({ company: 'cmp_1', app: 'app_1', recipient })
     const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
-    return { otp_id, code: doc ? codeOf(keyring, doc) : '' }
+    return { otp_id, code: doc ? codeOf(keyring, doc.context) : '' }
   }
   const verify = (otp_id: string, code: string, by = actor): Promise<OtpAnswer> =>
     by.ask({

@@ -3,10 +3,10 @@ import { expect } from 'chai'
 import { done, type Message, type Outcome } from '../../../../infra/broker/broker.ts'
 import type { Identity } from '../../../../machines/calls.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import { codeOf } from '../../../../services/domain/verifications/code.ts'
 import type { OtpDoc } from '../../../../services/domain/verifications/documents.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
 import { eventsOf, lookForEventsAt } from '../../../../services/domain/verifications/owed-events.ts'
-import { codeOf } from '../../../../services/otp/calls/verify.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { addEndpoint, reportStatus, type SentOtp, sendOtp, storedOtp } from '../../../support/sent-otp.ts'
@@ -57,7 +57,7 @@ eachStore('the write of a change', fresh => {
       type: 'otp.verify',
       by,
       otp_id,
-      sealed_code: keyring.seal(codeOf(keyring, await stored(otp_id)), inFlight.code),
+      sealed_code: keyring.seal(codeOf(keyring, (await stored(otp_id)).context), inFlight.code),
     })
   /** Lets time pass until the outbox is empty. */
   const emptied = (actor: TestActor, otp_id: string): Promise<void> =>

@@ -4,8 +4,8 @@ import type { Identity, OtpAnswer } from '../../../../machines/calls.ts'
 import type { Channel } from '../../../../machines/channels.ts'
 import type { OtpReport } from '../../../../machines/reports.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import { codeOf } from '../../../../services/domain/verifications/code.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
-import { codeOf } from '../../../../services/otp/calls/verify.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { interceptWrites, testKeyring } from '../../../support/tenancy.ts'
@@ -54,7 +54,7 @@ eachStore('a verification that one actor has in memory', fresh => {
       type: 'otp.verify',
       by,
       otp_id,
-      sealed_code: keyring.seal(codeOf(keyring, await stored(otp_id)), inFlight.code),
+      sealed_code: keyring.seal(codeOf(keyring, (await stored(otp_id)).context), inFlight.code),
     })
   const kindOf = (answer: OtpAnswer | undefined) => (answer?.kind === 'refused' ? answer.error : answer?.kind)
 

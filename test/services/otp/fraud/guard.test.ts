@@ -5,8 +5,8 @@ import type { OtpAnswer } from '../../../../machines/calls.ts'
 import type { Channel } from '../../../../machines/channels.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { forgetNumber } from '../../../../services/domain/fraud/number-blocks.ts'
+import { codeOf } from '../../../../services/domain/verifications/code.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
-import { codeOf } from '../../../../services/otp/calls/verify.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
@@ -55,7 +55,7 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
       type: 'otp.verify',
       by: key,
       otp_id,
-      sealed_code: keyring.seal(codeOf(keyring, doc), inFlight.code),
+      sealed_code: keyring.seal(codeOf(keyring, doc.context), inFlight.code),
     })
     expect(verified).to.include({ kind: 'verified', matched: true })
   }
@@ -87,6 +87,28 @@ onEmbeddedStore('the fraud guard of several processes', fresh => {
     const resend = (channel: Channel) => at(0).ask({ type: 'otp.resend', by, otp_id, channel })
     for (const channel of ['sms', 'whatsapp', 'telegram'] as const)
       expect(resultOf(await resend(channel)), channel).to.equal('fraud_guard')
+  })
+
+  it('counts no message with a code of its caller, and refuses one to a number that is pumped', async () => {
+    const sendMessage = ({ ask, clock }: TestActor, number: string): Promise<OtpAnswer> =>
+      ask({
+        type: 'otp.send',
+        by,
+        otp_id: newId('msg', clock.now()),
+        locale: null,
+        sealed_client_ip: null,
+        claim: null,
+        sealed_recipient: keyring.seal(number, inFlight.recipient),
+        sealed_code: keyring.seal('482913', inFlight.code),
+      })
+    for (let nth = 0; nth < 48; nth += 1)
+      expect(resultOf(await sendMessage(at(nth), numberInBlock(nth % 24)))).to.equal('sent')
+    await advance(3 * MINUTE)
+    expect(await store.docs('fraud_tallies').find({}, { sort: { _id: 1 }, limit: 1 })).to.deep.equal([])
+    for (let nth = 0; nth < 24; nth += 1) await send(at(nth), numberInBlock(nth))
+    await advance(3 * MINUTE)
+    await expectEverywhere('fraud_guard')
+    expect(resultOf(await sendMessage(at(0), numberInBlock(1)))).to.equal('fraud_guard')
   })
 
   it('does not count a number twice that is verified again and again', async () => {

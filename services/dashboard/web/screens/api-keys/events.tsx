@@ -1,33 +1,50 @@
 // The events of the app, newest first, with what became of each, and ways to send them again.
 import { useState } from 'preact/hooks'
+import { MODES } from '../../../../../machines/otp.ts'
+import { WEBHOOK_EVENT_TYPES } from '../../../../../machines/webhook-events.ts'
 import { api, bodyOf } from '../../api/client.ts'
+import type { paths } from '../../api/schema.ts'
 import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
+import { anyOf, type Filter, type FilterValues, onlySet, useAddressFilters } from '../../data/use-address-filters.ts'
 import { useChange } from '../../data/use-change.ts'
 import { usePages } from '../../data/use-pages.ts'
 import { usePolling } from '../../data/use-polling.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
-import { Select } from '../../ui/field.tsx'
+import { ExportButton } from '../../ui/export-button.tsx'
+import { FilterForm } from '../../ui/filter-form.tsx'
 import { Loading } from '../../ui/loading.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
-import { Pager } from '../../ui/paged-table.tsx'
+import { NothingYet, Pager } from '../../ui/paged-table.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { EventsTable } from './events-table.tsx'
 import { ReplayRange } from './replay-range.tsx'
-import type { Endpoint, WebhookEvent } from './webhook-text.ts'
+import { type Endpoint, EVENT_STATUSES, type WebhookEvent } from './webhook-text.ts'
 
 const POLL_MS = 3_000
 
-type StatusFilter = 'all' | 'failed' | 'held'
+type FilterName = 'type' | 'status' | 'mode' | 'id' | 'since' | 'until'
 
-const FILTERS: readonly { value: StatusFilter; label: string }[] = [
-  { value: 'all', label: 'All' },
-  { value: 'failed', label: 'Failed' },
-  { value: 'held', label: 'Held' },
+const FILTERS: readonly Filter<FilterName>[] = [
+  { name: 'type', label: 'Type', options: anyOf([...WEBHOOK_EVENT_TYPES, 'webhook.test']) },
+  { name: 'status', label: 'Status', options: anyOf(Object.keys(EVENT_STATUSES)) },
+  { name: 'mode', label: 'Mode', options: anyOf(MODES) },
+  { name: 'id', label: 'Verification or event', placeholder: 'otp_…, evt_…' },
+  { name: 'since', label: 'Since', isTime: true },
+  { name: 'until', label: 'Until', isTime: true },
 ]
+
+type EventQuery = NonNullable<paths['/admin/v1/apps/{id}/events']['get']['parameters']['query']>
+
+/** An address leaves out what the API would refuse, so its texts are the API's own. */
+function eventQuery(values: FilterValues<FilterName>): EventQuery {
+  const { id, ...others } = values
+  const ids = id.startsWith('evt_') ? { event_id: id, otp_id: '' } : { event_id: '', otp_id: id }
+  return onlySet({ ...others, ...ids }) as EventQuery
+}
 
 export interface EventsProps {
   hasEndpoint: boolean
@@ -40,13 +57,15 @@ export function Events({ hasEndpoint, of: endpoint }: EventsProps) {
   const mayChange = useMay('developer')
   const say = useToast()
   const change = useChange()
-  const [filter, setFilter] = useState<StatusFilter>('all')
+  const [values, setFilters] = useAddressFilters(FILTERS)
   const [choosingRange, setChoosingRange] = useState(false)
   const only = endpoint ? { endpoint_id: endpoint.id } : {}
-  const pages = usePages(`events ${endpoint?.id ?? app.id} ${filter}`, (page, signal) => {
-    const query = { ...page, ...only, ...(filter === 'all' ? {} : { status: filter }) }
-    return bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path: { id: app.id }, query }, signal }))
-  })
+  const filters: EventQuery = { ...only, ...eventQuery(values) }
+  const path = { id: app.id }
+  // One call, and no more where it finds nothing: a poll must stay cheap.
+  const pages = usePages(`events ${app.id} ${JSON.stringify(filters)}`, (page, signal) =>
+    bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { ...filters, ...page } }, signal })),
+  )
   usePolling(pages.reload, POLL_MS)
 
   const replay = (event: WebhookEvent) =>
@@ -59,17 +78,23 @@ export function Events({ hasEndpoint, of: endpoint }: EventsProps) {
     })
   const { data, problem, reload } = pages
   const mayReplay = mayChange && hasEndpoint
+  const isFiltered = Object.keys(onlySet(values)).length > 0
 
   return (
     <Card
       title="Events"
       lead="What your backend was told, and how it answered."
-      actions={mayReplay && <Button onClick={() => setChoosingRange(true)}>Send a time range again</Button>}
+      actions={
+        <>
+          <ExportButton
+            read={asCsv => api.GET('/admin/v1/apps/{id}/events', { params: { path, query: filters }, ...asCsv })}
+          />
+          {mayReplay && <Button onClick={() => setChoosingRange(true)}>Send a time range again</Button>}
+        </>
+      }
     >
-      {(filter !== 'all' || (data && data.items.length > 0)) && (
-        <div class="api-keys-filter">
-          <Select label="Status" options={FILTERS} value={filter} onChange={value => setFilter(value)} />
-        </div>
+      {(isFiltered || (data && data.items.length > 0)) && (
+        <FilterForm filters={FILTERS} values={values} onChange={setFilters} />
       )}
       {change.problem && <ProblemNotice problem={change.problem} />}
       {data === undefined && problem && <ProblemNotice problem={problem} onRetry={reload} />}
@@ -77,16 +102,17 @@ export function Events({ hasEndpoint, of: endpoint }: EventsProps) {
       {data && data.items.length > 0 && (
         <EventsTable events={data.items} {...(mayReplay ? { onReplay: replay, replaying: change.busy } : {})} />
       )}
-      {data && data.items.length === 0 && <NoEvents filter={filter} hasEndpoint={hasEndpoint} />}
+      <NothingYet pages={pages} />
+      {data && data.items.length === 0 && !pages.next && <NoEvents isFiltered={isFiltered} hasEndpoint={hasEndpoint} />}
       <Pager pages={pages} of="events" />
       {choosingRange && <ReplayRange only={only} onReplayed={reload} onClose={() => setChoosingRange(false)} />}
     </Card>
   )
 }
 
-function NoEvents({ filter, hasEndpoint }: { filter: StatusFilter; hasEndpoint: boolean }) {
+function NoEvents({ isFiltered, hasEndpoint }: { isFiltered: boolean; hasEndpoint: boolean }) {
   const mayTry = useMay('developer')
-  if (filter !== 'all') return <Empty title={filter === 'failed' ? 'No event has failed.' : 'No event is held.'} />
+  if (isFiltered) return <Empty title="No event matches the filters." />
   if (!mayTry) return <Empty title="Nothing has happened yet." />
   return (
     <Empty title="Nothing has happened yet.">

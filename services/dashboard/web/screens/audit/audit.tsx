@@ -1,37 +1,55 @@
 // The audit log, newest first: who did what, when, to what, and what came of it. A record opens to show what it changed.
 import { useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { fillPage } from '../../data/fill-page.ts'
 import { useMay } from '../../data/session.tsx'
 import { useCompany, useTenant } from '../../data/tenant.tsx'
+import { anyOf, type Filter, onlySet, useAddressFilters } from '../../data/use-address-filters.ts'
 import { usePages } from '../../data/use-pages.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
+import { ExportButton } from '../../ui/export-button.tsx'
 import { Select } from '../../ui/field.tsx'
+import { FilterForm } from '../../ui/filter-form.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import './audit.css'
-import { type AuditFilter, AuditFilters } from './audit-filters.tsx'
 import { AuditRecordDialog, Outcome } from './record-dialog.tsx'
-import { actionWords, besideName, whoOf } from './words.ts'
+import { actionWords, besideName, KNOWN_ACTIONS, whoOf } from './words.ts'
 
 type AuditRecord = Schemas['AuditRecord']
+
+const ALL = { value: 'all', label: 'All companies' }
+const SCOPE = [{ name: 'scope', label: 'Records of', options: [ALL] }] as const
+
+const FILTERS: readonly Filter<'action' | 'who' | 'since' | 'until'>[] = [
+  {
+    name: 'action',
+    label: 'Action',
+    options: anyOf(KNOWN_ACTIONS, action => `${actionWords(action)} (${action})`),
+  },
+  { name: 'who', label: 'Who', placeholder: 'ann, usr_…' },
+  { name: 'since', label: 'Since', isTime: true },
+  { name: 'until', label: 'Until', isTime: true },
+]
 
 export default function Audit() {
   const company = useCompany()
   const { companies } = useTenant()
   const isOperator = useMay('operator')
-  const [scope, setScope] = useState<'company' | 'all'>('company')
   const [opened, setOpened] = useState<AuditRecord | null>(null)
+  const [{ scope }, setScope] = useAddressFilters(SCOPE)
   const isAll = isOperator && scope === 'all'
-  const [filters, setFilters] = useState<AuditFilter>({})
-  const records = usePages(`audit ${isAll ? 'all' : company.id} ${JSON.stringify(filters)}`, (page, signal) => {
-    const filtered = { ...page, ...filters }
-    const query = isAll ? filtered : { ...filtered, company_id: company.id }
-    return bodyOf(api.GET('/admin/v1/audit', { params: { query }, signal }))
-  })
+  const [values, setFilters] = useAddressFilters(FILTERS)
+  const filters = { ...onlySet(values), ...(isAll ? {} : { company_id: company.id }) }
+  const records = usePages(`audit ${JSON.stringify(filters)}`, (page, signal) =>
+    fillPage(page, asked =>
+      bodyOf(api.GET('/admin/v1/audit', { params: { query: { ...filters, ...asked } }, signal })),
+    ),
+  )
   const companyName = (id: string | null): string => companies.find(one => one.id === id)?.name ?? id ?? '—'
 
   const columns: Column<AuditRecord>[] = [
@@ -66,28 +84,26 @@ export default function Audit() {
                 <Select
                   label="Records of"
                   value={scope}
-                  options={[
-                    { value: 'company', label: company.name },
-                    { value: 'all', label: 'All companies' },
-                  ]}
-                  onChange={(chosen: 'company' | 'all') => setScope(chosen)}
+                  options={[{ value: '', label: company.name }, ALL]}
+                  onChange={chosen => setScope({ scope: chosen })}
                 />
               </div>
             )}
+            <ExportButton read={asCsv => api.GET('/admin/v1/audit', { params: { query: filters }, ...asCsv })} />
             <Button busy={records.loading && records.data !== undefined} onClick={records.reload}>
               Refresh
             </Button>
           </>
         }
       >
-        <AuditFilters onChange={setFilters} />
+        <FilterForm filters={FILTERS} values={values} onChange={setFilters} />
         <PagedTable
           caption="audit records"
           columns={columns}
           pages={records}
           keyOf={({ id }) => id}
           empty={
-            Object.keys(filters).length > 0 ? (
+            Object.keys(onlySet(values)).length > 0 ? (
               <Empty title="No record matches the filters." />
             ) : (
               <Empty title="Nothing has been changed yet.">

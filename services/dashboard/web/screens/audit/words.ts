@@ -15,6 +15,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'key.create': 'Created a key',
   'key.rename': 'Renamed a key',
   'key.revoke': 'Revoked a key',
+  'list.export': 'Exported a list',
   'prices.replace': 'Changed prices',
   'provider.create': 'Added a provider',
   'provider.change': 'Changed a provider',
@@ -48,6 +49,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'webhook.pause': 'Paused the webhook',
   'webhook.promote': 'Promoted a signing secret',
   'webhook.rotate': 'Made a signing secret',
+  'hook.change': 'Changed a secret of the Supabase hook',
   'webhook.rotate_now': 'Replaced the signing secret at once',
   'webhook.test': 'Sent a test event',
 }

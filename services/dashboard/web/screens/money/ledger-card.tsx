@@ -1,18 +1,34 @@
 // Every change of the balance, newest first, one page at a time.
 import { verificationPath } from '../../../screens.ts'
+import { api } from '../../api/client.ts'
 import { formatChange, formatMicros } from '../../data/amounts.ts'
 import type { Pages } from '../../data/use-pages.ts'
 import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
+import { ExportButton } from '../../ui/export-button.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { entryText, type LedgerEntry } from './ledger-words.ts'
 
-export function LedgerCard({ ledger, hasPrices }: { ledger: Pages<LedgerEntry>; hasPrices: boolean }) {
+export interface LedgerCardProps {
+  companyId: string
+  ledger: Pages<LedgerEntry>
+  hasPrices: boolean
+}
+
+export function LedgerCard({ companyId: id, ledger, hasPrices }: LedgerCardProps) {
   return (
-    <Card title="Ledger" lead="Every change of the balance.">
+    <Card
+      title="Ledger"
+      lead="Every change of the balance."
+      actions={
+        <ExportButton
+          read={asCsv => api.GET('/admin/v1/companies/{id}/ledger', { params: { path: { id } }, ...asCsv })}
+        />
+      }
+    >
       <div class="money-ledger">
         <PagedTable
           caption="Ledger"

@@ -45,7 +45,7 @@ export default function Money() {
             <ReconciliationCard key={id} companyId={id} mayRun={mayReconcile} />
           </div>
           <PricesCard prices={prices.data} onSaved={prices.replace} reload={prices.reload} />
-          <LedgerCard ledger={ledger} hasPrices={prices.data.size > 0} />
+          <LedgerCard companyId={id} ledger={ledger} hasPrices={prices.data.size > 0} />
         </>
       ) : (
         !problem && <Loading what="money" />

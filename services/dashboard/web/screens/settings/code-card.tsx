@@ -14,6 +14,7 @@ const CODE_SETTINGS = [
   'resend_cooldown_seconds',
   'token_ttl_seconds',
   'idempotency_ttl_seconds',
+  'reuse_pending',
 ] as const
 
 export function CodeCard({ draft, may }: { draft: SettingsDraft; may: boolean }) {

@@ -268,7 +268,11 @@ function tellSuperseded({ history, delivery, calls, now }: Failure): DeliverySto
     expired: 'the code had expired before',
     failed: 'too many wrong codes had ended the verification before',
   }
-  const why = isOlderCode ? 'a newer code had been made' : (ended[history.status] ?? 'it was no longer wanted')
+  const why = isOlderCode
+    ? 'a newer code had been made'
+    : history.kind === 'message'
+      ? 'its ten minutes were over'
+      : (ended[history.status] ?? 'it was no longer wanted')
   const sentFor = sentence([`the message was not sent, because ${why}`])
   const undecided = calls.filter(mayHaveBeenSent)
   if (undecided.length === 0) return { arrival: 'not arrived', sentence: sentFor, remedies: [] }

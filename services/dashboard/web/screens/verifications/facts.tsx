@@ -32,12 +32,18 @@ export function Facts({ history }: { history: History }) {
       <Fact name={Date.parse(history.expires_at) > Date.now() ? 'Expires' : 'Expired'}>
         <Time at={history.expires_at} />
       </Fact>
-      <Fact name="Approved">
-        <Time at={history.verified_at} none="not approved" />
-      </Fact>
-      <Fact name="Codes entered">
-        {wrong_codes} wrong, {attempts_left} {attempts_left === 1 ? 'attempt' : 'attempts'} left
-      </Fact>
+      {history.kind === 'message' ? (
+        <Fact name="Code">made and checked by your backend</Fact>
+      ) : (
+        <>
+          <Fact name="Approved">
+            <Time at={history.verified_at} none="not approved" />
+          </Fact>
+          <Fact name="Codes entered">
+            {wrong_codes} wrong, {attempts_left} {attempts_left === 1 ? 'attempt' : 'attempts'} left
+          </Fact>
+        </>
+      )}
       <Fact name="Sends">
         {history.sends}
         {history.resend_at &&

@@ -2,15 +2,14 @@
 import { linkToScreen } from '../../../screens.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { countryName } from '../../data/countries.ts'
+import { fillPage } from '../../data/fill-page.ts'
 import { useApp, useTenant } from '../../data/tenant.tsx'
 import { usePages } from '../../data/use-pages.ts'
 import { Empty } from '../../ui/empty.tsx'
-import { Notice } from '../../ui/notice.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { fillPage } from './fill-page.ts'
 import { refusalWords } from './refusal-words.ts'
 import { addressOf, EMPTY_SEARCH, isFiltered, type Search } from './search.ts'
 import { ShortId } from './short-id.tsx'
@@ -27,23 +26,14 @@ export function RefusalList({ search }: { search: Search }) {
     ...(type === '' ? {} : { type }),
     ...(since === '' ? {} : { since }),
   }
-  const pages = usePages(`refusals ${JSON.stringify(filters)}`, ({ cursor, limit }, signal) =>
-    fillPage(
-      at =>
-        bodyOf(
-          api.GET('/admin/v1/refusals', {
-            params: { query: { ...filters, limit, ...(at === undefined ? {} : { cursor: at }) } },
-            signal,
-          }),
-        ),
-      cursor,
+  const pages = usePages(`refusals ${JSON.stringify(filters)}`, (page, signal) =>
+    fillPage(page, asked =>
+      bodyOf(api.GET('/admin/v1/refusals', { params: { query: { ...filters, ...asked } }, signal })),
     ),
   )
   const nameOfApp = (id: string): string => apps.find(one => one.id === id)?.name ?? id
-  const mayHaveMore = pages.data?.items.length === 0 && pages.next !== undefined
   return (
     <>
-      {mayHaveMore && <Notice>Nothing on this page yet, there may be more. Go on with “Next page”.</Notice>}
       <div class="verifications-results">
         <PagedTable
           caption="Refusals"

@@ -7,7 +7,7 @@ import { CHANNELS } from '../../../../../machines/channels.ts'
 import { SAMPLE_NUMBER_SPACED } from '../../../../../machines/sample-number.ts'
 import { verificationPath } from '../../../screens.ts'
 import { COUNTRY_CODES, countryName } from '../../data/countries.ts'
-import { fromLocalField, toLocalField } from '../../data/local-field.ts'
+import { timeIn, toLocalField } from '../../data/local-field.ts'
 import { useAddress } from '../../data/tenant.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Select, Switch, TextField } from '../../ui/field.tsx'
@@ -55,17 +55,13 @@ export function SearchForm({ search, appName }: { search: Search; appName: strin
     setMetadata(search.metadata)
   }, [search.recipient, search.since, search.until, search.metadata])
 
-  function typed(): Search {
-    // The field has no seconds. A time of a shared link that was not touched keeps its own.
-    const time = (field: string, shared: string) => (field === toLocalField(shared) ? shared : fromLocalField(field))
-    return {
-      ...search,
-      recipient: text,
-      metadata: isMetadata ? metadata : search.metadata,
-      since: time(since, search.since),
-      until: time(until, search.until),
-    }
-  }
+  const typed = (): Search => ({
+    ...search,
+    recipient: text,
+    metadata: isMetadata ? metadata : search.metadata,
+    since: timeIn(since, search.since),
+    until: timeIn(until, search.until),
+  })
   function go(next: Search): void {
     const address = addressOf(next)
     if (address !== addressOf(search)) route(inApp(address))

@@ -4,9 +4,10 @@ import { CHANNELS, type Channel } from '../../../../../machines/channels.ts'
 import { isCountry } from '../../../../../machines/countries.ts'
 import { VERIFICATIONS_PATH } from '../../../screens.ts'
 import type { components } from '../../api/schema.ts'
+import { fromLocalField } from '../../data/local-field.ts'
 import { isRefusalType, type RefusalType } from './refusal-words.ts'
 
-export type Status = components['schemas']['OtpStatus']
+export type Status = components['schemas']['RecordStatus']
 
 export type Mode = components['schemas']['Mode']
 export type Delivery = components['schemas']['DeliveryStatus']
@@ -32,7 +33,7 @@ export interface Search {
   until: string
 }
 
-export const STATUSES: readonly Status[] = ['pending', 'approved', 'failed', 'expired', 'canceled']
+export const STATUSES: readonly Status[] = ['pending', 'approved', 'delivered', 'failed', 'expired', 'canceled']
 
 export const MODES: readonly Mode[] = ['live', 'test']
 export const DELIVERIES: readonly Delivery[] = ['queued', 'sent', 'delivered', 'failed']
@@ -66,14 +67,9 @@ export function readSearch(query: Readonly<Record<string, string | undefined>>):
     delivery: DELIVERIES.find(one => one === query.delivery) ?? '',
     metadata: metadataQuery(query.metadata ?? '') ? (query.metadata ?? '') : '',
     type: isRefusalType(type) ? type : '',
-    since: readTime(query.since),
-    until: readTime(query.until),
+    since: fromLocalField(query.since ?? ''),
+    until: fromLocalField(query.until ?? ''),
   }
-}
-
-const readTime = (text: string | undefined): string => {
-  const at = Date.parse(text ?? '')
-  return Number.isNaN(at) ? '' : new Date(at).toISOString()
 }
 
 /** Each list has its own filters in its address. */
@@ -106,8 +102,8 @@ export function metadataQuery(text: string): Record<string, string> | null {
   return name === undefined || value === undefined ? null : { [`metadata.${name}`]: value }
 }
 
-/** The id of a verification in what was typed; null for a recipient. */
-export const otpIdIn = (text: string): string | null => /^otp_[0-9A-Za-z]+$/.exec(text.trim())?.[0] ?? null
+/** The id of a verification or a message in what was typed; null for a recipient. */
+export const otpIdIn = (text: string): string | null => /^(otp|msg)_[0-9A-Za-z]+$/.exec(text.trim())?.[0] ?? null
 
 /** Whether anything but the choice of apps narrows the list. */
 export const isFiltered = (search: Search): boolean =>

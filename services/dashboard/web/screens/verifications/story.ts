@@ -39,14 +39,16 @@ export function tellStory(history: History, now: number): Story {
     ...story,
     more: [
       ...others.map(({ delivery, story: { sentence } }) => `${messageName(history, delivery)}: ${sentence}`),
-      ...endSentences(history),
-      ...(history.mode === 'test' ? [TEST_MODE] : []),
+      ...(history.kind === 'message' ? [OWN_CODE] : endSentences(history)),
+      ...(history.mode === 'test' ? [testMode(history)] : []),
     ],
   }
 }
 
-const TEST_MODE =
-  'This verification is in test mode: no message leaves Countersign, the sandbox keeps it and plays the receipts.'
+const OWN_CODE = 'Your backend made this code and checks it, so whether it was entered is not known here.'
+
+const testMode = ({ kind }: History): string =>
+  `This ${kind} is in test mode: no message leaves Countersign, the sandbox keeps it and plays the receipts.`
 
 interface Told {
   delivery: Delivery
@@ -142,6 +144,8 @@ function endSentences(history: History): string[] {
       return [wrong_codes > 0 ? `${wrong}, then it expired.` : 'It expired, and no code was entered.']
     case 'canceled':
       return [wrong_codes > 0 ? `${wrong}, then it was canceled.` : 'It was canceled.']
+    case 'delivered':
+      return []
     case 'pending':
       return wrong_codes > 0 ? [`${wrong}; ${attemptsText(attempts_left)}.`] : []
   }

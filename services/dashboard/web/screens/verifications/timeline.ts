@@ -49,7 +49,10 @@ function tellEntry(history: History, entry: TimelineEntry, now: number): Told {
     case 'otp.failed':
       return row('Failed: too many wrong codes were entered', { tone: 'bad' })
     case 'otp.expired':
-      return row('Expired: the code is no longer valid', { tone: 'warning' })
+      return row(
+        history.kind === 'message' ? 'Ended: it is not sent any more' : 'Expired: the code is no longer valid',
+        { tone: 'warning' },
+      )
     case 'token.exchanged':
       return row('The backend exchanged the verification token', { tone: 'good', ids: idOf('Key', entry.key_id) })
     case 'delivery.queued':

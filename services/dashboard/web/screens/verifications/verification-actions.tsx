@@ -11,7 +11,8 @@ export function VerificationActions({ history, reload }: { history: History; rel
   const mayChange = useMay('developer')
   const say = useToast()
   const [asks, setAsks] = useState<'resend' | 'cancel' | null>(null)
-  if (!mayChange || (history.status !== 'pending' && asks === null)) return null
+  // Only its backend can send another code.
+  if (!mayChange || history.kind === 'message' || (history.status !== 'pending' && asks === null)) return null
   const params = { path: { otp_id: history.otp_id } }
   const close = () => setAsks(null)
   return (

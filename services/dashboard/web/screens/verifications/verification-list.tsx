@@ -5,6 +5,7 @@ import { SAMPLE_NUMBER_SPACED } from '../../../../../machines/sample-number.ts'
 import { verificationPath } from '../../../screens.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { countryName } from '../../data/countries.ts'
+import { fillPage } from '../../data/fill-page.ts'
 import { useMay } from '../../data/session.tsx'
 import { useAddress, useApp, useTenant } from '../../data/tenant.tsx'
 import { usePages } from '../../data/use-pages.ts'
@@ -12,13 +13,13 @@ import { useQuery } from '../../data/use-query.ts'
 import { Badge, Status } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
+import { ExportButton } from '../../ui/export-button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { channelTitle, deliveryState } from './delivery-words.ts'
-import { fillPage } from './fill-page.ts'
 import { addressOf, EMPTY_SEARCH, isFiltered, metadataQuery, type Search } from './search.ts'
 
 type Verification = Schemas['VerificationRecord']
@@ -39,27 +40,19 @@ export function VerificationList({ search }: { search: Search }) {
     ...(since === '' ? {} : { since }),
     ...(until === '' ? {} : { until }),
   }
-  const pages = usePages(`verifications ${JSON.stringify(filters)}`, ({ cursor, limit }, signal) =>
-    fillPage(
-      at =>
-        bodyOf(
-          api.GET('/admin/v1/verifications', {
-            params: { query: { ...filters, limit, ...(at === undefined ? {} : { cursor: at }) } },
-            signal,
-          }),
-        ),
-      cursor,
+  const pages = usePages(`verifications ${JSON.stringify(filters)}`, (page, signal) =>
+    fillPage(page, asked =>
+      bodyOf(api.GET('/admin/v1/verifications', { params: { query: { ...filters, ...asked } }, signal })),
     ),
   )
   /** The names of other companies' apps are not read; an operator sees the company's. */
   const nameOfApp = ({ app_id, company_id }: Verification): string =>
     apps.find(({ id }) => id === app_id)?.name ?? companies.find(({ id }) => id === company_id)?.name ?? app_id
-  const mayHaveMore = pages.data?.items.length === 0 && pages.next !== undefined
   return (
     <>
       {recipient !== '' && <RefusalsOfRecipient search={search} appId={allApps ? null : app.id} />}
-      {mayHaveMore && <Notice>Nothing on this page yet, there may be more. Go on with “Next page”.</Notice>}
       <div class="verifications-results">
+        <ExportButton read={asCsv => api.GET('/admin/v1/verifications', { params: { query: filters }, ...asCsv })} />
         <PagedTable
           caption="Verifications"
           columns={allApps ? [...COLUMNS, appColumn(nameOfApp)] : COLUMNS}
@@ -75,11 +68,12 @@ export function VerificationList({ search }: { search: Search }) {
 const COLUMNS: readonly Column<Verification>[] = [
   {
     name: 'Recipient',
-    show: ({ app_id, otp_id, masked_recipient, mode }) => (
+    show: ({ app_id, otp_id, kind, masked_recipient, mode }) => (
       <span class="verifications-recipient">
         <ScreenLink to={verificationPath(otp_id)} ofApp={app_id}>
           {masked_recipient}
         </ScreenLink>
+        {kind === 'message' && <Badge>own code</Badge>}
         {mode === 'test' && <Badge>test</Badge>}
       </span>
     ),

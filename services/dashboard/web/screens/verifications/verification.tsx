@@ -42,7 +42,7 @@ export default function Verification() {
 
   return (
     <Screen
-      title="Verification"
+      title={data?.kind === 'message' ? 'Delivery of your own code' : 'Verification'}
       lead={data && <code>{data.otp_id}</code>}
       actions={
         <>

@@ -16,7 +16,7 @@ import type { Endpoint } from '../api-keys/webhook-text.ts'
 
 const PAYLOADS = [
   { value: 'minimal', label: 'Minimal', hint: 'Ids and the status.' },
-  { value: 'full', label: 'Full', hint: 'Also channel, country, reason and time.' },
+  { value: 'full', label: 'Full', hint: 'Also channel, country, reason, time and metadata.' },
 ] as const
 
 export interface EndpointDialogProps {

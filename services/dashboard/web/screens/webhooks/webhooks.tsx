@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { api, bodyOf } from '../../api/client.ts'
 import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
+import { useAddressFilters } from '../../data/use-address-filters.ts'
 import { usePolling } from '../../data/use-polling.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { useShownOnce } from '../../data/use-shown-once.ts'
@@ -27,13 +28,17 @@ import './webhooks.css'
 const POLL_MS = 3_000
 const MAX_ENDPOINTS = 10
 
+/** In the address too, so that a link shows the events of the same endpoint. */
+const CHOSEN = [{ name: 'endpoint', label: 'Endpoint' }] as const
+
 type OpenDialog = { add: true } | { edit: ListedEndpoint } | { delete: ListedEndpoint } | null
 
 export default function Webhooks() {
   const app = useApp()
   const mayChange = useMay('developer')
   const say = useToast()
-  const [chosenId, setChosenId] = useState<string | null>(null)
+  const [{ endpoint: chosenId }, choose] = useAddressFilters(CHOSEN)
+  const setChosenId = (endpoint: string) => choose({ endpoint })
   const [dialog, setDialog] = useState<OpenDialog>(null)
   const query = useQuery(`endpoints ${app.id}`, signal =>
     bodyOf(api.GET('/admin/v1/apps/{id}/endpoints', { params: { path: { id: app.id } }, signal })),

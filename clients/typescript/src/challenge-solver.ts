@@ -1,9 +1,11 @@
-// Solves a challenge. In: its salt and its difficulty. Out: a nonce. Try it and tests use it, and the guides show it: a test compares them.
+// Tries nonces for a challenge. In: its salt and difficulty, the first nonce and how many to try. Out: a nonce that solves it, or -1. The
+// guides show this function: a test compares them.
 //
 // It computes SHA-256 itself, because a browser's own is asynchronous and forty times slower for so short a text. `<salt>.<nonce>` fits one
-// block, whose padding never changes: every nonce has ten digits. Only the digits change from one try to the next.
+// block, whose padding never changes: every nonce has ten digits. Only the digits change from one try to the next. The function uses nothing
+// outside of it, because its text is also the program of a worker.
 
-export function solveChallenge(salt: string, difficulty: number): number {
+export function solveChallenge(salt: string, difficulty: number, first = 1e9, tries = 8e9): number {
   const h = new DataView(new ArrayBuffer(256))
   const k = new DataView(new ArrayBuffer(256))
   const w = new DataView(new ArrayBuffer(256))
@@ -13,12 +15,12 @@ export function solveChallenge(salt: string, difficulty: number): number {
     h.setUint32(i * 4, Math.sqrt(prime) * 2 ** 32)
     k.setUint32(i * 4, Math.cbrt(prime) * 2 ** 32)
   }
-  const text = `${salt}.1000000000`
+  const text = `${salt}.${first}`
   for (let i = 0; i < text.length; i += 1) w.setUint8(i, text.charCodeAt(i))
   w.setUint8(text.length, 128)
   w.setUint32(60, text.length * 8)
   const turn = (x: number, bits: number) => (x >>> bits) | (x << (32 - bits))
-  for (let nonce = 1_000_000_000; ; nonce += 1) {
+  for (let nonce = first; nonce < first + tries; nonce += 1) {
     for (let i = 64; i < 256; i += 4) {
       const x = w.getInt32(i - 60)
       const y = w.getInt32(i - 8)
@@ -50,4 +52,5 @@ export function solveChallenge(salt: string, difficulty: number): number {
     for (; w.getUint8(digit) === 57; digit -= 1) w.setUint8(digit, 48)
     w.setUint8(digit, w.getUint8(digit) + 1)
   }
+  return -1
 }

@@ -1,0 +1,59 @@
+// One HTTP request. In: what to send, how long to wait, and the caller's signal. Out: the answer's JSON, or a CountersignError. If the
+// caller aborts, its own reason is thrown.
+import { answerError } from './answer-error.ts'
+import { ConnectionError, CountersignError } from './errors.ts'
+
+export interface Request {
+  url: string
+  method: 'GET' | 'POST'
+  headers: Record<string, string>
+  body?: string
+}
+
+export interface Limits {
+  /** Milliseconds. */
+  timeout: number
+  signal?: AbortSignal | undefined
+}
+
+export async function request(send: typeof fetch, { url, ...init }: Request, limits: Limits): Promise<unknown> {
+  const { timeout, signal } = limits
+  signal?.throwIfAborted()
+  const ending = new AbortController()
+  const end = (): void => ending.abort()
+  const timer = setTimeout(end, timeout)
+  signal?.addEventListener('abort', end)
+  try {
+    const response = await send(url, { ...init, signal: ending.signal })
+    const body = parse(await response.text())
+    if (!response.ok || body === undefined) throw answerError(response.status, response.headers, body)
+    return body
+  } catch (cause) {
+    if (cause instanceof CountersignError) throw cause
+    signal?.throwIfAborted()
+    const message = ending.signal.aborted ? `No answer within ${timeout} ms.` : 'The server could not be reached.'
+    throw new ConnectionError('ConnectionError', message, { cause })
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', end)
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Codes of errors of Node, Deno and Bun that come before anything is sent. */
+const NOT_CONNECTED =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused)$/
+
+/** Whether the call certainly was not executed. An answer of the server says so in its detail. */
+export function wasNotExecuted({ cause, problem }: CountersignError): boolean {
+  if (problem.detail?.endsWith('Nothing was executed.')) return true
+  const { code, cause: deeper } = (cause ?? {}) as { code?: unknown; cause?: { code?: unknown } }
+  return [code, deeper?.code].some(one => typeof one === 'string' && NOT_CONNECTED.test(one))
+}

@@ -1,0 +1,281 @@
+// <countersign-verify>: a person proves that they control a number or an address, in any web page. In: a publishable key. Out: the event
+// `verified` with a token, which is also the element's value in a form. The page's backend exchanges the token: that alone is proof.
+import {
+  ConnectionError,
+  Countersign,
+  CountersignError,
+  type Verification,
+  type VerificationDetails,
+} from '../typescript/src/index.ts'
+import { createParts, type Parts } from './parts.ts'
+import { type Texts, textsFor } from './texts.ts'
+import { receiveCode } from './web-otp.ts'
+
+export interface VerifiedDetail {
+  verification_token: string
+  otp_id: string
+}
+
+const CHANNEL_NAMES: Record<Verification['channel'], string> = {
+  sms: 'SMS',
+  whatsapp: 'WhatsApp',
+  telegram: 'Telegram',
+  email: 'Email',
+}
+
+/** The default of `base-url`: the service has sent this file. */
+const HOME = import.meta.url.replace(/\/[^/]*$/, '')
+
+/** Errors after which only a new verification helps. */
+const ENDS = [
+  'OtpExpiredError',
+  'OtpNotPendingError',
+  'OtpNotFoundError',
+  'ResendNotAllowedError',
+  'VerifyNotAllowedError',
+]
+
+const RIGHT_TO_LEFT = /^(Arab|Hebr)$/
+
+export class CountersignVerify extends HTMLElement {
+  static readonly formAssociated = true
+  static readonly observedAttributes = ['locale', 'recipient', 'required']
+
+  readonly #internals = this.attachInternals()
+  readonly #parts: Parts = createParts(this.attachShadow({ mode: 'open', delegatesFocus: true }))
+  #texts: Texts = textsFor([]).texts
+  #verification: Verification | null = null
+  #token = ''
+  /** Of the server, less that of the device. */
+  #clockOffset = 0
+  #resendAt: number | null = null
+  #countdown: ReturnType<typeof setInterval> | undefined
+  /** Ends what is under way when the element leaves the page or starts again. */
+  #leaving = new AbortController()
+
+  constructor() {
+    super()
+    const { recipientForm, codeForm, again, change, code } = this.#parts
+    recipientForm.onsubmit = event => this.#run(event, () => this.#send())
+    codeForm.onsubmit = event => this.#run(event, () => this.#verify())
+    again.onclick = event => this.#run(event, () => this.#resend())
+    change.onclick = () => this.reset()
+    code.oninput = () => code.removeAttribute('aria-invalid')
+  }
+
+  connectedCallback(): void {
+    this.#leaving = new AbortController()
+    this.#chooseLanguage()
+    if (!this.#verification && !this.#token) this.reset()
+  }
+
+  disconnectedCallback(): void {
+    this.#leaving.abort()
+    clearInterval(this.#countdown)
+  }
+
+  attributeChangedCallback(name: string): void {
+    if (!this.isConnected) return
+    if (name === 'locale') this.#chooseLanguage()
+    if (name === 'recipient') this.reset()
+    this.#setValue(this.#token)
+  }
+
+  formResetCallback(): void {
+    this.reset()
+  }
+
+  formDisabledCallback(isDisabled: boolean): void {
+    this.#parts.setDisabled(isDisabled)
+  }
+
+  /** The verification token; empty until the person is verified. */
+  get value(): string {
+    return this.#token
+  }
+
+  get name(): string {
+    return this.getAttribute('name') ?? ''
+  }
+
+  get form(): HTMLFormElement | null {
+    return this.#internals.form
+  }
+
+  get validity(): ValidityState {
+    return this.#internals.validity
+  }
+
+  checkValidity(): boolean {
+    return this.#internals.checkValidity()
+  }
+
+  reportValidity(): boolean {
+    return this.#internals.reportValidity()
+  }
+
+  /** Begins again. */
+  reset(): void {
+    this.#leaving.abort()
+    this.#leaving = new AbortController()
+    clearInterval(this.#countdown)
+    this.#verification = null
+    this.#parts.code.value = ''
+    this.#parts.recipient.value = this.getAttribute('recipient') ?? ''
+    this.#show('recipient')
+  }
+
+  get #client(): Countersign {
+    const [key, baseUrl] = [this.getAttribute('publishable-key') ?? '', this.getAttribute('base-url') ?? HOME]
+    return new Countersign({ key, baseUrl })
+  }
+
+  async #send(): Promise<void> {
+    const { signal } = this.#leaving
+    const recipient = normalized(this.#parts.recipient.value)
+    const locale = this.getAttribute('locale') ?? this.#parts.locale
+    const verification = await this.#client.send({ recipient, locale }, { signal })
+    await this.#follow(verification, true)
+  }
+
+  async #resend(): Promise<void> {
+    if (!this.#verification) return
+    const { signal } = this.#leaving
+    await this.#follow(await this.#client.resend({ otp_id: this.#verification.otp_id }, { signal }), false)
+  }
+
+  /** Shows where the code went, and waits for it. */
+  async #follow(verification: Verification, isNew: boolean): Promise<void> {
+    const { signal } = this.#leaving
+    this.#verification = verification
+    const { masked_recipient, channel, action_url, otp_id } = verification
+    this.#parts.setLink(action_url)
+    const details = await this.#client.status({ otp_id }, { signal }).catch(() => null)
+    signal.throwIfAborted()
+    this.#show('code')
+    if (details) this.#startCountdown(details, isNew)
+    this.#parts.say(`${this.#texts.sent} \u2068${masked_recipient}\u2069 (${CHANNEL_NAMES[channel]})`)
+    if (isNew)
+      receiveCode(signal, code => {
+        this.#parts.code.value = code
+        this.#parts.codeForm.requestSubmit()
+      })
+  }
+
+  async #verify(): Promise<void> {
+    const { signal } = this.#leaving
+    const { otp_id } = this.#verification ?? { otp_id: '' }
+    const { code } = this.#parts
+    const result = await this.#client.verify({ otp_id, code: code.value }, { signal })
+    if (result.verification_token !== null) {
+      this.#setValue(result.verification_token)
+      this.#show('verified')
+      const detail: VerifiedDetail = { verification_token: result.verification_token, otp_id }
+      this.dispatchEvent(new CustomEvent('verified', { detail, bubbles: true, composed: true }))
+    } else if (result.status === 'pending') {
+      code.setAttribute('aria-invalid', 'true')
+      code.select()
+      this.#parts.warn(`${this.#texts.wrong} ${result.attempts_left}`)
+    } else this.#end()
+  }
+
+  #end(): void {
+    this.reset()
+    this.#parts.warn(this.#texts.ended)
+  }
+
+  /** Runs what a button does, and says what went wrong. */
+  async #run(event: Event, work: () => Promise<void>): Promise<void> {
+    event.preventDefault()
+    const { signal } = this.#leaving
+    if (!this.#parts.begin()) return
+    try {
+      await work()
+    } catch (error) {
+      if (!signal.aborted) this.#explain(error)
+    } finally {
+      this.#parts.finish()
+      this.#tick()
+    }
+  }
+
+  #explain(error: unknown): void {
+    const texts = this.#texts
+    if (!(error instanceof CountersignError)) {
+      this.#parts.warn(`${texts.failed} (${error})`)
+      return
+    }
+    const { type, retry_after, status, problem } = error
+    if (type === 'ResendNotAllowedError' && problem.cause !== 'not_pending') {
+      // The code that was sent is still good.
+      this.#resendAt = null
+    } else if (type === 'ResendCooldownError') {
+      this.#resendAt = Date.now() + this.#clockOffset + (retry_after ?? 0) * 1000
+      this.#startTicking()
+    } else if (ENDS.includes(type)) this.#end()
+    else if (type === 'InvalidRecipientError' || type === 'ValidationError') {
+      const field = this.#verification ? this.#parts.code : this.#parts.recipient
+      field.setAttribute('aria-invalid', 'true')
+      field.focus()
+      this.#parts.warn(this.#verification ? texts.failed : texts.invalid)
+    } else if (status === 429) this.#parts.warn(`${texts.later} (${clock(retry_after ?? 0)})`)
+    else this.#parts.warn(error instanceof ConnectionError ? texts.failed : `${texts.failed} (${type})`)
+  }
+
+  #startCountdown({ created_at, resend_at }: VerificationDetails, isNew: boolean): void {
+    if (isNew) this.#clockOffset = Date.parse(created_at) - Date.now()
+    this.#resendAt = resend_at === null ? null : Date.parse(resend_at)
+    this.#startTicking()
+  }
+
+  #startTicking(): void {
+    clearInterval(this.#countdown)
+    this.#countdown = setInterval(() => this.#tick(), 1000)
+    this.#tick()
+  }
+
+  #tick(): void {
+    const { again } = this.#parts
+    const left = this.#resendAt === null ? 0 : Math.ceil((this.#resendAt - Date.now() - this.#clockOffset) / 1000)
+    again.hidden = this.#resendAt === null
+    again.disabled = left > 0
+    again.textContent = left > 0 ? `${this.#texts.again} (${clock(left)})` : this.#texts.again
+    if (left <= 0) clearInterval(this.#countdown)
+  }
+
+  #show(step: 'recipient' | 'code' | 'verified'): void {
+    if (step === 'recipient') this.#setValue('')
+    this.#parts.show(step)
+    if (step === 'verified') this.#parts.say(this.#texts.verified)
+  }
+
+  #setValue(token: string): void {
+    this.#token = token
+    this.#internals.setFormValue(token || null)
+    const isMissing = this.hasAttribute('required') && token === ''
+    const { recipient, code } = this.#parts
+    const field = this.#verification ? code : recipient
+    this.#internals.setValidity(isMissing ? { valueMissing: true } : {}, isMissing ? this.#texts.verify : '', field)
+  }
+
+  #chooseLanguage(): void {
+    const inherited = this.closest<HTMLElement>('[lang]')?.lang ?? ''
+    const asked = this.getAttribute('locale') ?? ''
+    const { locale, texts } = textsFor([asked, inherited, ...navigator.languages])
+    this.#texts = texts
+    const { script = '' } = new Intl.Locale(locale).maximize()
+    this.#parts.setLanguage(locale, RIGHT_TO_LEFT.test(script) ? 'rtl' : 'ltr', texts)
+    this.#tick()
+  }
+}
+
+/** As the API takes it: people write numbers with spaces, and some with 00 for the plus. */
+function normalized(text: string): string {
+  const trimmed = text.trim()
+  if (trimmed.includes('@')) return trimmed
+  return trimmed.replaceAll(/[\s().\u2010-\u2015-]/g, '').replace(/^00/, '+')
+}
+
+const clock = (seconds: number): string => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+
+if (!customElements.get('countersign-verify')) customElements.define('countersign-verify', CountersignVerify)

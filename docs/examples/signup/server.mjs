@@ -1,0 +1,46 @@
+// A sign-up page whose visitors prove their number or address with <countersign-verify>. The page gets a token. This backend exchanges it
+// with a server key, and only that answer is proof.
+//   npm install countersign
+//   COUNTERSIGN_URL=http://localhost:3000 SERVER_KEY=sk_test_… PUBLISHABLE_KEY=pk_test_… node server.mjs
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import process from 'node:process'
+import { Countersign, CountersignError } from 'countersign'
+
+const { COUNTERSIGN_URL = 'http://localhost:3000', SERVER_KEY = '', PUBLISHABLE_KEY = '', PORT = '8080' } = process.env
+const countersign = new Countersign({ key: SERVER_KEY, baseUrl: COUNTERSIGN_URL })
+const page = readFileSync(new URL('index.html', import.meta.url), 'utf8')
+  .replace('{{countersign}}', COUNTERSIGN_URL)
+  .replace('{{publishable_key}}', PUBLISHABLE_KEY)
+
+/** Accept each verification once. Keep yours in your database, under a unique index. */
+const used = new Set()
+
+async function signUp(request) {
+  const chunks = []
+  for await (const chunk of request) chunks.push(chunk)
+  const token = new URLSearchParams(Buffer.concat(chunks).toString()).get('token') ?? ''
+  const { otp_id, recipient } = await countersign.exchange({ verification_token: token })
+  if (used.has(otp_id)) return { status: 409, text: 'This verification was used before.' }
+  used.add(otp_id)
+  return { status: 200, text: `Welcome! You control ${recipient}.` }
+}
+
+async function answer(request) {
+  if (request.method !== 'POST' || request.url !== '/signup') return { status: 200, text: page, type: 'text/html' }
+  try {
+    return await signUp(request)
+  } catch (error) {
+    if (!(error instanceof CountersignError)) throw error
+    // 404 and 422: the token is unknown, expired or not one at all.
+    return { status: error.status === 404 || error.status === 422 ? 400 : 503, text: 'Please verify yourself again.' }
+  }
+}
+
+const server = createServer(async (request, response) => {
+  const { status, text, type = 'text/plain' } = await answer(request)
+  response.writeHead(status, { 'content-type': `${type}; charset=utf-8` }).end(text)
+})
+server.listen(Number(PORT), '127.0.0.1', () => {
+  process.stdout.write(`listening on http://localhost:${server.address().port}\n`)
+})

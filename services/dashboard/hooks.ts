@@ -1,0 +1,102 @@
+// The secrets of the hook by which Supabase Auth has its codes delivered, one for each mode. Supabase makes the secret and shows it once.
+import { z } from 'zod'
+import { isBase64 } from '../../infra/base64.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { unsealOrNull } from '../../infra/crypto/unseal-or-null.ts'
+import type { Mode } from '../../machines/otp.ts'
+import { keyMode } from '../domain/openapi/shared-schemas.ts'
+import { type App, hookSecretContext } from '../domain/tenancy/documents.ts'
+import { fingerprint } from '../domain/tenancy/fingerprint.ts'
+import { ok } from './answers.ts'
+import { operation } from './operation.ts'
+import { getOr404 } from './request-input.ts'
+
+/** As Supabase shows it; the version before it is not part of the secret. */
+const SECRET = /^(?:v1,)?whsec_(.+)$/
+const MIN_SECRET_BYTES = 16
+
+const isSecret = (text: string): boolean => {
+  const encoded = SECRET.exec(text)?.[1] ?? ''
+  return isBase64(encoded) && Buffer.from(encoded, 'base64').length >= MIN_SECRET_BYTES
+}
+
+const hook = z
+  .object({
+    path: z.string().meta({ description: 'The address of the hook, after `PUBLIC_URL`.' }),
+    secrets: z
+      .object({
+        live: z.string().nullable().meta({ description: 'Of live mode; null: none.' }),
+        test: z.string().nullable().meta({ description: 'Of test mode; null: none.' }),
+      })
+      .meta({ id: 'HookSecrets', description: 'Fingerprints of the secrets.' }),
+  })
+  .meta({ id: 'SupabaseHook', description: 'Where Supabase Auth has codes delivered.' })
+
+const EXAMPLE = {
+  path: '/hooks/supabase/app_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  secrets: { live: 'hmac:Zm9vYmFy', test: null },
+}
+
+const view = (keyring: Pick<Keyring, 'index' | 'unseal'>, { _id, hook_secrets = {} }: App) => {
+  const shown = (mode: Mode): string | null => {
+    const sealed = hook_secrets[mode] ?? null
+    const secret = sealed === null ? null : unsealOrNull(keyring, sealed, hookSecretContext(_id, mode))
+    return secret === null ? null : fingerprint(keyring, secret)
+  }
+  return { path: `/hooks/supabase/${_id}`, secrets: { live: shown('live'), test: shown('test') } }
+}
+
+export const hookOperations = [
+  operation({
+    id: 'getSupabaseHook',
+    route: 'GET /apps/{id}/hooks/supabase',
+    role: 'viewer',
+    summary: 'Look the Supabase hook up',
+    description: 'Its address, and whether its secrets are set.',
+    answers: [ok(hook, 'The hook.', EXAMPLE)],
+    handle: async ({ app }, { keyring }) => view(keyring, app),
+  }),
+  operation({
+    id: 'setSupabaseHook',
+    route: 'PUT /apps/{id}/hooks/supabase',
+    role: 'developer',
+    stepUp: ({ body }) => body.mode === 'live',
+    summary: 'Set a secret of the Supabase hook',
+    description:
+      'The secret that Supabase Auth made for its hook "Send SMS" or "Send Email". What it signs is sent in this mode. Null removes it. A live one needs a step-up in a session.',
+    body: {
+      schema: z
+        .strictObject({
+          mode: keyMode,
+          secret: z
+            .string()
+            .refine(isSecret, 'must be `v1,whsec_` and at least 16 bytes in base64')
+            .nullable()
+            .meta({ description: 'As Supabase shows it: `v1,whsec_…`.' }),
+        })
+        .meta({ id: 'SetSupabaseHookRequest', description: 'Sets or removes a secret.' }),
+      example: { mode: 'live', secret: 'v1,whsec_c2VjcmV0IG9mIGFuIGV4YW1wbGU=' },
+    },
+    answers: [ok(hook, 'The hook.', EXAMPLE)],
+    handle: ({ ctx, params, body: { mode, secret } }, { store, keyring, withAudit }) =>
+      withAudit(ctx, async () => {
+        const docs = store.docs('apps')
+        const stored = await getOr404(ctx, docs, params.id, 'app')
+        const { _id, rev, company_id } = stored
+        const sealed = secret === null ? null : keyring.seal(secret.replace(/^v1,/, ''), hookSecretContext(_id, mode))
+        const hook_secrets = { ...stored.hook_secrets, [mode]: sealed }
+        const changed: App = { ...stored, hook_secrets }
+        return {
+          action: 'hook.change',
+          target: _id,
+          company_id,
+          before: view(keyring, stored).secrets,
+          after: view(keyring, changed).secrets,
+          perform: async () =>
+            (await docs.change([{ _id, rev, update: { $set: { hook_secrets } } }]))[0] === 'won'
+              ? view(keyring, changed)
+              : null,
+        }
+      }),
+  }),
+]

@@ -1,0 +1,33 @@
+// Signatures by Standard Webhooks, which public libraries make and check. Pure.
+import { Buffer } from 'node:buffer'
+import { createHmac } from 'node:crypto'
+import { isBase64 } from '../../../infra/base64.ts'
+import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
+
+const MAX_AGE_SECONDS = 300
+
+export interface SignedRequest {
+  id: string
+  /** In seconds. */
+  timestamp: string
+  body: string | Uint8Array
+}
+
+/** Without the version before it. */
+export const standardSignature = (secret: string, { id, timestamp, body }: SignedRequest): string =>
+  createHmac('sha256', standardKey(secret)).update(`${id}.${timestamp}.`).update(body).digest('base64')
+
+/** Whether one of the signatures in the header is right, and the request not older or newer than five minutes. Some senders separate
+ *  signatures by a comma and a space. */
+export function isSignedBy(secret: string, request: SignedRequest, header: string, now: number): boolean {
+  const age = Math.abs(now / 1000 - Number(request.timestamp))
+  if (request.id === '' || !/^\d+$/.test(request.timestamp) || age > MAX_AGE_SECONDS) return false
+  const right = `v1,${standardSignature(secret, request)}`
+  return header.split(/,?\s+/).some(given => isSameSecret(given, right))
+}
+
+/** The key as public libraries derive it: the base64 after `whsec_`. A secret that is not base64 is the key itself. */
+function standardKey(secret: string): Uint8Array {
+  const encoded = secret.replace(/^whsec_/, '')
+  return isBase64(encoded) ? Buffer.from(encoded, 'base64') : Buffer.from(secret)
+}

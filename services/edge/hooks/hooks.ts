@@ -1,0 +1,114 @@
+// The routes /hooks/…: a login that makes its own codes calls them when a code is to be delivered. In: its request. Out: a message for each
+// code, and the answer that this login expects. Each login has a file with the shape of its body.
+//   kratos     Authenticated by a server key of the app. Any 2xx is success.
+//   supabase   Authenticated by a Standard Webhooks signature with the secret of the hook, which decides the mode. A refusal is a 200 with
+//              `error`, whose words reach the user; a 503 with Retry-After is tried again.
+import { Router } from '@koa/router'
+import type { Context, Middleware } from 'koa'
+import type { z } from 'zod'
+import { createCache } from '../../../infra/cache.ts'
+import type { Clock } from '../../../infra/clock.ts'
+import { createReadJson, readBytes } from '../../../infra/http/body.ts'
+import { asProblem, httpException } from '../../../infra/http/problem.ts'
+import { describeRequest } from '../../../infra/http/request-log.ts'
+import { traceOf } from '../../../infra/http/request-trace.ts'
+import { parseJson } from '../../../infra/json.ts'
+import type { Trace } from '../../../infra/trace.ts'
+import type { Identity, OtpAnswer, OtpCall } from '../../../machines/calls.ts'
+import type { RefusalLog } from '../../domain/refusals/refusal-log.ts'
+import { dottedPath } from '../../domain/tenancy/problems.ts'
+import { TENANT_CACHE, type Tenancy } from '../../domain/tenancy/tenancy.ts'
+import { validationProblem } from '../../domain/validation-problem.ts'
+import { isSignedBy } from '../../domain/webhooks/standard-signature.ts'
+import type { Answer } from '../answers.ts'
+import type { Calls } from '../calls.ts'
+import { createRecordRefusal } from '../record-refusal.ts'
+import type { HookMessage } from './hook-message.ts'
+import { kratosBody } from './kratos.ts'
+import { supabaseBody } from './supabase.ts'
+
+export interface HookDeps {
+  tenancy: Pick<Tenancy, 'hookSecrets'>
+  clock: Pick<Clock, 'now'>
+  refusals: Pick<RefusalLog, 'record'>
+  calls: Pick<Calls, 'createMessage'>
+  /** By the API key of the request. */
+  authenticate(ctx: Context): Promise<Identity>
+  ask(call: OtpCall, trace: Trace): Promise<OtpAnswer>
+  respond(answer: OtpAnswer, trace: Trace): Answer
+}
+
+/** Both send the whole user along. */
+const MAX_BODY_BYTES = 256 * 1024
+const APP_ID = /^app_[0-9A-Za-z]{1,64}$/
+/** In place of an API key, in the record of refusals. */
+const SUPABASE_KEY_ID = 'supabase'
+
+export function createHookRouter(deps: HookDeps): Router {
+  const { tenancy, clock, refusals, calls, authenticate, ask, respond } = deps
+  const readJson = createReadJson(MAX_BODY_BYTES)
+  const secrets = createCache(app_id => tenancy.hookSecrets(app_id), { ...TENANT_CACHE, clock })
+  const recordRefusal = createRecordRefusal(refusals, 'message')
+
+  async function sendAll(ctx: Context, by: Identity, idempotencyKey: string, messages: readonly HookMessage[]) {
+    const trace = traceOf(ctx)
+    for (const [nth, message] of messages.entries()) {
+      const key = idempotencyKey === '' ? '' : `${idempotencyKey}:${nth}`
+      const { otp_id } = respond(await ask(calls.createMessage(message, by, key), trace), trace)
+      describeRequest(ctx, { otp_id })
+    }
+  }
+
+  const kratos: Middleware = async ctx => {
+    const by = await authenticate(ctx)
+    try {
+      if (by.app_id !== ctx.params.app_id) throw httpException(401, 'The API key is not of this app.')
+      await sendAll(ctx, by, ctx.get('idempotency-key'), parse(kratosBody, await readJson(ctx)))
+      ctx.body = {}
+    } catch (error) {
+      recordRefusal(by, traceOf(ctx).request_id, error)
+      throw error
+    }
+  }
+
+  /** Null when the signature is wrong. */
+  async function identifySupabase(ctx: Context, body: Uint8Array): Promise<Identity | null> {
+    const { app_id = '' } = ctx.params
+    const app = APP_ID.test(app_id) ? await secrets.get(app_id) : null
+    const request = { id: ctx.get('webhook-id'), timestamp: ctx.get('webhook-timestamp'), body }
+    const signed = app?.secrets.find(({ secret }) =>
+      isSignedBy(secret, request, ctx.get('webhook-signature'), clock.now()),
+    )
+    if (!app || !signed) return null
+    return { key_id: SUPABASE_KEY_ID, kind: 'server', company_id: app.company_id, app_id, mode: signed.mode }
+  }
+
+  const supabase: Middleware = async ctx => {
+    ctx.set('Cache-Control', 'no-store')
+    let by: Identity | null = null
+    try {
+      const body = await readBytes(ctx, MAX_BODY_BYTES)
+      by = await identifySupabase(ctx, body)
+      if (by === null) throw httpException(401, 'The signature is missing, wrong or old.')
+      const json = parseJson(body.toString())
+      if (!json.ok) throw httpException(400, `The body is ${json.message}.`)
+      await sendAll(ctx, by, ctx.get('webhook-id'), parse(supabaseBody, json.value))
+      ctx.body = {}
+    } catch (error) {
+      const { status, message, extras } = asProblem(error)
+      if (status >= 500 && status !== 503) throw error
+      if (by !== null) recordRefusal(by, traceOf(ctx).request_id, error)
+      ctx.set(extras.headers ?? {})
+      ctx.status = status === 401 || status === 503 ? status : 200
+      ctx.body = { error: { http_code: status, message } }
+    }
+  }
+
+  return new Router({ sensitive: true }).post('/hooks/kratos/:app_id', kratos).post('/hooks/supabase/:app_id', supabase)
+}
+
+function parse<Schema extends z.ZodType<HookMessage[]>>(schema: Schema, body: unknown): HookMessage[] {
+  const parsed = schema.safeParse(body)
+  if (parsed.success) return parsed.data
+  throw validationProblem(parsed.error.issues.map(({ path, message }) => ({ path: dottedPath(path), message })))
+}

@@ -1,0 +1,266 @@
+// <countersign-verify> in a real browser, in a page of another origin than the service, under a strict Content-Security-Policy.
+import { createHash } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { readBuiltSite } from '../../infra/web/built-site.ts'
+import { describeInBrowserOnce, expectAccessible, type PageOptions, type Viewer } from '../support/browser.ts'
+import { eventually } from '../support/eventually.ts'
+import { wrongCode } from '../support/flow.ts'
+import { createRunningClock } from '../support/running-clock.ts'
+
+const SERVER_KEY = 'sk_test_0123456789abcdefghijklmn'
+const APPS = {
+  shop: {},
+  quick: { resend_cooldown_seconds: [0] },
+  hard: { publishable_challenge: 'always' },
+  link: {
+    routing: { default: ['whatsapp'] },
+    channels: { whatsapp: { enabled: true, mode: 'link_code', business_number: '+15550001111' } },
+  },
+}
+type App = keyof typeof APPS
+const keyOf = (app: App): string => `pk_test_${app}0123456789abcdefghij`
+const NUMBER = '+14155560001'
+
+const bootstrap = {
+  companies: [
+    {
+      id: 'cmp_acme',
+      apps: Object.entries(APPS).map(([name, settings]) => ({
+        id: `app_${name}`,
+        settings,
+        keys: [
+          { id: `key_${name}`, kind: 'publishable', mode: 'test', key: keyOf(name as App) },
+          ...(name === 'shop' ? [{ id: 'key_server', kind: 'server', mode: 'test', key: SERVER_KEY }] : []),
+        ],
+      })),
+    },
+  ],
+}
+
+/** What the tests use of an element in the page. */
+interface Element {
+  checkValidity(): boolean
+  closest(selector: string): { dir: string }
+  setAttribute(name: string, value: string): void
+}
+
+/** A page that is dark where its visitor wants it. */
+const STYLE =
+  ':root { color-scheme: light dark } body { font-family: sans-serif; color: CanvasText; background: Canvas }'
+
+interface Visit extends PageOptions {
+  app?: App
+  lang?: string
+}
+
+describeInBrowserOnce('<countersign-verify> in a page of another origin', (open, start) => {
+  const policy = (service: string): string =>
+    `default-src 'none'; script-src ${service}; connect-src ${service}; style-src 'self'`
+  const site = createServer((request, response) => {
+    if (request.url === '/page.css') return void response.setHeader('Content-Type', 'text/css').end(STYLE)
+    const { searchParams } = new URL(request.url ?? '', 'http://localhost')
+    const service = searchParams.get('service') ?? ''
+    const script = readBuiltSite('element')?.get('/element.js')?.plain ?? ''
+    const integrity = `sha384-${createHash('sha384').update(script).digest('base64')}`
+    response.setHeader('Content-Security-Policy', policy(service))
+    response.setHeader('Content-Type', 'text/html; charset=utf-8')
+    response.end(`<!doctype html><html lang="${searchParams.get('lang')}"><title>Shop</title>
+<link rel="stylesheet" href="/page.css"><meta name="viewport" content="width=device-width">
+<main><h1>Shop</h1><form><countersign-verify name="token" required publishable-key="${searchParams.get('key')}">
+</countersign-verify></form></main>
+<script type="module" src="${service}/element.js" integrity="${integrity}" crossorigin></script></html>`)
+  })
+  before(() => new Promise<void>(resolve => site.listen(0, resolve)))
+  after(() => {
+    site.closeAllConnections()
+    site.close()
+  })
+
+  const clock = createRunningClock()
+
+  async function visit({ app = 'shop', lang = 'en', ...options }: Visit = {}): Promise<Viewer> {
+    const viewer = await open.stranger(await start({ bootstrap, clock }), options)
+    if (options.movesClock) await viewer.page.clock.install()
+    await goTo(viewer.page, viewer.countersign.url, app, lang)
+    return viewer
+  }
+
+  async function goTo(page: Page, service: string, app: App, lang = 'en'): Promise<void> {
+    const query = new URLSearchParams({ service, key: keyOf(app), lang })
+    await page.goto(`http://localhost:${(site.address() as AddressInfo).port}/?${query}`)
+    await page.evaluate(() => {
+      // biome-ignore lint/suspicious/noExplicitAny: the document is in the page only
+      const global = globalThis as any
+      global.verified = []
+      global.document.addEventListener('verified', (event: { detail: unknown }) => global.verified.push(event.detail))
+    })
+  }
+
+  const codeFor = ({ admin }: Viewer, messages = 1): Promise<string> =>
+    eventually(async () => {
+      const { body } = await admin('GET', `/sandbox/messages?recipient=${encodeURIComponent(NUMBER)}`)
+      expect(body).to.have.length(messages)
+      return body[0].code
+    })
+
+  const send = async (page: Page): Promise<void> => {
+    await page.getByLabel('Phone number or email').fill('+1 (415) 556-0001')
+    await page.getByRole('button', { name: 'Send code' }).click()
+    await page.getByLabel('Code', { exact: true }).waitFor()
+  }
+
+  const enter = async (page: Page, code: string): Promise<void> => {
+    await page.getByLabel('Code', { exact: true }).fill(code)
+    await page.getByRole('button', { name: 'Verify' }).click()
+  }
+
+  /** What the page got: the details of its events, and what its form would send. */
+  const result = (page: Page): Promise<{ verified: { verification_token: string; otp_id: string }[]; token: string }> =>
+    page.evaluate(() => {
+      // biome-ignore lint/suspicious/noExplicitAny: the document is in the page only
+      const { verified, document, FormData } = globalThis as any
+      return { verified, token: new FormData(document.forms[0]).get('token') }
+    })
+
+  const expectVerified = async (page: Page): Promise<void> => {
+    await page.getByText('Verified', { exact: true }).waitFor()
+    const { verified, token } = await result(page)
+    expect(verified.map(detail => detail.verification_token)).to.deep.equal([token])
+    expect(token).to.match(/^otp_vt_/)
+  }
+
+  it('gets a token that proves the recipient, and is valid in its form only then', async () => {
+    const viewer = await visit()
+    const { page, countersign } = viewer
+    const isValid = () => page.locator('main > form').evaluate(form => (form as unknown as Element).checkValidity())
+    expect(await isValid()).to.equal(false)
+    await send(page)
+    await page.getByText('+1****01').waitFor()
+    await enter(page, await codeFor(viewer))
+    await expectVerified(page)
+    expect(await isValid()).to.equal(true)
+    const { token } = await result(page)
+    const exchanged = await fetch(`${countersign.url}/api/v1/verifications/exchange`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${SERVER_KEY}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ verification_token: token }),
+    })
+    expect(await exchanged.json()).to.include({ recipient: NUMBER })
+  })
+
+  it('says that a code is wrong and how many attempts are left, and begins again when none is', async () => {
+    const viewer = await visit()
+    await send(viewer.page)
+    const code = await codeFor(viewer)
+    for (const left of [4, 3, 2, 1]) {
+      await enter(viewer.page, wrongCode(code))
+      await viewer.page.getByText(`Wrong code. Attempts left: ${left}`).waitFor()
+    }
+    await enter(viewer.page, wrongCode(code))
+    await viewer.page.getByText('The code is no longer valid.').waitFor()
+    await viewer.page.getByRole('button', { name: 'Send code' }).waitFor()
+  })
+
+  it('says that a recipient is not valid', async () => {
+    const { page } = await visit()
+    await page.getByLabel('Phone number or email').fill('nobody')
+    await page.getByRole('button', { name: 'Send code' }).click()
+    await page.getByRole('alert').getByText('Not a valid phone number or email.').waitFor()
+  })
+
+  it('counts the cooldown down, then sends on the next channel', async () => {
+    const viewer = await visit({ movesClock: true })
+    const { page } = viewer
+    await send(page)
+    await page.getByText('(SMS)').waitFor()
+    const again = page.getByRole('button', { name: 'Send again' })
+    expect(await again.isDisabled()).to.equal(true)
+    expect(await again.textContent()).to.match(/^Send again \(0:(30|2\d)\)$/)
+    await clock.advance(30_000)
+    await page.clock.fastForward(31_000)
+    await page.getByRole('button', { name: 'Send again', exact: true, disabled: false }).click()
+    await page.getByText('(WhatsApp)').waitFor()
+    await enter(page, await codeFor(viewer, 2))
+    await expectVerified(page)
+  })
+
+  it('begins again when the code has expired', async () => {
+    const viewer = await visit()
+    await send(viewer.page)
+    const code = await codeFor(viewer)
+    await clock.advance(601_000)
+    await enter(viewer.page, code)
+    await viewer.page.getByText('The code is no longer valid.').waitFor()
+    await viewer.page.getByRole('button', { name: 'Send code' }).waitFor()
+  })
+
+  it('shows the link of a WhatsApp link mode', async () => {
+    const viewer = await visit({ app: 'link' })
+    const { page, admin } = viewer
+    await send(page)
+    const address = new URL((await page.getByRole('link', { name: 'Open WhatsApp' }).getAttribute('href')) ?? '')
+    expect(address.host).to.equal('wa.me')
+    const text = address.searchParams.get('text')
+    await admin('POST', '/sandbox/inbound', { app_id: 'app_link', from: NUMBER, text })
+    await enter(page, await codeFor(viewer))
+    await expectVerified(page)
+  })
+
+  it('solves a challenge', async () => {
+    const viewer = await visit({ app: 'hard' })
+    // Not the page whose errors are counted: the browser reports that its policy allows no worker.
+    const page = await viewer.context.newPage()
+    await goTo(page, viewer.countersign.url, 'hard')
+    await send(page)
+    await enter(page, await codeFor(viewer))
+    await expectVerified(page)
+  })
+
+  it('is used with the keyboard alone', async () => {
+    const viewer = await visit({ app: 'quick' })
+    const { page } = viewer
+    const { keyboard } = page
+    await keyboard.press('Tab')
+    await keyboard.type(NUMBER)
+    await keyboard.press('Enter')
+    await page.getByLabel('Code', { exact: true }).waitFor()
+    await codeFor(viewer)
+    await keyboard.press('Tab')
+    await keyboard.press('Tab')
+    await keyboard.press('Enter')
+    await page.getByText('(WhatsApp)').waitFor()
+    await keyboard.type(await codeFor(viewer, 2))
+    await keyboard.press('Enter')
+    await expectVerified(page)
+  })
+
+  for (const look of [{ theme: 'light' }, { theme: 'dark', size: 'phone' }, { lang: 'ar' }] as const)
+    it(`has no findings of axe and fits a narrow screen: ${Object.values(look).join(', ')}`, async () => {
+      const { page } = await visit({ app: 'quick', ...look })
+      await page.setViewportSize({ width: 320, height: 640 })
+      await expectAccessible(page)
+      await page.getByRole('textbox').fill('nobody')
+      await page.getByRole('button').first().click()
+      await page.getByRole('alert').getByText(/./).waitFor()
+      await expectAccessible(page)
+      await page.getByRole('textbox').fill(NUMBER)
+      await page.getByRole('button').first().click()
+      await page.getByText('(SMS)').waitFor()
+      await expectAccessible(page)
+      const width = await page.evaluate('document.documentElement.scrollWidth')
+      expect(width).to.be.at.most(320)
+    })
+
+  it('speaks the language of the page, from right to left where that is usual', async () => {
+    const { page } = await visit({ lang: 'ar' })
+    const field = page.getByLabel('رقم الهاتف أو البريد الإلكتروني')
+    await field.waitFor()
+    expect(await field.evaluate(input => (input as unknown as Element).closest('[dir]').dir)).to.equal('rtl')
+    const element = page.locator('countersign-verify')
+    await element.evaluate(one => (one as unknown as Element).setAttribute('locale', 'de-AT'))
+    await page.getByLabel('Telefonnummer oder E-Mail').waitFor()
+  })
+})

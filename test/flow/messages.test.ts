@@ -1,0 +1,196 @@
+// The delivery of a code that the caller made: POST /messages.
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import { type Answer, ask, refusal } from '../support/api-caller.ts'
+import { freshNumber, type Tenant } from '../support/flow.ts'
+import { describeFlow } from '../support/shared-flow.ts'
+
+const MINUTE_MS = 60_000
+
+describeFlow('a message with a code of the caller', flow => {
+  const post = (key: string, body: object, idempotency = ''): Promise<Answer> =>
+    ask(`${flow.countersign.url}/api/v1/messages`, {
+      method: 'POST',
+      token: key,
+      body: JSON.stringify(body),
+      headers: idempotency === '' ? {} : { 'idempotency-key': idempotency },
+    })
+  const read = (key: string, id: string): Promise<Answer> =>
+    ask(`${flow.countersign.url}/api/v1/messages/${id}`, { token: key })
+
+  async function waitForStatus({ server }: Tenant, id: string, status: string): Promise<Answer['body']> {
+    return flow.eventually(async () => {
+      const { body } = await read(server.key, id)
+      expect(body.status).to.equal(status)
+      return body
+    })
+  }
+
+  it('is routed, rendered in the texts of the app, delivered and told by an event that names it twice', async () => {
+    const tenant = await flow.createTenant({ texts: { sms: { en: { text: '{code} opens {app}.' } } } })
+    const to = freshNumber()
+    const { status, body } = await post(tenant.server.key, { recipient: to, code: 'aB3x9', client_ip: '8.8.8.8' })
+    expect(status, JSON.stringify(body)).to.equal(200)
+    const id = body.message_id
+    expect(id).to.match(/^msg_[0-9a-z]{26}$/)
+    expect(body).to.deep.equal({
+      message_id: id,
+      status: 'pending',
+      channel: 'sms',
+      masked_recipient: `+1****${to.slice(-2)}`,
+    })
+    expect(await flow.waitForCode(to)).to.equal('aB3x9')
+    const details = await waitForStatus(tenant, id, 'delivered')
+    expect(details.deliveries).to.have.length(1)
+    expect(details.deliveries[0]).to.include({ channel: 'sms', status: 'delivered' })
+    const [message] = await flow.inbox(to)
+    expect(message, 'the inbox still shows it').to.deep.include({
+      otp_id: id,
+      code: 'aB3x9',
+      text: 'aB3x9 opens Shop.',
+    })
+    const events = await flow.eventually(async () => {
+      const found = await flow.events(tenant.app)
+      expect(found).to.have.length(1)
+      return found
+    })
+    const { delivery_id } = details.deliveries[0]
+    const payload = { otp_id: id, message_id: id, delivery_id, status: 'delivered' }
+    expect(events[0]).to.deep.include({ type: 'delivery.delivered', payload })
+  })
+
+  it('has its code sealed while it waits, and erased once it has ended', async () => {
+    const tenant = await flow.createTenant()
+    const { store } = flow.countersign.engines
+    const codeOf = async (id: string) => (await store.docs('otps').get([id])).get(id)?.context.code
+    const late = (await post(tenant.server.key, { recipient: '+15005550012', code: '77345201' })).body.message_id
+    const waiting = await codeOf(late)
+    expect(waiting).to.have.property('given').that.is.a('string')
+    expect(JSON.stringify(waiting)).not.to.include('77345201')
+    const ends: [string, string][] = [
+      ['+15005550010', 'delivered'],
+      ['+15005550011', 'failed'],
+    ]
+    for (const [recipient, status] of ends) {
+      const { message_id } = (await post(tenant.server.key, { recipient, code: '77345201' })).body
+      await waitForStatus(tenant, message_id, status)
+      expect(await codeOf(message_id), status).to.deep.equal({ given: null })
+    }
+    const silent = (await post(tenant.server.key, { recipient: '+15005550015', code: '77345201' })).body.message_id
+    await flow.eventually(async () =>
+      expect((await read(tenant.server.key, silent)).body.deliveries[0].status).to.equal('sent'),
+    )
+    await flow.advance(10 * MINUTE_MS)
+    expect((await read(tenant.server.key, silent)).body.status).to.equal('expired')
+    await flow.eventually(async () => expect(await codeOf(silent)).to.deep.equal({ given: null }))
+  })
+
+  it('is no verification: nothing verifies, resends, cancels or shows it', async () => {
+    const { server, app } = await flow.createTenant()
+    const to = freshNumber()
+    const { message_id } = (await post(server.key, { recipient: to, code: '482913' })).body
+    await flow.waitForCode(to)
+    const notFound = { status: 404, type: 'OtpNotFoundError' }
+    expect(refusal(await server.verify(message_id, '482913'))).to.include(notFound)
+    expect(refusal(await server.resend(message_id))).to.include(notFound)
+    expect(refusal(await server.cancel(message_id))).to.include(notFound)
+    expect(refusal(await server.status(message_id))).to.include(notFound)
+    expect(refusal(await read(server.key, 'msg_01k2m8x4e9s7v3hqz5tnw6yb0c'))).to.include(notFound)
+    const other = await flow.createTenant()
+    expect(refusal(await read(other.server.key, message_id)), 'of another app').to.include(notFound)
+    for (const command of ['resend', 'cancel'])
+      expect((await flow.admin('POST', `/verifications/${message_id}/${command}`)).status, command).to.equal(404)
+    const { otp_id } = (await server.send(freshNumber())).body
+    expect(refusal(await read(server.key, otp_id)), 'a verification is no message').to.include(notFound)
+    expect((await flow.admin('GET', `/verifications/${message_id}`)).body).to.include({
+      otp_id: message_id,
+      kind: 'message',
+      attempts_left: 0,
+      resend_at: null,
+      app_id: app,
+    })
+  })
+
+  it('takes server keys only, and refuses a code that is none', async () => {
+    const { server, device } = await flow.createTenant()
+    const body = { recipient: freshNumber(), code: '482913' }
+    expect((await post(device.key, body)).status).to.equal(401)
+    expect((await read(device.key, 'msg_01k2m8x4e9s7v3hqz5tnw6yb0c')).status).to.equal(401)
+    for (const code of ['123', '12345678901', 'ab-c1', 'ab c1', '', 123456, null])
+      expect(refusal(await post(server.key, { ...body, code })), String(code)).to.include({
+        status: 422,
+        type: 'ValidationError',
+      })
+    for (const wrong of [
+      { ...body, channel: 'sms' },
+      { code: '482913', to: body.recipient },
+      { ...body, client_ip: 'x' },
+    ])
+      expect(refusal(await post(server.key, wrong)).type).to.equal('ValidationError')
+    expect(refusal(await post(server.key, { ...body, recipient: '+15005550001' })).type).to.equal(
+      'InvalidRecipientError',
+    )
+  })
+
+  it('shares limits and magic recipients with sends, and no idempotency key', async () => {
+    const { server } = await flow.createTenant({ limits: { recipient: [{ max: 2, seconds: 600 }] } })
+    const [to, idempotency] = [freshNumber(), randomUUID()]
+    const sent = await server.send(to, { idempotency })
+    expect(sent.status).to.equal(200)
+    const first = await post(server.key, { recipient: to, code: '482913' }, idempotency)
+    expect(first.body.message_id).to.match(/^msg_/)
+    const replay = await post(server.key, { recipient: freshNumber(), code: '000000' }, idempotency)
+    expect(replay.text).to.equal(first.text)
+    expect(replay.headers.get('idempotent-replayed')).to.equal('true')
+    expect(refusal(await post(server.key, { recipient: to, code: '482913' }))).to.include({
+      type: 'RateLimitExceededError',
+      scope: 'recipient',
+    })
+    const magic = {
+      '+15005550002': 'NoEnabledChannelError',
+      '+15005550003': 'GeoBlockedError',
+      '+15005550004': 'InsufficientFundsError',
+    }
+    for (const [recipient, type] of Object.entries(magic))
+      expect(refusal(await post(server.key, { recipient, code: '482913' })).type).to.equal(type)
+  })
+
+  it('goes where its code can go: Telegram takes digits, a link of WhatsApp no code of the caller', async () => {
+    const { server } = await flow.createTenant({
+      routing: { default: ['telegram', 'whatsapp', 'sms'] },
+      channels: { whatsapp: { mode: 'link_code', business_number: '+15550001111' } },
+    })
+    const channelOf = async (code: string) => (await post(server.key, { recipient: freshNumber(), code })).body.channel
+    expect(await channelOf('482913')).to.equal('telegram')
+    expect(await channelOf('48291A')).to.equal('sms')
+    expect(await channelOf('123456789')).to.equal('sms')
+  })
+
+  it('falls back to the next channel, and is found, listed in the order of time, and erased', async () => {
+    const tenant = await flow.createTenant({ auto_fallback: true, routing: { default: ['sms', 'telegram'] } })
+    const { server, app } = tenant
+    const moved = (await post(server.key, { recipient: '+15005550016', code: '482913' })).body.message_id
+    const { deliveries } = await waitForStatus(tenant, moved, 'delivered')
+    expect(deliveries.map((one: { channel: string }) => one.channel)).to.deep.equal(['sms', 'telegram'])
+    const to = freshNumber()
+    const ids: string[] = []
+    for (const nth of [1, 2, 3, 4]) {
+      await flow.advance(2)
+      const answer = nth % 2 === 0 ? await post(server.key, { recipient: to, code: '482913' }) : await server.send(to)
+      ids.unshift(answer.body.message_id ?? answer.body.otp_id)
+    }
+    const list = async (query: string) => (await flow.admin('GET', `/apps/${app}/verifications?${query}`)).body
+    const recipient = encodeURIComponent(to)
+    const idsOf = (page: { items: { otp_id: string }[] }) => page.items.map(({ otp_id }) => otp_id)
+    expect(idsOf(await list(`recipient=${recipient}`))).to.deep.equal(ids)
+    const first = await list(`recipient=${recipient}&limit=3`)
+    const second = await list(`recipient=${recipient}&limit=3&cursor=${encodeURIComponent(first.next_cursor)}`)
+    expect([...idsOf(first), ...idsOf(second)]).to.deep.equal(ids)
+    expect(idsOf(await list('status=delivered'))).to.include(moved)
+    const erased = await flow.admin('POST', `/apps/${app}/erase`, { recipient: to })
+    expect(erased.body.verifications, erased.text).to.equal(4)
+    expect(idsOf(await list(`recipient=${recipient}`))).to.deep.equal([])
+    expect((await read(server.key, ids[0] ?? '')).status).to.equal(404)
+    expect(await flow.inbox(to)).to.deep.equal([])
+  })
+})
