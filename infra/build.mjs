@@ -3,6 +3,7 @@
 //   node infra/build.mjs          the server and its pages, for `npm start`
 //   node infra/build.mjs tests    the tests as well
 //   node infra/build.mjs types    only the types of the APIs, for type checks and editors
+//   node infra/build.mjs cli      the server without its pages, for the command line
 //
 // It is JavaScript because nothing is compiled yet when it runs.
 import { spawnSync } from 'node:child_process'
@@ -42,9 +43,10 @@ function compile(name) {
   for (const built of builds) writeFileSync(join(ROOT, markOf(built)), '')
 }
 
-/** What the pages of the dashboard and the clients know of the APIs. Their builds ignore types, type checks and tests need them. */
+/** What the pages of the dashboard, the command line and the clients know of the APIs. */
 const API_TYPES = {
   'services/dashboard/web/api/schema.ts': document => document,
+  'services/cli/schema.ts': document => document,
   'clients/typescript/src/schema.ts': clientPart,
 }
 
@@ -56,11 +58,12 @@ function writeApiTypes() {
       writeFileSync(join(ROOT, types), typesOf(part(JSON.parse(readFileSync(join(ROOT, document), 'utf8')))))
 }
 
-const project = process.argv[2] ?? 'server'
-if (project !== 'server') writeApiTypes()
-if (project === 'types') process.exit()
-compile(project)
-if (project === 'tests') {
+const target = process.argv[2] ?? 'server'
+writeApiTypes()
+if (target === 'types') process.exit()
+compile(target === 'cli' ? 'server' : target)
+if (target === 'cli') process.exit()
+if (target === 'tests') {
   const { bundlePrograms, LAST_BUNDLE } = await import(join(ROOT, 'dist/test/support/bundle.js'))
   if (timeOf(LAST_BUNDLE) < timeOf(markOf('tests'))) await bundlePrograms()
 }

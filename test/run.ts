@@ -30,6 +30,7 @@ const SLOW_FILES = [
   'faults/processes/rotation',
   'faults/processes/crash',
   'faults/processes/burst',
+  'services/cli/cli',
   'flow/address-lists',
   'browser/try',
   'contract/broker.amqp',

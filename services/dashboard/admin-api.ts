@@ -30,6 +30,7 @@ import { verificationCommandOperations } from './verifications/commands.ts'
 import { verificationOperations } from './verifications/routes.ts'
 import { endpointOperations } from './webhook/endpoint.ts'
 import { eventOperations } from './webhook/events.ts'
+import { listenOperations } from './webhook/listen.ts'
 import { rotationOperations } from './webhook/rotation.ts'
 
 export type AllDeps = SignInDeps & InvitationDeps & PasskeyRouteDeps & UserDeps
@@ -48,6 +49,7 @@ export const OPERATIONS: readonly AdminOperation<AllDeps>[] = [
   ...rotationOperations,
   ...hookOperations,
   ...eventOperations,
+  ...listenOperations,
   ...verificationOperations,
   ...verificationCommandOperations,
   ...refusalOperations,

@@ -1,14 +1,12 @@
 // One call of an endpoint. In: an event and its endpoint. Out: how the call ended; it never throws. Every call of an event sends the same
 // bytes, signed anew with the time of the call.
-import { Buffer } from 'node:buffer'
 import type { Clock } from '../../infra/clock.ts'
 import { ForbiddenTarget, NotSent, type Outbound } from '../../infra/outbound/outbound.ts'
 import type { Metadata } from '../domain/verifications/metadata.ts'
 import type { EventAttempt, EventDoc } from '../domain/webhooks/documents.ts'
-import { eventId } from '../domain/webhooks/event-ids.ts'
 import { signingSecrets } from '../domain/webhooks/secrets.ts'
+import { eventBody, eventHeaders } from '../domain/webhooks/signed-event.ts'
 import type { Endpoint } from './endpoints.ts'
-import { signatureHeaders } from './signature.ts'
 
 /** From the start of the call to the last byte of the answer that is kept. */
 export const CALL_TIMEOUT_MS = 15_000
@@ -35,22 +33,13 @@ export interface Calls {
   stop(): void
 }
 
-/** The same bytes at every attempt, until the metadata are erased. */
-export function bodyOf(
-  event: Pick<EventDoc, '_id' | 'mode' | 'type' | 'payload'>,
-  metadata: Metadata | null = null,
-): Buffer {
-  const payload = metadata === null ? event.payload : { ...event.payload, metadata }
-  return Buffer.from(JSON.stringify({ id: eventId(event), type: event.type, payload }))
-}
-
 export function createEndpointCalls({ outbound, clock }: CallDeps): Calls {
   const underWay = new Set<AbortController>()
   let stopped = false
 
   const call: Call = async (event, endpoint, metadata) => {
     const at = clock.now()
-    const body = bodyOf(event, metadata)
+    const body = eventBody(event, metadata)
     const headers = headersOf(event, body, endpoint, at)
     if (!headers) return { at, ms: 0, status: null, error: 'unsigned', response: null }
     const aborting = new AbortController()
@@ -92,13 +81,7 @@ const STOPPED = new Error('stopped')
 function headersOf(event: EventDoc, body: Uint8Array, endpoint: Endpoint, at: number): Record<string, string> | null {
   const [current, ...others] = signingSecrets(endpoint.secrets, at).map(({ secret }) => secret)
   if (current === undefined) return null
-  return {
-    'content-type': 'application/json',
-    'user-agent': 'Countersign-Webhooks/1',
-    'x-webhook-mode': event.mode,
-    ...(event.trace?.traceparent ? { traceparent: event.trace.traceparent } : {}),
-    ...signatureHeaders({ id: eventId(event), body, at, secrets: [current, ...others] }),
-  }
+  return eventHeaders(event, body, [current, ...others], at)
 }
 
 /** A call is raced against its signal, because a request may not end when it is aborted. */

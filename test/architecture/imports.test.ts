@@ -55,6 +55,10 @@ function violationOf({ from, to }: Import): string | undefined {
   if (adapter(to) && adapter(to) !== adapter(from)) return 'only services/main.ts opens adapters'
   if (from.startsWith('infra/'))
     return isPackage(to) || to.startsWith('infra/') ? undefined : 'infra imports packages and infra'
+  if (service(from) === 'cli')
+    return isPackage(to) || /^(infra|services\/cli)\//.test(to)
+      ? undefined
+      : 'the command line is a client of the admin API: packages, itself and infra'
   if (isPackage(to) || /^(machines|infra)\//.test(to) || service(to) === service(from)) return undefined
   if (service(from) === 'domain') return 'the domain imports packages, itself, machines and infra, never an actor'
   if (service(to) === 'domain') return undefined
@@ -157,6 +161,9 @@ describe('the table of allowed imports', () => {
     ['infra/broker/dispatcher.ts', 'infra/broker/amqp/connection.ts'],
     ['infra/broker/embedded/shared-queue.ts', 'infra/broker/amqp/connection.ts'],
     ['services/edge/send.ts', 'services/main.ts'],
+    ['services/cli/api.ts', 'services/domain/collections.ts'],
+    ['services/cli/api.ts', 'machines/settings.ts'],
+    ['services/dashboard/service.ts', 'services/cli/api.ts'],
     ['services/edge/send.ts', 'test/support/clock.ts'],
     ['services/edge/send.ts', 'clients/typescript/src/client.ts'],
     ['clients/typescript/src/client.ts', 'machines/otp.ts'],
@@ -173,6 +180,7 @@ describe('the table of allowed imports', () => {
     ['services/otp/actor.ts', 'infra/store/docs.ts'],
     ['services/otp/actor.ts', 'services/otp/relay.ts'],
     ['services/main.ts', 'infra/store/mongo.ts'],
+    ['services/cli/api.ts', 'infra/version.ts'],
     ['infra/store/mongo.ts', 'infra/store/mongo/bulk-change.ts'],
     ['services/dashboard/web/screens/try/challenge-worker.ts', 'clients/typescript/src/challenge-solver.ts'],
   ]

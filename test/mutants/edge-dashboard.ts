@@ -1,7 +1,29 @@
-// Faults in the edge, in its reference pages, in the admin API and in the screens of the dashboard.
+// Faults in the edge, in its reference pages, in the admin API, in the screens of the dashboard and in the command line.
 import type { Mutant } from './mutant.ts'
 
 export const EDGE_DASHBOARD: readonly Mutant[] = [
+  // The command line.
+  {
+    fault: 'the command line sends the token of a profile to any address that is named',
+    file: 'services/cli/profile.ts',
+    original: '(profile?.url === url ? profile.token : undefined)',
+    planted: 'profile?.token',
+    tests: ['test/services/cli/cli.test.ts'],
+  },
+  {
+    fault: 'the command line follows a redirect with its token',
+    file: 'services/cli/api.ts',
+    original: "redirect: 'manual'",
+    planted: "redirect: 'follow'",
+    tests: ['test/services/cli/cli.test.ts'],
+  },
+  {
+    fault: 'a program that listens gets the events again that it has',
+    file: 'services/dashboard/webhook/listen.ts',
+    original: 'if (has.has(id) || found.has(id)) continue',
+    planted: 'if (found.has(id)) continue',
+    tests: ['test/services/dashboard/webhook/events.test.ts'],
+  },
   {
     fault: 'a call of a Supabase hook can be played again for ever',
     file: 'services/domain/webhooks/standard-signature.ts',

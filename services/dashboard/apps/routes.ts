@@ -7,7 +7,7 @@ import { sameJson } from '../../../infra/store/ensure.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import type { App } from '../../domain/tenancy/documents.ts'
 import { exceedsGuessBudget } from '../../domain/tenancy/guess-budget.ts'
-import { underPath } from '../../domain/tenancy/problems.ts'
+import { type InputProblem, underPath } from '../../domain/tenancy/problems.ts'
 import { guessProblem, resolveSettings, type SettingsInput } from '../../domain/tenancy/settings.ts'
 import { twilioSid } from '../../domain/tenancy/twilio-sids.ts'
 import { shownName } from '../../domain/tenancy/value-schemas.ts'
@@ -156,7 +156,7 @@ export const appOperations = [
         const stored = await getOr404(ctx, docs, params.id, 'app')
         const change = {
           name: name ?? stored.name,
-          settings: applySettingsPatch(stored.settings, settings, name ?? stored.name),
+          settings: applySettingsPatch(stored.settings, settings, name ?? stored.name, stored.name),
           ...changeClosing(stored, closed, principalOf(ctx), clock.now()),
         }
         const app = { ...stored, ...change }
@@ -176,10 +176,18 @@ export const appOperations = [
   }),
 ]
 
-/** A longer name may make a text too long, so texts are checked with a new name too. */
-function applySettingsPatch(stored: SettingsInput, patch: JsonObject | undefined, name: string): SettingsInput {
+/** A longer name may make a text too long, so texts are checked with a new name too. A fault that a text has had before, because it was
+ *  stored before the rule that it breaks, does not hinder other changes. */
+function applySettingsPatch(
+  stored: SettingsInput,
+  patch: JsonObject | undefined,
+  name: string,
+  storedName = name,
+): SettingsInput {
   const checked = patch === undefined ? ({ ok: true, value: stored } as const) : patchSettings(stored, patch)
-  const problems = checked.ok ? ownTextProblems(resolveSettings(checked.value), name) : checked.problems
+  const isNew = ({ path, message }: InputProblem): boolean =>
+    !ownTextProblems(resolveSettings(stored), storedName).some(old => old.path === path && old.message === message)
+  const problems = checked.ok ? ownTextProblems(resolveSettings(checked.value), name).filter(isNew) : checked.problems
   if (!checked.ok || problems.length > 0) throw validationProblem(underPath('settings', problems))
   return checked.value
 }

@@ -23,7 +23,7 @@ const query = z.strictObject({ ...pageFields, ...eventSearchFields }).check(refu
 
 const TIME_MESSAGE = 'must be a time, such as "2030-01-31T12:00:00Z"'
 /** ISO 8601, as times are shown, or epoch milliseconds, as they are stored. */
-const timeSchema = z.union(
+export const momentSchema = z.union(
   [
     z.iso.datetime({ offset: true }).transform(Date.parse),
     z.number().refine(at => Number.isInteger(at) && at >= 0 && at <= MAX_ID_TIME, TIME_MESSAGE),
@@ -40,7 +40,7 @@ const replayOneBody = z
   .meta({ id: 'ReplayEventRequest', description: 'Without an endpoint: to all that the event was for.' })
 
 const replayBody = z
-  .strictObject({ since: timeSchema, until: timeSchema.optional(), endpoint_id })
+  .strictObject({ since: momentSchema, until: momentSchema.optional(), endpoint_id })
   .meta({ id: 'ReplayEventsRequest', description: 'From `since` (inclusive) to `until` (now).' })
 
 const eventExample: EventAnswer = {

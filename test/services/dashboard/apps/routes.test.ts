@@ -12,8 +12,10 @@ const ONE_SEND = { recipient: [{ max: 1, seconds: 86_400 }] }
 
 onEmbeddedStore('apps', fresh => {
   let admin: TestAdmin
+  let store: Awaited<ReturnType<typeof fresh>>
   beforeEach(async () => {
-    admin = await startAdmin(await fresh())
+    store = await fresh()
+    admin = await startAdmin(store)
   })
   afterEach(closeAdmins)
 
@@ -75,6 +77,18 @@ onEmbeddedStore('apps', fresh => {
       (await admin.ask('PATCH', `/apps/${app}`, { name: 'Shop', settings: { text_links: true } })).status,
     ).to.equal(200)
     expect((await admin.ask('PATCH', `/apps/${app}`, { name: 'com/x' })).status).to.equal(200)
+  })
+
+  it('are changed in other things while a text breaks a rule that came after it', async () => {
+    const { app } = await createTenant(admin)
+    const texts = { sms: { en: { text: '{code} at evil.{app}' } } }
+    await store.docs('apps').modify({ _id: app }, { $set: { name: 'com/x', 'settings.texts': texts } })
+    expect((await admin.ask('PATCH', `/apps/${app}`, { settings: { verify_attempts: 4 } })).status).to.equal(200)
+    expect((await admin.ask('PATCH', `/apps/${app}`, { closed: true })).status).to.equal(200)
+    const settings = { texts: { sms: { de: { text: '{code} at evil.{app}' } } } }
+    expect(errorPaths(await admin.ask('PATCH', `/apps/${app}`, { settings }))).to.deep.equal([
+      'settings.texts.sms.de.text',
+    ])
   })
 
   it('are not created with invalid settings', async () => {

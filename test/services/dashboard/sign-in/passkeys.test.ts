@@ -244,6 +244,7 @@ eachStore('a passkey', fresh => {
         'revokeApiKey',
         'putProvider',
         'deleteProvider',
+        'setSupabaseHook',
         'replacePrices',
         'creditCompany',
         'inviteUser',

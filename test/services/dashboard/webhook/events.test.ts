@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { Webhook } from 'standardwebhooks'
 import { newId } from '../../../../infra/ids.ts'
 import type { EventDoc } from '../../../../services/domain/webhooks/documents.ts'
 import { type NewEventFields, newEvent } from '../../../../services/domain/webhooks/new-event.ts'
@@ -32,6 +33,47 @@ eachStore('webhook events for an operator', fresh => {
   const endpoint = (app: string) => admin.ask('PUT', `/apps/${app}/webhook`, { url: 'https://shop.example/' })
   const records = async (action: string) =>
     (await admin.get('/audit')).body.items.filter((record: { action: string }) => record.action === action)
+
+  it('are fetched with the signature of a given secret, without those that the caller has', async () => {
+    const { app } = await createTenant(admin)
+    const other = await createTenant(admin)
+    const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+    const at = (ms: number) => newId('evt', NOW + ms)
+    const [before, first, second] = [at(-2), at(1), at(2)]
+    const full = { otp_id: 'otp_1', status: 'approved', channel: 'sms', country: 'GB', created_at: 'x' }
+    await insert(
+      event(before, app),
+      event(first, app, { payload: full }),
+      event(`${first}:whk_2`, app, { endpoint_id: 'whk_2' }),
+      event(second, app, { mode: 'test' }),
+      event(at(3), other.app),
+    )
+    const fetchEvents = async (known: string[]) => {
+      const body = { secret, since: NOW, known }
+      return (await admin.ask('POST', `/apps/${app}/events/fetch`, body)).body.events
+    }
+    const all = await fetchEvents([])
+    const testId = second.replace('evt_', 'evt_test_')
+    expect(all.map(({ id }: { id: string }) => id)).to.deep.equal([first, testId])
+    for (const { id, headers, body } of all) {
+      // The clock of this test stands still, so the public library would find the signature too old.
+      const signedAt = new Date(Number(headers['webhook-timestamp']) * 1000)
+      expect(signedAt.getTime()).to.equal(Math.floor(admin.clock.now() / 1000) * 1000)
+      expect(headers['webhook-signature']).to.equal(new Webhook(secret).sign(id, signedAt, body))
+      expect(JSON.parse(body).payload).to.deep.equal({ otp_id: 'otp_1', status: 'approved' })
+    }
+    expect((await fetchEvents([first])).map(({ id }: { id: string }) => id)).to.deep.equal([testId])
+    expect(await fetchEvents([first, testId])).to.deep.equal([])
+  })
+
+  it('are fetched past a page of those that the caller has', async () => {
+    const { app } = await createTenant(admin)
+    const ids = Array.from({ length: 201 }, (_, at) => newId('evt', NOW + at))
+    await insert(...ids.map(id => event(id, app)))
+    const body = { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', since: NOW, known: ids.slice(0, 200) }
+    const { events } = (await admin.ask('POST', `/apps/${app}/events/fetch`, body)).body
+    expect(events.map(({ id }: { id: string }) => id)).to.deep.equal(ids.slice(200))
+  })
 
   it('are listed for their app, newest first, with status and attempts', async () => {
     const { app } = await createTenant(admin)

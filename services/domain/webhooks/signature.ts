@@ -3,7 +3,7 @@
 //   X-Webhook-*  Countersign's own: hex, of the current secret alone, keyed with its literal bytes.
 //   webhook-*    Standard Webhooks, which public libraries verify: base64, one signature per secret, so that receivers can follow a rotation.
 import { createHmac } from 'node:crypto'
-import { standardSignature } from '../domain/webhooks/standard-signature.ts'
+import { standardSignature } from './standard-signature.ts'
 
 export interface SignatureInput {
   /** The event's id, the same at every attempt. */

@@ -1,0 +1,35 @@
+import type { Command } from 'commander'
+import { bodyOf, takeItems } from '../api.ts'
+import { addLimit, type LimitOption } from '../options.ts'
+import { examples, type Session } from '../session.ts'
+import { addNameAndClosing } from './name-and-closing.ts'
+
+export function addCompanies(program: Command, session: Session): void {
+  const companies = program.command('companies').description('list, create and close companies')
+  addLimit(companies.command('list').description('all companies')).action(async ({ limit }: LimitOption) => {
+    const api = session.api()
+    const items = await takeItems(limit, query => bodyOf(api.GET('/admin/v1/companies', { params: { query } })))
+    session.showList(items, {
+      ID: ({ id }) => id,
+      NAME: ({ name }) => name,
+      BALANCE: ({ balance }) => balance,
+      CLOSED: ({ closed_at }) => closed_at,
+    })
+  })
+  companies
+    .command('show <company>')
+    .description('one company with its balance')
+    .action(async (id: string) => {
+      session.showRecord(await bodyOf(session.api().GET('/admin/v1/companies/{id}', { params: { path: { id } } })))
+    })
+  companies
+    .command('create <name>')
+    .description('a new company')
+    .action(async (name: string) => {
+      session.showRecord(await bodyOf(session.api().POST('/admin/v1/companies', { body: { name } })))
+    })
+  addNameAndClosing(companies, 'company', session, (id, body) =>
+    bodyOf(session.api().PATCH('/admin/v1/companies/{id}', { params: { path: { id } }, body })),
+  )
+  examples(companies, 'companies create Acme', 'companies list --limit 500', 'companies close cmp_… --yes')
+}
