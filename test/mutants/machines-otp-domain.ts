@@ -152,8 +152,8 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   {
     fault: 'a new name of an app makes its own text longer than two segments',
     file: 'services/dashboard/apps/routes.ts',
-    original: 'settings: applySettingsPatch(stored.settings, settings, name ?? stored.name)',
-    planted: 'settings: applySettingsPatch(stored.settings, settings, stored.name)',
+    original: 'settings: applySettingsPatch(stored.settings, settings, name ?? stored.name, stored.name)',
+    planted: 'settings: applySettingsPatch(stored.settings, settings, stored.name, stored.name)',
     tests: ['test/flow/send.test.ts'],
   },
   {
