@@ -43,21 +43,33 @@ describeFlow('a resend', flow => {
     const replayed = await server.send(to, { idempotency: `one ${to}` })
     expect(replayed.body, 'a replay is none').to.deep.equal(first.body)
     expect(replayed.headers.get('idempotent-replayed')).to.equal('true')
-    expect((await device.send(to)).body.otp_id, 'a stranger cannot be handed it').not.to.equal(otp_id)
-    await flow.waitForCode(to, 2)
+    const byDevice = await device.send(to)
+    expect(byDevice.body.otp_id, 'a stranger cannot be handed it').not.to.equal(otp_id)
+    expect((await device.send(to)).body.otp_id, 'nor that of another device').not.to.equal(byDevice.body.otp_id)
+    await flow.waitForCode(to, 3)
 
     await flow.advance(30_000)
     const idempotency = `two ${to}`
     const both = await Promise.all([server.send(to, { idempotency }), server.send(to, { idempotency })])
     expect(both.map(({ body }) => body.otp_id)).to.deep.equal([otp_id, otp_id])
     expect(both.map(({ headers }) => headers.get('idempotent-replayed')).sort()).to.deep.equal([null, 'true'].sort())
-    expect(await flow.waitForCode(to, 3), 'the same code').to.equal(code)
+    await flow.waitForCode(to, 4)
     expect((await server.send(to, { idempotency })).body.otp_id, 'in the cooldown too').to.equal(otp_id)
     expect((await server.status(otp_id)).body.deliveries).to.have.length(2)
 
     expect((await server.verify(otp_id, code)).body.matched).to.equal(true)
     expect((await server.send(to)).body.otp_id, 'once it has ended').not.to.equal(otp_id)
     expect((await server.send(to, { idempotency })).body.otp_id).to.equal(otp_id)
+  })
+
+  it('is no second send where a message approves: whoever sends it would approve the session that had it first', async () => {
+    const channels = { whatsapp: { mode: 'link_inbound', business_number: '+15005550100' } }
+    const settings = { reuse_pending: true, channels, routing: { default: ['whatsapp'] }, ...NO_COOLDOWN }
+    const { server } = await flow.createTenant(settings)
+    const to = freshNumber()
+    const [first, second] = [await server.send(to), await server.send(to)]
+    expect([first.status, first.body.completion]).to.deep.equal([200, 'inbound'])
+    expect(second.body.otp_id).to.be.a('string').and.not.to.equal(first.body.otp_id)
   })
 
   it('by a person of the company has the cooldown and the attempts of any other, and is in the audit log', async () => {

@@ -24,7 +24,7 @@ import type { MessageResult } from './answers.ts'
 import { createCancel } from './cancel.ts'
 import { createExchange } from './exchange.ts'
 import { createResend, type ResendDeps } from './resend.ts'
-import { createSendOrResend, type ReuseDeps } from './reuse-pending.ts'
+import { createReuseKey, createSendOrResend, type ReuseDeps } from './reuse-pending.ts'
 import { createSend, type SendDeps } from './send.ts'
 import { createVerify } from './verify.ts'
 
@@ -54,19 +54,24 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
   const send = createSend(deps)
   const resend = createResend(deps)
   const sendOrResend = createSendOrResend({ ...deps, send, resend })
+  const reuseKeyOf = createReuseKey(deps)
   const verify = createVerify(deps)
   const cancel = createCancel(deps)
   const exchange = createExchange(deps)
   const runPerClaim = createSerialRunner()
+  const runPerRecipient = createSerialRunner()
   const takeTurn = createConcurrencyLimit(MAX_CALLS_IN_PROGRESS)
   const reportMissingKey = createMissingKeyReporter(deps)
 
   return async received => {
     const call = received.body as OtpCall
     const executeInTurn = () => takeTurn(() => execute(received, call))
+    if (call.type !== 'otp.send') return executeInTurn()
     // Repeated calls with one idempotency key wait here for the first one, so that they do not poll the store or take the turns of others.
-    if (call.type === 'otp.send' && call.claim !== null) return runPerClaim(call.claim.ids.join(), executeInTurn)
-    return executeInTurn()
+    const { claim } = call
+    const executeOfClaim = claim === null ? executeInTurn : () => runPerClaim(claim.ids.join(), executeInTurn)
+    // So do calls that ask to resend what an earlier one for the same recipient has started.
+    return call.reuse_pending ? runPerRecipient(reuseKeyOf(call), executeOfClaim) : executeOfClaim()
   }
 
   async function execute(received: ReceivedCall, call: OtpCall): Promise<OtpAnswer> {
@@ -106,13 +111,19 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     })
   }
 
+  /** The setting holds for servers: a device could join, and spend, what a stranger has started. */
+  function sendBySettings(...[id, call, app, trace]: Parameters<typeof send>): Promise<MessageResult> {
+    if (call.reuse_pending) return sendOrResend(id, call, app, trace)
+    const reuses = app.settings.reuse_pending && call.by.kind === 'server' && call.sealed_code === undefined
+    if (!reuses) return send(id, call, app, trace)
+    return runPerRecipient(reuseKeyOf(call), () => sendOrResend(id, call, app, trace))
+  }
+
   async function handle(id: string, call: OtpCall, trace: Trace | undefined): Promise<CallResult> {
     switch (call.type) {
       case 'otp.send': {
         const app = await loadApp(call)
-        const reuses = call.reuse_pending || (app.settings.reuse_pending && call.sealed_code === undefined)
-        const sendOne = reuses ? sendOrResend : send
-        return { ...(await sendOne(id, call, app, trace)), settings: app.settings }
+        return { ...(await sendBySettings(id, call, app, trace)), settings: app.settings }
       }
       case 'otp.resend': {
         const app = await loadApp(call)

@@ -1,14 +1,13 @@
 // A send that does not start a second verification while the recipient's latest one is pending: then it is a resend of that one, with the
 // rules of a resend. In: the call. Out: what the send or the resend answers. Calls for one recipient take turns: in this process one after
-// the other, between processes by a claim that is held for as long as the call takes.
+// the other (call-handler.ts), between processes by a claim that is held for as long as the call takes.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import { createSerialRunner } from '../../../infra/serial-runner.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import { statusAt } from '../../../machines/otp.code-life.ts'
+import { completionOf } from '../../../machines/otp.queries.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
-import { CLAIM_HELD_MS } from '../../domain/verifications/claim-holds.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import { latestOfRecipient } from '../../domain/verifications/latest-of-recipient.ts'
@@ -20,18 +19,29 @@ import type { Claims } from './idempotency-claims.ts'
 import type { createResend } from './resend.ts'
 import { claimLifeMs, type createSend, existingOtp, type SendCall } from './send.ts'
 
+/** Longer than a call takes. After a crash the recipient waits for no longer. */
+const TURN_MS = 10_000
+
 export interface ReuseDeps {
   keyring: Pick<Keyring, 'indexes' | 'seal' | 'unseal'>
   claims: Claims
-  otps: Pick<Docs<OtpDoc>, 'find'>
+  otps: Pick<Docs<OtpDoc>, 'find' | 'update'>
   clock: Pick<Clock, 'now'>
   send: ReturnType<typeof createSend>
   resend: ReturnType<typeof createResend>
 }
 
-export function createSendOrResend({ keyring, claims, otps, clock, send, resend }: ReuseDeps) {
-  const runPerRecipient = createSerialRunner()
+/** Names the recipient of a call, under every data key. */
+export const createReuseKey =
+  ({ keyring }: Pick<ReuseDeps, 'keyring'>) =>
+  ({ by, sealed_recipient }: SendCall): string => {
+    const text = keyring.unseal(sealed_recipient, inFlight.recipient)
+    const recipient = acceptRecipient(text, by.mode)?.parsed.value
+    // The send refuses it.
+    return recipient === undefined ? 'none' : reuseIndexes(keyring, by, recipient).sort().join()
+  }
 
+export function createSendOrResend({ keyring, claims, otps, clock, send, resend }: ReuseDeps) {
   return async (
     command_id: string,
     call: SendCall,
@@ -50,7 +60,8 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
       if (keyed?.kind === 'bound') return { answer: existingOtp(keyed.otp, command_id) }
       const { challenge_solution } = call
       const resent = await resend(
-        command_id,
+        // The resend of a key happens once, also if the process dies before the key is bound.
+        call.claim?.ids[0] ?? command_id,
         {
           type: 'otp.resend',
           by,
@@ -60,37 +71,41 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
         },
         app,
         trace,
-      ).catch(async error => {
-        if (keyed) await claims.release(keyed).catch(() => {})
-        throw error
-      })
-      if (keyed && resent.answer.kind === 'refused') await claims.release(keyed)
-      else if (keyed) await claims.bind(keyed, latest._id)
+      )
+      if (keyed && call.claim && resent.answer.kind !== 'refused') {
+        // First, so that an erasure of the verification finds the claims.
+        await otps.update(call.claim.ids.map(id => ({ ids: [latest._id], update: { $addToSet: { claims: id } } })))
+        await claims.bind(keyed, latest._id)
+      } else if (keyed) await claims.release(keyed)
       return resent
     }
 
-    const ids = reuseIndexes(keyring, by, recipient).sort()
-    return runPerRecipient(ids.join(), async () => {
-      // It holds no key: nothing is found by it once the call is over.
-      const claim = { ids, sealed_key: keyring.seal('', 'reuse') }
-      const turn = await claims.claim(claim, call.otp_id, CLAIM_HELD_MS)
-      try {
-        // Bound: another process has just started a verification, and has not ended its turn yet.
-        const latest = turn.kind === 'bound' ? turn.otp : await latestOfRecipient({ otps, keyring }, by, recipient)
-        if (latest === null || !isReusable(latest, call, clock.now())) return await start()
-        return await resendInstead(latest)
-      } finally {
-        // A claim that stays is free again soon.
-        if (turn.kind === 'held') await claims.release(turn).catch(() => {})
-      }
-    })
+    // It holds no key: nothing is found by it once the call is over.
+    const claim = { ids: reuseIndexes(keyring, by, recipient).sort(), sealed_key: keyring.seal('', 'reuse') }
+    const turn = await claims.claim(claim, call.otp_id, TURN_MS)
+    try {
+      const found = await latestOfRecipient({ otps, keyring }, by, recipient)
+      // Bound: another process has just started a verification, and has not ended its turn yet.
+      const latest = turn.kind === 'bound' && (found === null || found._id < turn.otp._id) ? turn.otp : found
+      if (latest === null || !isReusable(latest, call, clock.now())) return await start()
+      const resent = await resendInstead(latest)
+      return endedMeanwhile(resent) ? await start() : resent
+    } finally {
+      // A claim that stays is free again soon.
+      if (turn.kind === 'held') await claims.release(turn).catch(() => {})
+    }
   }
 }
+
+const endedMeanwhile = ({ answer }: MessageResult): boolean =>
+  answer.kind === 'refused' && answer.error === 'ResendNotAllowedError' && answer.cause === 'not_pending'
 
 function isReusable(latest: OtpDoc, { otp_id, channel, without_link }: SendCall, now: number): boolean {
   // This call made it, and was delivered again.
   if (latest._id === otp_id) return false
   const { value, context: otp } = toCurrentVersion(latest)
+  // Who has the link of another session would approve that session by sending its message.
+  if (completionOf(otp) === 'inbound') return false
   const needsLink = otp.link !== null || (channel === 'whatsapp' && otp.whatsapp !== 'template')
   return statusAt(value, otp, now) === 'pending' && !(without_link && needsLink)
 }
