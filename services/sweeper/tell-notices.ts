@@ -12,6 +12,7 @@ import { HOUR_MS, MINUTE_MS } from '../../infra/time.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { NoticeDoc } from '../domain/notices/documents.ts'
 import type { SendConsoleMail } from '../domain/tenancy/console-mail.ts'
+import { isClosed } from '../domain/tenancy/documents.ts'
 import { userContext } from '../domain/users/documents.ts'
 import { notifyOps } from '../domain/webhooks/ops-events.ts'
 import { noticeMail } from './notice-mail.ts'
@@ -62,7 +63,11 @@ export function createTellNotices(deps: TellNoticeDeps) {
       if (!notice || stopping) return
       if (await mail(notice, user_id))
         notice = await save(notice, { mails: withSent(notice.mails, user_id, clock.now()) })
-      else unsent += 1
+      else {
+        unsent += 1
+        // A mail that fails may take as long as the notice is taken for.
+        notice = await save(notice, {})
+      }
     }
     if (!notice) return
     const { _id, rev } = notice
@@ -88,8 +93,8 @@ export function createTellNotices(deps: TellNoticeDeps) {
         store.docs('apps').get([app_id]),
       ])
       const [user, company] = [users.get(user_id), companies.get(company_id)]
-      // Who was removed, or is an owner no more, is not told.
-      if (!company || user?.role !== 'owner') return true
+      // Who was removed, or is an owner no more, is not told. Owners of a closed company cannot act.
+      if (!company || isClosed(company) || user?.role !== 'owner') return true
       const text = noticeMail(notice, { company, app: apps.get(app_id), publicUrl })
       const recipient = keyring.unseal(user.sealed_email, userContext.email(user_id))
       const id = mails.find(one => one.user_id === user_id)?.mail_id as string
