@@ -4,10 +4,12 @@
 // A receipt counts only for deliveries that this app gave to this provider: the attempt says so. It is saved before the provider is called,
 // so it is there when the receipt comes. The attempt at a `repeatable` provider is saved after the call, and a receipt that comes sooner
 // changes nothing; today only the sandbox is repeatable, and no vendor calls back for it.
+
 import { createHash } from 'node:crypto'
 import type { Broker } from '../../../infra/broker/broker.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { isId } from '../../../infra/ids.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
@@ -118,7 +120,7 @@ export function createHandleCallback({
     const fields = { otp_id, delivery_id, status }
     if (status === 'failed' && (await isSuperseded(attempt, receipt)))
       return logOutcome(source, 'receipt', 'superseded', fields)
-    const details = receiptDetails(source, receipt)
+    const details = receiptDetails(source, receipt, otp_id)
     const report: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, ...details, at: clock.now() }
     const id = `${delivery_id}@${source.provider}:${status}`
     await broker.publish('otp.reports', { id, body: report, trace: source.trace })
@@ -153,9 +155,15 @@ export function createHandleCallback({
   }
 }
 
-/** A receipt does not say who the recipient is, so the general rules must hide it in the vendor's words. */
-function receiptDetails({ provider, secrets }: CallbackSource, { status, failure }: Receipt): ReportDetails {
+/** A receipt does not say who the recipient is, so the general rules must hide it in the vendor's words. They know codes of digits alone, so
+ *  of a message, whose code may have letters, the words are left out. */
+function receiptDetails(
+  { provider, secrets }: CallbackSource,
+  { status, failure }: Receipt,
+  otp_id: string,
+): ReportDetails {
   if (status !== 'failed') return { provider }
+  if (isId('msg', otp_id)) return { provider, reason: failure?.reason ?? 'provider_failed' }
   const vendor_code = scrubVendorCode(failure?.vendorCode ?? null, null, secrets)
   const vendor_text = scrubVendorText(failure?.vendorText ?? null, null, secrets)
   return {

@@ -50,25 +50,32 @@ export function createHookRouter(deps: HookDeps): Router {
   const secrets = createCache(app_id => tenancy.hookSecrets(app_id), { ...TENANT_CACHE, clock })
   const recordRefusal = createRecordRefusal(refusals, 'message')
 
+  /** The OTP actor records what it refuses itself. */
+  async function recorded<Result>(ctx: Context, by: Identity, task: () => Promise<Result>): Promise<Result> {
+    return task().catch(error => {
+      recordRefusal(by, traceOf(ctx).request_id, error)
+      throw error
+    })
+  }
+
   async function sendAll(ctx: Context, by: Identity, idempotencyKey: string, messages: readonly HookMessage[]) {
     const trace = traceOf(ctx)
     for (const [nth, message] of messages.entries()) {
       const key = idempotencyKey === '' ? '' : `${idempotencyKey}:${nth}`
-      const { otp_id } = respond(await ask(calls.createMessage(message, by, key), trace), trace)
+      const answered = await recorded(ctx, by, async () => ask(calls.createMessage(message, by, key), trace))
+      const { otp_id } = respond(answered, trace)
       describeRequest(ctx, { otp_id })
     }
   }
 
   const kratos: Middleware = async ctx => {
     const by = await authenticate(ctx)
-    try {
+    const messages = await recorded(ctx, by, async () => {
       if (by.app_id !== ctx.params.app_id) throw httpException(401, 'The API key is not of this app.')
-      await sendAll(ctx, by, ctx.get('idempotency-key'), parse(kratosBody, await readJson(ctx)))
-      ctx.body = {}
-    } catch (error) {
-      recordRefusal(by, traceOf(ctx).request_id, error)
-      throw error
-    }
+      return parse(kratosBody, await readJson(ctx))
+    })
+    await sendAll(ctx, by, ctx.get('idempotency-key'), messages)
+    ctx.body = {}
   }
 
   /** Null when the signature is wrong. */
@@ -85,19 +92,20 @@ export function createHookRouter(deps: HookDeps): Router {
 
   const supabase: Middleware = async ctx => {
     ctx.set('Cache-Control', 'no-store')
-    let by: Identity | null = null
     try {
       const body = await readBytes(ctx, MAX_BODY_BYTES)
-      by = await identifySupabase(ctx, body)
+      const by = await identifySupabase(ctx, body)
       if (by === null) throw httpException(401, 'The signature is missing, wrong or old.')
-      const json = parseJson(body.toString())
-      if (!json.ok) throw httpException(400, `The body is ${json.message}.`)
-      await sendAll(ctx, by, ctx.get('webhook-id'), parse(supabaseBody, json.value))
+      const messages = await recorded(ctx, by, async () => {
+        const json = parseJson(body.toString())
+        if (!json.ok) throw httpException(400, `The body is ${json.message}.`)
+        return parse(supabaseBody, json.value)
+      })
+      await sendAll(ctx, by, ctx.get('webhook-id'), messages)
       ctx.body = {}
     } catch (error) {
       const { status, message, extras } = asProblem(error)
       if (status >= 500 && status !== 503) throw error
-      if (by !== null) recordRefusal(by, traceOf(ctx).request_id, error)
       ctx.set(extras.headers ?? {})
       ctx.status = status === 401 || status === 503 ? status : 200
       ctx.body = { error: { http_code: status, message } }
