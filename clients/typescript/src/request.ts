@@ -24,7 +24,8 @@ export async function request(send: typeof fetch, { url, ...init }: Request, lim
   const timer = setTimeout(end, timeout)
   signal?.addEventListener('abort', end)
   try {
-    const response = await send(url, { ...init, signal: ending.signal })
+    // A redirect could hand recipient and code to another server.
+    const response = await send(url, { ...init, redirect: 'error', signal: ending.signal })
     const body = parse(await response.text())
     if (!response.ok || body === undefined) throw answerError(response.status, response.headers, body)
     return body
