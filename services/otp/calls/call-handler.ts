@@ -24,8 +24,8 @@ import type { MessageResult } from './answers.ts'
 import { createCancel } from './cancel.ts'
 import { createExchange } from './exchange.ts'
 import { createResend, type ResendDeps } from './resend.ts'
-import { createReuseKey, createSendOrResend, type ReuseDeps } from './reuse-pending.ts'
-import { createSend, type SendDeps } from './send.ts'
+import { createSendOrResend, type ReuseDeps, reuseKeyOf } from './reuse-pending.ts'
+import { createSend, type SendCall, type SendDeps } from './send.ts'
 import { createVerify } from './verify.ts'
 
 export type CallDeps = SendDeps &
@@ -50,11 +50,10 @@ const EXPIRED_DETAIL = 'Its caller does not wait any longer. Nothing was execute
 export const MAX_CALLS_IN_PROGRESS = 128
 
 export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => Promise<OtpAnswer> {
-  const { apps, clock, log, refusals } = deps
+  const { apps, clock, keyring, log, refusals } = deps
   const send = createSend(deps)
   const resend = createResend(deps)
   const sendOrResend = createSendOrResend({ ...deps, send, resend })
-  const reuseKeyOf = createReuseKey(deps)
   const verify = createVerify(deps)
   const cancel = createCancel(deps)
   const exchange = createExchange(deps)
@@ -71,7 +70,12 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     const { claim } = call
     const executeOfClaim = claim === null ? executeInTurn : () => runPerClaim(claim.ids.join(), executeInTurn)
     // So do calls that ask to resend what an earlier one for the same recipient has started.
-    return call.reuse_pending ? runPerRecipient(reuseKeyOf(call), executeOfClaim) : executeOfClaim()
+    return call.reuse_pending ? inTurnOfRecipient(call, executeOfClaim) : executeOfClaim()
+  }
+
+  function inTurnOfRecipient<Result>(call: SendCall, task: () => Promise<Result>): Promise<Result> {
+    const recipient = reuseKeyOf(keyring, call)
+    return recipient === null ? task() : runPerRecipient(recipient, task)
   }
 
   async function execute(received: ReceivedCall, call: OtpCall): Promise<OtpAnswer> {
@@ -116,7 +120,7 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     if (call.reuse_pending) return sendOrResend(id, call, app, trace)
     const reuses = app.settings.reuse_pending && call.by.kind === 'server' && call.sealed_code === undefined
     if (!reuses) return send(id, call, app, trace)
-    return runPerRecipient(reuseKeyOf(call), () => sendOrResend(id, call, app, trace))
+    return inTurnOfRecipient(call, () => sendOrResend(id, call, app, trace))
   }
 
   async function handle(id: string, call: OtpCall, trace: Trace | undefined): Promise<CallResult> {

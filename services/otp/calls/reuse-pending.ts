@@ -3,6 +3,7 @@
 // the other (call-handler.ts), between processes by a claim that is held for as long as the call takes.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { isMissingKeyError } from '../../../infra/crypto/missing-key-reporter.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import { statusAt } from '../../../machines/otp.code-life.ts'
@@ -31,15 +32,25 @@ export interface ReuseDeps {
   resend: ReturnType<typeof createResend>
 }
 
-/** Names the recipient of a call, under every data key. */
-export const createReuseKey =
-  ({ keyring }: Pick<ReuseDeps, 'keyring'>) =>
-  ({ by, sealed_recipient }: SendCall): string => {
-    const text = keyring.unseal(sealed_recipient, inFlight.recipient)
-    const recipient = acceptRecipient(text, by.mode)?.parsed.value
-    // The send refuses it.
-    return recipient === undefined ? 'none' : reuseIndexes(keyring, by, recipient).sort().join()
+type Recipients = Pick<Keyring, 'indexes' | 'unseal'>
+
+/** Undefined for a text that is no recipient: the send refuses it. */
+const recipientOf = (keyring: Recipients, { by, sealed_recipient }: SendCall): string | undefined =>
+  acceptRecipient(keyring.unseal(sealed_recipient, inFlight.recipient), by.mode)?.parsed.value
+
+const turnsOf = (keyring: Recipients, { by }: SendCall, recipient: string): string[] =>
+  reuseIndexes(keyring, by, recipient).sort()
+
+/** Names the recipient of a call, under every data key. Null where it cannot be read: the call itself answers that. */
+export function reuseKeyOf(keyring: Recipients, call: SendCall): string | null {
+  try {
+    const recipient = recipientOf(keyring, call)
+    return recipient === undefined ? null : turnsOf(keyring, call, recipient).join()
+  } catch (error) {
+    if (isMissingKeyError(error)) return null
+    throw error
   }
+}
 
 export function createSendOrResend({ keyring, claims, otps, clock, send, resend }: ReuseDeps) {
   return async (
@@ -50,8 +61,7 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
   ): Promise<MessageResult> => {
     const { by } = call
     const start = () => send(command_id, call, app, trace)
-    const recipient = acceptRecipient(keyring.unseal(call.sealed_recipient, inFlight.recipient), by.mode)?.parsed.value
-    // The send refuses it.
+    const recipient = recipientOf(keyring, call)
     if (recipient === undefined) return start()
 
     /** A call with an idempotency key that has its answer gets that one; otherwise the key leads to the verification that is resent. */
@@ -81,7 +91,7 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
     }
 
     // It holds no key: nothing is found by it once the call is over.
-    const claim = { ids: reuseIndexes(keyring, by, recipient).sort(), sealed_key: keyring.seal('', 'reuse') }
+    const claim = { ids: turnsOf(keyring, call, recipient), sealed_key: keyring.seal('', 'reuse') }
     const turn = await claims.claim(claim, call.otp_id, TURN_MS)
     try {
       const found = await latestOfRecipient({ otps, keyring }, by, recipient)
