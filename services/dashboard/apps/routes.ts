@@ -185,8 +185,9 @@ function applySettingsPatch(
   storedName = name,
 ): SettingsInput {
   const checked = patch === undefined ? ({ ok: true, value: stored } as const) : patchSettings(stored, patch)
+  const had = ownTextProblems(resolveSettings(stored), storedName)
   const isNew = ({ path, message }: InputProblem): boolean =>
-    !ownTextProblems(resolveSettings(stored), storedName).some(old => old.path === path && old.message === message)
+    !had.some(old => old.path === path && old.message === message)
   const problems = checked.ok ? ownTextProblems(resolveSettings(checked.value), name).filter(isNew) : checked.problems
   if (!checked.ok || problems.length > 0) throw validationProblem(underPath('settings', problems))
   return checked.value
