@@ -15,6 +15,12 @@ const render = (part: Part): string => {
 }
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const CHARACTERS = new Map(Object.entries(ENTITIES).map(([char, entity]) => [entity, char]))
+
+/** The text of what was escaped. */
+export const unescapeHtml = (escaped: string): string =>
+  escaped.replace(/&[#\w]+;/g, entity => CHARACTERS.get(entity) ?? entity)
+
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, char => ENTITIES[char] ?? char)
 
 /** Between tags, where a quote needs no entity: a third of the characters of a sample are quotes. */

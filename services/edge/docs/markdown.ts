@@ -1,6 +1,7 @@
 // In: the HTML of a page of the reference. Out: the same as Markdown, for programs that read. It knows the tags that these pages are made
 // of, and leaves out what only a browser can use: forms, the choice of a language, links to neighbours.
 import { FRONT_PATH } from './front-path.ts'
+import { unescapeHtml } from './html.ts'
 
 const LEFT_OUT = new Set(['fieldset', 'form', 'nav', 'datalist'])
 const FENCE = '```'
@@ -87,10 +88,10 @@ export function toMarkdown(page: string): string {
           ? (opened[tag]?.(name => new RegExp(` ${name}="([^"]*)"`).exec(attributes)?.[1] ?? '') ?? '')
           : (closed[tag]?.() ?? ''),
       )
-    else if (isInPre) written.push(decoded(token))
+    else if (isInPre) written.push(unescapeHtml(token))
     // Between two tags that begin lines of their own.
     else if (token.trim() !== '' || !/[\s|]$/.test(written.at(-1) ?? ''))
-      written.push(decoded(token).replaceAll(/\s+/g, ' '))
+      written.push(unescapeHtml(token).replaceAll(/\s+/g, ' '))
   }
   return `${written
     .join('')
@@ -104,7 +105,3 @@ const isOwnAnchor = (href = ''): boolean => href.startsWith('#')
 
 export const markdownAddress = (href: string): string =>
   href.startsWith(`${FRONT_PATH}/`) ? href.replace(/(#|$)/, '.md$1') : href
-
-const ENTITIES: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" }
-const decoded = (text: string): string =>
-  text.replace(/&(?:amp|lt|gt|quot|#39);/g, entity => ENTITIES[entity] ?? entity)
