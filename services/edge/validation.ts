@@ -13,7 +13,7 @@ export function parseBody<Schema extends z.ZodObject>(schema: Schema, json: unkn
   throw validationProblem([...issues.flatMap(problemsOf), ...refused])
 }
 
-function problemsOf(issue: z.core.$ZodIssue): InputProblem[] {
+export function problemsOf(issue: z.core.$ZodIssue): InputProblem[] {
   const path = dottedPath(issue.path)
   // The name of the member is wrong, and only the inner issue says why.
   return issue.code === 'invalid_key'

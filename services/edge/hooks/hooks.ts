@@ -16,13 +16,13 @@ import { parseJson } from '../../../infra/json.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { Identity, OtpAnswer, OtpCall } from '../../../machines/calls.ts'
 import type { RefusalLog } from '../../domain/refusals/refusal-log.ts'
-import { dottedPath } from '../../domain/tenancy/problems.ts'
 import { TENANT_CACHE, type Tenancy } from '../../domain/tenancy/tenancy.ts'
 import { validationProblem } from '../../domain/validation-problem.ts'
 import { isSignedBy } from '../../domain/webhooks/standard-signature.ts'
 import type { Answer } from '../answers.ts'
 import type { Calls } from '../calls.ts'
 import { createRecordRefusal } from '../record-refusal.ts'
+import { problemsOf } from '../validation.ts'
 import type { HookMessage } from './hook-message.ts'
 import { kratosBody } from './kratos.ts'
 import { supabaseBody } from './supabase.ts'
@@ -118,5 +118,5 @@ export function createHookRouter(deps: HookDeps): Router {
 function parse<Schema extends z.ZodType<HookMessage[]>>(schema: Schema, body: unknown): HookMessage[] {
   const parsed = schema.safeParse(body)
   if (parsed.success) return parsed.data
-  throw validationProblem(parsed.error.issues.map(({ path, message }) => ({ path: dottedPath(path), message })))
+  throw validationProblem(parsed.error.issues.flatMap(problemsOf))
 }

@@ -18,7 +18,6 @@ import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { problem } from '../../domain/errors.ts'
 import type { RefusalLog } from '../../domain/refusals/refusal-log.ts'
 import { inWords } from '../../domain/tenancy/problem-words.ts'
-import { dottedPath } from '../../domain/tenancy/problems.ts'
 import { otpIdOfSid, twilioSid } from '../../domain/tenancy/twilio-sids.ts'
 import { validationProblem } from '../../domain/validation-problem.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
@@ -31,6 +30,7 @@ import { basicCredentialsOf, type Identify } from '../api-keys.ts'
 import type { Calls } from '../calls.ts'
 import { createRecordRefusal } from '../record-refusal.ts'
 import type { Verified } from '../schemas.answers.ts'
+import { problemsOf } from '../validation.ts'
 import { answerProblem } from './errors.ts'
 import { TWILIO_OPERATIONS, TWILIO_ROOT } from './operations.ts'
 import { checkOf, verificationOf } from './resources.ts'
@@ -111,7 +111,7 @@ export function createTwilioRouter(deps: TwilioDeps): Router {
   function show(ctx: Context, doc: OtpDoc, status: number): void {
     describeRequest(ctx, { otp_id: doc._id })
     ctx.status = status
-    const base = http.publicUrl?.replace(/\/$/, '') ?? ctx.origin
+    const base = http.publicUrl ?? ctx.origin
     ctx.body = unsealed(traceOf(ctx), () => verificationOf(keyring, doc, clock.now(), base))
   }
 
@@ -202,7 +202,7 @@ function parseForm<Schema extends z.ZodType>(schema: Schema, form: URLSearchPara
   const issues = result.error?.issues ?? []
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
   const problems = [
-    ...issues.map(({ path, message }) => ({ path: dottedPath(path), message })),
+    ...issues.flatMap(problemsOf),
     ...twice.filter(name => known.includes(name)).map(path => ({ path, message: 'must be given once' })),
   ]
   if (problems.length > 0 || !result.success) throw validationProblem(problems)
