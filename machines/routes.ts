@@ -1,0 +1,75 @@
+// What is known about a route: one provider on one channel in one country, for the traffic of one kind of key. Everything about learned
+// routes starts from these types: routes.estimate.ts (what the evidence says), routes.order.ts (which provider comes first) and
+// routes.silence.ts (whether a provider that accepts messages delivers none). All of them are pure: time and chance are arguments.
+import type { Channel } from './channels.ts'
+import type { KeyKind } from './otp.ts'
+
+export interface RouteKey {
+  /** Traffic of devices is kept apart, so that a flood by devices steers nothing for servers. */
+  kind: KeyKind
+  channel: Channel
+  /** Null for email addresses and for numbers of no country. */
+  country: string | null
+  provider: string
+}
+
+/** Messages that started in one stretch of time. `approved` are those that earned an approval: the last message before it. */
+export interface RouteCounts {
+  /** When the stretch begins. */
+  start: number
+  /** Accepted by the provider. */
+  messages: number
+  delivered: number
+  approved: number
+}
+
+/** The length of a stretch in the fast window. */
+export const ROUTE_SLOT_MS = 10_000
+
+/** What is stored about a route over time. */
+export interface RouteHistory extends RouteKey {
+  /** By hour, oldest first, of the last 30 days. */
+  hours: readonly RouteCounts[]
+  /** By ROUTE_SLOT_MS, oldest first, of the last hours. The same messages are in `hours` too. */
+  slots: readonly RouteCounts[]
+  /** How long approvals took, in seconds: the half and nine of ten were faster. Null without approvals. */
+  seconds_p50: number | null
+  seconds_p90: number | null
+}
+
+/** Judged messages: older than the time in which nine of ten approve. Each weighs less the older it is, half after 24 hours. */
+export interface Evidence {
+  approved: number
+  missed: number
+}
+
+/** Where the sequential test for silence stands. */
+export interface Silence {
+  /** Grows with messages that nobody approves, and falls with approvals. */
+  score: number
+  /** Slots up to this time are in the score. */
+  judged_until: number
+  /** Since when the provider is silent in this country; null while it is not. */
+  since: number | null
+}
+
+/** What the processes that send, and the screens, know about a route. */
+export interface RouteFact extends RouteKey {
+  /** Of the last 30 days, without decay. */
+  messages: number
+  delivered: number
+  approved: number
+  evidence: Evidence
+  seconds_p50: number | null
+  silence: Silence
+}
+
+/** Why a provider came first. Stored with the delivery where it was not simply the first in the list. */
+export interface RouteReason {
+  /** `best`: the highest estimate. `explored`: another one, to learn. `probe`: a silent one, to notice its recovery. `spared`: the ones
+   *  listed before it are silent. */
+  rule: 'best' | 'explored' | 'probe' | 'spared'
+  /** The share of messages that this provider gets first, and its conversion by the evidence, both from 0 to 1 with three digits. */
+  share: number
+  conversion: number
+}
