@@ -3,6 +3,7 @@
 // Secrets (recipient, salt, given code, link) are sealed text here. The machine copies them and never reads them.
 import type { Channel, Obstacle } from './channels.ts'
 import type { ErrorType } from './errors.ts'
+import type { RouteReason } from './routes.ts'
 import type { WhatsAppMode } from './settings.ts'
 import type { WebhookEvent } from './webhook-events.ts'
 
@@ -73,11 +74,13 @@ export interface Delivery {
   /** The error code and text in the vendor's receipt of the failure, without personal data; absent where the receipt had none. */
   vendor_code?: string
   vendor_text?: string
+  /** Why its provider was called first; absent where that was simply the first in the list, and where another one was called before. */
+  because?: RouteReason
 }
 
 /** What a report says of a delivery beside its status. */
 export type ReportDetails = {
-  [detail in 'provider' | 'reason' | 'vendor_code' | 'vendor_text']?: Delivery[detail] | undefined
+  [detail in 'provider' | 'reason' | 'vendor_code' | 'vendor_text' | 'because']?: Delivery[detail] | undefined
 }
 
 /** What a message costs on each channel, in micro-units. A channel that is missing is free. */
@@ -141,6 +144,8 @@ export interface Otp {
   /** When it was canceled or its time was up; present only where an endpoint asked to be told. */
   ended_at?: number
   exchange: { key_id: string; at: number } | null
+  /** Learned routes leave it out: the guard suspected a message of it, or the recipient had another verification shortly before. */
+  unlearned?: true
 }
 
 /** What a resend or a fallback needs from outside the machine: the usable channels, their prices and a new delivery id. */
@@ -169,6 +174,7 @@ export type OtpStart = Pick<
   | 'order'
   | 'whatsapp'
   | 'channel'
+  | 'unlearned'
 > & { at: number; delivery_id: string; link: Link | null; prices: Prices }
 
 /** `at` is when the event happened. `event_id` is the id of the webhook event that it may cause; absent where no endpoint asks for that. */
