@@ -77,6 +77,15 @@ export default function Routing() {
           </Editable>
         </Card>
       </div>
+      <Card
+        title="Providers of a channel"
+        lead="Which of them gets a message first. If it fails, the next one gets it."
+      >
+        <Editable may={may}>
+          <SettingField draft={draft} path="routing.providers" />
+          {routing.providers === 'best' && <SettingField draft={draft} path="routing.worth_micros" />}
+        </Editable>
+      </Card>
       <Explain providers={providers.data ?? []} hasUnsavedChanges={draft.isDirty} />
       <ChannelsCard draft={draft} may={may} />
       <SaveBar draft={draft} question={emptiesOrder ? EMPTY_ORDER : null} />
