@@ -3,6 +3,7 @@
 // Secrets (recipient, salt, given code, link) are sealed text here. The machine copies them and never reads them.
 import type { Channel, Obstacle } from './channels.ts'
 import type { ErrorType } from './errors.ts'
+import type { RouteReason } from './routes.ts'
 import type { WhatsAppMode } from './settings.ts'
 import type { WebhookEvent } from './webhook-events.ts'
 
@@ -73,6 +74,8 @@ export interface Delivery {
   /** The error code and text in the vendor's receipt of the failure, without personal data; absent where the receipt had none. */
   vendor_code?: string
   vendor_text?: string
+  /** Why its provider was called first; absent where that was simply the first in the list, and where another one was called before. */
+  because?: RouteReason
 }
 
 /** What a report says of a delivery beside its status. */
