@@ -39,7 +39,7 @@ const MAX_EXPLORED = 0.2
 const SUGGEST_CHANCE = 0.95
 const SUGGEST_GAIN = 0.01
 
-const isSilent = ({ fact }: RouteOption): boolean => fact !== null && fact.silence.since !== null
+export const isSilent = ({ fact }: RouteOption): boolean => fact !== null && fact.silence.since !== null
 const messagesOf = (options: readonly RouteOption[]): number =>
   options.reduce((sum, { fact }) => sum + (fact?.messages ?? 0), 0)
 
@@ -74,14 +74,14 @@ export function sharesOf(options: readonly RouteOption[], rule: RouteRule, prior
 }
 
 /** A provider's conversion, and what its cost takes off. */
-interface Value {
+export interface Value {
   option: RouteOption
   distribution: Beta
   less: number
 }
 
 /** Cost counts only where it is known of every provider: one without a price would look free. */
-function valuesOf(options: readonly RouteOption[], worth_micros: number, prior: Evidence): Value[] {
+export function valuesOf(options: readonly RouteOption[], worth_micros: number, prior: Evidence): Value[] {
   const counts = worth_micros > 0 && options.every(({ cost_micros }) => cost_micros !== null)
   return options.map(option => ({
     option,
@@ -91,7 +91,7 @@ function valuesOf(options: readonly RouteOption[], worth_micros: number, prior: 
 }
 
 const evidenceOf = ({ fact }: RouteOption): Evidence => fact?.evidence ?? { approved: 0, missed: 0 }
-const meanValue = ({ distribution, less }: Value): number => meanOf(distribution) - less
+export const meanValue = ({ distribution, less }: Value): number => meanOf(distribution) - less
 
 /** Of equal ones, the one that is listed first. */
 const highestOf = (values: readonly Value[]): Value | undefined =>

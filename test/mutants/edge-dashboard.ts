@@ -2,6 +2,42 @@
 import type { Mutant } from './mutant.ts'
 
 export const EDGE_DASHBOARD: readonly Mutant[] = [
+  // Learned routes.
+  {
+    fault: 'a change of a provider without its costs forgets them',
+    file: 'services/dashboard/providers/routes.ts',
+    original: 'input.cost_micros ?? stored?.cost_micros ?? {}',
+    planted: 'input.cost_micros ?? {}',
+    tests: ['test/services/dashboard/providers/routes.test.ts'],
+  },
+  {
+    fault: 'a flood by devices suggests an order to servers',
+    file: 'services/dashboard/learned-routes/rows.ts',
+    original: "? 'server' : 'publishable'",
+    planted: "? 'publishable' : 'server'",
+    tests: ['test/services/dashboard/learned-routes.test.ts'],
+  },
+  {
+    fault: 'a provider whose breaker is open is shown with a share',
+    file: 'services/dashboard/learned-routes/rows.ts',
+    original: '!open.has(one.name)',
+    planted: 'open.size >= 0',
+    tests: ['test/services/dashboard/learned-routes.test.ts'],
+  },
+  {
+    fault: 'a provider that is silent for devices alone looks well',
+    file: 'services/dashboard/learned-routes/rows.ts',
+    original: 'silent: facts.some(',
+    planted: 'silent: facts.slice(0, 1).some(',
+    tests: ['test/services/dashboard/learned-routes.test.ts'],
+  },
+  {
+    fault: 'the Overview blames a paused provider for being silent',
+    file: 'services/dashboard/health/routes.ts',
+    original: 'if (paused || own.length === 0) return []',
+    planted: 'if (paused === null || own.length === 0) return []',
+    tests: ['test/services/dashboard/learned-routes.test.ts'],
+  },
   // The command line.
   {
     fault: 'the command line sends the token of a profile to any address that is named',

@@ -117,9 +117,30 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   {
     fault: 'the bootstrap file takes the countries from a provider that it names none for',
     file: 'services/domain/bootstrap/write-to-store.ts',
-    original: 'countries: countries === undefined ? storedCountries : countries }',
-    planted: 'countries: countries ?? null }',
+    original: 'countries: countries === undefined ? before.countries : countries,',
+    planted: 'countries: countries ?? null,',
     tests: ['test/services/domain/bootstrap/apply.test.ts'],
+  },
+  {
+    fault: 'the bootstrap file takes the costs from a provider that it names none for',
+    file: 'services/domain/bootstrap/write-to-store.ts',
+    original: 'cost_micros: cost_micros ?? before.cost_micros,',
+    planted: 'cost_micros: cost_micros ?? {},',
+    tests: ['test/services/domain/bootstrap/apply.test.ts'],
+  },
+  {
+    fault: 'a message without a cost for its country looks free',
+    file: 'machines/routing.ts',
+    original: "?? cost['*'] ?? null",
+    planted: "?? cost['*'] ?? 0",
+    tests: ['test/machines/routing.test.ts'],
+  },
+  {
+    fault: 'an order is suggested by which other countries lose more than one gains',
+    file: 'machines/routes.suggestion.ts',
+    original: 'gain > (best?.gain ?? 0)',
+    planted: 'gain > (best?.gain ?? -1)',
+    tests: ['test/services/dashboard/learned-routes.test.ts'],
   },
   {
     fault: "an app's name in an own HTML part is not escaped",

@@ -1,6 +1,7 @@
 // In: a bootstrap file that keeps the schema and the rules. Out: the same file with every member present, null where the file has none.
 import type { Channel } from '../../../machines/channels.ts'
 import type { KeyKind, Mode } from '../../../machines/otp.ts'
+import type { ProviderCost } from '../../../machines/routing.ts'
 import { canonicalCidr } from '../address-lists/cidr.ts'
 import type { AddressClass } from '../address-lists/documents.ts'
 import { type Price, priceId } from '../money/documents.ts'
@@ -25,6 +26,8 @@ export interface BootstrapProvider {
   type: ProviderType
   /** Undefined: as stored. */
   countries: string[] | null | undefined
+  /** Undefined: as stored. */
+  cost_micros: ProviderCost | undefined
   config: unknown
 }
 
@@ -95,11 +98,12 @@ const completeKey = (raw: RawKey): BootstrapKey => ({
   key: raw.key ?? null,
 })
 
-const completeProvider = ({ name, type, channel, countries, config }: RawProvider): BootstrapProvider => ({
+const completeProvider = ({ name, type, channel, countries, cost_micros, config }: RawProvider): BootstrapProvider => ({
   name,
   type,
   channel: required(channel ?? soleChannel(type)),
   countries,
+  cost_micros,
   config: config === undefined ? {} : config,
 })
 

@@ -6,7 +6,7 @@ import { ADDRESS_CLASSES } from '../address-lists/documents.ts'
 import { priceSchema } from '../tenancy/price-schema.ts'
 import { check } from '../tenancy/problems.ts'
 import { PROVIDER_TYPES } from '../tenancy/provider-types/list.ts'
-import { MAX_PROVIDERS_PER_APP, providerCountries, providerName } from '../tenancy/providers.ts'
+import { MAX_PROVIDERS_PER_APP, providerCost, providerCountries, providerName } from '../tenancy/providers.ts'
 import { fileSettingsSchema, type SettingsInput } from '../tenancy/settings.ts'
 import { channel, shownName, webAddress, webhookSecret } from '../tenancy/value-schemas.ts'
 
@@ -45,6 +45,7 @@ const provider = z.strictObject({
   channel: channel.optional(),
   type: z.enum(PROVIDER_TYPES),
   countries: providerCountries.optional(),
+  cost_micros: providerCost.optional(),
   config: z.unknown().optional(),
 })
 

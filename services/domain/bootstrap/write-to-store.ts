@@ -107,7 +107,7 @@ async function ensureProviders(
   { store, keyring }: BootstrapDeps,
 ) {
   const docs = store.docs('providers')
-  for (const [position, { name, channel, type, countries, config }] of fromFile.entries()) {
+  for (const [position, { name, channel, type, countries, cost_micros, config }] of fromFile.entries()) {
     const id = providerId(appId, name)
     const sealed = () => keyring.seal(JSON.stringify(config), providerContext(id))
     // A config that cannot be unsealed counts as different, and is replaced by the file's.
@@ -121,20 +121,28 @@ async function ensureProviders(
         type,
         position,
         countries: countries ?? null,
+        cost_micros: cost_micros ?? {},
         config: sealed(),
         rev: 0,
       }),
       // What the file does not name stays as it is stored. A pause is an operator's, and the file cannot end it.
       update: stored => {
         const same = sameJson(opened(stored.config), config)
-        const { countries: storedCountries = null } = stored
-        const wanted = { channel, type, position, countries: countries === undefined ? storedCountries : countries }
-        const inPlace = sameJson(wanted, {
+        const before = {
           channel: stored.channel,
           type: stored.type,
           position: stored.position,
-          countries: storedCountries,
-        })
+          countries: stored.countries ?? null,
+          cost_micros: stored.cost_micros ?? {},
+        }
+        const wanted = {
+          channel,
+          type,
+          position,
+          countries: countries === undefined ? before.countries : countries,
+          cost_micros: cost_micros ?? before.cost_micros,
+        }
+        const inPlace = sameJson(wanted, before)
         return same && inPlace ? null : { $set: { ...wanted, ...(same ? {} : { config: sealed() }) } }
       },
     })

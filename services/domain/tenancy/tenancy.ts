@@ -7,7 +7,7 @@ import { type Keyring, MissingKey, Unsealable } from '../../../infra/crypto/keyr
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import { MODES, type Mode } from '../../../machines/otp.ts'
-import type { ProviderScope } from '../../../machines/routing.ts'
+import type { ProviderCost, ProviderScope } from '../../../machines/routing.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import {
   findEndpoints,
@@ -36,7 +36,8 @@ export interface TenantApp {
 }
 
 /** A union that `type` discriminates. */
-export type TenantProvider = { app_id: string; name: string } & ProviderScope & TypedProviderConfig
+export type TenantProvider = { app_id: string; name: string; cost_micros: ProviderCost } & ProviderScope &
+  TypedProviderConfig
 
 /** `life`: to be read with `endpointLife` of machines/endpoint.step.ts. */
 export interface TenantWebhook
@@ -113,11 +114,11 @@ export const createTenancy = ({
     const stored = await findProviders(store, appId)
     const result: AppProviders = { providers: [], unreadable: [] }
     for (const provider of stored) {
-      const { _id, app_id, name, type, config } = provider
+      const { _id, app_id, name, type, cost_micros = {}, config } = provider
       if (channel !== undefined && provider.channel !== channel) continue
       try {
         const written: unknown = JSON.parse(keyring.unseal(config, providerContext(_id)))
-        result.providers.push({ app_id, name, ...scopeOf(provider), ...resolveProvider(type, written) })
+        result.providers.push({ app_id, name, cost_micros, ...scopeOf(provider), ...resolveProvider(type, written) })
       } catch (error) {
         if (!(error instanceof Unsealable)) throw error
         if (error instanceof MissingKey) result.unreadable.push({ name, ...scopeOf(provider), problem: error })

@@ -215,6 +215,7 @@ eachStore('applying the bootstrap file', fresh => {
         channel: 'telegram',
         paused: false,
         countries: null,
+        cost_micros: {},
         type: 'telegram_gateway',
         config: { token: 'tg-token', base_url: 'https://gatewayapi.telegram.org' },
       },
@@ -232,22 +233,22 @@ eachStore('applying the bootstrap file', fresh => {
     expect(problem).to.contain('companies.0.apps.0.settings.texts.sms.en.text').and.to.contain('3 SMS segments')
   })
 
-  it('leaves a pause, and countries that it does not name, as they are stored', async () => {
+  it('leaves a pause, and countries and costs that it does not name, as they are stored', async () => {
     const store = await fresh()
     const file = (more: object) => withApp({ providers: [{ name: 'main', type: 'sandbox', channel: 'sms', ...more }] })
     const scope = async () => {
       const [provider] = (await createTenancy({ store, keyring }).providersOf('app_shop')).providers
-      return [provider?.paused, provider?.countries]
+      return [provider?.paused, provider?.countries, provider?.cost_micros]
     }
-    await apply(store, file({ countries: ['IN'] }))
-    expect(await scope()).to.deep.equal([false, ['IN']])
+    await apply(store, file({ countries: ['IN'], cost_micros: { '*': 5 } }))
+    expect(await scope()).to.deep.equal([false, ['IN'], { '*': 5 }])
     await store.docs('providers').modify({ _id: 'app_shop:main' }, { $set: { paused: true } })
     await apply(store, file({}))
-    expect(await scope()).to.deep.equal([true, ['IN']])
-    await apply(store, file({ countries: ['GB'] }))
-    expect(await scope()).to.deep.equal([true, ['GB']])
+    expect(await scope()).to.deep.equal([true, ['IN'], { '*': 5 }])
+    await apply(store, file({ countries: ['GB'], cost_micros: { GB: 4 } }))
+    expect(await scope()).to.deep.equal([true, ['GB'], { GB: 4 }])
     await apply(store, file({ countries: null }))
-    expect(await scope()).to.deep.equal([true, null])
+    expect(await scope()).to.deep.equal([true, null, { GB: 4 }])
   })
 
   it('applies its change after a lost race with another change', async () => {
