@@ -36,6 +36,11 @@ function massIn(from: number, to: number, { alpha, beta }: Beta, less = 0): numb
     highest = Math.max(highest, log)
     mass.push(log)
   }
+  if (highest === Number.NEGATIVE_INFINITY) {
+    // The whole distribution lies between the middles of two cells.
+    const whole = Math.floor(((meanOf({ alpha, beta }) - less - from) / (to - from)) * CELLS)
+    return mass.map((_, cell) => (cell === whole ? 1 : 0))
+  }
   let sum = 0
   for (let cell = 0; cell < CELLS; cell += 1) {
     const weight = Math.exp((mass[cell] ?? 0) - highest)

@@ -85,16 +85,19 @@ function createUsual({ hours }: RouteHistory): (at: number) => number | null {
 }
 
 function usualBefore(hours: readonly RouteCounts[], hour: number): number | null {
-  const before = hours.filter(({ start }) => start + HOUR_MS + USUAL_ENDS_BEFORE_MS <= hour)
-  const { messages, approved } = decayed(before, { now: hour, halfLifeMs: USUAL_HALF_LIFE_MS, lengthMs: HOUR_MS })
+  const until = hour - USUAL_ENDS_BEFORE_MS
+  const { messages, approved } = decayed(hours, { from: 0, until, now: hour, halfLifeMs: USUAL_HALF_LIFE_MS })
   if (messages < USUAL_MIN_MESSAGES || approved < USUAL_MIN_APPROVED) return null
   const rate = approved / (messages + 1)
   const careful = rate - Math.sqrt((rate * (1 - rate)) / messages)
   const weekAgo = hour - WEEK_MS
-  const same = before.filter(({ start }) => Math.abs(start - weekAgo) <= SAME_HOURS_MS)
-  const sameMessages = same.reduce((sum, one) => sum + one.messages, 0)
-  const sameApproved = same.reduce((sum, one) => sum + Math.min(one.messages, one.approved), 0)
-  const ofSameHours = (sameApproved + SAME_HOURS_WEIGHT * rate) / (sameMessages + SAME_HOURS_WEIGHT)
+  const same = decayed(hours, {
+    from: weekAgo - SAME_HOURS_MS,
+    until: weekAgo + SAME_HOURS_MS,
+    now: hour,
+    halfLifeMs: Number.POSITIVE_INFINITY,
+  })
+  const ofSameHours = (same.approved + SAME_HOURS_WEIGHT * rate) / (same.messages + SAME_HOURS_WEIGHT)
   return careful * Math.min(1, Math.max(SAME_HOURS_MIN, ofSameHours / rate))
 }
 

@@ -98,6 +98,11 @@ describe('the order by evidence', () => {
     )
   })
 
+  it('compares a provider that is surely known with a cheap one that is not known', () => {
+    const all = options([3_000, 0, { cost: 128_938 }], [0, 0, { cost: 0 }])
+    expect(sharesBy(all, { providers: 'best', worth_micros: 100_000 })).to.deep.equal({ a: 0.02, b: 0.98 })
+  })
+
   it('ignores costs unless every provider has one, because a provider without a price would look free', () => {
     const some = options([80, 20, { cost: 60_000 }], [75, 25])
     expect(sharesBy(some, { providers: 'best', worth_micros: 100_000 })).to.deep.equal(sharesBy(some))

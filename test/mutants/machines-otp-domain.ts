@@ -34,9 +34,9 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   },
   {
     fault: 'a message counts against its provider before its user had time to approve it',
-    file: 'machines/routes.judged.ts',
-    original: 'start >= slotsFrom && start < until',
-    planted: 'start >= slotsFrom',
+    file: 'machines/routes.estimate.ts',
+    original: 'from: slotsFrom, until, ...decay',
+    planted: 'from: slotsFrom, until: until + HOUR_MS, ...decay',
     tests: ['test/machines/routes.estimate.test.ts'],
   },
   {
