@@ -14,6 +14,9 @@ const USER_BUCKETS = [2.5, 5, 10, 20, 30, 60, 120, 300, 900]
  *  is most of what the process costs then. The interval is part of the values (`nodejs_eventloop_lag_min_seconds` to `_p99_seconds`). */
 const EVENT_LOOP_SAMPLE_MS = 40
 
+/** Gauges of prom-client that end like counters. The gauges by type have the same numbers. */
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
+
 const createInstruments = (registry: Registry) => {
   const registers = [registry]
   return {
@@ -266,6 +269,7 @@ export function createMetrics({ processMetrics = false }: { processMetrics?: boo
   const registry = new Registry()
   const tasks: (() => void | Promise<void>)[] = []
   if (processMetrics) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS })
+  for (const name of MISNAMED) registry.removeSingleMetric(name)
   return {
     ...createInstruments(registry),
     beforeScrape: task => void tasks.push(task),

@@ -29,7 +29,10 @@ describe('metrics', () => {
       .to.have.length([...body.matchAll(/^# TYPE /gm)].length)
       .and.include('countersign_queue_ready')
     for (const name of helped) expect(name).to.match(/^countersign_[a-z_]+$/)
-    expect((await createMetrics({ processMetrics: true }).render()).body).to.contain('process_cpu_user_seconds_total')
+    const { body: all } = await createMetrics({ processMetrics: true }).render()
+    expect(all).to.contain('process_cpu_user_seconds_total')
+    for (const [, name, type] of all.matchAll(/^# TYPE (\S+) (\S+)$/gm))
+      expect(name?.endsWith('_total'), name).to.equal(type === 'counter')
   })
 
   it('run their tasks before each scrape, which does not fail if a task fails', async () => {
