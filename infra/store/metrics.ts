@@ -1,20 +1,20 @@
-// Measures any store. In: a store. Out: the same store, which observes how long each operation on each collection took, failed ones included.
+// Measures any store. In: a store. Out: the same store, which observes how long operations took, by kind and by collection, failed ones included.
 import type { Metrics } from '../metrics.ts'
 import type { Doc, Docs } from './docs.ts'
 import type { Collections, Store } from './store.ts'
 
 export function instrumentStore<C extends Collections>(
   store: Store<C>,
-  metrics: Pick<Metrics, 'storeDuration'>,
+  metrics: Pick<Metrics, 'storeDuration' | 'collectionDuration'>,
 ): Store<C> {
   const runTimed =
     (collection: string): RunTimed =>
     async (operation, run) => {
-      const stop = metrics.storeDuration.startTimer({ collection, operation })
+      const stop = metrics.storeDuration.startTimer({ operation })
       try {
         return await run()
       } finally {
-        stop()
+        metrics.collectionDuration.observe({ collection }, stop())
       }
     }
   return {

@@ -26,7 +26,7 @@ export interface CallProviderDeps {
   attempts: Pick<Attempts, 'start' | 'track' | 'finish' | 'record'>
   clock: Clock
   log: Logger
-  metrics: Pick<Metrics, 'deliveryAttempts'>
+  metrics: Pick<Metrics, 'attemptDuration' | 'deliveryAttempts'>
   timeoutMs: number
 }
 
@@ -85,7 +85,9 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
     const { result, reference, answer, fault } = await (permit ? permit.run(callVendor) : callVendor())
     const ms = clock.now() - startedAt
     const details = callDetails(answer, ms, message, candidate.secrets)
-    metrics.deliveryAttempts.observe({ channel, provider: candidate.type, outcome: result }, ms / 1000)
+    const measured = { channel, provider: candidate.type }
+    metrics.attemptDuration.observe(measured, ms / 1000)
+    metrics.deliveryAttempts.inc({ ...measured, outcome: result })
     const fields = {
       request_id: job.trace?.request_id,
       otp_id,
