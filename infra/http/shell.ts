@@ -8,11 +8,13 @@ import type { Clock } from '../clock.ts'
 import type { Logger } from '../log/log.ts'
 import type { Metrics } from '../metrics.ts'
 import { isRequestId } from '../trace.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import { answerHeaders } from './answer-headers.ts'
 import { answerWithNotFoundPage } from './not-found-page.ts'
 import { asProblem, httpException, PROBLEM_TYPE, type Problem, problemBody } from './problem.ts'
 import type { RefusalPacing } from './refusal-pacing.ts'
 import { requestFields } from './request-log.ts'
+import { createRequestTracer } from './traced-requests.ts'
 
 export interface ShellDeps {
   log: Logger
@@ -20,6 +22,8 @@ export interface ShellDeps {
   serviceLogs?: ReadonlyMap<Router, Logger>
   metrics: Pick<Metrics, 'httpRequestDuration' | 'httpRequests'>
   clock: Pick<Clock, 'now'>
+  /** Where none is given, no spans are recorded. */
+  tracing?: Tracing | null
   /** The address at which clients reach the deployment, if it is known. */
   publicUrl?: string | null
   /** Where none is given, nothing is paced. */
@@ -28,7 +32,7 @@ export interface ShellDeps {
 
 /** `middleware` runs before the routers. */
 export function createHttpShell(
-  { log, serviceLogs, metrics, clock, publicUrl = null, pacing }: ShellDeps,
+  { log, serviceLogs, metrics, clock, tracing = null, publicUrl = null, pacing }: ShellDeps,
   routers: readonly Router[],
   middleware: readonly Middleware[] = [],
 ): Koa {
@@ -42,6 +46,7 @@ export function createHttpShell(
   const logOf = createLogOf(log, serviceLogs)
   app.use(createLogAndMeasure(logOf, metrics, clock))
   app.use(createAnswerProblems(logOf, publicUrl, pacing))
+  if (tracing) app.use(createRequestTracer(tracing, routeOf, path => POLLED_ROUTES.has(path)))
   for (const step of middleware) app.use(step)
   app.use(refuseUnrouted)
   for (const router of routers) app.use(router.routes())

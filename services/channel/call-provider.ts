@@ -4,12 +4,14 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import { requestOf } from '../../infra/trace.ts'
+import { inSpan, type Tracing } from '../../infra/tracing/tracing.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { AttemptResult, CallDetails } from '../domain/verifications/documents.ts'
 import type { CallFeedback, Permit } from './admission/provider-gates.ts'
 import { type Candidate, isChatReply } from './candidates.ts'
 import {
   type Accepted,
+  type DeliveryJob,
   DestinationFault,
   type Fault,
   type Provider,
@@ -27,6 +29,8 @@ export interface CallProviderDeps {
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'attemptDuration' | 'deliveryAttempts'>
+  /** Null where no spans are recorded. */
+  tracing?: Tracing | null
   timeoutMs: number
 }
 
@@ -45,7 +49,14 @@ export type MadeAttempt = PastAttempt & { isNew: boolean }
 
 export type CallProvider = (call: ProviderCall) => Promise<MadeAttempt>
 
-export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }: CallProviderDeps): CallProvider {
+export function createCallProvider({
+  attempts,
+  clock,
+  log,
+  metrics,
+  tracing = null,
+  timeoutMs,
+}: CallProviderDeps): CallProvider {
   /** The attempt is in the store before the call, so that no process makes the same call again. */
   async function callOnce(request: ProviderCall): Promise<MadeAttempt> {
     const { candidate, message, round, call, permit } = request
@@ -81,7 +92,9 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
     const { delivery_id, channel } = job.delivery
     const startedAt = clock.now()
     const callVendor = () =>
-      callWithTimeout(signal => sendOrReply(candidate.provider, message, signal), { clock, timeoutMs })
+      traceCall(tracing, candidate, job, () =>
+        callWithTimeout(signal => sendOrReply(candidate.provider, message, signal), { clock, timeoutMs }),
+      )
     const { result, reference, answer, fault } = await (permit ? permit.run(callVendor) : callVendor())
     const ms = clock.now() - startedAt
     const details = callDetails(answer, ms, message, candidate.secrets)
@@ -123,6 +136,21 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
     request.candidate.provider.repeatable
       ? callRepeatable(request)
       : attempts.track(request.message.job, () => callOnce(request))
+}
+
+function traceCall<R extends Pick<AttemptOutcome, 'result'>>(
+  tracing: Tracing | null,
+  { type }: Candidate,
+  { trace, delivery }: DeliveryJob,
+  callVendor: () => Promise<R>,
+): Promise<R> {
+  if (tracing === null || !trace?.traceparent) return callVendor()
+  const attributes = { 'countersign.channel': delivery.channel, 'countersign.provider': type }
+  return inSpan(tracing, `send by ${type}`, { kind: 'client', parent: trace, attributes }, async span => {
+    const outcome = await callVendor()
+    span.set({ 'countersign.outcome': outcome.result })
+    return outcome
+  })
 }
 
 /** A user who wrote to us on WhatsApp gets a reply in the chat instead of a template message. */
