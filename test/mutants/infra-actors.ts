@@ -533,7 +533,8 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     fault: 'copying the embedded store lets another process open it',
     file: 'infra/store/embedded/hot-copy.ts',
     original: "await runProgram('cp', ['-p', '--', join(folder, file), join(to, file)])",
-    planted: 'await (await import("node:fs/promises")).copyFile(join(folder, file), join(to, file))',
+    planted:
+      "await runProgram('true').then(async () => (await import('node:fs/promises')).copyFile(join(folder, file), join(to, file)))",
     tests: ['test/faults/processes/store.embedded.test.ts'],
   },
 ]
