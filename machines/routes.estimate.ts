@@ -1,11 +1,10 @@
 // What the evidence says about each route. In: what is stored over time. Out: facts, and how sure they are. Pure.
 import type { Channel } from './channels.ts'
 import { betaOf, meanOf, quantilesOf } from './routes.beta.ts'
-import { decayed, judgedCounts } from './routes.judged.ts'
+import { decayed, judgedUntil } from './routes.judged.ts'
 import { judge } from './routes.silence.ts'
 import {
   type Evidence,
-  ROUTE_SLOT_MS,
   type RouteCounts,
   type RouteFact,
   type RouteHistory,
@@ -42,10 +41,13 @@ export function factsOf(histories: readonly RouteHistory[], previous: readonly R
 }
 
 function factOf(history: RouteHistory, silence: RouteFact['silence'], now: number): RouteFact {
-  const { kind, channel, country, provider, hours, seconds_p50 } = history
-  const judged = judgedCounts(history, now)
-  const byHour = decayed(judged.hours, { now, halfLifeMs: HALF_LIFE_MS, lengthMs: HOUR_MS })
-  const bySlot = decayed(judged.slots, { now, halfLifeMs: HALF_LIFE_MS, lengthMs: ROUTE_SLOT_MS })
+  const { kind, channel, country, provider, hours, slots, seconds_p50 } = history
+  // Hours that are judged as a whole and, of later ones, the judged slots: nothing is in both.
+  const until = judgedUntil(history, now)
+  const slotsFrom = Math.floor(until / HOUR_MS) * HOUR_MS
+  const decay = { now, halfLifeMs: HALF_LIFE_MS }
+  const byHour = decayed(hours, { from: 0, until: slotsFrom, ...decay })
+  const bySlot = decayed(slots, { from: slotsFrom, until, ...decay })
   const approved = byHour.approved + bySlot.approved
   return {
     kind,

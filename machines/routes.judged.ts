@@ -2,7 +2,6 @@
 // may still be approved, and would make every provider look bad. Pure.
 import { ROUTE_SLOT_MS, type RouteCounts, type RouteHistory } from './routes.ts'
 
-const HOUR_MS = 3_600_000
 /** Where no approval was ever seen, neither on the route nor on its channel. */
 const UNKNOWN_SECONDS = 120
 /** A message is stored some seconds after it was accepted. */
@@ -20,24 +19,16 @@ export const judgeDelayMs = ({ seconds_p90 }: Pick<RouteHistory, 'seconds_p90'>)
 export const judgedUntil = (history: Pick<RouteHistory, 'seconds_p90'>, now: number): number =>
   Math.floor((now - judgeDelayMs(history)) / ROUTE_SLOT_MS) * ROUTE_SLOT_MS
 
-/** The hours that are judged as a whole and, of later ones, the judged slots. Nothing is in both. */
-export function judgedCounts(history: RouteHistory, now: number): { hours: RouteCounts[]; slots: RouteCounts[] } {
-  const until = judgedUntil(history, now)
-  const slotsFrom = Math.floor(until / HOUR_MS) * HOUR_MS
-  return {
-    hours: history.hours.filter(({ start }) => start < slotsFrom),
-    slots: history.slots.filter(({ start }) => start >= slotsFrom && start < until),
-  }
-}
-
-/** Messages and approvals, each weighing half after every `halfLifeMs` before `now`. */
+/** Messages and approvals of the stretches that start from `from` on and before `until`. Each weighs half after every `halfLifeMs` before
+ *  `now`. */
 export function decayed(
   counts: readonly RouteCounts[],
-  { now, halfLifeMs, lengthMs }: { now: number; halfLifeMs: number; lengthMs: number },
+  { from, until, now, halfLifeMs }: { from: number; until: number; now: number; halfLifeMs: number },
 ): { messages: number; approved: number } {
   const sum = { messages: 0, approved: 0 }
   for (const { start, messages, approved } of counts) {
-    const weight = 2 ** -(Math.max(0, now - start - lengthMs / 2) / halfLifeMs)
+    if (start < from || start >= until) continue
+    const weight = Math.exp((-Math.LN2 * Math.max(0, now - start)) / halfLifeMs)
     sum.messages += weight * messages
     sum.approved += weight * Math.min(messages, approved)
   }

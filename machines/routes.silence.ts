@@ -13,7 +13,7 @@ const WEEK_MS = 7 * 24 * HOUR_MS
 /** A silent provider converts at this part of its usual, at most. */
 const SILENT_PART = 0.05
 /** Silent above this score. A higher score is rarer by chance, and later: see docs/routes-simulation.md. */
-const SILENT_SCORE = 28
+const SILENT_SCORE = 20
 /** A silent provider has recovered once its score has fallen by this much: three approvals in a row. */
 const RECOVERED_FALL = 7
 
@@ -85,16 +85,19 @@ function createUsual({ hours }: RouteHistory): (at: number) => number | null {
 }
 
 function usualBefore(hours: readonly RouteCounts[], hour: number): number | null {
-  const before = hours.filter(({ start }) => start + HOUR_MS + USUAL_ENDS_BEFORE_MS <= hour)
-  const { messages, approved } = decayed(before, { now: hour, halfLifeMs: USUAL_HALF_LIFE_MS, lengthMs: HOUR_MS })
+  const until = hour - USUAL_ENDS_BEFORE_MS
+  const { messages, approved } = decayed(hours, { from: 0, until, now: hour, halfLifeMs: USUAL_HALF_LIFE_MS })
   if (messages < USUAL_MIN_MESSAGES || approved < USUAL_MIN_APPROVED) return null
   const rate = approved / (messages + 1)
   const careful = rate - Math.sqrt((rate * (1 - rate)) / messages)
   const weekAgo = hour - WEEK_MS
-  const same = before.filter(({ start }) => Math.abs(start - weekAgo) <= SAME_HOURS_MS)
-  const sameMessages = same.reduce((sum, one) => sum + one.messages, 0)
-  const sameApproved = same.reduce((sum, one) => sum + Math.min(one.messages, one.approved), 0)
-  const ofSameHours = (sameApproved + SAME_HOURS_WEIGHT * rate) / (sameMessages + SAME_HOURS_WEIGHT)
+  const same = decayed(hours, {
+    from: weekAgo - SAME_HOURS_MS,
+    until: weekAgo + SAME_HOURS_MS,
+    now: hour,
+    halfLifeMs: Number.POSITIVE_INFINITY,
+  })
+  const ofSameHours = (same.approved + SAME_HOURS_WEIGHT * rate) / (same.messages + SAME_HOURS_WEIGHT)
   return careful * Math.min(1, Math.max(SAME_HOURS_MIN, ofSameHours / rate))
 }
 
@@ -108,8 +111,8 @@ function conditionOf(
   for (const { other, usual } of others) {
     const until = judgedAt - judgeDelayMs(other)
     let [expected, approved] = [0, 0]
-    for (const slot of other.slots.toReversed()) {
-      if (slot.start > until) continue
+    for (let nth = other.slots.findLastIndex(({ start }) => start <= until); nth >= 0; nth -= 1) {
+      const slot = other.slots[nth] as RouteCounts
       if (slot.start <= until - OTHERS_MAX_MS || expected >= OTHERS_APPROVALS) break
       expected += slot.messages * (usual(slot.start) ?? 0) * APPROVED_BY_THEN
       approved += Math.min(slot.messages, slot.approved)

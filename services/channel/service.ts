@@ -24,6 +24,7 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { batchDocs } from '../../infra/store/batched-docs.ts'
+import type { Tracing } from '../../infra/tracing/tracing.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { isConsoleMailCall } from '../domain/tenancy/console-mail.ts'
@@ -56,6 +57,7 @@ export interface ChannelDeps {
   log: Logger
   metrics: Metrics
   outbound: Outbound
+  tracing?: Tracing | null
 }
 
 /** A message is held while its provider is called; in the sandbox, also until its receipt is due. */
@@ -71,7 +73,7 @@ const REDELIVERED_UNDER_WAY_MS = 2_500
 
 export const createChannelService =
   (channel: Channel) =>
-  ({ config, broker, store, keyring, clock, log, metrics, outbound }: ChannelDeps): Service => {
+  ({ config, broker, store, keyring, clock, log, metrics, outbound, tracing = null }: ChannelDeps): Service => {
     const { timeoutMs, unknownWaitMs } = config.provider
     const { publicUrl } = config.http
     const otps = batchDocs(store.docs('otps'))
@@ -97,7 +99,7 @@ export const createChannelService =
       onReplaced: admission.forget,
       clock,
     })
-    const callProvider = createCallProvider({ attempts, clock, log, metrics, timeoutMs })
+    const callProvider = createCallProvider({ attempts, clock, log, metrics, tracing, timeoutMs })
     const sendApprovalReply = createSendApprovalReply({ otps, apps, candidates, admission, callProvider, keyring })
     const orderCandidates = createRouteOrder({ facts: store.docs('route_facts'), apps, clock, log })
     const deliver = createDeliver({
@@ -149,6 +151,7 @@ export function createCallbackRoutes({
   log,
   metrics,
   outbound,
+  tracing = null,
   findCaller,
 }: ChannelDeps & { findCaller: FindCaller }): Router {
   const { http, backoff } = config
@@ -167,6 +170,7 @@ export function createCallbackRoutes({
       clock,
       log,
       metrics,
+      tracing,
       rounds: backoff.channel.length + 1,
       attempts: batchDocs(store.docs('attempts')),
     }),

@@ -80,10 +80,10 @@ describe('a silent provider', () => {
   })
 
   it('does not become the usual while it lasts', () => {
-    const silence: Silence = { score: 28, judged_until: START, since: START - 5 * 24 * HOUR }
+    const silence: Silence = { score: 20, judged_until: START, since: START - 5 * 24 * HOUR }
     const before = usualDays(START - 5 * 24 * HOUR, 0.8)
     const during = Array.from({ length: 5 * 24 }, (_, nth) => counts(START - (5 * 24 - nth) * HOUR, 100, 1))
-    const approvals = times(60, false).map((_, nth) => nth % 20 === 0)
+    const approvals = times(200, false).map((_, nth) => nth % 20 === 0)
     const one = history({ hours: [...before, ...during], slots: singles(START, approvals) })
     expect(isSilent(one, [], silence)).to.equal(true)
   })
@@ -121,9 +121,9 @@ describe('a provider is never silent', () => {
     const low = week.map(one =>
       Math.abs(one.start - (START - 7 * 24 * HOUR)) <= 3 * HOUR ? counts(one.start, 10, 4) : one,
     )
-    const fourth = times(120, false).map((_, nth) => nth % 4 === 0)
-    expect(isSilent(route(0.8, fourth))).to.equal(true)
-    expect(isSilent(route(0.8, fourth, { hours: low }))).to.equal(false)
+    const sixth = times(120, false).map((_, nth) => nth % 6 === 0)
+    expect(isSilent(route(0.8, sixth))).to.equal(true)
+    expect(isSilent(route(0.8, sixth, { hours: low }))).to.equal(false)
   })
 })
 
