@@ -19,7 +19,7 @@ function requireLink(link: Link | null): Link {
 export function newOtp(start: OtpStart): Otp {
   const { at, channel } = start
   const onLink = waitsOnLink(start, channel)
-  return {
+  const otp: Otp = {
     otp_id: start.otp_id,
     company_id: start.company_id,
     app_id: start.app_id,
@@ -45,7 +45,11 @@ export function newOtp(start: OtpStart): Otp {
     approval: null,
     exchange: null,
   }
+  return start.unlearned ? leaveUnlearned(otp) : otp
 }
+
+/** One message that the guard suspects is enough. */
+export const leaveUnlearned = (otp: Otp): Otp => (otp.unlearned ? otp : { ...otp, unlearned: true })
 
 /** A resend uses up one send, and starts the code's lifetime and the cooldown again. How long the code of a message is valid is up to its
  *  caller, so its lifetime stays. */
@@ -155,10 +159,11 @@ const withCharge = (otp: Otp, before: Delivery, after: Delivery): Delivery =>
 
 function withReport(
   delivery: Delivery,
-  { status, at, provider, reason, vendor_code, vendor_text }: StatusReport,
+  { status, at, provider, reason, vendor_code, vendor_text, because }: StatusReport,
 ): Delivery {
   const after: Delivery = { ...delivery, status, updated_at: at }
   if (provider !== undefined) after.provider = provider
+  if (because !== undefined) after.because = because
   if (status !== 'failed') return after
   if (reason !== undefined) after.reason = reason
   if (vendor_code !== undefined) after.vendor_code = vendor_code

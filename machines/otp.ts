@@ -80,7 +80,7 @@ export interface Delivery {
 
 /** What a report says of a delivery beside its status. */
 export type ReportDetails = {
-  [detail in 'provider' | 'reason' | 'vendor_code' | 'vendor_text']?: Delivery[detail] | undefined
+  [detail in 'provider' | 'reason' | 'vendor_code' | 'vendor_text' | 'because']?: Delivery[detail] | undefined
 }
 
 /** What a message costs on each channel, in micro-units. A channel that is missing is free. */
@@ -144,6 +144,8 @@ export interface Otp {
   /** When it was canceled or its time was up; present only where an endpoint asked to be told. */
   ended_at?: number
   exchange: { key_id: string; at: number } | null
+  /** Learned routes leave it out: the guard suspected a message of it, or the recipient had another verification shortly before. */
+  unlearned?: true
 }
 
 /** What a resend or a fallback needs from outside the machine: the usable channels, their prices and a new delivery id. */
@@ -172,6 +174,7 @@ export type OtpStart = Pick<
   | 'order'
   | 'whatsapp'
   | 'channel'
+  | 'unlearned'
 > & { at: number; delivery_id: string; link: Link | null; prices: Prices }
 
 /** `at` is when the event happened. `event_id` is the id of the webhook event that it may cause; absent where no endpoint asks for that. */

@@ -47,7 +47,7 @@ export function sendQuotas(keyring: Indexer, send: SendQuotaInput): Quota[] {
   const quotas: Quota[] = []
   if (mailboxIndexes !== null) {
     const name = recipientCounter(send, `sends:${kind}`, mailboxIndexes)
-    quotas.push({ scope: 'recipient', ...name, rules: limits.recipient })
+    quotas.push({ scope: 'recipient', ...name, rules: limits.recipient, tellsLast: true })
   }
   quotas.push(...addressQuotas(keyring, send))
   if (address === null) quotas.push(withoutAddressQuota(send))

@@ -16,15 +16,18 @@ export interface Limit {
   /** Its keys under other data keys. While data keys rotate, the counts under them still hold. */
   formerKeys?: readonly string[]
   rules: readonly WindowRule[]
+  /** The counter remembers when it was last counted under such a limit, and a grant tells it. */
+  tellsLast?: true
 }
 
 /** How far a rule is used. */
 export type RuleUse = Omit<LimitUse, 'scope'>
 
 /** `locked_ms`: how long the counter is still locked, if it is. A lock does not keep `take` from granting. `use`: of the rule that is
- *  nearest to its end, this grant included; absent where there is no rule. */
+ *  nearest to its end, this grant included; absent where there is no rule. `last_at`: when the counter was counted before, where the limit
+ *  asks for it and it was. */
 export type TakeResult =
-  | { granted: true; locked_ms?: number; use?: RuleUse }
+  | { granted: true; locked_ms?: number; use?: RuleUse; last_at?: number }
   | { granted: false; retry_after_ms: number }
 
 /** The rule with the smallest share left. */
@@ -62,11 +65,11 @@ const bucketAt = (rule: LimitRule, now: number): number => Math.floor(now / leng
 const passedAt = (rule: LimitRule, now: number): number => (now % lengthOf(rule)) / lengthOf(rule)
 
 /** A new counter with one grant; null if a rule allows none. */
-export function firstCounter(_id: string, rules: readonly WindowRule[], now: number): CounterDoc | null {
+export function firstCounter({ key: _id, rules, tellsLast }: Limit, now: number): CounterDoc | null {
   if (rules.some(rule => rule.max < 1)) return null
   const windows: CounterDoc['windows'] = {}
   for (const rule of rules) windows[windowName(rule)] = { bucket: bucketAt(rule, now), count: 1, before: 0 }
-  return { _id, windows, granted: 1, purge_at: purgeAt(rules, now) }
+  return { _id, windows, granted: 1, ...(tellsLast ? { last_at: now } : {}), purge_at: purgeAt(rules, now) }
 }
 
 export const emptyCounter = (_id: string, rules: readonly WindowRule[], now: number): CounterDoc => ({
@@ -81,7 +84,7 @@ const MAX_STORED_GRANTS = 64
 
 /** Grants as many of `wanted` as every rule allows, counts them, and stores the answer in `grants` for the process `by` to read. */
 export function grantUpdate(
-  rules: readonly WindowRule[],
+  { rules, tellsLast }: Pick<Limit, 'rules' | 'tellsLast'>,
   wanted: number,
   now: number,
   { by, call }: Pick<Grant, 'by' | 'call'>,
@@ -95,16 +98,25 @@ export function grantUpdate(
     const count = `windows.${windowName(rule)}.count`
     return [count, { $add: [`$${count}`, '$granted'] }]
   })
+  const before = tellsLast ? { last_at: { $ifNull: ['$last_at', null] } } : {}
+  const last = tellsLast ? { last_at: now } : {}
   const othersGrants = {
     $filter: { input: { $ifNull: ['$grants', []] }, as: 'grant', cond: { $ne: ['$$grant.by', by] } },
   }
   const grants = {
-    $slice: [{ $concatArrays: [othersGrants, [{ by, call, granted: '$granted' }]] }, -MAX_STORED_GRANTS],
+    $slice: [{ $concatArrays: [othersGrants, [{ by, call, granted: '$granted', ...before }]] }, -MAX_STORED_GRANTS],
   }
   return [
     { $set: rolledWindows(rules, now) },
     { $set: { granted: { $max: [0, { $min: [wanted, ...headrooms] }] } } },
-    { $set: { ...Object.fromEntries(increments), grants, purge_at: { $max: ['$purge_at', purgeAt(rules, now)] } } },
+    {
+      $set: {
+        ...Object.fromEntries(increments),
+        grants,
+        ...last,
+        purge_at: { $max: ['$purge_at', purgeAt(rules, now)] },
+      },
+    },
   ]
 }
 
