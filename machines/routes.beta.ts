@@ -25,62 +25,63 @@ function rangeOf(distribution: Beta): { from: number; to: number } {
   return { from: Math.max(0, mean - 8 * deviation), to: Math.min(1, mean + 8 * deviation) }
 }
 
-/** The middles of equal cells. */
-const gridOf = (from: number, to: number): number[] =>
-  Array.from({ length: CELLS }, (_, nth) => from + ((to - from) * (nth + 0.5)) / CELLS)
-
-/** The part of the distribution that is in each cell. Points outside 0 to 1 get nothing. */
-function massOn(points: readonly number[], { alpha, beta }: Beta): number[] {
-  const logs = points.map(x =>
-    x <= 0 || x >= 1 ? Number.NEGATIVE_INFINITY : (alpha - 1) * Math.log(x) + (beta - 1) * Math.log1p(-x),
-  )
-  const highest = Math.max(...logs)
-  const weights = logs.map(log => Math.exp(log - highest))
-  const sum = weights.reduce((total, weight) => total + weight, 0)
-  return weights.map(weight => weight / sum)
+/** The part of the distribution that is in each of the cells between `from` and `to`, when `less` was taken off its values. Values outside
+ *  0 to 1 get nothing. */
+function massIn(from: number, to: number, { alpha, beta }: Beta, less = 0): number[] {
+  const mass: number[] = []
+  let highest = Number.NEGATIVE_INFINITY
+  for (let cell = 0; cell < CELLS; cell += 1) {
+    const x = from + ((to - from) * (cell + 0.5)) / CELLS + less
+    const log = x <= 0 || x >= 1 ? Number.NEGATIVE_INFINITY : (alpha - 1) * Math.log(x) + (beta - 1) * Math.log1p(-x)
+    highest = Math.max(highest, log)
+    mass.push(log)
+  }
+  let sum = 0
+  for (let cell = 0; cell < CELLS; cell += 1) {
+    const weight = Math.exp((mass[cell] ?? 0) - highest)
+    mass[cell] = weight
+    sum += weight
+  }
+  return mass.map(weight => weight / sum)
 }
 
-/** The values below which these shares of the distribution lie, ascending. */
+/** The values below which these shares of the distribution lie. */
 export function quantilesOf(distribution: Beta, shares: readonly number[]): number[] {
   const { from, to } = rangeOf(distribution)
-  const mass = massOn(gridOf(from, to), distribution)
+  const mass = massIn(from, to, distribution)
   return shares.map(share => {
     let sum = 0
-    for (const [nth, part] of mass.entries()) {
-      if (sum + part >= share) return from + ((to - from) * (nth + (share - sum) / part)) / CELLS
+    const cell = mass.findIndex(part => {
       sum += part
-    }
-    return to
+      return sum >= share
+    })
+    const part = mass[cell]
+    return part === undefined ? to : from + ((to - from) * (cell + 1 - (sum - share) / part)) / CELLS
   })
 }
 
 /** The chance of each to be the highest, when `less` is taken off its value. The chances add up to 1. */
 export function chancesToBeHighest(all: readonly { distribution: Beta; less: number }[]): number[] {
-  const ranges = all.map(({ distribution, less }) => {
-    const { from, to } = rangeOf(distribution)
-    return { from: from - less, to: to - less }
-  })
-  const points = gridOf(Math.min(...ranges.map(({ from }) => from)), Math.max(...ranges.map(({ to }) => to)))
-  const masses = all.map(({ distribution, less }) =>
-    massOn(
-      points.map(point => point + less),
-      distribution,
-    ),
-  )
-  const below = masses.map(mass => {
-    let sum = 0
-    return mass.map(part => {
-      sum += part
-      return sum - part / 2
-    })
-  })
+  const from = Math.min(...all.map(({ distribution, less }) => rangeOf(distribution).from - less))
+  const to = Math.max(...all.map(({ distribution, less }) => rangeOf(distribution).to - less))
+  const masses = all.map(({ distribution, less }) => massIn(from, to, distribution, less))
+  const below = masses.map(belowCells)
   const chances = masses.map((mass, one) =>
-    mass.reduce(
-      (chance, part, cell) =>
-        chance + below.reduce((product, other, nth) => (nth === one ? product : product * (other[cell] ?? 0)), part),
-      0,
-    ),
+    mass.reduce((chance, part, cell) => {
+      let product = part
+      for (let other = 0; other < below.length; other += 1) if (other !== one) product *= below[other]?.[cell] ?? 0
+      return chance + product
+    }, 0),
   )
   const sum = chances.reduce((total, chance) => total + chance, 0)
   return chances.map(chance => chance / sum)
+}
+
+/** The part of a distribution that is below the middle of each cell. */
+function belowCells(mass: readonly number[]): number[] {
+  let sum = 0
+  return mass.map(part => {
+    sum += part
+    return sum - part / 2
+  })
 }

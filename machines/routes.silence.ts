@@ -108,8 +108,8 @@ function conditionOf(
   for (const { other, usual } of others) {
     const until = judgedAt - judgeDelayMs(other)
     let [expected, approved] = [0, 0]
-    for (const slot of other.slots.toReversed()) {
-      if (slot.start > until) continue
+    for (let nth = other.slots.findLastIndex(({ start }) => start <= until); nth >= 0; nth -= 1) {
+      const slot = other.slots[nth] as RouteCounts
       if (slot.start <= until - OTHERS_MAX_MS || expected >= OTHERS_APPROVALS) break
       expected += slot.messages * (usual(slot.start) ?? 0) * APPROVED_BY_THEN
       approved += Math.min(slot.messages, slot.approved)
