@@ -201,6 +201,22 @@ onEmbeddedStore('the routes of an app', fresh => {
     expect(suggestion, 'nothing to suggest').to.equal(null)
   })
 
+  it('decide which provider the explanation of a send names', async () => {
+    await known(
+      { provider: 'main', messages: 400, approved: 200 },
+      { provider: 'fast', messages: 400, approved: 320 },
+      { provider: 'main', kind: 'publishable', messages: 400, approved: 8, silentSince: 5 },
+    )
+    const named = async (kind: string) => {
+      const { body } = await admin.ask('POST', `/apps/${app}/route`, { recipient: '+447400123456', kind })
+      return [body.country, body.channels[0].provider]
+    }
+    expect(await named('server')).to.deep.equal(['GB', 'main'])
+    expect(await named('publishable'), 'main is silent for devices').to.deep.equal(['GB', 'fast'])
+    await set({ providers: 'best' })
+    expect(await named('server')).to.deep.equal(['GB', 'fast'])
+  })
+
   it('keep the listed order in a country with too few messages', async () => {
     await set({ providers: 'best' })
     await known({ provider: 'main', messages: 20 }, { provider: 'fast', messages: 10, approved: 10 })
