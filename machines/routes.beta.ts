@@ -7,7 +7,7 @@ export interface Beta {
   beta: number
 }
 
-const CELLS = 400
+const CELLS = 200
 /** Without any evidence the distribution would not exist. */
 const MIN_WEIGHT = 0.01
 

@@ -13,7 +13,7 @@ const WEEK_MS = 7 * 24 * HOUR_MS
 /** A silent provider converts at this part of its usual, at most. */
 const SILENT_PART = 0.05
 /** Silent above this score. A higher score is rarer by chance, and later: see docs/routes-simulation.md. */
-const SILENT_SCORE = 28
+const SILENT_SCORE = 20
 /** A silent provider has recovered once its score has fallen by this much: three approvals in a row. */
 const RECOVERED_FALL = 7
 

@@ -1,11 +1,18 @@
 // A country with some providers, played in virtual time: messages come, some of them are approved after a while, counts are stored by hour
 // and slot as the service stores them, and the same pure functions as in the service make facts of them and order the providers. What the
 // functions cannot know, the oracle knows: the true conversions of the moment.
-import { DAY_MS, HOUR_MS, SECOND_MS } from '../../infra/time.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../infra/time.ts'
 import { factsOf, pooledPrior } from '../../machines/routes.estimate.ts'
+import { APPROVED_BY_THEN, judgeDelayMs } from '../../machines/routes.judged.ts'
 import { drawOrder, type RouteShare, sharesOf } from '../../machines/routes.order.ts'
-import { judgeDelayMs } from '../../machines/routes.judged.ts'
-import { ROUTE_SLOT_MS, type RouteCounts, type RouteFact, type RouteHistory } from '../../machines/routes.ts'
+import { judge } from '../../machines/routes.silence.ts'
+import {
+  ROUTE_SLOT_MS,
+  type RouteCounts,
+  type RouteFact,
+  type RouteHistory,
+  type Silence,
+} from '../../machines/routes.ts'
 import { createRandom, type Random } from '../support/random.ts'
 
 export interface SimulatedProvider {
@@ -69,6 +76,7 @@ const NINE_OF_TEN = 1.2816
 const SPREAD = Math.log(3) / NINE_OF_TEN
 const HOURS_KEPT_MS = 30 * DAY_MS
 const SLOTS_KEPT_MS = 3 * HOUR_MS
+const JUDGED_TOGETHER_MS = HOUR_MS
 const DELAYS_KEPT = 500
 /** Of the messages that are remembered, those that each provider but the first got. */
 const REMEMBERED_OTHERS = 0.03
@@ -89,8 +97,13 @@ export function poisson(random: Random, mean: number): number {
   return count
 }
 
-const normal = (random: Random): number =>
-  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+function approvedOf(random: Random, messages: number, conversion: number): number {
+  let approved = 0
+  for (let left = messages; left > 0; left -= 1) if (random() < conversion) approved += 1
+  return approved
+}
+
+const normal = (random: Random): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 
 /** One provider's counts, as they are stored. */
 function createRoute({ name, medianSeconds = 20 }: SimulatedProvider) {
@@ -121,14 +134,21 @@ function createRoute({ name, medianSeconds = 20 }: SimulatedProvider) {
       find(hours, at, HOUR_MS)[member] += 1
       if (slots.length === 0 || at >= (slots[0] as RouteCounts).start) find(slots, at, ROUTE_SLOT_MS)[member] += 1
     },
+    /** A message whose outcome is known at once. It is `inTime` where its approval came before it was judged. */
+    countAll(at: number, isApproved: boolean, inTime: boolean): void {
+      const [hour, slot] = [find(hours, at, HOUR_MS), find(slots, at, ROUTE_SLOT_MS)]
+      hour.messages += 1
+      slot.messages += 1
+      if (isApproved) hour.approved += 1
+      if (inTime) slot.approved += 1
+    },
     delay: (random: Random): number => medianSeconds * Math.exp(SPREAD * normal(random)),
     learnDelay(seconds: number): void {
       delays.push(seconds)
       if (delays.length > DELAYS_KEPT) delays.shift()
     },
-    /** Hours before START. */
-    remember(from: number, countsAt: (at: number) => { messages: number; approved: number }): void {
-      for (let start = from; start < START; start += HOUR_MS) {
+    remember(from: number, until: number, countsAt: (at: number) => { messages: number; approved: number }): void {
+      for (let start = from; start < until; start += HOUR_MS) {
         const { messages, approved } = countsAt(start)
         hours.push({ start, messages, delivered: messages, approved: Math.min(messages, approved) })
       }
@@ -151,14 +171,25 @@ export interface Play {
   country: Country
   policy: Policy
   seed: number
-  /** Ends after so many messages or days. */
+  start?: number
+  /** Ends after so many messages or days, or once this holds. */
   messages?: number
   days: number
-  /** As many days of the same before START are remembered. */
+  isOver?: (played: Played) => boolean
+  /** As many days of the same before the start are remembered. */
   rememberedDays?: number
 }
 
-export function play({ country, policy, seed, messages = Number.POSITIVE_INFINITY, days, rememberedDays = 0 }: Play): Played {
+export function play({
+  country,
+  policy,
+  seed,
+  start = START,
+  messages = Number.POSITIVE_INFINITY,
+  days,
+  isOver = () => false,
+  rememberedDays = 0,
+}: Play): Played {
   const random = createRandom(seed)
   const { providers, outages = [], worth_micros = 0, hasSwing = true } = country
   const routes = new Map(providers.map(provider => [provider.name, createRoute(provider)]))
@@ -166,7 +197,7 @@ export function play({ country, policy, seed, messages = Number.POSITIVE_INFINIT
   const played: Played = { messages: 0, approvals: 0, cost_micros: 0, changes: [] }
   const approvals = new Map<number, { provider: string; sentAt: number; seconds: number }[]>()
   const refreshes = new Set<number>()
-  const end = START + days * DAY_MS
+  const end = start + days * DAY_MS
   let facts: RouteFact[] = []
   let shares: RouteShare[] = []
 
@@ -175,7 +206,7 @@ export function play({ country, policy, seed, messages = Number.POSITIVE_INFINIT
   const conversionAt = (provider: SimulatedProvider, at: number): number => {
     const kind = outageOf(provider, at)?.kind
     const part = kind === undefined ? 1 : kind === 'loud' ? 0 : kind.part
-    const drifted = provider.conversion + ((provider.drift ?? 0) * (at - START)) / (end - START)
+    const drifted = provider.conversion + ((provider.drift ?? 0) * (at - start)) / (end - start)
     return drifted * part * (hasSwing ? swingOf(at) : 1)
   }
   const valueAt = (provider: SimulatedProvider, at: number): number =>
@@ -194,7 +225,11 @@ export function play({ country, policy, seed, messages = Number.POSITIVE_INFINIT
 
   function refresh(now: number): void {
     const before = new Map(facts.map(fact => [fact.provider, fact.silence.since !== null]))
-    facts = factsOf([...routes.values()].map(({ history }) => history), facts, now)
+    facts = factsOf(
+      [...routes.values()].map(({ history }) => history),
+      facts,
+      now,
+    )
     const options = providers.map(({ name, cost_micros }, listed) => ({
       provider: name,
       fact: facts.find(({ provider }) => provider === name) ?? null,
@@ -207,8 +242,10 @@ export function play({ country, policy, seed, messages = Number.POSITIVE_INFINIT
       const silent = silence.since !== null
       if (silent === (before.get(provider) ?? false)) continue
       const turned = outages.findLast(one => one.provider === provider && (silent ? one.from : one.until) <= now)
-      const since = (silent ? turned?.from : turned?.until) ?? START
-      const judged = routeOf(provider).history.slots.filter(({ start }) => start >= since && start < silence.judged_until)
+      const since = (silent ? turned?.from : turned?.until) ?? start
+      const judged = routeOf(provider).history.slots.filter(
+        ({ start }) => start >= since && start < silence.judged_until,
+      )
       played.changes.push({ at: now, provider, silent, judged: judged.reduce((sum, one) => sum + one.messages, 0) })
     }
   }
@@ -232,19 +269,22 @@ export function play({ country, policy, seed, messages = Number.POSITIVE_INFINIT
 
   if (rememberedDays > 0) remember()
   function remember(): void {
-    const [first] = policy === 'best' ? highest(START + DAY_MS / 2) : providers
+    const [first] = policy === 'best' ? highest(start) : providers
     for (const provider of providers) {
       const share = provider === first ? 1 - REMEMBERED_OTHERS * (providers.length - 1) : REMEMBERED_OTHERS
       const perHour = (country.perDay / 24) * share
-      routeOf(provider.name).remember(START - rememberedDays * DAY_MS, at => {
+      routeOf(provider.name).remember(start - rememberedDays * DAY_MS, start, at => {
         const count = Math.round(perHour * (hasSwing ? trafficAt(at) : 1) + random() - 0.5)
-        return { messages: count, approved: Math.round(count * provider.conversion * (hasSwing ? swingOf(at) : 1)) }
+        return {
+          messages: count,
+          approved: approvedOf(random, count, provider.conversion * (hasSwing ? swingOf(at) : 1)),
+        }
       })
     }
   }
 
-  refresh(START)
-  for (let now = START; now < end && played.messages < messages; now += ROUTE_SLOT_MS) {
+  refresh(start)
+  for (let now = start; now < end && played.messages < messages && !isOver(played); now += ROUTE_SLOT_MS) {
     const slot = now / ROUTE_SLOT_MS
     for (const { provider, sentAt, seconds } of approvals.get(slot) ?? []) {
       routeOf(provider).count('approved', sentAt)
@@ -259,4 +299,100 @@ export function play({ country, policy, seed, messages = Number.POSITIVE_INFINIT
       send(now + random() * ROUTE_SLOT_MS)
   }
   return played
+}
+
+/** When something was noticed: minutes, and the provider's judged messages, after it happened. */
+export interface Noticed {
+  minutes: number
+  judged: number
+}
+
+/** The first of two providers converts 2 % for some hours, in daytime. */
+export function playSilence({
+  usual,
+  perMinute,
+  policy,
+  seed,
+}: {
+  usual: number
+  perMinute: number
+  policy: Policy
+  seed: number
+}): { noticed: Noticed | null; recovered: Noticed | null } {
+  const start = START + 10 * HOUR_MS
+  const from = start + 10 * MINUTE_MS
+  const until = from + (perMinute === 1 ? 4 : 1) * HOUR_MS
+  const { changes } = play({
+    country: {
+      providers: [
+        { name: 'a', conversion: usual },
+        { name: 'b', conversion: usual - 0.05 },
+      ],
+      perDay: perMinute * 24 * 60,
+      hasSwing: false,
+      outages: [{ provider: 'a', from, until, kind: { part: 0.02 / usual } }],
+    },
+    policy,
+    seed,
+    start,
+    days: 1,
+    isOver: played => played.changes.some(({ silent, at }) => !silent && at > until),
+    rememberedDays: 14,
+  })
+  const after = (time: number, isSilent: boolean): Noticed | null => {
+    const found = changes.find(({ at, provider, silent }) => at > time && provider === 'a' && silent === isSilent)
+    return found ? { minutes: (found.at - time) / MINUTE_MS, judged: found.judged } : null
+  }
+  return { noticed: after(from, true), recovered: after(until, false) }
+}
+
+/** The alarms of a provider whose conversion only swings, over all of its countries. Of each hundred messages its rival gets some. Slots
+ *  are judged as in the service, an hour at a time: the result is the same. */
+export function countAlarms({
+  perMinute,
+  rivalShare,
+  countries,
+  days,
+  seed,
+}: {
+  perMinute: number
+  rivalShare: number
+  /** The conversion of each; the first has the most traffic. */
+  countries: readonly number[]
+  days: number
+  seed: number
+}): number {
+  const random = createRandom(seed)
+  const weights = countries.map((_, nth) => 1 / (nth + 1))
+  const all = weights.reduce((sum, weight) => sum + weight, 0)
+  let alarms = 0
+  for (const [nth, conversion] of countries.entries()) {
+    const perMs = ((perMinute / 60_000) * (weights[nth] ?? 0)) / all
+    const own = createRoute({ name: 'own', conversion })
+    const rival = createRoute({ name: 'rival', conversion })
+    const both = [
+      { route: own, perMs: perMs * (1 - rivalShare) },
+      { route: rival, perMs: perMs * rivalShare },
+    ].filter(one => one.perMs > 0)
+    for (const one of both)
+      one.route.remember(START - 30 * DAY_MS, START, at => {
+        const messages = Math.round(one.perMs * HOUR_MS * trafficAt(at) + random() - 0.5)
+        return { messages, approved: approvedOf(random, messages, conversion * swingOf(at)) }
+      })
+    let silence: Silence | null = null
+    for (let now = START; now < START + days * DAY_MS; now += JUDGED_TOGETHER_MS) {
+      for (const { route, perMs } of both) {
+        const gap = () => -Math.log(1 - random()) / (perMs * trafficAt(now))
+        for (let at = now + gap(); at < now + JUDGED_TOGETHER_MS; at += gap()) {
+          const isApproved = random() < conversion * swingOf(at)
+          route.countAll(at, isApproved, isApproved && random() < APPROVED_BY_THEN)
+        }
+        if (now % HOUR_MS === 0) route.tidy(now)
+      }
+      const wasSilent: boolean = silence?.since != null
+      silence = judge(own.history, [rival.history], silence, now)
+      if (silence.since !== null && !wasSilent) alarms += 1
+    }
+  }
+  return alarms
 }

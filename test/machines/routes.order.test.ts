@@ -7,7 +7,7 @@ import { fact } from '../support/routes.ts'
 const PRIOR = { approved: 2.8, missed: 1.2 }
 const LISTED: RouteRule = { providers: 'listed', worth_micros: 0 }
 const BEST: RouteRule = { providers: 'best', worth_micros: 0 }
-const SILENT = { silence: { score: 28, judged_until: 0, since: 5 } }
+const SILENT = { silence: { score: 20, judged_until: 0, since: 5 } }
 
 /** In the order of the list: approved, missed, and what differs. */
 const options = (...all: [approved: number, missed: number, more?: { silent?: boolean; cost?: number }][]) =>
