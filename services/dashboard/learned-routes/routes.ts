@@ -51,8 +51,7 @@ export const learnedRouteOperations = [
           channel: 'sms',
           order: ['main-sms', 'backup-sms'],
           gain: 0.094,
-          because:
-            'In GB, main-sms converts 81 % (77 to 85 %); backup-sms converts 72 % (68 to 76 %).',
+          because: 'In GB, main-sms converts 81 % (77 to 85 %); backup-sms converts 72 % (68 to 76 %).',
         },
       }),
     ],
