@@ -3,7 +3,6 @@
 // Secrets (recipient, salt, given code, link) are sealed text here. The machine copies them and never reads them.
 import type { Channel, Obstacle } from './channels.ts'
 import type { ErrorType } from './errors.ts'
-import type { RouteReason } from './routes.ts'
 import type { WhatsAppMode } from './settings.ts'
 import type { WebhookEvent } from './webhook-events.ts'
 
@@ -53,6 +52,16 @@ export interface Recipient {
 export interface Link {
   sealed_url: string
   reference: string
+}
+
+/** Why a provider came first. Stored with the delivery where it was not simply the first in the list. */
+export interface RouteReason {
+  /** `best`: the highest estimate. `explored`: another one, to learn. `probe`: a silent one, to notice its recovery. `spared`: the ones
+   *  listed before it are silent. */
+  rule: 'best' | 'explored' | 'probe' | 'spared'
+  /** The share of messages that this provider gets first, and its conversion by the evidence, both from 0 to 1 with three digits. */
+  share: number
+  conversion: number
 }
 
 export interface Delivery {

@@ -1,9 +1,10 @@
 // Which provider comes first: Thompson sampling by its probabilities. In: the providers that may be used and the facts about them. Out: the
 // share of messages that each gets first, and an order drawn by the shares. The shares are computed once per facts; only the draw is per
 // message, with a random function that the caller seeds. Pure.
+import type { RouteReason } from './otp.ts'
 import { type Beta, betaOf, chancesToBeHighest, meanOf } from './routes.beta.ts'
 import { type Estimate, estimate } from './routes.estimate.ts'
-import type { Evidence, RouteFact, RouteReason } from './routes.ts'
+import type { Evidence, RouteFact } from './routes.ts'
 
 /** A provider that may be used for the message: it serves the country, and is neither paused nor shut. */
 export interface RouteOption {

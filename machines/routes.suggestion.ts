@@ -34,10 +34,12 @@ export function suggestionOver(
     if (!found || first === undefined) continue
     const gained = places.reduce((sum, one) => sum + one.messages * gainIn(one, first, worth_micros, prior), 0)
     const gain = Math.round((1_000 * gained) / messages) / 1_000
-    if (gain > (best?.gain ?? 0)) best = { first, gain, because: wordsOf(place, places.length, found, gain) }
+    if (gain > (best?.gain ?? 0)) best = { first, gain, because: `${placeWords(place)}${found.because}.` }
   }
   return best
 }
+
+const placeWords = ({ country }: RoutePlace): string => (country === null ? '' : `In ${country}, `)
 
 /** What one message gains where `first` gets it in place of the first in the list. */
 function gainIn({ options }: RoutePlace, first: string, worth_micros: number, prior: Evidence): number {
@@ -46,16 +48,3 @@ function gainIn({ options }: RoutePlace, first: string, worth_micros: number, pr
   const chosen = values.find(({ option }) => option.provider === first)
   return chosen && values[0] ? meanValue(chosen) - meanValue(values[0]) : 0
 }
-
-const wordsOf = (
-  { country }: RoutePlace,
-  countries: number,
-  found: { gain: number; because: string },
-  gain: number,
-): string => {
-  const where = country === null ? '' : ` in ${country}`
-  const here = `Of 100 messages${where}, ${inHundred(found.gain)} more would be approved: ${found.because}.`
-  return countries === 1 ? here : `${here} Over all ${countries} countries it is ${inHundred(gain)} of 100.`
-}
-
-const inHundred = (share: number): string => String(Math.round(share * 1_000) / 10)

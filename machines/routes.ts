@@ -64,13 +64,3 @@ export interface RouteFact extends RouteKey {
   seconds_p50: number | null
   silence: Silence
 }
-
-/** Why a provider came first. Stored with the delivery where it was not simply the first in the list. */
-export interface RouteReason {
-  /** `best`: the highest estimate. `explored`: another one, to learn. `probe`: a silent one, to notice its recovery. `spared`: the ones
-   *  listed before it are silent. */
-  rule: 'best' | 'explored' | 'probe' | 'spared'
-  /** The share of messages that this provider gets first, and its conversion by the evidence, both from 0 to 1 with three digits. */
-  share: number
-  conversion: number
-}

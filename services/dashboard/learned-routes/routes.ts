@@ -51,8 +51,7 @@ export const learnedRouteOperations = [
           channel: 'sms',
           order: ['main-sms', 'backup-sms'],
           gain: 0.094,
-          because:
-            'Of 100 messages in GB, 9.4 more would be approved: main-sms converts 81 % (77 to 85 %); backup-sms converts 72 % (68 to 76 %).',
+          because: 'In GB, main-sms converts 81 % (77 to 85 %); backup-sms converts 72 % (68 to 76 %).',
         },
       }),
     ],

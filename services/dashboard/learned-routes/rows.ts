@@ -111,6 +111,19 @@ export function rowsOf(input: RoutesInput, { channel, country }: Place): RouteRo
     })
 }
 
+/** The provider that comes first most often for messages of one kind of key; null where none may be used. */
+export function usuallyFirst(
+  input: RoutesInput,
+  channel: Channel,
+  country: string | null,
+  kind: KeyKind,
+): string | null {
+  const ofKind = input.facts.filter(fact => fact.kind === kind)
+  const here = ofKind.filter(fact => fact.channel === channel && fact.country === country)
+  const shares = sharesOf(optionsOf(input, channel, country, here), input.rule, pooledPrior(ofKind, channel))
+  return shares.toSorted((one, other) => other.share - one.share)[0]?.provider ?? null
+}
+
 /** A better order of the providers of a channel, by the evidence of `asked` or of any country. Server traffic alone decides where there is
  *  some, so that a flood by devices suggests nothing. */
 export function suggestionFor(input: RoutesInput, asked: string | undefined): SuggestionAnswer | null {

@@ -1,6 +1,7 @@
 // Why a provider comes first, or does not, in plain sentences with figures. Pure.
+
+import type { RouteReason } from '../../../machines/otp.ts'
 import type { RouteShare } from '../../../machines/routes.order.ts'
-import type { RouteReason } from '../../../machines/routes.ts'
 
 /** A share in percent, with a decimal only below 10 %: "2 %", "0.5 %", "81 %". */
 export const percent = (share: number): string => {

@@ -138,7 +138,7 @@ function createReservationKeeper({ reserve }: Pick<Intent, 'reserve'>): {
   }
 }
 
-/** Nothing is learned from a verification with a message that the guard suspects, whoever decides that: it is no step of the machine. */
+/** Nothing is learned from a verification with a message that the guard suspects. It is no step of the machine. */
 const withoutLearning = (next: Step): Step => ({
   ...next,
   saved: { ...next.saved, context: leaveUnlearned(next.saved.context) },

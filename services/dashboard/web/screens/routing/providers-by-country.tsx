@@ -164,7 +164,7 @@ function Suggestion({ suggestion, providers, onUsed }: SuggestionProps) {
           <b>
             A better order for {CHANNEL_NAMES[channel]}: {order.join(', ')}.
           </b>{' '}
-          Expected gain: {formatDecimal(gain * 100)} more approvals of 100 messages. {because}
+          Expected gain: {formatDecimal(gain * 100)} more approvals of 100 messages, over all countries. {because}
         </p>
         {may ? (
           <Button busy={change.busy} onClick={use}>
