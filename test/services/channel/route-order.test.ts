@@ -14,11 +14,23 @@ import { issued, type StartOptions, T0 } from '../../support/otp.ts'
 const TTL_MS = 2_000
 
 const candidate = (name: string, more: Partial<Candidate> = {}): Candidate => ({
-  ...{ name, type: 'sandbox', provider: {} as Candidate['provider'], secrets: null },
-  ...{ paused: false, countries: null, cost_micros: {}, ...more },
+  name,
+  type: 'sandbox',
+  provider: {} as Candidate['provider'],
+  secrets: null,
+  paused: false,
+  countries: null,
+  cost_micros: {},
+  ...more,
 })
 const fact = (provider: string, { approved = 0, missed = 0, since = null as number | null } = {}): RouteFact => ({
-  ...{ kind: 'server', channel: 'sms', country: 'GB', provider, messages: approved + missed, delivered: 0, approved },
+  kind: 'server',
+  channel: 'sms',
+  country: 'GB',
+  provider,
+  messages: approved + missed,
+  delivered: 0,
+  approved,
   evidence: { approved, missed },
   seconds_p50: 20,
   silence: { score: 0, judged_until: T0, since },

@@ -201,7 +201,13 @@ eachStore('notices', fresh => {
       return mails.length
     }
     const silent = (provider: string, country: string): RouteFact => ({
-      ...{ kind: 'server', channel: 'sms', country, provider, messages: 60, delivered: 0, approved: 0 },
+      kind: 'server',
+      channel: 'sms',
+      country,
+      provider,
+      messages: 60,
+      delivered: 0,
+      approved: 0,
       evidence: { approved: 0, missed: 60 },
       seconds_p50: null,
       silence: { score: 28, judged_until: clock.now(), since: clock.now() },
