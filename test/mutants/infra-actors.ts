@@ -492,7 +492,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     fault: 'a provider that takes a resent message weighs twice in one verification',
     file: 'services/domain/routes/contribution.ts',
     original: '    entries.set(route, {\n',
-    planted: '    entries.set(before ? `${route} ` : route, {\n',
+    planted: "    entries.set(before ? route + ' ' : route, {\n",
     tests: ['test/services/domain/routes/contribution.test.ts'],
   },
   {
