@@ -123,7 +123,7 @@ describeLiveFlow('routes that learn', live => {
     expect(messages(shop)).to.deep.equal([20, 0])
     await judge()
     await waitForStates(shop, 'main silent', 'spare ok')
-    expect(linesOf(shop, 'provider.silent')).to.deep.equal(['main US'])
+    await live.eventually(() => expect(linesOf(shop, 'provider.silent')).to.deep.equal(['main US']))
     await live.eventually(async () => {
       if (receiver.received.length === 0) await live.advance(1_000)
       expect(receiver.received).to.have.length(1)
@@ -148,7 +148,7 @@ describeLiveFlow('routes that learn', live => {
     expect(messages(shop)).to.deep.equal([before + 4, bySpare.length])
     await judge()
     await waitForStates(shop, 'main ok', 'spare paused')
-    expect(linesOf(shop, 'provider.recovered')).to.deep.equal(['main US'])
+    await live.eventually(() => expect(linesOf(shop, 'provider.recovered')).to.deep.equal(['main US']))
     await pause(shop, 'spare', false)
     const [listed] = await deliveriesOf(await send(shop, 1))
     expect(listed?.provider).to.equal('main')
