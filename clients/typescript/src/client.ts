@@ -1,7 +1,7 @@
 // The client of the API. Arguments and answers are objects with the API's own names.
 import { canSolve, solutionOf } from './challenge.ts'
 import { ChallengeRequiredError, ConnectionError, CountersignError } from './errors.ts'
-import { request, wasNotExecuted } from './request.ts'
+import { request } from './request.ts'
 import { createRetryBudget, retryWait } from './retries.ts'
 import type {
   CancelRequest,
@@ -149,7 +149,7 @@ export class Countersign {
         this.#budget.succeeded()
         return answer
       } catch (error) {
-        if (!isOutcomeUnknown(error) || (repeats === 'unexecuted' && !wasNotExecuted(error))) throw error
+        if (!isOutcomeUnknown(error) || (repeats === 'unexecuted' && error.executed !== false)) throw error
         const wait = retryWait(repetition, error.retry_after, Math.random())
         if (wait === null || repetition >= maxRetries || !this.#budget.take()) throw error
         await pause(wait, signal)
