@@ -18,8 +18,9 @@ import type {
 } from './types.ts'
 
 export interface CountersignOptions {
-  /** A server key (`sk_…`) on your backend, a publishable one (`pk_…`) in apps and pages. */
-  key: string
+  /** A server key (`sk_…`) on your backend, a publishable one (`pk_…`) in apps and pages. Undefined, as a variable of the environment may
+   *  be, is refused at once. */
+  key: string | undefined
   /** Where Countersign runs, such as `https://otp.example.com`. */
   baseUrl: string
   /** How long to wait for one answer, in milliseconds; 15 s by default. The server itself answers within some 10 s. */
@@ -57,7 +58,7 @@ interface Call {
 export class Countersign {
   /** Codes that were made elsewhere. */
   readonly messages: { send(message: MessageRequest, options?: SendOptions): Promise<Message> }
-  readonly #options: Required<CountersignOptions>
+  readonly #options: Required<CountersignOptions> & { key: string }
   readonly #budget = createRetryBudget()
 
   constructor({ key, baseUrl, timeout = 15_000, maxRetries = 2, fetch: send = fetch }: CountersignOptions) {
