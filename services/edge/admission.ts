@@ -197,8 +197,7 @@ const refusals = new Map<string, Problem>()
 function refusal(reason: string, retryAfterSeconds: number): Problem {
   const key = `${reason} ${retryAfterSeconds}`
   const made =
-    refusals.get(key) ??
-    notExecuted(reason, { headers: { 'Retry-After': String(retryAfterSeconds) }, isPaced: true })
+    refusals.get(key) ?? notExecuted(reason, { headers: { 'Retry-After': String(retryAfterSeconds) }, isPaced: true })
   refusals.set(key, made)
   return made
 }

@@ -49,7 +49,9 @@ async function createEarlierState(flow: Flow): Promise<EarlierState> {
   const device = await shop.device.send(to)
   const verified = await shop.device.verify(device.body.otp_id, await flow.waitForCode(to))
   const hook = newWebhookSecret()
-  expect((await flow.admin('PUT', `/apps/${shop.app}/hooks/supabase`, { mode: 'test', secret: hook })).status).to.equal(200)
+  expect((await flow.admin('PUT', `/apps/${shop.app}/hooks/supabase`, { mode: 'test', secret: hook })).status).to.equal(
+    200,
+  )
   const paid = await live.send(freshNumber())
   expect(paid.status).to.equal(200)
   return {

@@ -34,7 +34,8 @@ interface ClientCall {
 function callOf({ method, path, headers = {}, body }: ClientRequest): ClientCall | null {
   const [, route = ''] = /^\/api\/v1(\/.*)$/.exec(path) ?? []
   const [, otp_id] = /^\/otp\/(otp_\w+)$/.exec(route) ?? []
-  if (method === 'GET') return otp_id === undefined ? null : { name: 'status', body: { otp_id }, idempotencyKey: undefined }
+  if (method === 'GET')
+    return otp_id === undefined ? null : { name: 'status', body: { otp_id }, idempotencyKey: undefined }
   const name = METHODS[route]
   if (name === undefined) return null
   return { name, body: body as ClientCall['body'], idempotencyKey: headers['idempotency-key'] }
@@ -58,7 +59,10 @@ export function writePythonCall(request: ClientRequest, { base, key }: ClientAcc
   const call = callOf(request)
   if (call === null) return null
   const { name, body, idempotencyKey } = call
-  const given = Object.entries({ ...body, ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }) })
+  const given = Object.entries({
+    ...body,
+    ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
+  })
   const named = given.map(([argument, value]) => `${argument}=${writeLiteral(value, PYTHON, 1)}`)
   return [
     ...(key.startsWith('os.') ? ['import os'] : []),

@@ -38,7 +38,12 @@ export function writeLiteral(value: unknown, dialect: Dialect, depth = 0): strin
   return members.length === 0 ? dialect.emptyObject : wrap(members, dialect.object, dialect.indent, depth)
 }
 
-export function wrap(parts: readonly string[], { open, close, space }: Brackets, indent: string, depth: number): string {
+export function wrap(
+  parts: readonly string[],
+  { open, close, space }: Brackets,
+  indent: string,
+  depth: number,
+): string {
   const inline = `${open}${space}${parts.join(', ')}${space}${close}`
   if (inline.length <= MAX_INLINE_LENGTH && !inline.includes('\n')) return inline
   const inner = indent.repeat(depth + 1)

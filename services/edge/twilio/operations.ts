@@ -81,7 +81,13 @@ interface Declaration extends Pick<ApiOperation, 'id' | 'method' | 'path' | 'sum
   refusals?: readonly ApiRefusal[]
 }
 
-const operation = ({ form, answer: { example, ...answer }, refusals = [], path, ...rest }: Declaration): ApiOperation => ({
+const operation = ({
+  form,
+  answer: { example, ...answer },
+  refusals = [],
+  path,
+  ...rest
+}: Declaration): ApiOperation => ({
   ...rest,
   path: `${SERVICE}${path}`,
   security: [['basic']],

@@ -55,7 +55,10 @@ describe('a request of Try it as a developer writes it', () => {
     }
     const run = new Function('Countersign', 'console', `return (async () => { ${sample.replace(/^import .*/, '')} })()`)
     await run(Countersign, { log: () => {} })
-    expect(calls).to.deep.equal([{ key: KEY, baseUrl: ORIGIN }, { otp_id: 'otp_1', channel: 'telegram' }])
+    expect(calls).to.deep.equal([
+      { key: KEY, baseUrl: ORIGIN },
+      { otp_id: 'otp_1', channel: 'telegram' },
+    ])
     expect(sampleOf('TypeScript', ORIGIN, statusRequest('otp_1')(KEY))).to.include(
       "countersign.status({ otp_id: 'otp_1' })",
     )

@@ -28,7 +28,11 @@ export function SupabaseCard({ may }: { may: boolean }) {
   const say = useToast()
   const [dialog, setDialog] = useState<OpenDialog>(null)
   const params = { path: { id } }
-  const { data: hook, problem, replace } = useQuery(`supabase hook ${id}`, signal =>
+  const {
+    data: hook,
+    problem,
+    replace,
+  } = useQuery(`supabase hook ${id}`, signal =>
     bodyOf(api.GET('/admin/v1/apps/{id}/hooks/supabase', { params, signal })),
   )
   const close = () => setDialog(null)
