@@ -106,10 +106,10 @@ describeInBrowserOnce('the settings screen', (open, start) => {
     await card.getByText(`/hooks/supabase/${APP}`).waitFor()
     const set = card.getByRole('button', { name: 'Set the test secret' })
     await set.click()
-    await page.getByLabel('Secret').fill('whsec_short')
+    await page.getByLabel('Secret', { exact: true }).fill('whsec_short')
     await page.getByRole('button', { name: 'Save secret' }).click()
     await page.getByText('at least 16 bytes in base64').waitFor()
-    await page.getByLabel('Secret').fill('v1,whsec_c2VjcmV0LW9mLXN1cGFiYXNl')
+    await page.getByLabel('Secret', { exact: true }).fill('v1,whsec_c2VjcmV0LW9mLXN1cGFiYXNl')
     await page.getByRole('button', { name: 'Save secret' }).click()
     await page.getByText('The secret is saved.').waitFor()
     const stored = async () => (await admin('GET', `/apps/${APP}/hooks/supabase`)).body.secrets
