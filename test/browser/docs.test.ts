@@ -246,7 +246,7 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
     expect(await page.getByRole('button').count()).to.equal(0)
     expect(await page.locator('.try').first().isVisible()).to.equal(false)
     await page.getByRole('radio', { name: 'TypeScript' }).check()
-    await send.getByText('const response = await fetch').waitFor()
+    await send.getByText('await countersign.send').waitFor()
     await contentsOf(page).getByRole('link', { name: 'Errors' }).click()
     await page.waitForURL(/\/docs\/errors$/)
     await page.getByRole('heading', { name: 'Errors', exact: true }).waitFor()
