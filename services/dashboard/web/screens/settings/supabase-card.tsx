@@ -61,7 +61,7 @@ export function SupabaseCard({ may }: { may: boolean }) {
           />
         </>
       ) : (
-        !problem && <Loading />
+        !problem && <Loading what="the hook" />
       )}
       {dialog && 'set' in dialog && <SetSecret mode={dialog.set} save={save} onClose={close} />}
       {dialog && 'remove' in dialog && (
