@@ -3,13 +3,7 @@ import type { Channel } from './channels.ts'
 import { betaOf, meanOf, quantilesOf } from './routes.beta.ts'
 import { decayed, judgedUntil } from './routes.judged.ts'
 import { judge } from './routes.silence.ts'
-import {
-  type Evidence,
-  type RouteCounts,
-  type RouteFact,
-  type RouteHistory,
-  type RouteKey,
-} from './routes.ts'
+import type { Evidence, RouteCounts, RouteFact, RouteHistory, RouteKey } from './routes.ts'
 
 const HOUR_MS = 3_600_000
 const HALF_LIFE_MS = 24 * HOUR_MS

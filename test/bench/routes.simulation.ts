@@ -191,6 +191,8 @@ export function play({
   rememberedDays = 0,
 }: Play): Played {
   const random = createRandom(seed)
+  // A stream of their own, so that every policy gets the same messages.
+  const arrivals = createRandom(seed + 1_000_000)
   const { providers, outages = [], worth_micros = 0, hasSwing = true } = country
   const routes = new Map(providers.map(provider => [provider.name, createRoute(provider)]))
   const routeOf = (name: string) => routes.get(name) as ReturnType<typeof createRoute>
@@ -295,8 +297,8 @@ export function play({
     const learns = policy === 'listed' || policy === 'best'
     if (refreshes.delete(slot) && learns) refresh(now)
     const mean = ((country.perDay * ROUTE_SLOT_MS) / DAY_MS) * (hasSwing ? trafficAt(now) : 1)
-    for (let left = poisson(random, mean); left > 0 && played.messages < messages; left -= 1)
-      send(now + random() * ROUTE_SLOT_MS)
+    for (let left = poisson(arrivals, mean); left > 0 && played.messages < messages; left -= 1)
+      send(now + arrivals() * ROUTE_SLOT_MS)
   }
   return played
 }

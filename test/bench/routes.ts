@@ -203,7 +203,7 @@ function printAlarms(): void {
   for (const { perMinute, days } of [
     { perMinute: 1, days: 1_000 },
     { perMinute: 10, days: 1_000 },
-    { perMinute: 100, days: 200 },
+    { perMinute: 100, days: 100 },
   ])
     for (const rivalShare of [0, 0.05]) {
       const alarms = countAlarms({ perMinute, rivalShare, countries: COUNTRIES, days, seed: SEED })
