@@ -29,6 +29,9 @@ export function countriesIn(rows: readonly Row[]): CountryRows[] {
 export const placeName = (country: string | null): string =>
   country === null ? 'Addresses and numbers of no country' : countryName(country)
 
+/** A line does not end between a figure and its sign. */
+export const withoutBreaks = (text: string): string => text.replaceAll(' %', '\u00a0%')
+
 export const STATES: Readonly<Record<Schemas['RouteState'], { name: string; tone: 'good' | 'bad' | 'warning' }>> = {
   ok: { name: 'Works', tone: 'good' },
   silent: { name: 'Silent', tone: 'bad' },

@@ -23,7 +23,7 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { savePositions } from '../providers/provider-calls.ts'
 import { positionsFor } from '../providers/provider-order.ts'
-import { countriesIn, placeName, STATES } from './learned-words.ts'
+import { countriesIn, placeName, STATES, withoutBreaks } from './learned-words.ts'
 
 type Row = Schemas['RouteRow']
 
@@ -58,7 +58,7 @@ const COLUMNS: Column<Row>[] = [
     show: ({ cost_micros }) => (cost_micros === null ? NO_FIGURE : formatMicros(cost_micros)),
   },
   { name: 'Share', align: 'right', show: ({ share }) => formatShare(share) },
-  { name: 'Why', show: ({ because }) => <span class="routing-because">{because}</span> },
+  { name: 'Why', show: ({ because }) => <span class="routing-because">{withoutBreaks(because)}</span> },
 ]
 
 export interface ProvidersByCountryProps {
@@ -164,7 +164,8 @@ function Suggestion({ suggestion, providers, onUsed }: SuggestionProps) {
           <b>
             A better order for {CHANNEL_NAMES[channel]}: {order.join(', ')}.
           </b>{' '}
-          Expected gain: {formatDecimal(gain * 100)} more approvals of 100 messages, over all countries. {because}
+          Expected gain: {formatDecimal(gain * 100)} more approvals of 100 messages, over all countries.{' '}
+          {withoutBreaks(because)}
         </p>
         {may ? (
           <Button busy={change.busy} onClick={use}>
