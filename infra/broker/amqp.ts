@@ -17,7 +17,15 @@ import { createDeadlines } from './amqp/deadlines.ts'
 import { contentOf, messageProperties } from './amqp/envelope.ts'
 import { type Log, silentLog } from './amqp/log.ts'
 import { createPublisher } from './amqp/publisher.ts'
-import { assertQueues, createQueues, DEFAULT_DELIVERY_LIMIT, DEFAULT_PREFIX, queueNames } from './amqp/queues.ts'
+import {
+  createQueues,
+  DEFAULT_DELIVERY_LIMIT,
+  DEFAULT_PREFIX,
+  declareAll,
+  falseFor,
+  NOT_FOUND,
+  queueNames,
+} from './amqp/queues.ts'
 import { createRoundTrip, type RoundTrip } from './amqp/round-trip.ts'
 import type { Subscription } from './amqp/subscription.ts'
 import { createWorkConsumer } from './amqp/work-consumer.ts'
@@ -115,7 +123,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
   }
 
   function declareQueues(): Promise<void> {
-    declaring ??= withChannel(publishing, clock, channel => assertQueues(channel, table.all(channel))).finally(() => {
+    declaring ??= declareAll(task => withChannel(publishing, clock, task), table).finally(() => {
       declaring = undefined
     })
     return declaring
@@ -157,8 +165,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
       found.consumers = consumerCount
       if (isWorkQueue(queue)) found.dead = await countDeadLetters(channel, names.dead(queue), clock)
     } catch (error) {
-      if (!isNotFound(error)) throw error
-      redeclare(queue)
+      if (!falseFor(NOT_FOUND)(error)) redeclare(queue)
     }
     return found
   }
@@ -225,5 +232,3 @@ function withHeartbeat(url: string): string {
   if (!parsed.searchParams.has('heartbeat')) parsed.searchParams.set('heartbeat', HEARTBEAT_SECONDS)
   return parsed.href
 }
-
-const isNotFound = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 404
