@@ -1,7 +1,7 @@
 // The composition root, and a good first file to read. In: the settings and the roles of this process. Out: a running process.
 // Only this file knows which engines there are and which service plays which role.
 import { realpathSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import type { Router } from '@koa/router'
@@ -29,12 +29,16 @@ import { createMetrics, type Metrics } from '../infra/metrics.ts'
 import { createOutbound } from '../infra/outbound/guarded-outbound.ts'
 import type { Outbound } from '../infra/outbound/outbound.ts'
 import { createTargetInspector } from '../infra/outbound/target-inspector.ts'
-import { findOpenToOthers } from '../infra/private-files.ts'
+import { BACKUPS, findOpenToOthers } from '../infra/private-files.ts'
 import { runProcess } from '../infra/run-process.ts'
 import { StartProblem } from '../infra/start-problem.ts'
 import { createEmbeddedStore } from '../infra/store/embedded.ts'
 import { instrumentStore } from '../infra/store/metrics.ts'
 import { withTimeout } from '../infra/timeout.ts'
+import { traceBroker } from '../infra/tracing/traced-broker.ts'
+import { traceOutbound } from '../infra/tracing/traced-outbound.ts'
+import { traceStore } from '../infra/tracing/traced-store.ts'
+import type { Tracing } from '../infra/tracing/tracing.ts'
 import { VERSION } from '../infra/version.ts'
 import { createCallbackRoutes, createChannelService } from './channel/service.ts'
 import { ADMIN_API } from './dashboard/admin-api.ts'
@@ -53,6 +57,8 @@ import { createWebhookService } from './webhook/service.ts'
 export interface Engines {
   broker: Broker
   store: CountersignStore
+  /** Copies the store while it runs, and answers where to. The embedded one alone: MongoDB has tools of its own. */
+  backUp?(): Promise<string>
 }
 
 /** What every service is built from. */
@@ -67,6 +73,8 @@ export interface Runtime extends Engines {
   metrics: Metrics
   /** Calls providers and webhook endpoints. */
   outbound: Outbound
+  /** Null where no spans are recorded. */
+  tracing: Tracing | null
 }
 
 export type Services = Partial<Record<Role, (runtime: Runtime) => Service>>
@@ -114,6 +122,8 @@ export interface Running extends Omit<RunningHost, 'ports' | 'firstTry'> {
   secrets: Secrets
   /** Of the process as a whole. */
   log: Logger
+  /** Of the embedded store. */
+  backUp?(): Promise<string>
 }
 
 /** What tests replace. `npm start` replaces nothing. */
@@ -136,7 +146,8 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
   const bootstrap = await readBootstrapFile(config)
   const processLog = overrides.log ?? createLog({ level: config.logLevel })
   const runtime = await createRuntime(config, await resolveSecrets(config), processLog, overrides)
-  const { secrets, keyring, log, store, outbound } = runtime
+  const { secrets, keyring, log, store, outbound, tracing } = runtime
+  const close = async (): Promise<void> => void (await Promise.all([outbound.close(), tracing?.close()]))
   if (usesDataFolder(config))
     for (const open of findOpenToOthers(config.dataDir)) log.warn(open, 'data_folder.open_to_other_users')
 
@@ -176,7 +187,7 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
   const firstTry =
     config.engine.kind === 'embedded' ? host.firstTry : withTimeout(systemClock, FIRST_TRY_MS, host.firstTry)
   await firstTry.catch(async error => {
-    await host.stop().finally(outbound.close)
+    await host.stop().finally(close)
     throw error
   })
 
@@ -191,7 +202,17 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
   })
   // A caller that does not await `ready` must not be ended by an unhandled rejection.
   ready.catch(() => {})
-  return { url, metricsUrl, secrets, log, ready, drain: host.drain, stop: () => host.stop().finally(outbound.close) }
+  const { backUp } = runtime
+  return {
+    url,
+    metricsUrl,
+    secrets,
+    log,
+    ready,
+    drain: host.drain,
+    stop: () => host.stop().finally(close),
+    ...(backUp ? { backUp } : {}),
+  }
 }
 
 /** For the embedded store, or for secrets that the environment does not give. */
@@ -210,6 +231,10 @@ async function createRuntime(
   metrics.buildInfo.set({ version: VERSION, node: process.version, engine: config.engine.kind }, 1)
   const engines = overrides.engines ?? (await openEngines(config, clock, log))
   const findCaller = createFindCaller(config.http.trustedProxies)
+  const tracing = config.tracesUrl === null ? null : await openTracing(config.tracesUrl, config, clock)
+  const broker = instrumentBroker(engines.broker, metrics, clock)
+  const store = instrumentStore(engines.store, metrics)
+  const outbound = overrides.outbound ?? createOutbound({ privateTargets: config.privateTargets })
   return {
     config,
     secrets,
@@ -219,10 +244,19 @@ async function createRuntime(
     clock,
     log,
     metrics,
-    broker: instrumentBroker(engines.broker, metrics, clock),
-    store: instrumentStore(engines.store, metrics),
-    outbound: overrides.outbound ?? createOutbound({ privateTargets: config.privateTargets }),
+    ...(engines.backUp ? { backUp: engines.backUp } : {}),
+    tracing,
+    broker: tracing ? traceBroker(broker, tracing, clock) : broker,
+    store: tracing ? traceStore(store, tracing) : store,
+    outbound: tracing ? traceOutbound(outbound, tracing) : outbound,
   }
+}
+
+/** Loaded when it is needed. */
+async function openTracing(url: string, { roles }: Pick<Config, 'roles'>, clock: Clock): Promise<Tracing> {
+  const { createOpenTelemetry } = await import('../infra/tracing/open-telemetry.ts')
+  const attributes = { 'service.name': 'countersign', 'service.version': VERSION, 'countersign.role': roleText(roles) }
+  return createOpenTelemetry({ url, attributes, clock })
 }
 
 /** The data of a development system may be deleted to start over. */
@@ -244,11 +278,18 @@ export async function openEngines(
 ): Promise<Engines> {
   const { engine, dataDir, production } = config
   const topology = createTopology(brokerDelays(config.backoff))
-  if (engine.kind === 'embedded')
+  if (engine.kind === 'embedded') {
+    const store = createEmbeddedStore({ folder: dataDir, collections: COLLECTIONS, clock, strict: !production })
     return {
-      store: createEmbeddedStore({ folder: dataDir, collections: COLLECTIONS, clock, strict: !production }),
+      store,
       broker: createEmbeddedBroker({ topology, clock, log }),
+      async backUp() {
+        const folder = backupFolder(dataDir, clock.now())
+        await store.copyTo(folder)
+        return folder
+      },
     }
+  }
   const { createMongoStore, mongoHosts } = await import('../infra/store/mongo.ts')
   const { createAmqpBroker } = await import('../infra/broker/amqp.ts')
   const { mongodbUrl, amqpUrls } = engine
@@ -270,6 +311,10 @@ export async function openEngines(
     }),
   }
 }
+
+/** `2026-11-17T16-58-03.120Z`: without colons, which some file systems refuse. */
+const backupFolder = (dataDir: string, at: number): string =>
+  join(resolve(dataDir), BACKUPS, new Date(at).toISOString().replaceAll(':', '-'))
 
 /** Runs the whole process, from its environment and command line to its exit code. */
 export async function run(

@@ -128,7 +128,7 @@ describe('the alerts and boards', () => {
     typeof value === 'object' && value !== null && 'labelNames' in value
   const instruments = (Object.values(createMetrics()) as unknown[]).filter(isInstrument)
   const instrumentOf = (name: string) =>
-    instruments.find(one => one.name === name || [`${one.name}_bucket`, `${one.name}_count`].includes(name))
+    instruments.find(one => one.name === name || [`${one.name}_bucket`, `${one.name}_count`, `${one.name}_sum`].includes(name))
   /** Of which promtool knows that they are well-formed. */
   const queries = [
     ...all(/expr: \|\n((?: {10}.*\n)+)/g, rules),
