@@ -17,22 +17,14 @@ import { createDeadlines } from './amqp/deadlines.ts'
 import { contentOf, messageProperties } from './amqp/envelope.ts'
 import { type Log, silentLog } from './amqp/log.ts'
 import { createPublisher } from './amqp/publisher.ts'
-import {
-  createQueues,
-  DEFAULT_DELIVERY_LIMIT,
-  DEFAULT_PREFIX,
-  declareAll,
-  falseFor,
-  NOT_FOUND,
-  queueNames,
-} from './amqp/queues.ts'
+import { createQueues, DEFAULT_DELIVERY_LIMIT, declareAll, falseFor, NOT_FOUND, queueNames } from './amqp/queues.ts'
 import { createRoundTrip, type RoundTrip } from './amqp/round-trip.ts'
 import type { Subscription } from './amqp/subscription.ts'
 import { createWorkConsumer } from './amqp/work-consumer.ts'
 import { type Broker, type Consumer, type DeadLetters, type Depth, Unroutable } from './broker.ts'
 import { createDeaths } from './deaths.ts'
 import { type AttachedConsumer, createPausableConsumer } from './pausable-consumer.ts'
-import { isWorkQueue, type Queue, type Topology, type WorkQueue } from './topology.ts'
+import { DEFAULT_PREFIX, isWorkQueue, type Queue, type Topology, type WorkQueue } from './topology.ts'
 
 export interface AmqpOptions {
   /** Of each node: amqp:// or amqps://, with `?heartbeat=` in seconds where 10 is not right. */

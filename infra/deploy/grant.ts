@@ -11,7 +11,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
-import { type Db, MongoClient, MongoServerError } from 'mongodb'
+import type { Db, MongoClient } from 'mongodb'
 import { ROLES, type Role } from '../config/roles.ts'
 import { mongoPrivileges, rabbitPermissions, userOf } from './rights.ts'
 
@@ -78,7 +78,8 @@ async function grantAtRabbit(folder: string): Promise<void> {
 
 export async function grantAtMongo(folder: string): Promise<void> {
   const url = (await readFile(join(folder, 'mongodb_admin_url'), 'utf8')).trim()
-  const client = new MongoClient(url, { directConnection: true })
+  const mongodb = await import('mongodb')
+  const client = new mongodb.MongoClient(url, { directConnection: true })
   try {
     await makeReplicaSet(client, (await readUrl(folder, 'mongodb_admin_url')).host)
     for (const account of await readAccounts(folder, 'mongodb', 'countersign'))
@@ -94,12 +95,14 @@ async function grant(db: Db, { role, user, password }: Account): Promise<void> {
   await createOrUpdate(db, 'User', user, { pwd: password, roles: [userOf(role)] })
 }
 
+const codeOf = (answer: unknown): number => (answer instanceof Error && 'code' in answer ? Number(answer.code) : 0)
+
 /** MongoDB's codes for a role and a user that exist. */
 const EXISTS = [51002, 51003]
 
 async function createOrUpdate(db: Db, kind: 'Role' | 'User', name: string, content: object): Promise<void> {
   await db.command({ [`create${kind}`]: name, ...content }).catch(async error => {
-    if (!(error instanceof MongoServerError && EXISTS.includes(Number(error.code)))) throw error
+    if (!EXISTS.includes(codeOf(error))) throw error
     await db.command({ [`update${kind}`]: name, ...content })
   })
 }
@@ -112,7 +115,7 @@ const POLL_MS = 200
 async function makeReplicaSet(client: MongoClient, host: string): Promise<void> {
   const admin = client.db('admin')
   const status: unknown = await admin.command({ replSetGetStatus: 1 }).catch(error => error)
-  if (status instanceof MongoServerError && status.code === NOT_YET_INITIALIZED) {
+  if (codeOf(status) === NOT_YET_INITIALIZED) {
     const { parsed } = await admin.command({ getCmdLineOpts: 1 })
     await admin.command({ replSetInitiate: { _id: parsed.replication.replSet, members: [{ _id: 0, host }] } })
   }

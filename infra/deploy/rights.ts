@@ -4,8 +4,7 @@
 // The roles `sweeper` and `dashboard` make what the others need: the sweeper the indexes and the queues, both of them the company of the
 // console. The others wait for it. RabbitMQ knows no right to publish to one queue: all messages pass through its default exchange, so every
 // role may publish to every queue of the virtual host. What is personal in a message is sealed.
-import { DEFAULT_PREFIX } from '../broker/amqp/queues.ts'
-import { QUEUES, type Queue } from '../broker/topology.ts'
+import { DEFAULT_PREFIX, QUEUES, type Queue } from '../broker/topology.ts'
 import type { Role } from '../config/roles.ts'
 
 export const ACTIONS = ['find', 'insert', 'update', 'remove'] as const

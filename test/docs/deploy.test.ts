@@ -2,8 +2,8 @@
 // scalers name real queues, and alerts and boards use metrics and labels that exist.
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { DEFAULT_PREFIX, queueNames } from '../../infra/broker/amqp/queues.ts'
-import { isQueue } from '../../infra/broker/topology.ts'
+import { queueNames } from '../../infra/broker/amqp/queues.ts'
+import { DEFAULT_PREFIX, isQueue } from '../../infra/broker/topology.ts'
 import { ROLES } from '../../infra/config/config.ts'
 import { ROLE_SECRETS } from '../../infra/config/role-secrets.ts'
 import { SECRET_VARIABLES } from '../../infra/config/variables.ts'
@@ -128,7 +128,9 @@ describe('the alerts and boards', () => {
     typeof value === 'object' && value !== null && 'labelNames' in value
   const instruments = (Object.values(createMetrics()) as unknown[]).filter(isInstrument)
   const instrumentOf = (name: string) =>
-    instruments.find(one => one.name === name || [`${one.name}_bucket`, `${one.name}_count`, `${one.name}_sum`].includes(name))
+    instruments.find(
+      one => one.name === name || [`${one.name}_bucket`, `${one.name}_count`, `${one.name}_sum`].includes(name),
+    )
   /** Of which promtool knows that they are well-formed. */
   const queries = [
     ...all(/expr: \|\n((?: {10}.*\n)+)/g, rules),

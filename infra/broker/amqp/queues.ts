@@ -3,8 +3,6 @@
 import type { Channel, Options } from 'amqplib'
 import type { CallQueue, Queue, Topology, WorkQueue } from '../topology.ts'
 
-/** Holds a version, which must change when the arguments of a queue change. */
-export const DEFAULT_PREFIX = 'countersign.v1'
 export const DEFAULT_DELIVERY_LIMIT = 20
 
 export interface QueueNames {
