@@ -64,11 +64,10 @@ const RIGHTS: Readonly<Record<Role, RoleRights>> = {
     mongodb: {
       find: 'attempts breakers claims counters event_looks events fraud_decisions ip_chunks ip_lists leases ledger metadata_indexes notices otps providers refusals rotations sandbox_messages stats_days stats_hours stats_progress users webhooks',
       insert:
-        'apps claims companies counters event_looks events ip_chunks leases ledger notices rotations stats_days stats_hours stats_progress',
+        'apps claims companies counters event_looks ip_chunks leases ledger notices rotations stats_days stats_hours stats_progress',
       update:
         'apps claims companies counters event_looks events fraud_decisions ip_lists leases ledger metadata_indexes notices otps providers rotations sandbox_messages stats_days stats_hours stats_progress users webhooks',
-      remove:
-        'attempts claims events fraud_decisions ip_chunks leases metadata_indexes otps refusals sandbox_messages stats_hours',
+      remove: 'attempts claims events fraud_decisions ip_chunks leases metadata_indexes otps refusals sandbox_messages',
     },
     // It declares all of them.
     consumes: QUEUES,
