@@ -11,6 +11,13 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/services/cli/cli.test.ts'],
   },
   {
+    fault: 'the command line uses the token of the environment where a profile was named',
+    file: 'services/cli/profile.ts',
+    original: 'given.profile === undefined ? process.env : {}',
+    planted: 'given.profile === undefined || true ? process.env : {}',
+    tests: ['test/services/cli/cli.test.ts'],
+  },
+  {
     fault: 'the command line follows a redirect with its token',
     file: 'services/cli/api.ts',
     original: "redirect: 'manual'",
@@ -38,7 +45,35 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     planted: "if (by.app_id === '')",
     tests: ['test/flow/hooks.test.ts'],
   },
+  {
+    fault: 'a Supabase hook whose data key is missing is told that its secret is wrong',
+    file: 'services/edge/hooks/hooks.ts',
+    original: 'if (!signed && missingKey)',
+    planted: 'if (signed && missingKey)',
+    tests: ['test/flow/missing-data-keys.test.ts'],
+  },
+  {
+    fault: 'a stranger makes the process hold a large body before its signature is checked',
+    file: 'services/edge/hooks/hooks.ts',
+    original: 'readBytes(ctx, MAX_UNSIGNED_BYTES)',
+    planted: 'readBytes(ctx, MAX_UNSIGNED_BYTES + MAX_BODY_BYTES)',
+    tests: ['test/flow/hooks.test.ts'],
+  },
   // The edge.
+  {
+    fault: "Twilio's API does not say how far a limit is used",
+    file: 'services/edge/router.ts',
+    original: 'ctx.set(rateLimitHeaders(body.by, answer))',
+    planted: 'rateLimitHeaders(body.by, answer)',
+    tests: ['test/flow/twilio.test.ts'],
+  },
+  {
+    fault: 'a call that was refused for lack of time does not say that nothing was executed',
+    file: 'services/domain/errors.ts',
+    original: 'members: { executed: false }',
+    planted: 'members: {}',
+    tests: ['test/flow/admission.test.ts'],
+  },
   {
     fault: "in Twilio's API, a create while one is pending starts a second verification",
     file: 'services/otp/calls/reuse-pending.ts',

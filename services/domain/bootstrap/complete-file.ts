@@ -39,6 +39,8 @@ export interface BootstrapApp {
   settings: SettingsInput | null
   keys: BootstrapKey[]
   webhook: BootstrapWebhook | null
+  /** Of the modes that the file names; null removes one. */
+  supabase: { [M in Mode]?: string | null | undefined }
   providers: BootstrapProvider[] | null
 }
 
@@ -78,12 +80,13 @@ export const completeBootstrap = (file: BootstrapFile): Bootstrap => ({
   ip_lists: file.ip_lists ? distinct(file.ip_lists.map(completeRange)) : null,
 })
 
-const completeApp = ({ id, name, settings, keys, webhook, providers }: RawApp): BootstrapApp => ({
+const completeApp = ({ id, name, settings, keys, webhook, hooks, providers }: RawApp): BootstrapApp => ({
   id,
   name: name ?? null,
   settings: settings ?? null,
   keys: (keys ?? []).map(completeKey),
   webhook: webhook ? { url: webhook.url, secret: webhook.secret ?? null } : null,
+  supabase: { live: hooks?.supabase?.live, test: hooks?.supabase?.test },
   providers: providers?.map(completeProvider) ?? null,
 })
 

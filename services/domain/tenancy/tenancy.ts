@@ -55,12 +55,20 @@ export interface AppProviders {
   unreadable: UnreadableProvider[]
 }
 
+export interface HookSecrets {
+  company_id: string
+  /** For each mode that has one. */
+  secrets: { mode: Mode; secret: string }[]
+  /** Of a secret that cannot be read now. */
+  missingKey: MissingKey | null
+}
+
 export interface Tenancy {
   /** Null for a revoked key, and for a key of a closed app or company. */
   keyByHash(hash: string): Promise<ApiKey | null>
   app(id: string): Promise<TenantApp | null>
-  /** The secrets of the hooks that call an app, for each mode that has one. Null for an app that is unknown or closed. */
-  hookSecrets(appId: string): Promise<{ company_id: string; secrets: { mode: Mode; secret: string }[] } | null>
+  /** The secrets of the hooks that call an app. Null for an app that is unknown or closed. */
+  hookSecrets(appId: string): Promise<HookSecrets | null>
   providersOf(appId: string, channel?: Channel): Promise<AppProviders>
   /** The oldest first. */
   webhooks(appId: string): Promise<TenantWebhook[]>
@@ -101,12 +109,16 @@ export const createTenancy = ({
     if (!app?.hook_secrets || isClosed(app)) return null
     const { company_id, hook_secrets } = app
     if (isClosed((await store.docs('companies').get([company_id])).get(company_id))) return null
-    const secrets = MODES.flatMap(mode => {
-      const sealed = hook_secrets[mode]
-      const secret = sealed ? unsealOrNull(keyring, sealed, hookSecretContext(appId, mode)) : null
-      return secret === null ? [] : [{ mode, secret }]
-    })
-    return { company_id, secrets }
+    const found: HookSecrets = { company_id, secrets: [], missingKey: null }
+    for (const mode of MODES)
+      try {
+        const sealed = hook_secrets[mode]
+        if (sealed) found.secrets.push({ mode, secret: keyring.unseal(sealed, hookSecretContext(appId, mode)) })
+      } catch (error) {
+        if (!(error instanceof Unsealable)) throw error
+        if (error instanceof MissingKey) found.missingKey = error
+      }
+    return found
   },
 
   async providersOf(appId, channel) {

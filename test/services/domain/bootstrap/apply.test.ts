@@ -176,6 +176,25 @@ eachStore('applying the bootstrap file', fresh => {
     expect((await allTenancyDocs(store)).apps[0]?.settings).to.deep.equal({})
   })
 
+  it('sets, keeps and removes the secrets of the Supabase hook', async () => {
+    const store = await fresh()
+    const secrets = async () => (await createTenancy({ store, keyring }).hookSecrets('app_shop'))?.secrets
+    const [first, second] = ['whsec_c2VjcmV0LW9mLXN1cGFiYXNl', 'whsec_YW5vdGhlci1vZi1zdXBhYmFzZQ==']
+    await apply(store, withApp({ hooks: { supabase: { test: `v1,${first}`, live: second } } }))
+    expect(await secrets()).to.have.deep.members([
+      { mode: 'test', secret: first },
+      { mode: 'live', secret: second },
+    ])
+    await apply(store, withApp({ hooks: { supabase: { test: second } } }))
+    await apply(store, withApp({}))
+    expect(await secrets()).to.have.deep.members([
+      { mode: 'test', secret: second },
+      { mode: 'live', secret: second },
+    ])
+    await apply(store, withApp({ hooks: { supabase: { live: null } } }))
+    expect(await secrets()).to.deep.equal([{ mode: 'test', secret: second }])
+  })
+
   it('leaves exactly the listed providers, in that order', async () => {
     const store = await fresh()
     const sandbox = (name: string) => ({ name, type: 'sandbox', channel: 'sms' })
