@@ -636,4 +636,26 @@ export const INFRA_ACTORS: readonly Mutant[] = [
       "await runProgram('true').then(async () => (await import('node:fs/promises')).copyFile(join(folder, file), join(to, file)))",
     tests: ['test/faults/processes/store.embedded.test.ts'],
   },
+  {
+    fault: 'a queue is declared in a way that RabbitMQ 4 deprecates',
+    file: 'infra/broker/amqp/queues.ts',
+    original: 'connection.serverProperties.version, 10) >= 4',
+    planted: 'connection.serverProperties.version, 10) >= 5',
+    tests: ['test/docs/queues.test.ts'],
+  },
+  {
+    fault: 'a role may read the queues of another',
+    file: 'infra/deploy/rights.ts',
+    original: 'const own = RIGHTS[role].consumes.map(',
+    planted: 'const own = QUEUES.map(',
+    tests: ['test/docs/deploy.test.ts'],
+  },
+  {
+    fault: 'a process whose user may not declare all queues never becomes ready',
+    file: 'infra/broker/amqp/queues.ts',
+    original: 'falseFor(ACCESS_REFUSED)',
+    planted: 'falseFor(NOT_FOUND + ACCESS_REFUSED)',
+    tests: ['test/flow/role-secrets.test.ts'],
+    needs: 'RabbitMQ',
+  },
 ]
