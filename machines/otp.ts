@@ -3,6 +3,7 @@
 // Secrets (recipient, salt, given code, link) are sealed text here. The machine copies them and never reads them.
 import type { Channel, Obstacle } from './channels.ts'
 import type { ErrorType } from './errors.ts'
+import type { AskedRoute } from './routing.ts'
 import type { WhatsAppMode } from './settings.ts'
 import type { WebhookEvent } from './webhook-events.ts'
 
@@ -70,6 +71,8 @@ export interface Delivery {
   /** Present where the delivery failed and its price is paid all the same, because its code was entered. `kept`: it failed after the
    *  approval, and was not refunded. `again`: it was refunded, and the approval charged it again. */
   charge?: 'kept' | 'again'
+  /** The kind of the key whose resend asked for it; absent for the first message, a fallback and an answer in the chat. */
+  asked_by?: KeyKind
   /** The error code and text in the vendor's receipt of the failure, without personal data; absent where the receipt had none. */
   vendor_code?: string
   vendor_text?: string
@@ -106,6 +109,15 @@ export interface GivenCode {
   given: string | null
 }
 
+/** What a send was judged by beside its recipient, its key and its client address. Stored only where a member is present, as in few sends:
+ *  settings can be tried on past sends by it (replay.ts). */
+export interface SendCircumstances extends AskedRoute {
+  /** The client address was one of a VPN, proxy, Tor exit or datacenter. */
+  suspect?: true
+  /** The call brought a challenge solved at the highest difficulty. */
+  hardest_challenge?: true
+}
+
 export interface Otp {
   /** Of a message, its `msg_…`. */
   otp_id: string
@@ -116,6 +128,8 @@ export interface Otp {
   recipient: Recipient
   /** Sealed; null when none was usable. */
   client_ip: string | null
+  /** Absent where nothing was unusual. */
+  circumstances?: SendCircumstances
   locale: string
   code: DerivedCode | GivenCode
   rules: Rules
@@ -163,6 +177,7 @@ export type OtpStart = Pick<
   | 'started_by'
   | 'recipient'
   | 'client_ip'
+  | 'circumstances'
   | 'locale'
   | 'code'
   | 'rules'
@@ -177,6 +192,8 @@ export type OtpEvent =
       type: 'otp.resend'
       at: number
       requestedChannel: Channel | null
+      /** The kind of the key that asks; absent where no call of a client does. */
+      by?: KeyKind
       /** Why the requested channel is not usable; null when it is, and when none is requested. */
       obstacle: Obstacle | null
     } & ResendInputs)

@@ -55,7 +55,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: "Twilio's API puts a verification on a link that it cannot show",
-    file: 'services/otp/calls/send-plan.ts',
+    file: 'machines/routing.ts',
     original: 'const takesLink = !without_link ||',
     planted: 'const takesLink = without_link !== undefined ||',
     tests: ['test/flow/twilio.test.ts'],
