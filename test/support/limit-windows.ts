@@ -1,7 +1,7 @@
 // A counter of sliding windows without a store, for simulations of many days. In: rules and the time of a call. Out: whether it is granted.
 // The decision is that of machines/windows.ts; its test holds the counters of the store against the same arithmetic.
 import type { LimitRule } from '../../machines/settings.ts'
-import { countOne, type Windows, waitFor } from '../../machines/windows.ts'
+import { allowsOneMore, countOne, type Windows, waitFor } from '../../machines/windows.ts'
 
 export const DAY_MS = 86_400_000
 
@@ -18,7 +18,7 @@ export function createWindowModel(rules: readonly LimitRule[]): WindowModel {
   return {
     waitAt,
     take(now) {
-      if (waitAt(now) > 0) return false
+      if (!allowsOneMore(windows, rules, now)) return false
       countOne(windows, rules, now)
       return true
     },
