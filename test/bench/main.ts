@@ -60,6 +60,10 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
       'attackers and honest users against the fraud guard, in virtual time: messages sent, calls refused and challenged (BENCH_SEED; BENCH_PARTS: new,shop,honest)',
     run: async () => (await import('./fraud.ts')).default(),
   },
+  try: {
+    about: 'trying settings on the sends of a past week, and whether unchanged ones differ (BENCH_SENDS: how many)',
+    run: async () => (await import('./try.ts')).default(),
+  },
   ip: {
     about: 'looking addresses up in many ranges against few, and importing them (BENCH_RANGES: how many)',
     run: async () => (await import('./ip.ts')).default(),

@@ -88,9 +88,9 @@ describeLiveFlow('settings tried on past traffic', live => {
   })
   after(() => gateway.close())
 
-  async function tryOut(settings: object) {
+  async function tryOut(settings: object, from = since) {
     const until = live.clock.now()
-    const answer = await live.admin('POST', `/apps/${app}/settings/try`, { settings, since, until })
+    const answer = await live.admin('POST', `/apps/${app}/settings/try`, { settings, since: from, until })
     expect(answer.status, answer.text).to.equal(200)
     const { body } = answer
     const reasons = body.not_judged.map(({ reason }: { reason: string }) => reason)
@@ -178,5 +178,27 @@ describeLiveFlow('settings tried on past traffic', live => {
       { settings: {} },
     ])
       expect((await live.admin('POST', `/apps/${app}/settings/try`, wrong)).body.type).to.equal('ValidationError')
+  })
+
+  it('count what came before the time that they are tried on', async () => {
+    const to = freshNumber()
+    for (let nth = 0; nth < 2; nth += 1) await call(server.send(to))
+    await live.advance(1_000)
+    const from = live.clock.now()
+    await live.advance(1_000)
+    await call(server.send(to))
+    await live.advance(1_000)
+    const tried = await tryOut({ limits: { recipient: [{ max: 2, seconds: 600 }] } }, from)
+    expect(tried.sends).to.equal(1)
+    expect(tried.refused).to.deep.equal([
+      { type: 'RateLimitExceededError', scope: 'recipient', country: 'US', count: 1 },
+    ])
+  })
+
+  it('are not blamed for what other settings decided then', async () => {
+    await live.changeSettings(app, { limits: { recipient: [{ max: 1, seconds: 600 }] } })
+    const tried = await tryOut({})
+    expect(tried).to.deep.include(NO_DIFFERENCE)
+    expect(tried.reasons).to.deep.equal(['not_reproduced'])
   })
 })

@@ -6,6 +6,7 @@ import { useSettingsDraft } from '../../data/use-settings-draft.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { SaveBar } from '../../ui/save-bar.tsx'
 import { Screen } from '../../ui/screen.tsx'
+import { TryOnPastTraffic } from '../settings-trial/try-on-past-traffic.tsx'
 import { CodeCard } from './code-card.tsx'
 import { DevicesCard } from './devices-card.tsx'
 import './settings.css'
@@ -25,7 +26,7 @@ export default function Settings() {
       <CodeCard draft={draft} may={may} />
       <TextsCard draft={draft} may={may} />
       <DevicesCard draft={draft} may={may} />
-      <SaveBar draft={draft} />
+      <SaveBar draft={draft} beside={<TryOnPastTraffic draft={draft} />} />
     </Screen>
   )
 }
