@@ -1,17 +1,21 @@
 // Every metric in one table. Each call makes a registry of its own, so that two systems in one process do not mix their numbers.
 // A label takes few values and never an id, a recipient or a path that holds one: Prometheus keeps a series for each value.
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry, Summary } from 'prom-client'
 
-/** In seconds: from a read of the embedded store to a call that runs into its timeout. */
-const CALL_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+// Every bucket is a series for each set of labels, so there are few. What is worth knowing apart has a counter of its own.
+/** In seconds: from a read of the store to a call that runs into its timeout. */
+const CALL_BUCKETS = [0.005, 0.025, 0.1, 0.5, 2.5, 10]
 /** In seconds: a message may wait while its consumer is being deployed. */
-const WAIT_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200]
+const WAIT_BUCKETS = [0.025, 0.1, 0.5, 5, 60, 600]
 /** In seconds: how long a person waits for a message, and takes to enter its code. */
-const USER_BUCKETS = [0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600]
+const USER_BUCKETS = [2.5, 5, 10, 20, 30, 60, 120, 300, 900]
 
 /** How often the lag of the event loop is sampled. With Node's default of 10 ms this wakes an idle process a hundred times a second, which
  *  is most of what the process costs then. The interval is part of the values (`nodejs_eventloop_lag_min_seconds` to `_p99_seconds`). */
 const EVENT_LOOP_SAMPLE_MS = 40
+
+/** Gauges of prom-client that end like counters. The gauges by type have the same numbers. */
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
 const createInstruments = (registry: Registry) => {
   const registers = [registry]
@@ -19,8 +23,14 @@ const createInstruments = (registry: Registry) => {
     httpRequestDuration: new Histogram({
       name: 'countersign_http_request_duration_seconds',
       help: 'Time from a request to its answer.',
-      labelNames: ['method', 'route', 'status'],
+      labelNames: ['method', 'route'],
       buckets: CALL_BUCKETS,
+      registers,
+    }),
+    httpRequests: new Counter({
+      name: 'countersign_http_requests_total',
+      help: 'Requests by the status of their answers.',
+      labelNames: ['method', 'route', 'status'],
       registers,
     }),
     brokerMessages: new Counter({
@@ -51,15 +61,32 @@ const createInstruments = (registry: Registry) => {
     }),
     callDuration: new Histogram({
       name: 'countersign_call_duration_seconds',
-      help: 'Time from a call to its answer, as the caller sees it: answered, timeout, failed or unavailable.',
-      labelNames: ['queue', 'outcome'],
+      help: 'Time from a call to its answer, as the caller sees it.',
+      labelNames: ['queue'],
       buckets: CALL_BUCKETS,
+      registers,
+    }),
+    calls: new Counter({
+      name: 'countersign_calls_total',
+      help: 'Calls by outcome, as the caller sees it: answered, timeout, failed or unavailable.',
+      labelNames: ['queue', 'outcome'],
       registers,
     }),
     queueReady: new Gauge({
       name: 'countersign_queue_ready',
       help: 'Messages waiting for a consumer. Missing while the broker cannot say.',
       labelNames: ['queue'],
+      registers,
+    }),
+    queueOldest: new Gauge({
+      name: 'countersign_queue_oldest_seconds',
+      help: 'How long the message that a consumer of this process takes next has waited at most; 0 while none waits.',
+      labelNames: ['queue'],
+      registers,
+    }),
+    outboxOldest: new Gauge({
+      name: 'countersign_outbox_oldest_seconds',
+      help: 'How long the oldest effect has waited to be published to the broker; 0 while none waits.',
       registers,
     }),
     queueConsumers: new Gauge({
@@ -80,11 +107,17 @@ const createInstruments = (registry: Registry) => {
       labelNames: ['queue', 'cause'],
       registers,
     }),
-    deliveryAttempts: new Histogram({
+    attemptDuration: new Histogram({
       name: 'countersign_delivery_attempt_seconds',
-      help: "Time a provider took for a message, by what came of it: accepted, refused (the recipient's fault), failed or unknown.",
-      labelNames: ['channel', 'provider', 'outcome'],
+      help: 'Time a provider took for a message, whatever came of it.',
+      labelNames: ['channel', 'provider'],
       buckets: CALL_BUCKETS,
+      registers,
+    }),
+    deliveryAttempts: new Counter({
+      name: 'countersign_delivery_attempts_total',
+      help: "Calls of providers by what came of them: accepted, refused (the recipient's fault), failed or unknown.",
+      labelNames: ['channel', 'provider', 'outcome'],
       registers,
     }),
     breakers: new Gauge({
@@ -210,9 +243,16 @@ const createInstruments = (registry: Registry) => {
     }),
     storeDuration: new Histogram({
       name: 'countersign_store_duration_seconds',
-      help: 'Time an operation on a collection took.',
-      labelNames: ['collection', 'operation'],
+      help: 'Time an operation on the store took.',
+      labelNames: ['operation'],
       buckets: CALL_BUCKETS,
+      registers,
+    }),
+    collectionDuration: new Summary({
+      name: 'countersign_store_collection_seconds',
+      help: 'Time that operations on a collection took: their sum and their number.',
+      labelNames: ['collection'],
+      percentiles: [],
       registers,
     }),
   }
@@ -229,6 +269,7 @@ export function createMetrics({ processMetrics = false }: { processMetrics?: boo
   const registry = new Registry()
   const tasks: (() => void | Promise<void>)[] = []
   if (processMetrics) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS })
+  for (const name of MISNAMED) registry.removeSingleMetric(name)
   return {
     ...createInstruments(registry),
     beforeScrape: task => void tasks.push(task),

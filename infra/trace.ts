@@ -1,14 +1,16 @@
 // The thread of one HTTP request through all processes. In: its headers. Out: a trace, which travels beside the body of every message that
 // the request causes and is in every log line about it.
 //
-// It is passed on as it came. Countersign records no spans, so it makes no span ids of its own: the webhook receiver's span is then a child
-// of the caller's span, and not of one that no trace store has.
+// Unless spans are recorded (infra/tracing), it is passed on as it came, without span ids of our own: the webhook receiver's span is then a
+// child of the caller's span, and not of one that no trace store has.
 
 export interface Trace {
   /** As in the header X-Request-Id. */
   request_id: string
   /** The W3C trace context of the caller, as in the header `traceparent`; null when the caller sent none, or a malformed one. */
   traceparent: string | null
+  /** When the trace began here; present only where spans are recorded. */
+  traced_at?: number
 }
 
 /** Of a request id that comes from outside. */
@@ -36,7 +38,12 @@ export function traceIn(members: unknown): Trace | undefined {
   const { request_id } = members
   if (typeof request_id !== 'string' || !isRequestId(request_id)) return undefined
   const traceparent = 'traceparent' in members ? members.traceparent : null
-  return { request_id, traceparent: typeof traceparent === 'string' ? parseTraceparent(traceparent) : null }
+  const traced_at = 'traced_at' in members ? members.traced_at : undefined
+  return {
+    request_id,
+    traceparent: typeof traceparent === 'string' ? parseTraceparent(traceparent) : null,
+    ...(typeof traced_at === 'number' ? { traced_at } : {}),
+  }
 }
 
 /** What carries a trace: a message, an effect, an event. */

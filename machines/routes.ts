@@ -45,7 +45,7 @@ export interface Evidence {
 
 /** Where the sequential test for silence stands. */
 export interface Silence {
-  /** Grows with messages that nobody approves, and falls with approvals. */
+  /** Grows with messages that earn no approval, and falls with approvals. */
   score: number
   /** Slots up to this time are in the score. */
   judged_until: number

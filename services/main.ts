@@ -35,6 +35,10 @@ import { StartProblem } from '../infra/start-problem.ts'
 import { createEmbeddedStore } from '../infra/store/embedded.ts'
 import { instrumentStore } from '../infra/store/metrics.ts'
 import { withTimeout } from '../infra/timeout.ts'
+import { traceBroker } from '../infra/tracing/traced-broker.ts'
+import { traceOutbound } from '../infra/tracing/traced-outbound.ts'
+import { traceStore } from '../infra/tracing/traced-store.ts'
+import type { Tracing } from '../infra/tracing/tracing.ts'
 import { VERSION } from '../infra/version.ts'
 import { createCallbackRoutes, createChannelService } from './channel/service.ts'
 import { ADMIN_API } from './dashboard/admin-api.ts'
@@ -67,6 +71,8 @@ export interface Runtime extends Engines {
   metrics: Metrics
   /** Calls providers and webhook endpoints. */
   outbound: Outbound
+  /** Null where no spans are recorded. */
+  tracing: Tracing | null
 }
 
 export type Services = Partial<Record<Role, (runtime: Runtime) => Service>>
@@ -136,7 +142,8 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
   const bootstrap = await readBootstrapFile(config)
   const processLog = overrides.log ?? createLog({ level: config.logLevel })
   const runtime = await createRuntime(config, await resolveSecrets(config), processLog, overrides)
-  const { secrets, keyring, log, store, outbound } = runtime
+  const { secrets, keyring, log, store, outbound, tracing } = runtime
+  const close = async (): Promise<void> => void (await Promise.all([outbound.close(), tracing?.close()]))
   if (usesDataFolder(config))
     for (const open of findOpenToOthers(config.dataDir)) log.warn(open, 'data_folder.open_to_other_users')
 
@@ -176,7 +183,7 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
   const firstTry =
     config.engine.kind === 'embedded' ? host.firstTry : withTimeout(systemClock, FIRST_TRY_MS, host.firstTry)
   await firstTry.catch(async error => {
-    await host.stop().finally(outbound.close)
+    await host.stop().finally(close)
     throw error
   })
 
@@ -191,7 +198,7 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
   })
   // A caller that does not await `ready` must not be ended by an unhandled rejection.
   ready.catch(() => {})
-  return { url, metricsUrl, secrets, log, ready, drain: host.drain, stop: () => host.stop().finally(outbound.close) }
+  return { url, metricsUrl, secrets, log, ready, drain: host.drain, stop: () => host.stop().finally(close) }
 }
 
 /** For the embedded store, or for secrets that the environment does not give. */
@@ -210,6 +217,10 @@ async function createRuntime(
   metrics.buildInfo.set({ version: VERSION, node: process.version, engine: config.engine.kind }, 1)
   const engines = overrides.engines ?? (await openEngines(config, clock, log))
   const findCaller = createFindCaller(config.http.trustedProxies)
+  const tracing = config.tracesUrl === null ? null : await openTracing(config.tracesUrl, config, clock)
+  const broker = instrumentBroker(engines.broker, metrics, clock)
+  const store = instrumentStore(engines.store, metrics)
+  const outbound = overrides.outbound ?? createOutbound({ privateTargets: config.privateTargets })
   return {
     config,
     secrets,
@@ -219,10 +230,18 @@ async function createRuntime(
     clock,
     log,
     metrics,
-    broker: instrumentBroker(engines.broker, metrics, clock),
-    store: instrumentStore(engines.store, metrics),
-    outbound: overrides.outbound ?? createOutbound({ privateTargets: config.privateTargets }),
+    tracing,
+    broker: tracing ? traceBroker(broker, tracing, clock) : broker,
+    store: tracing ? traceStore(store, tracing) : store,
+    outbound: tracing ? traceOutbound(outbound, tracing) : outbound,
   }
+}
+
+/** Loaded when it is needed. */
+async function openTracing(url: string, { roles }: Pick<Config, 'roles'>, clock: Clock): Promise<Tracing> {
+  const { createOpenTelemetry } = await import('../infra/tracing/open-telemetry.ts')
+  const attributes = { 'service.name': 'countersign', 'service.version': VERSION, 'countersign.role': roleText(roles) }
+  return createOpenTelemetry({ url, attributes, clock })
 }
 
 /** The data of a development system may be deleted to start over. */

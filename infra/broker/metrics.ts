@@ -1,5 +1,5 @@
 // Measures any broker. In: a broker. Out: the same broker, which counts published, called and handled messages and observes how long
-// they waited and took.
+// they waited and took. What the broker knows of its queues is the same for all processes, so one of them shows it: `showQueues`.
 import type { Gauge } from 'prom-client'
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
@@ -11,6 +11,7 @@ import {
   CallTimeout,
   DEATH_CAUSES,
   type DeliveredMessage,
+  type Depth,
   Unroutable,
 } from './broker.ts'
 import { isWorkQueue, QUEUES, type Queue } from './topology.ts'
@@ -21,15 +22,22 @@ const BROKER_STATES: readonly BrokerState[] = ['up', 'blocked', 'down']
 const DEPTH_TIMEOUT_MS = 2000
 
 export function instrumentBroker(broker: Broker, metrics: Metrics, clock: Clock): Broker {
-  const { brokerMessages, brokerHandle, brokerWait, callDuration } = metrics
-  collectGauges(broker, metrics, clock)
+  const { brokerMessages, brokerHandle, brokerWait, calls, callDuration } = metrics
+  showState(broker, metrics)
   countDeaths(broker, metrics)
+  /** When the message was published that was taken last from each queue that this process consumes. */
+  const lastTaken = new Map<Queue, number>()
+  showOldest(broker, metrics, clock, lastTaken)
 
   const observeWait = (queue: Queue, messages: readonly DeliveredMessage[]) => {
     const now = clock.now()
-    // A retried message waited on purpose, so it is left out. The clocks of two hosts may differ a little, so no wait is negative.
-    for (const { attempt, publishedAt } of messages)
-      if (attempt === 1) brokerWait.observe({ queue }, Math.max(now - publishedAt, 0) / 1000)
+    for (const { attempt, publishedAt } of messages) {
+      // A retried message waited on purpose, so it is left out.
+      if (attempt !== 1) continue
+      // The clocks of two hosts may differ a little, so no wait is negative.
+      brokerWait.observe({ queue }, Math.max(now - publishedAt, 0) / 1000)
+      lastTaken.set(queue, publishedAt)
+    }
   }
   const timeHandler = async <M, R>(queue: Queue, waiting: M[], handle: (waiting: M[]) => Promise<R>): Promise<R> => {
     const stop = brokerHandle.startTimer({ queue })
@@ -57,15 +65,18 @@ export function instrumentBroker(broker: Broker, metrics: Metrics, clock: Clock)
       const stop = callDuration.startTimer({ queue })
       try {
         const answer = await broker.request(queue, message, budgetMs)
-        stop({ outcome: 'answered' })
+        calls.inc({ queue, outcome: 'answered' })
         return answer
       } catch (error) {
-        stop({ outcome: failureOutcome(error) })
+        calls.inc({ queue, outcome: failureOutcome(error) })
         throw error
+      } finally {
+        stop()
       }
     },
-    consume: (queue, handle, flow) =>
-      broker.consume(
+    consume(queue, handle, flow) {
+      lastTaken.set(queue, clock.now())
+      return broker.consume(
         queue,
         async waiting => {
           observeWait(queue, waiting)
@@ -74,7 +85,8 @@ export function instrumentBroker(broker: Broker, metrics: Metrics, clock: Clock)
           return outcomes
         },
         flow,
-      ),
+      )
+    },
     serve: (queue, answer, flow) =>
       broker.serve(
         queue,
@@ -109,18 +121,42 @@ function countDeaths(broker: Broker, { messagesDied }: Metrics): void {
   broker.onDeath(({ queue, cause }) => messagesDied.inc({ queue, cause }))
 }
 
-function collectGauges(
-  broker: Broker,
-  { beforeScrape, brokerState, queueReady, queueConsumers, queueDeadLetters }: Metrics,
-  clock: Clock,
-): void {
+function showState(broker: Broker, { beforeScrape, brokerState }: Metrics): void {
   beforeScrape(() => {
     const now = broker.state()
     for (const state of BROKER_STATES) brokerState.set({ state }, state === now ? 1 : 0)
   })
+}
+
+/** RabbitMQ does not say how old the oldest message is. Queues are first in, first out: what waits was published after what was taken last,
+ *  and after the queue was seen empty. */
+function showOldest(
+  broker: Broker,
+  { beforeScrape, queueOldest }: Metrics,
+  clock: Clock,
+  lastTaken: Map<Queue, number>,
+): void {
+  beforeScrape(async () => {
+    for (const [queue, publishedAt] of lastTaken) {
+      const depth = await depthOf(broker, queue, clock)
+      const now = clock.now()
+      if (depth?.ready === 0) lastTaken.set(queue, now)
+      if (depth === undefined) queueOldest.remove({ queue })
+      else queueOldest.set({ queue }, depth.ready === 0 ? 0 : (depth.oldestMs ?? Math.max(now - publishedAt, 0)) / 1000)
+    }
+  })
+}
+
+/** Shows the queues as the broker knows them, while `isShown` says so: if each process did, the sum over all of them would be wrong. */
+export function showQueues(
+  broker: Pick<Broker, 'depth'>,
+  { beforeScrape, queueReady, queueConsumers, queueDeadLetters }: Metrics,
+  clock: Clock,
+  isShown: () => boolean,
+): void {
   for (const queue of QUEUES)
     beforeScrape(async () => {
-      const depth = await withTimeout(clock, DEPTH_TIMEOUT_MS, broker.depth(queue)).catch(() => undefined)
+      const depth = isShown() ? await depthOf(broker, queue, clock) : undefined
       const show = (gauge: Gauge<'queue'>, value: number | undefined): void =>
         value === undefined ? gauge.remove({ queue }) : gauge.set({ queue }, value)
       show(queueReady, depth?.ready)
@@ -128,3 +164,6 @@ function collectGauges(
       if (isWorkQueue(queue)) show(queueDeadLetters, depth?.dead)
     })
 }
+
+const depthOf = (broker: Pick<Broker, 'depth'>, queue: Queue, clock: Clock): Promise<Depth | undefined> =>
+  withTimeout(clock, DEPTH_TIMEOUT_MS, broker.depth(queue)).catch(() => undefined)

@@ -47,6 +47,8 @@ export interface Config {
   readonly metricsPort: number | null
   /** Opens /metrics on the public port, and nothing else. */
   readonly metricsToken: string | null
+  /** Where spans are sent, as OTLP over HTTP; null where none are recorded. */
+  readonly tracesUrl: string | null
   readonly http: {
     readonly host: string
     /** 0: any free port. */
@@ -106,6 +108,10 @@ const settings = z.object({
   LOST_DATA_KEYS: dataKeyIds().default([]),
   ADMIN_TOKEN: adminTokens().optional(),
   METRICS_TOKEN: secretToken().optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: publicUrl().optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: publicUrl().optional(),
+  OTEL_TRACES_EXPORTER: oneOf(['otlp', 'none']).default('otlp'),
+  OTEL_SDK_DISABLED: oneOf(['true', 'false']).default('false'),
 })
 
 /** In production the token of an operator must be too long to guess. */
@@ -155,6 +161,7 @@ export function readConfig(env: Environment, roleNames: readonly string[]): Conf
     logLevel: values.LOG_LEVEL,
     metricsPort: values.METRICS_PORT,
     metricsToken: values.METRICS_TOKEN ?? null,
+    tracesUrl: tracesUrl(values),
     http: {
       host: values.HOST,
       port: values.PORT,
@@ -174,6 +181,13 @@ export function readConfig(env: Environment, roleNames: readonly string[]): Conf
     },
     lostDataKeys: values.LOST_DATA_KEYS,
   })
+}
+
+/** By the rules of OpenTelemetry: the address for traces alone is taken as it is. */
+function tracesUrl(values: z.output<typeof settings>): string | null {
+  if (values.OTEL_SDK_DISABLED === 'true' || values.OTEL_TRACES_EXPORTER === 'none') return null
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = values
+  return own ?? (base === undefined ? null : `${base}/v1/traces`)
 }
 
 /** Stands for the URL in a file that cannot be read, which is a problem of its own. */

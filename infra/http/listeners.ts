@@ -19,7 +19,7 @@ export interface ListenersDeps extends Omit<ShellDeps, 'metrics'> {
   secrets: Pick<Secrets, 'adminTokens'>
   identifyOperator: IdentifyOperator
   findCaller: FindCaller
-  metrics: Pick<Metrics, 'httpRequestDuration' | 'render'>
+  metrics: Pick<Metrics, 'httpRequestDuration' | 'httpRequests' | 'render'>
   routers: readonly Router[]
   /** What the services refuse before their routers are asked. */
   earlyRefusals?: readonly Pick<EarlyRefusalsDeps, 'refuse' | 'log'>[]

@@ -2,7 +2,6 @@
 import type { Context } from 'koa'
 import { parseTraceparent, type Trace } from '../trace.ts'
 
-export const traceOf = (ctx: Context): Trace => ({
-  request_id: ctx.state.requestId,
-  traceparent: parseTraceparent(ctx.get('traceparent')),
-})
+/** Where spans are recorded, the request's own span is in `ctx.state.trace`. */
+export const traceOf = (ctx: Context): Trace =>
+  ctx.state.trace ?? { request_id: ctx.state.requestId, traceparent: parseTraceparent(ctx.get('traceparent')) }

@@ -8,18 +8,22 @@ import type { Clock } from '../clock.ts'
 import type { Logger } from '../log/log.ts'
 import type { Metrics } from '../metrics.ts'
 import { isRequestId } from '../trace.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import { answerHeaders } from './answer-headers.ts'
 import { answerWithNotFoundPage } from './not-found-page.ts'
 import { asProblem, httpException, PROBLEM_TYPE, type Problem, problemBody } from './problem.ts'
 import type { RefusalPacing } from './refusal-pacing.ts'
 import { requestFields } from './request-log.ts'
+import { createRequestTracer } from './traced-requests.ts'
 
 export interface ShellDeps {
   log: Logger
   /** The logs of the services that own these routers. A request that none of them takes is logged to `log`. */
   serviceLogs?: ReadonlyMap<Router, Logger>
-  metrics: Pick<Metrics, 'httpRequestDuration'>
+  metrics: Pick<Metrics, 'httpRequestDuration' | 'httpRequests'>
   clock: Pick<Clock, 'now'>
+  /** Where none is given, no spans are recorded. */
+  tracing?: Tracing | null
   /** The address at which clients reach the deployment, if it is known. */
   publicUrl?: string | null
   /** Where none is given, nothing is paced. */
@@ -28,7 +32,7 @@ export interface ShellDeps {
 
 /** `middleware` runs before the routers. */
 export function createHttpShell(
-  { log, serviceLogs, metrics, clock, publicUrl = null, pacing }: ShellDeps,
+  { log, serviceLogs, metrics, clock, tracing = null, publicUrl = null, pacing }: ShellDeps,
   routers: readonly Router[],
   middleware: readonly Middleware[] = [],
 ): Koa {
@@ -42,6 +46,7 @@ export function createHttpShell(
   const logOf = createLogOf(log, serviceLogs)
   app.use(createLogAndMeasure(logOf, metrics, clock))
   app.use(createAnswerProblems(logOf, publicUrl, pacing))
+  if (tracing) app.use(createRequestTracer(tracing, routeOf, path => POLLED_ROUTES.has(path)))
   for (const step of middleware) app.use(step)
   app.use(refuseUnrouted)
   for (const router of routers) app.use(router.routes())
@@ -110,7 +115,9 @@ export function logAnswer(
   request: object,
   { method, route, status, error_type, ms }: Answered,
 ): void {
-  metrics.httpRequestDuration.observe({ method: knownMethod(method), route, status: String(status) }, ms / 1000)
+  const measured = { method: knownMethod(method), route: measuredRoute(route) }
+  metrics.httpRequestDuration.observe(measured, ms / 1000)
+  metrics.httpRequests.inc({ ...measured, status: String(status) })
   const level = POLLED_ROUTES.has(route) ? 'debug' : 'info'
   if (!log.writes(level)) return
   const refused = error_type === undefined ? {} : { error_type }
@@ -181,6 +188,10 @@ const routeOf = (ctx: Context): string => {
   const route = matchedLayers(ctx).findLast(layer => layer.methods.includes(ctx.method))
   return typeof route?.path === 'string' ? route.path : 'none'
 }
+
+/** The admin API has more than a hundred routes, which few people use: together they are one. The log has each. */
+const measuredRoute = (route: string): string => (route.startsWith(ADMIN_ROUTES) ? `${ADMIN_ROUTES}*` : route)
+const ADMIN_ROUTES = '/admin/v1/'
 
 /** Orchestrators and Prometheus ask these every few seconds. */
 const POLLED_ROUTES = new Set(['/healthz', '/readyz', '/metrics'])

@@ -1,6 +1,7 @@
 // How webhook endpoints and providers are called. In: a request. Out: a response, or an error. Every call passes a check of the address
 // that the socket connects to, so that a tenant cannot make us call our own network. Errors tell "certainly not sent" from "may have
 // been sent", because a message that may have been sent must not be sent again.
+import type { Trace } from '../trace.ts'
 
 export interface OutboundRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH'
@@ -11,6 +12,8 @@ export interface OutboundRequest {
   signal: AbortSignal
   /** How much of the response's body is read; the rest is dropped. Default: 64 KiB. */
   maxBytes?: number
+  /** Of the request that caused the call, where the code that makes the call does not run inside that request's span. */
+  trace?: Trace
 }
 
 export interface OutboundResponse {

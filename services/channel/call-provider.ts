@@ -4,12 +4,14 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import { requestOf } from '../../infra/trace.ts'
+import { inSpan, type Tracing } from '../../infra/tracing/tracing.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { AttemptResult, CallDetails } from '../domain/verifications/documents.ts'
 import type { CallFeedback, Permit } from './admission/provider-gates.ts'
 import { type Candidate, isChatReply } from './candidates.ts'
 import {
   type Accepted,
+  type DeliveryJob,
   DestinationFault,
   type Fault,
   type Provider,
@@ -26,7 +28,9 @@ export interface CallProviderDeps {
   attempts: Pick<Attempts, 'start' | 'track' | 'finish' | 'record'>
   clock: Clock
   log: Logger
-  metrics: Pick<Metrics, 'deliveryAttempts'>
+  metrics: Pick<Metrics, 'attemptDuration' | 'deliveryAttempts'>
+  /** Null where no spans are recorded. */
+  tracing?: Tracing | null
   timeoutMs: number
 }
 
@@ -45,7 +49,14 @@ export type MadeAttempt = PastAttempt & { isNew: boolean }
 
 export type CallProvider = (call: ProviderCall) => Promise<MadeAttempt>
 
-export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }: CallProviderDeps): CallProvider {
+export function createCallProvider({
+  attempts,
+  clock,
+  log,
+  metrics,
+  tracing = null,
+  timeoutMs,
+}: CallProviderDeps): CallProvider {
   /** The attempt is in the store before the call, so that no process makes the same call again. */
   async function callOnce(request: ProviderCall): Promise<MadeAttempt> {
     const { candidate, message, round, call, permit } = request
@@ -81,11 +92,15 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
     const { delivery_id, channel } = job.delivery
     const startedAt = clock.now()
     const callVendor = () =>
-      callWithTimeout(signal => sendOrReply(candidate.provider, message, signal), { clock, timeoutMs })
+      traceCall(tracing, candidate, job, () =>
+        callWithTimeout(signal => sendOrReply(candidate.provider, message, signal), { clock, timeoutMs }),
+      )
     const { result, reference, answer, fault } = await (permit ? permit.run(callVendor) : callVendor())
     const ms = clock.now() - startedAt
     const details = callDetails(answer, ms, message, candidate.secrets)
-    metrics.deliveryAttempts.observe({ channel, provider: candidate.type, outcome: result }, ms / 1000)
+    const measured = { channel, provider: candidate.type }
+    metrics.attemptDuration.observe(measured, ms / 1000)
+    metrics.deliveryAttempts.inc({ ...measured, outcome: result })
     const fields = {
       request_id: job.trace?.request_id,
       otp_id,
@@ -121,6 +136,21 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
     request.candidate.provider.repeatable
       ? callRepeatable(request)
       : attempts.track(request.message.job, () => callOnce(request))
+}
+
+function traceCall<R extends Pick<AttemptOutcome, 'result'>>(
+  tracing: Tracing | null,
+  { type }: Candidate,
+  { trace, delivery }: DeliveryJob,
+  callVendor: () => Promise<R>,
+): Promise<R> {
+  if (tracing === null || !trace?.traceparent) return callVendor()
+  const attributes = { 'countersign.channel': delivery.channel, 'countersign.provider': type }
+  return inSpan(tracing, `send by ${type}`, { kind: 'client', parent: trace, attributes }, async span => {
+    const outcome = await callVendor()
+    span.set({ 'countersign.outcome': outcome.result })
+    return outcome
+  })
 }
 
 /** A user who wrote to us on WhatsApp gets a reply in the chat instead of a template message. */

@@ -5,6 +5,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import type { Trace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import {
   type AttemptDoc,
@@ -77,6 +78,12 @@ export const attemptId = (delivery_id: string, provider: string, round: number, 
 export const storedReference = (reference: string): string =>
   reference.startsWith('wamid.') ? `wamid:${createHash('sha256').update(reference).digest('base64url')}` : reference
 
+/** Where spans are recorded, so that a receipt finds the trace of its message. */
+const spanOf = (trace: Trace | undefined): Pick<AttemptDoc, 'trace'> =>
+  trace?.traced_at !== undefined && trace.traceparent?.endsWith('-01')
+    ? { trace: { traceparent: trace.traceparent, traced_at: trace.traced_at } }
+    : {}
+
 /** More than any app has providers, times the rounds of a delivery. */
 const MAX_ATTEMPTS_READ = 10_000
 
@@ -86,7 +93,7 @@ export function createAttempts({ attempts, clock, soleProcess }: AttemptsDeps): 
   let tries = 0
 
   const newAttemptDocument = (
-    { otp, delivery, purge_at }: DeliveryJob,
+    { otp, delivery, purge_at, trace }: DeliveryJob,
     { provider, round, call }: CallKey,
   ): AttemptDoc => {
     const { otp_id, app_id } = otp
@@ -104,6 +111,7 @@ export function createAttempts({ attempts, clock, soleProcess }: AttemptsDeps): 
       at: clock.now(),
       result: null,
       reference: null,
+      ...spanOf(trace),
     }
     return call === 1 ? doc : { ...doc, call }
   }

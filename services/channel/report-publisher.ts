@@ -35,8 +35,13 @@ export function createPublishReport({
     // The id of a batch is random: two batches that begin with the same report are different messages.
     if (first && all.length === 1)
       await broker.publish('otp.reports', { id: first.id, body: first.report, ...withTrace(first.trace) })
+    // Their traces are inside. The first one's is also the message's, so that it has a span.
     else
-      await broker.publish('otp.reports', { id: randomUUID(), body: { type: 'reports', all } satisfies ReportBundle })
+      await broker.publish('otp.reports', {
+        id: randomUUID(),
+        body: { type: 'reports', all } satisfies ReportBundle,
+        ...withTrace(first?.trace),
+      })
     return all.map(() => undefined)
   }, BATCHING)
 

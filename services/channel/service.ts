@@ -23,6 +23,7 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { batchDocs } from '../../infra/store/batched-docs.ts'
+import type { Tracing } from '../../infra/tracing/tracing.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { isConsoleMailCall } from '../domain/tenancy/console-mail.ts'
@@ -54,6 +55,7 @@ export interface ChannelDeps {
   log: Logger
   metrics: Metrics
   outbound: Outbound
+  tracing?: Tracing | null
 }
 
 /** A message is held while its provider is called; in the sandbox, also until its receipt is due. */
@@ -69,7 +71,7 @@ const REDELIVERED_UNDER_WAY_MS = 2_500
 
 export const createChannelService =
   (channel: Channel) =>
-  ({ config, broker, store, keyring, clock, log, metrics, outbound }: ChannelDeps): Service => {
+  ({ config, broker, store, keyring, clock, log, metrics, outbound, tracing = null }: ChannelDeps): Service => {
     const { timeoutMs, unknownWaitMs } = config.provider
     const { publicUrl } = config.http
     const otps = batchDocs(store.docs('otps'))
@@ -95,7 +97,7 @@ export const createChannelService =
       onReplaced: admission.forget,
       clock,
     })
-    const callProvider = createCallProvider({ attempts, clock, log, metrics, timeoutMs })
+    const callProvider = createCallProvider({ attempts, clock, log, metrics, tracing, timeoutMs })
     const sendApprovalReply = createSendApprovalReply({ otps, apps, candidates, admission, callProvider, keyring })
     const deliver = createDeliver({
       otps,
@@ -145,6 +147,7 @@ export function createCallbackRoutes({
   log,
   metrics,
   outbound,
+  tracing = null,
   findCaller,
 }: ChannelDeps & { findCaller: FindCaller }): Router {
   const { http, backoff } = config
@@ -163,6 +166,7 @@ export function createCallbackRoutes({
       clock,
       log,
       metrics,
+      tracing,
       rounds: backoff.channel.length + 1,
       attempts: batchDocs(store.docs('attempts')),
     }),

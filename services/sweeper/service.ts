@@ -2,6 +2,7 @@
 // Every second it runs all sweeps over the partitions whose leases this process holds. Correctness does not depend on it: every guard
 // checks deadlines itself.
 import type { Broker } from '../../infra/broker/broker.ts'
+import { showQueues } from '../../infra/broker/metrics.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config/config.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
@@ -20,6 +21,7 @@ import { createRemind } from '../domain/webhooks/messages.ts'
 import { createAddressListSweeps } from './address-lists.ts'
 import { createHoldSweeps } from './holds.ts'
 import { createIncidentSweeps } from './incidents.ts'
+import { showOutbox } from './outbox-age.ts'
 import { createOwedDeliverySweeps } from './owed-deliveries.ts'
 import { createOwedEventSweeps } from './owed-events.ts'
 import { createRetentionSweeps } from './retention.ts'
@@ -87,15 +89,23 @@ export function createSweeperService({
   })
   let stopping = false
   let paused = false
+  /** The partitions that were swept last. */
+  let held: readonly number[] = []
+  showQueues(broker, metrics, clock, () => held.includes(0))
+  showOutbox({ store, clock, metrics, partitions: () => held })
   let cancelNext = (): void => {}
   let sweeping = Promise.resolve()
 
   async function sweepAll(): Promise<void> {
     // Leases that were taken by a wrong clock may last for long, so a paused process gives them back.
-    if (paused) return leases.releaseAll()
-    const held: number[] = []
+    if (paused) {
+      held = []
+      return leases.releaseAll()
+    }
+    const taken: number[] = []
     for (let partition = 0; partition < PARTITIONS && !stopping; partition += 1)
-      if (await leases.take(`sweep:${partition}`)) held.push(partition)
+      if (await leases.take(`sweep:${partition}`)) taken.push(partition)
+    held = taken
     if (held.length === 0) return
     // A sweep that fails does not stop the others.
     for (const [name, sweep] of allSweeps)

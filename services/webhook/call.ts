@@ -2,6 +2,7 @@
 // bytes, signed anew with the time of the call.
 import type { Clock } from '../../infra/clock.ts'
 import { ForbiddenTarget, NotSent, type Outbound } from '../../infra/outbound/outbound.ts'
+import { withTrace } from '../../infra/trace.ts'
 import type { Metadata } from '../domain/verifications/metadata.ts'
 import type { EventAttempt, EventDoc } from '../domain/webhooks/documents.ts'
 import { signingSecrets } from '../domain/webhooks/secrets.ts'
@@ -55,6 +56,7 @@ export function createEndpointCalls({ outbound, clock }: CallDeps): Calls {
         body,
         signal,
         maxBytes: MAX_RESPONSE_BYTES,
+        ...withTrace(event.trace),
       } as const
       const answer = await Promise.race([outbound.request(request), rejectOnAbort(signal)])
       return { at, ms: clock.now() - at, status: answer.status, error: null, response: responseText(answer.body) }

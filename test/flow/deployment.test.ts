@@ -42,14 +42,13 @@ describeCountersign('a deployment in one process', start => {
       await get(`${url}/metrics`, { Authorization }),
     ]) {
       expect(status).to.equal(200)
-      expect(text).to.contain(
-        'countersign_http_request_duration_seconds_count{method="GET",route="/echo/:word",status="200"} 1',
-      )
-      expect(text).to.contain('countersign_call_duration_seconds_count{queue="otp.calls",outcome="answered"} 1')
+      expect(text).to.contain('countersign_http_request_duration_seconds_count{method="GET",route="/echo/:word"} 1')
+      expect(text).to.contain('countersign_http_requests_total{method="GET",route="/echo/:word",status="200"} 1')
+      expect(text).to.contain('countersign_calls_total{queue="otp.calls",outcome="answered"} 1')
       expect(text).to.contain('countersign_broker_messages_total{queue="otp.calls",outcome="answered"} 1')
       expect(text).to.contain('countersign_broker_state{state="up"} 1')
       expect(text).to.match(/^countersign_clock_offset_seconds -?\d/m)
-      expect(text).to.match(/countersign_store_duration_seconds_count\{collection="companies",operation="get"\} \d/)
+      expect(text).to.match(/countersign_store_collection_seconds_count\{collection="companies"\} \d/)
     }
     expect((await get(`${metricsUrl}/echo/hello`)).status).to.equal(404)
   })

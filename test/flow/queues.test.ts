@@ -12,6 +12,7 @@ import { type BreakerState, breakerId } from '../../services/domain/breakers/doc
 import { createEdgeService } from '../../services/edge/service.ts'
 import type { Runtime } from '../../services/main.ts'
 import { createOtpService } from '../../services/otp/service.ts'
+import { createSweeperService } from '../../services/sweeper/service.ts'
 import { ask, createCaller } from '../support/api-caller.ts'
 import { type Countersign, describeCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
@@ -66,7 +67,7 @@ describeCountersign('a message that dies', (start, engines) => {
   it('is seen in metrics, log and lists, is requeued once the bug is mended, and then handled', async () => {
     const { actor, service } = createBuggyWebhook()
     const countersign = await start({
-      services: { webhook: service, dashboard: createDashboardService },
+      services: { webhook: service, sweeper: createSweeperService, dashboard: createDashboardService },
       env: { WEBHOOK_BACKOFF: '100' },
     })
     const { broker } = countersign.engines
@@ -83,10 +84,13 @@ describeCountersign('a message that dies', (start, engines) => {
 
     for (const id of ['evt_1', 'evt_2', 'evt_3']) await broker.publish(QUEUE, { id, body: { event_id: id } })
     await eventually(async () => expect(await row()).to.include({ dead: 3, ready: 0 }))
-    expect(await metrics()).to.include.members([
-      `countersign_queue_dead_letters{queue="${QUEUE}"} 3`,
-      `countersign_messages_died_total{queue="${QUEUE}",cause="threw"} 3`,
-    ])
+    // A sweeper shows the queues once it has its leases.
+    await eventually(async () =>
+      expect(await metrics()).to.include.members([
+        `countersign_queue_dead_letters{queue="${QUEUE}"} 3`,
+        `countersign_messages_died_total{queue="${QUEUE}",cause="threw"} 3`,
+      ]),
+    )
     const lines = countersign.log.lines().filter(({ msg }) => msg === 'message.dead')
     expect(lines.map(({ id }) => id)).to.have.members(['evt_1', 'evt_2', 'evt_3'])
     expect(lines[0]).to.deep.include({ queue: QUEUE, attempts: 2, reason: 'Error: boom for [phone]', cause: 'threw' })
@@ -119,14 +123,16 @@ describeCountersign('a message that dies', (start, engines) => {
 
   it('is in the gauge of the next process on RabbitMQ, and lost with the process on the embedded engines', async () => {
     const { service } = createBuggyWebhook()
-    const services = { webhook: service, dashboard: createDashboardService }
+    const services = { webhook: service, sweeper: createSweeperService, dashboard: createDashboardService }
     const first = await start({ services, env: { WEBHOOK_BACKOFF: '100' } })
     await first.engines.broker.publish(QUEUE, { id: 'evt_1', body: {} })
     await eventually(async () => expect(await operator(first).row()).to.include({ dead: 1 }))
     const second = await first.restart()
     const left = engines === 'real' ? 1 : 0
     expect(await operator(second).row()).to.include({ dead: left })
-    expect(await operator(second).metrics()).to.include(`countersign_queue_dead_letters{queue="${QUEUE}"} ${left}`)
+    await eventually(async () =>
+      expect(await operator(second).metrics()).to.include(`countersign_queue_dead_letters{queue="${QUEUE}"} ${left}`),
+    )
     const said = first.log.lines().filter(({ msg }) => msg === 'dead_letters.lost_at_stop')
     expect(said).to.have.length(1 - left)
   })
@@ -143,6 +149,7 @@ describeCountersign('a role that does not run', start => {
     const services = {
       edge: (runtime: Runtime) => createEdgeService({ ...runtime, otherApis: [] }),
       otp: createOtpService,
+      sweeper: createSweeperService,
       dashboard: createDashboardService,
     }
     const countersign = await start({ services, bootstrap: { companies: ['busy', 'idle'].map(company) } })
@@ -175,11 +182,13 @@ describeCountersign('a role that does not run', start => {
       expect(await health('busy')).to.deep.equal({ causes: [{ cause: 'channel_stopped', channel: 'sms', ...none }] }),
     )
     expect(await health('idle')).to.deep.equal({ causes: [] })
-    expect(await operator(countersign).metrics(), 'for the alert CountersignQueueNotConsumed').to.include.members([
-      'countersign_queue_ready{queue="channel.sms"} 1',
-      'countersign_queue_consumers{queue="channel.sms"} 0',
-      'countersign_queue_consumers{queue="otp.calls"} 1',
-    ])
+    await eventually(async () =>
+      expect(await operator(countersign).metrics(), 'for the alert CountersignQueueNotConsumed').to.include.members([
+        'countersign_queue_ready{queue="channel.sms"} 1',
+        'countersign_queue_consumers{queue="channel.sms"} 0',
+        'countersign_queue_consumers{queue="otp.calls"} 1',
+      ]),
+    )
 
     await eventually(async () => {
       const { items } = (await operator(countersign).call('GET', '/apps/app_busy/stats?bucket=day&by=channel')).body

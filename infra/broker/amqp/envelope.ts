@@ -36,10 +36,10 @@ export const messageProperties = (
 })
 
 /** `traceparent` under the name that tools for AMQP look for. */
-const traceHeaders = (trace: Trace | undefined): Record<string, string> => {
+const traceHeaders = (trace: Trace | undefined): Record<string, string | number> => {
   if (trace === undefined) return {}
-  const { request_id, traceparent } = trace
-  return traceparent === null ? { request_id } : { request_id, traceparent }
+  const { traceparent, ...others } = trace
+  return traceparent === null ? others : { ...others, traceparent }
 }
 
 export const deadLetterProperties = (meta: MessageMeta, reason: string, diedAt: number): Options.Publish =>

@@ -14,6 +14,7 @@ import type { Logger } from '../../../infra/log/log.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { Trace } from '../../../infra/trace.ts'
+import type { Tracing } from '../../../infra/tracing/tracing.ts'
 import type { ReportDetails } from '../../../machines/otp.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
 import type { ProviderType } from '../../domain/tenancy/provider-types/list.ts'
@@ -45,6 +46,8 @@ export interface HandleCallbackDeps {
   clock: Pick<Clock, 'now'>
   log: Logger
   metrics: Pick<Metrics, 'callbacks'>
+  /** Null where no spans are recorded. */
+  tracing?: Pick<Tracing, 'current'> | null
   /** How many rounds a delivery can have. */
   rounds: number
 }
@@ -64,6 +67,7 @@ export function createHandleCallback({
   clock,
   log,
   metrics,
+  tracing = null,
   rounds,
 }: HandleCallbackDeps): HandleCallback {
   const allRounds = Array.from({ length: rounds }, (_, nth) => nth + 1)
@@ -123,8 +127,15 @@ export function createHandleCallback({
     const details = receiptDetails(source, receipt, otp_id)
     const report: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, ...details, at: clock.now() }
     const id = `${delivery_id}@${source.provider}:${status}`
-    await broker.publish('otp.reports', { id, body: report, trace: source.trace })
+    await broker.publish('otp.reports', { id, body: report, trace: traceOfReceipt(source, attempt) })
     logOutcome(source, 'receipt', 'passed_on', fields)
+  }
+
+  /** Where spans are recorded, a receipt goes on in the trace of its message, and the vendor's request is linked to that. */
+  function traceOfReceipt({ trace }: CallbackSource, attempt: AttemptDoc): Trace {
+    if (!attempt.trace) return trace
+    tracing?.current()?.link(attempt.trace)
+    return { ...attempt.trace, request_id: trace.request_id }
   }
 
   async function handleMessage(source: CallbackSource, { id, from, text }: Message): Promise<void> {

@@ -129,6 +129,8 @@ export interface AttemptDoc extends RevisedDoc, Partial<CallDetails> {
   unknown_at?: number
   /** The vendor's id of the message; null when the vendor has not given one. */
   reference: string | null
+  /** Where spans are recorded: the trace of the message, for its receipts. */
+  trace?: { traceparent: string; traced_at: number }
   purge_at: Date
 }
 

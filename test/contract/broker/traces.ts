@@ -7,7 +7,11 @@ import { type BrokerFixture, collect, eachMessage, QUEUE } from './fixture.ts'
 const CALLS = 'otp.calls'
 const PLENTY = 30_000
 
-const TRACE: Trace = { request_id: 'abc', traceparent: `00-${'a1'.repeat(16)}-${'b2'.repeat(8)}-01` }
+const TRACE: Trace = {
+  request_id: 'abc',
+  traceparent: `00-${'a1'.repeat(16)}-${'b2'.repeat(8)}-01`,
+  traced_at: 1_700_000_000_000,
+}
 const WITHOUT_CONTEXT: Trace = { request_id: 'def', traceparent: null }
 
 export function traceCases(fixture: () => BrokerFixture): void {

@@ -12,7 +12,7 @@ import {
   unreadable,
 } from '../../../infra/broker/broker.ts'
 import { createEmbeddedBroker } from '../../../infra/broker/embedded.ts'
-import { instrumentBroker } from '../../../infra/broker/metrics.ts'
+import { instrumentBroker, showQueues } from '../../../infra/broker/metrics.ts'
 import { QUEUES, WORK_QUEUES } from '../../../infra/broker/topology.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
@@ -32,8 +32,13 @@ describe('measured broker', () => {
     const metrics = createMetrics()
     const inner: Broker = { ...createEmbeddedBroker({ topology: CONTRACT_TOPOLOGY, clock }), ...own }
     const broker = instrumentBroker(inner, metrics, clock)
+    let shown = true
+    showQueues(broker, metrics, clock, () => shown)
+    const hideQueues = () => {
+      shown = false
+    }
     const reading = async () => (await metrics.render()).body.split('\n').filter(line => line && !line.startsWith('#'))
-    return { broker, clock, reading }
+    return { broker, clock, reading, hideQueues }
   }
   const message = (id: string) => ({ id, body: {} })
 
@@ -136,7 +141,8 @@ describe('measured broker', () => {
     expect(await broker.request('otp.calls', message('a'), 100)).to.equal('answer')
     const lines = await reading()
     for (const outcome of ['timeout', 'failed', 'unavailable', 'answered'])
-      expect(lines).to.include(`countersign_call_duration_seconds_count{queue="otp.calls",outcome="${outcome}"} 1`)
+      expect(lines).to.include(`countersign_calls_total{queue="otp.calls",outcome="${outcome}"} 1`)
+    expect(lines).to.include('countersign_call_duration_seconds_count{queue="otp.calls"} 4')
   })
 
   it('counts publishes that failed', async () => {
@@ -150,6 +156,35 @@ describe('measured broker', () => {
     for (const outcome of ['unroutable', 'unavailable', 'failed'])
       expect(lines).to.include(`countersign_broker_messages_total{queue="channel.email",outcome="${outcome}"} 1`)
     expect(lines.filter(line => line.includes('published'))).to.deep.equal([])
+  })
+
+  it('shows the queues in one process only, which may change', async () => {
+    const { broker, reading, hideQueues } = open()
+    const queues = async () => (await reading()).filter(line => /^countersign_queue_(ready|consumers|dead)/.test(line))
+    expect(await queues()).to.have.length(2 * QUEUES.length + WORK_QUEUES.length)
+    hideQueues()
+    expect(await queues()).to.deep.equal([])
+    await broker.close(0)
+  })
+
+  it('shows how long the next message has waited at most, where the broker cannot say', async () => {
+    let ready = 0
+    const { broker, clock, reading } = open({
+      depth: async () => ({ ready, consumers: 1, dead: 0, oldestMs: null, brokerName: 'q' }),
+    })
+    const oldest = async () => (await reading()).filter(line => line.startsWith('countersign_queue_oldest_seconds'))
+    expect(await oldest(), 'nothing is consumed here').to.deep.equal([])
+    await broker.consume('channel.sms', async () => [done()], { prefetch: 1 })
+    const of = (seconds: number) => [`countersign_queue_oldest_seconds{queue="channel.sms"} ${seconds}`]
+    await clock.advance(60_000)
+    expect(await oldest()).to.deep.equal(of(0))
+    ready = 2
+    await clock.advance(5_000)
+    expect(await oldest(), 'it came after the queue was seen empty').to.deep.equal(of(5))
+    await broker.publish('channel.sms', message('a'))
+    await clock.advance(3_000)
+    expect(await oldest(), 'it came after the one that was taken').to.deep.equal(of(3))
+    await broker.close(0)
   })
 
   it('reads state and depth at each scrape, and leaves out depths that the broker cannot answer', async () => {

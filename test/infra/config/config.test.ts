@@ -14,6 +14,7 @@ describe('settings', () => {
       lostDataKeys: [],
       metricsPort: null,
       metricsToken: null,
+      tracesUrl: null,
       http: {
         host: '127.0.0.1',
         port: 3000,
@@ -31,6 +32,19 @@ describe('settings', () => {
       privateTargets: [],
       secrets: { code: null, data: null, adminTokens: null },
     })
+  })
+
+  it('send spans to a collector by the rules of OpenTelemetry', () => {
+    const url = (env: Record<string, string>) => readConfig(env, []).tracesUrl
+    const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://collector:4318/'
+    expect(url({ OTEL_EXPORTER_OTLP_ENDPOINT })).to.equal('http://collector:4318/v1/traces')
+    const own = 'https://traces.example/in'
+    expect(url({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own })).to.equal(own)
+    expect(url({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_EXPORTER: 'none' })).to.equal(null)
+    expect(url({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED: 'true' })).to.equal(null)
+    expect(wrongVariables({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' })).to.deep.equal([
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+    ])
   })
 
   it('come from the environment', () => {

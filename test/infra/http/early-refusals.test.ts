@@ -108,7 +108,7 @@ describe('early refusals', () => {
       error_type: 'HTTPException',
     })
     const { body } = await metrics.render()
-    expect(body).to.match(/http_request_duration_seconds_count\{method="POST",route="\/early",status="503"\} 4/)
+    expect(body).to.match(/http_requests_total\{method="POST",route="\/early",status="503"\} 4/)
   })
 
   it('have a line of warning at once, and then one a second for each reason, with their number', async () => {

@@ -45,12 +45,14 @@ describe('measured store', () => {
 
   const counts = async () => {
     const { body } = await under.metrics.render()
-    return body.split('\n').filter(line => line.startsWith('countersign_store_duration_seconds_count'))
+    return body.split('\n').filter(line => /^countersign_store_\w+_count/.test(line))
   }
-  const line = (collection: string, operation: string, count: number) =>
-    `countersign_store_duration_seconds_count{collection="${collection}",operation="${operation}"} ${count}`
+  const byOperation = (operation: string, count: number) =>
+    `countersign_store_duration_seconds_count{operation="${operation}"} ${count}`
+  const byCollection = (collection: string, count: number) =>
+    `countersign_store_collection_seconds_count{collection="${collection}"} ${count}`
 
-  it('observes every operation, by collection', async () => {
+  it('observes every operation, by kind and by collection', async () => {
     const counters = under.store.docs('counters')
     await counters.insert([{ _id: 'a', n: 1 }])
     await counters.get(['a'])
@@ -62,14 +64,16 @@ describe('measured store', () => {
     await counters.remove({ _id: 'a' }, 1)
     await under.store.docs('things').change([{ _id: 'none', rev: 1, update: { $set: { n: 1 } } }])
     expect(await counts()).to.have.members([
-      line('counters', 'insert', 1),
-      line('counters', 'get', 2),
-      line('counters', 'find', 1),
-      line('counters', 'count', 1),
-      line('counters', 'update', 1),
-      line('counters', 'modify', 1),
-      line('counters', 'remove', 1),
-      line('things', 'change', 1),
+      byOperation('insert', 1),
+      byOperation('get', 2),
+      byOperation('find', 1),
+      byOperation('count', 1),
+      byOperation('update', 1),
+      byOperation('modify', 1),
+      byOperation('remove', 1),
+      byOperation('change', 1),
+      byCollection('counters', 8),
+      byCollection('things', 1),
     ])
   })
 
@@ -81,6 +85,6 @@ describe('measured store', () => {
     ])
     const error = await coded.modify({ _id: 'b' }, { $set: { code: 1 } }).catch((thrown: unknown) => thrown)
     expect(error).to.be.instanceOf(Duplicate)
-    expect(await counts()).to.include(line('coded', 'modify', 1))
+    expect(await counts()).to.include(byOperation('modify', 1))
   })
 })

@@ -3,7 +3,7 @@ import { type Broker, done } from '../../../infra/broker/broker.ts'
 import { createEmbeddedBroker } from '../../../infra/broker/embedded.ts'
 import { createTopology } from '../../../infra/broker/topology.ts'
 import type { Service } from '../../../infra/host.ts'
-import { createMetrics } from '../../../infra/metrics.ts'
+import { createMetrics, type Metrics } from '../../../infra/metrics.ts'
 import { PARTITIONS } from '../../../infra/partitions.ts'
 import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
 import { COLLECTIONS, type CountersignStore } from '../../../services/domain/collections.ts'
@@ -22,6 +22,7 @@ describe('the sweeper', () => {
   let captured: CapturedLog
   let store: CountersignStore
   let broker: Broker
+  let metrics: Metrics
   let sweeper: Service
   /** What the actors were reminded of. */
   let reminded: unknown[]
@@ -33,6 +34,7 @@ describe('the sweeper', () => {
     const { log } = captured
     store = createEmbeddedStore({ folder: createTemporaryFolder(), collections: COLLECTIONS, clock })
     broker = createEmbeddedBroker({ topology: createTopology({ channel: [], webhook: [] }), clock, log })
+    metrics = createMetrics()
     broken = null
     const docs = ((name: 'otps') => {
       const all = store.docs(name)
@@ -48,7 +50,7 @@ describe('the sweeper', () => {
       log,
       outbound: { request: () => Promise.reject(new Error('no call is expected')) },
       keyring: testKeyring(),
-      metrics: createMetrics(),
+      metrics,
     })
     reminded = []
     for (const queue of ['otp.reports', 'webhook.deliver'] as const)
@@ -91,6 +93,24 @@ describe('the sweeper', () => {
     await inTime(async () => expect(await leases()).to.equal(PARTITIONS))
     await inTime(() => expect(reminded).to.have.length(1))
     expect(reminded).to.deep.equal([{ type: 'otp.due', otp_id: 'otp_due' }])
+  })
+
+  it('shows the queues and the age of the outbox while it sweeps, and the queues no more while it is paused', async () => {
+    const shown = async () =>
+      (await metrics.render()).body.split('\n').filter(line => /^countersign_(queue_ready|outbox_oldest)/.test(line))
+    expect(await shown()).to.deep.equal(['countersign_outbox_oldest_seconds 0'])
+    await inTime(async () => expect(await leases()).to.equal(PARTITIONS))
+    // The effect was saved before it was tried last.
+    const outbox = [{ id: 'dlv_1', queue: 'channel.sms', body: {}, at: clock.now() - 30_000 }]
+    const stuck = { _id: 'otp_stuck', rev: 1, partition: 3, outbox, outbox_at: clock.now() - 1 }
+    await store.docs('otps').insert([stuck as unknown as OtpDoc])
+    const lines = await shown()
+    expect(lines).to.include.members([
+      'countersign_queue_ready{queue="channel.sms"} 0',
+      'countersign_outbox_oldest_seconds 30',
+    ])
+    sweeper.pause?.()
+    await inTime(async () => expect((await shown()).filter(line => line.includes('queue_ready'))).to.deep.equal([]))
   })
 
   it('goes on with the next sweep when one fails, and says which', async () => {

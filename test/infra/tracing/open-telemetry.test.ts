@@ -1,0 +1,71 @@
+import { expect } from 'chai'
+import { HOUR_MS } from '../../../infra/time.ts'
+import { createOpenTelemetry } from '../../../infra/tracing/open-telemetry.ts'
+import { inSpan, type Tracing } from '../../../infra/tracing/tracing.ts'
+import { type TestClock, testClock } from '../../support/clock.ts'
+import { type CollectedSpan, pictureOf, type SpanCollector, startSpanCollector } from '../../support/span-collector.ts'
+
+describe('spans', () => {
+  let clock: TestClock
+  let collector: SpanCollector
+  let tracing: Tracing
+  beforeEach(async () => {
+    clock = testClock()
+    collector = await startSpanCollector()
+    tracing = createOpenTelemetry({ url: `${collector.url}/v1/traces`, attributes: {}, clock })
+  })
+  afterEach(() => collector.close())
+
+  /** Ends the recording, and waits until the collector has everything. */
+  async function collected(): Promise<Map<string, CollectedSpan>> {
+    await tracing.close()
+    return new Map(collector.spans().map(span => [span.name, span]))
+  }
+  const begin = (name: string, parent: Parameters<Tracing['begin']>[1]['parent']) =>
+    tracing.begin(name, { kind: 'internal', parent, attributes: {} })
+
+  it('continue a trace for an hour, and then link to it', async () => {
+    const request = begin('request', null)
+    request.end()
+    const trace = request.trace('abc')
+    expect(trace).to.include({ request_id: 'abc', traced_at: clock.now() })
+    await clock.advance(HOUR_MS)
+    begin('soon', trace).end()
+    await clock.advance(1)
+    const late = begin('late', trace)
+    late.end()
+    begin('after', late.trace('abc')).end()
+    const spans = await collected()
+    const ids = ({ traceId, spanId }: CollectedSpan) => ({ traceId, spanId })
+    const of = (name: string): CollectedSpan => spans.get(name) as CollectedSpan
+    expect(of('soon')).to.deep.include({
+      traceId: of('request').traceId,
+      parentSpanId: of('request').spanId,
+      links: [],
+    })
+    expect(of('late').traceId).not.to.equal(of('request').traceId)
+    expect(of('late').links).to.deep.equal([ids(of('request'))])
+    expect(of('after')).to.deep.include({ traceId: of('late').traceId, parentSpanId: of('late').spanId, links: [] })
+  })
+
+  it('are below the one that they run in, also after a wait, and beside it elsewhere', async () => {
+    await inSpan(tracing, 'outer', { kind: 'internal', parent: null, attributes: {} }, async outer => {
+      expect(tracing.current()).to.equal(outer)
+      await Promise.resolve()
+      begin('inner', tracing.current()).end()
+    })
+    expect(tracing.current()).to.equal(null)
+    const spans = [...(await collected()).values()]
+    expect(pictureOf(spans, spans[0]?.traceId ?? '')).to.deep.equal(['outer', '  inner'])
+  })
+
+  it('of failed work name the error and not its text', async () => {
+    const failing = inSpan(tracing, 'work', { kind: 'internal', parent: null, attributes: {} }, () =>
+      Promise.reject(new TypeError('to +14155550100')),
+    )
+    expect(await failing.catch(({ name }) => name)).to.equal('TypeError')
+    const span = (await collected()).get('work')
+    expect(span).to.deep.include({ failed: true, attributes: { 'error.type': 'TypeError' } })
+    expect(JSON.stringify(span)).not.to.include('4155550100')
+  })
+})
