@@ -65,7 +65,7 @@ export const settingsTrialOperations = [
     answers: [ok(settingsTrial, 'What would have been.', example)],
     // Each takes seconds of the processor, which other calls need too.
     keep: () => createConcurrencyLimit(1),
-    handle: async ({ app, body: { settings, since, until } }, { store, keyring, clock }, inTurn) => {
+    handle: async ({ ctx, app, body: { settings, since, until } }, { store, keyring, clock }, inTurn) => {
       const now = clock.now()
       const end = Math.min(until ?? now, now)
       if (since >= end) throw validationProblem([{ path: 'since', message: 'must be in the past, and before until' }])
@@ -79,7 +79,8 @@ export const settingsTrialOperations = [
         since,
         until: end,
       }
-      return inTurn(() => trySettings({ store, keyring }, input))
+      const isAbandoned = () => ctx.res.destroyed
+      return inTurn(() => trySettings({ store, keyring, isAbandoned }, input))
     },
   }),
 ]

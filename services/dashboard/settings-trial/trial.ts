@@ -34,6 +34,8 @@ export interface TrialInput {
 export interface TrialDeps {
   store: CountersignStore
   keyring: Pick<Keyring, 'unseal'>
+  /** Whether its caller has gone: then the rest is not played. */
+  isAbandoned?(): boolean
 }
 
 /** What is read, the time before `since` included. It takes some 10 s. */
@@ -45,7 +47,7 @@ const MAX_TALLIES = 20_000
 
 export async function trySettings(deps: TrialDeps, input: TrialInput): Promise<SettingsTrialAnswer> {
   const { app_id, saved, tried, since, until } = input
-  const { store } = deps
+  const { store, isAbandoned = () => false } = deps
   const range = { app_id, from: readingStart(input), until }
   await refuseTooMany(store, range)
   const [providers, prices, pastDays] = await Promise.all([
@@ -64,7 +66,10 @@ export async function trySettings(deps: TrialDeps, input: TrialInput): Promise<S
     if ('context' in doc) unseen((doc as unknown as OtpDoc).context)
     else if (isCountedRefusal(doc as RefusalDoc) && isInWholeHour(at, input)) recorded += 1
   })
-  for await (const events of past) for (const event of events) replay.play(event)
+  for await (const events of past) {
+    if (isAbandoned()) break
+    for (const event of events) replay.play(event)
+  }
   const { not_judged, examples, ...result } = replay.result()
   for (const [reason, count] of not_judged) notJudged.add(reason, count)
   const changed = [...result.refused, ...result.no_longer_refused].reduce((sum, { count }) => sum + count, 0)
