@@ -1,9 +1,8 @@
 // A verification as data: what it remembers, which events it takes, which effects it asks for, what it replies. A message is the delivery
 // of a code that its caller made: the same data, without anything to verify.
 // Secrets (recipient, salt, given code, link) are sealed text here. The machine copies them and never reads them.
-import type { Channel, Obstacle } from './channels.ts'
+import type { AskedRoute, Channel, Obstacle } from './channels.ts'
 import type { ErrorType } from './errors.ts'
-import type { AskedRoute } from './routing.ts'
 import type { WhatsAppMode } from './settings.ts'
 import type { WebhookEvent } from './webhook-events.ts'
 

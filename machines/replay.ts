@@ -118,7 +118,7 @@ export function createReplay(input: ReplayInput): Replay {
     const isUnpaid = isRefused(was) && was.type === 'InsufficientFundsError'
     if (isUnpaid ? isRefused(bySaved.result) : !isSame(bySaved.result, was)) {
       leaveOut('not_reproduced')
-      if (!isRefused(was)) cost.would_be += costOf(was)
+      if (!isRefused(was) && byTried !== null) cost.would_be += costOf(was)
       takeWhatHappened(call)
       return
     }

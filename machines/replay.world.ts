@@ -219,7 +219,7 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
     }
   }
 
-  /** The quotas of a call that happened, whatever the rules say of it. */
+  /** The quotas of a call that happened, also where the rules would refuse it. */
   const forcedQuotas = (call: PastCall, { channel }: Accepted): readonly Quota[] => {
     if (call.what === 'send') return sendQuotas(call, channel)
     const otp = verifications.get(call.otp_id)

@@ -1,6 +1,6 @@
 // Which channels can be used for a verification now, in which order, and why the others cannot. Pure, so that a send, a resend and the
 // admin API's explanation use the same rules.
-import { CHANNELS, type Channel, type ChannelReason, type Obstacle } from './channels.ts'
+import { type AskedRoute, CHANNELS, type Channel, type ChannelReason, type Obstacle } from './channels.ts'
 import type { KeyKind, Prices, Recipient } from './otp.ts'
 import type { AppSettings, RoutingSettings, WhatsAppMode } from './settings.ts'
 
@@ -99,14 +99,6 @@ export const orderFor = (routing: RoutingSettings, country: string | null): Chan
 
 export const firstUsable = (order: readonly Channel[], usable: readonly Channel[]): Channel | undefined =>
   order.find(channel => usable.includes(channel))
-
-/** What a call says about channels; empty where it leaves them to routing. */
-export interface AskedRoute {
-  /** The only channel that may be used. */
-  channel?: Channel
-  /** The caller cannot show a wa.me link to its user: WhatsApp in a link mode is not usable for it. */
-  without_link?: true
-}
 
 export interface SendRouteInput extends RoutingInput {
   settings: Pick<AppSettings, 'channels' | 'routing'>

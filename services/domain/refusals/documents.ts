@@ -2,9 +2,9 @@
 import type { Doc } from '../../../infra/store/docs.ts'
 import { collection } from '../../../infra/store/store.ts'
 import type { LimitScope } from '../../../machines/calls.ts'
+import type { AskedRoute } from '../../../machines/channels.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
 import type { KeyKind, Mode } from '../../../machines/otp.ts'
-import type { AskedRoute } from '../../../machines/routing.ts'
 
 /** As in the answer to the caller. */
 export type RefusalType = ErrorType | 'HTTPException'

@@ -4,12 +4,11 @@
 //   planSend         In: the recipient, the app, the reputation of the client address. Out: the channel, or the refusal of the first check
 //                    that fails: country → channel → client address.
 import type { Refusal } from '../../../machines/calls.ts'
-import { CHANNELS, type Channel } from '../../../machines/channels.ts'
+import { type AskedRoute, CHANNELS, type Channel } from '../../../machines/channels.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
 import type { Magic } from '../../../machines/magic-recipients.ts'
 import type { KeyKind, Mode } from '../../../machines/otp.ts'
 import {
-  type AskedRoute,
   channelReason,
   firstUsable,
   isGeoBlocked,
