@@ -68,12 +68,14 @@ function isShared(folder: string): boolean {
   const isSticky = ((statsOf(folder)?.mode ?? 0) & STICKY) !== 0
   return (
     isSticky ||
-    readdirSync(folder, { withFileTypes: true }).some(entry => entry.isDirectory() && entry.name !== LOST_AND_FOUND)
+    readdirSync(folder, { withFileTypes: true }).some(entry => entry.isDirectory() && !OWN_FOLDERS.includes(entry.name))
   )
 }
 
-/** Where a volume is mounted there may be this folder. */
-const LOST_AND_FOUND = 'lost+found'
+/** The folder of backups in the data folder. */
+export const BACKUPS = 'backups'
+/** Where a volume is mounted there may be `lost+found`. */
+const OWN_FOLDERS = [BACKUPS, 'lost+found']
 
 function tighten(path: string, mode: number): void {
   if (!isOpen(statsOf(path))) return

@@ -15,6 +15,8 @@ const REPEATED_SIGNAL_MS = 1_000
 /** What runs in the process. */
 export interface RunningSystem extends Pick<RunningHost, 'ready' | 'drain' | 'stop'> {
   log: Logger
+  /** Copies what is stored, and answers where to. */
+  backUp?(): Promise<string>
 }
 
 /** Resolves once the system is ready, or is stopping after a signal. */
@@ -31,6 +33,8 @@ export async function runProcess(start: () => Promise<RunningSystem>): Promise<v
   }
   // Signals count from the first moment: a process may be told to stop while it starts.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal)
+  // Without a listener this signal would end the process.
+  process.on('SIGUSR2', () => void starting.then(backUp, () => {}))
   // Node would print every member of an uncaught error, a driver's documents included.
   process.on('uncaughtException', error => {
     log?.fatal({ err: error }, 'countersign.failed')
@@ -45,6 +49,17 @@ export async function runProcess(start: () => Promise<RunningSystem>): Promise<v
     if (signalledAt !== undefined) return
     process.stderr.write(`Countersign cannot start.\n${describeError(error)}\n`)
     process.exit(1)
+  }
+}
+
+async function backUp({ log, backUp: copy }: RunningSystem): Promise<void> {
+  if (!copy) return log.warn({}, 'backup.not_embedded')
+  const began = performance.now()
+  try {
+    const folder = await copy()
+    log.info({ folder, ms: Math.round(performance.now() - began) }, 'backup.made')
+  } catch (error) {
+    log.error({ err: error }, 'backup.failed')
   }
 }
 

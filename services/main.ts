@@ -1,7 +1,7 @@
 // The composition root, and a good first file to read. In: the settings and the roles of this process. Out: a running process.
 // Only this file knows which engines there are and which service plays which role.
 import { realpathSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import type { Router } from '@koa/router'
@@ -29,7 +29,7 @@ import { createMetrics, type Metrics } from '../infra/metrics.ts'
 import { createOutbound } from '../infra/outbound/guarded-outbound.ts'
 import type { Outbound } from '../infra/outbound/outbound.ts'
 import { createTargetInspector } from '../infra/outbound/target-inspector.ts'
-import { findOpenToOthers } from '../infra/private-files.ts'
+import { BACKUPS, findOpenToOthers } from '../infra/private-files.ts'
 import { runProcess } from '../infra/run-process.ts'
 import { StartProblem } from '../infra/start-problem.ts'
 import { createEmbeddedStore } from '../infra/store/embedded.ts'
@@ -57,6 +57,8 @@ import { createWebhookService } from './webhook/service.ts'
 export interface Engines {
   broker: Broker
   store: CountersignStore
+  /** Copies the store while it runs, and answers where to. The embedded one alone: MongoDB has tools of its own. */
+  backUp?(): Promise<string>
 }
 
 /** What every service is built from. */
@@ -120,6 +122,8 @@ export interface Running extends Omit<RunningHost, 'ports' | 'firstTry'> {
   secrets: Secrets
   /** Of the process as a whole. */
   log: Logger
+  /** Of the embedded store. */
+  backUp?(): Promise<string>
 }
 
 /** What tests replace. `npm start` replaces nothing. */
@@ -198,7 +202,17 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
   })
   // A caller that does not await `ready` must not be ended by an unhandled rejection.
   ready.catch(() => {})
-  return { url, metricsUrl, secrets, log, ready, drain: host.drain, stop: () => host.stop().finally(close) }
+  const { backUp } = runtime
+  return {
+    url,
+    metricsUrl,
+    secrets,
+    log,
+    ready,
+    drain: host.drain,
+    stop: () => host.stop().finally(close),
+    ...(backUp ? { backUp } : {}),
+  }
 }
 
 /** For the embedded store, or for secrets that the environment does not give. */
@@ -230,6 +244,7 @@ async function createRuntime(
     clock,
     log,
     metrics,
+    ...(engines.backUp ? { backUp: engines.backUp } : {}),
     tracing,
     broker: tracing ? traceBroker(broker, tracing, clock) : broker,
     store: tracing ? traceStore(store, tracing) : store,
@@ -263,11 +278,18 @@ export async function openEngines(
 ): Promise<Engines> {
   const { engine, dataDir, production } = config
   const topology = createTopology(brokerDelays(config.backoff))
-  if (engine.kind === 'embedded')
+  if (engine.kind === 'embedded') {
+    const store = createEmbeddedStore({ folder: dataDir, collections: COLLECTIONS, clock, strict: !production })
     return {
-      store: createEmbeddedStore({ folder: dataDir, collections: COLLECTIONS, clock, strict: !production }),
+      store,
       broker: createEmbeddedBroker({ topology, clock, log }),
+      async backUp() {
+        const folder = backupFolder(dataDir, clock.now())
+        await store.copyTo(folder)
+        return folder
+      },
     }
+  }
   const { createMongoStore, mongoHosts } = await import('../infra/store/mongo.ts')
   const { createAmqpBroker } = await import('../infra/broker/amqp.ts')
   const { mongodbUrl, amqpUrls } = engine
@@ -289,6 +311,10 @@ export async function openEngines(
     }),
   }
 }
+
+/** `2026-11-17T16-58-03.120Z`: without colons, which some file systems refuse. */
+const backupFolder = (dataDir: string, at: number): string =>
+  join(resolve(dataDir), BACKUPS, new Date(at).toISOString().replaceAll(':', '-'))
 
 /** Runs the whole process, from its environment and command line to its exit code. */
 export async function run(

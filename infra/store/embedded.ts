@@ -7,6 +7,7 @@
 import type { Clock } from '../clock.ts'
 import type { Docs } from './docs.ts'
 import { createGroupCommit } from './embedded/group-commit.ts'
+import { createHotCopy } from './embedded/hot-copy.ts'
 import { createEncode } from './embedded/json.ts'
 import { startPurging } from './embedded/purge.ts'
 import { createReader } from './embedded/reader.ts'
@@ -25,8 +26,13 @@ export interface EmbeddedStoreOptions<C extends Collections> {
   strict?: boolean
 }
 
+export interface EmbeddedStore<C extends Collections> extends Store<C> {
+  /** Copies everything into a new folder, from which a store can be opened. */
+  copyTo(folder: string): Promise<void>
+}
+
 /** Throws when another process uses the folder, or when stored documents violate a unique index. */
-export function createEmbeddedStore<C extends Collections>(options: EmbeddedStoreOptions<C>): Store<C> {
+export function createEmbeddedStore<C extends Collections>(options: EmbeddedStoreOptions<C>): EmbeddedStore<C> {
   const { folder, collections, clock, strict = true } = options
   const tables = Object.entries(collections).map(([name, spec]) => tableOf(name, spec))
   const sqlite = openSqlite(folder)
@@ -61,6 +67,7 @@ export function createEmbeddedStore<C extends Collections>(options: EmbeddedStor
       await ping()
       return clock.now()
     },
+    copyTo: createHotCopy(sqlite, folder),
     async close() {
       stopPurging()
       commits.flush()

@@ -522,4 +522,19 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     planted: 'handle(continued)',
     tests: ['test/flow/tracing.test.ts'],
   },
+  {
+    fault: 'a copy of the embedded store is torn by a checkpoint',
+    file: 'infra/store/embedded/hot-copy.ts',
+    original: "'PRAGMA wal_autocheckpoint=0'",
+    planted: "'PRAGMA wal_autocheckpoint=1'",
+    tests: ['test/faults/processes/store.embedded.test.ts'],
+  },
+  {
+    fault: 'copying the embedded store lets another process open it',
+    file: 'infra/store/embedded/hot-copy.ts',
+    original: "await runProgram('cp', ['-p', '--', join(folder, file), join(to, file)])",
+    planted:
+      "await runProgram('true').then(async () => (await import('node:fs/promises')).copyFile(join(folder, file), join(to, file)))",
+    tests: ['test/faults/processes/store.embedded.test.ts'],
+  },
 ]

@@ -1,6 +1,7 @@
 // A process with an embedded store, for store.embedded.test.ts. It writes without end, as fast as it can, and prints every acknowledged
 // write:
 //   inserted <id>…      changed <id> <rev>      counted <n>
+// SIGUSR2 makes a copy beside the folder, and prints `copied <n>`.
 import process from 'node:process'
 import { systemClock } from '../../../infra/clock.ts'
 import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
@@ -15,6 +16,15 @@ const store = createEmbeddedStore({ folder, collections: CONTRACT_COLLECTIONS, c
 const things = store.docs('things')
 const counters = store.docs('counters')
 print('open')
+
+let copies = 0
+process.on('SIGUSR2', async () => {
+  copies += 1
+  const copy = copies
+  print('copying', copy)
+  await store.copyTo(`${folder}.copy${copy}`)
+  print('copied', copy)
+})
 
 let created = 0
 // Large enough that the log is written back into the database every few hundred documents.

@@ -58,6 +58,27 @@ describe('the embedded store and other processes', () => {
     expect(inserted.length).to.be.greaterThan(0)
   })
 
+  it('is copied while it writes, whole and with every write that was acknowledged before, and stays locked', async () => {
+    const folder = join(createTemporaryFolder(), 'data')
+    const writing = writer(folder)
+    for (let copy = 1; copy <= 5; copy++) {
+      const moment = writing.lines.length + 50 + Math.floor(Math.random() * 500)
+      await writing.waitForLine(() => writing.lines.length >= moment)
+      writing.process.kill('SIGUSR2')
+      await writing.waitForLine(line => line === `copied ${copy}`)
+      expect(() => open(folder), 'the lock').to.throw('another process is using it')
+      const before = writing.lines.slice(0, writing.lines.indexOf(`copying ${copy}`)).map(line => line.split(' '))
+      const inserted = before.filter(([word]) => word === 'inserted').flatMap(([, ...ids]) => ids)
+      const store = open(`${folder}.copy${copy}`)
+      const found = await store.docs('things').get(inserted)
+      expect(inserted.filter(id => !found.has(id))).to.deep.equal([])
+      for (const [, id = '', rev] of before.filter(([word]) => word === 'changed'))
+        expect(found.get(id)?.rev, id).to.be.at.least(Number(rev))
+      await store.close()
+      expect(integrityCheck(`${folder}.copy${copy}`)).to.deep.equal([['ok']])
+    }
+  })
+
   it('refuses a folder that another process is using, and opens it once that process is gone', async () => {
     const folder = createTemporaryFolder()
     const first = writer(folder)
