@@ -152,6 +152,22 @@ onEmbeddedStore('a replay of past calls', fresh => {
       { app_id, saved: resolveSettings(saved), tried: resolveSettings(tried), since, until: actor.clock.now() + 1 },
     )
 
+  it('has the fraud guard of the time, and shows what it would let through if it were off', async () => {
+    const saved: SettingsInput = { publishable_send: true, publishable_challenge: 'off' }
+    const since = actor.clock.now()
+    const app_id = await createApp(saved)
+    const call = { do: 'send', to: '+14155550001', kind: 'publishable', ip: '8.8.8.8' } as const
+    // The guard has devices wait after three starts for a number that were not approved.
+    const { accepted } = await perform(app_id, Array(5).fill(call))
+    expect(accepted).to.equal(3)
+    const unchanged = await replay(app_id, since, saved, saved)
+    expect(unchanged).to.deep.include({ sends: 5, refused: [], no_longer_refused: [], not_judged: [] })
+    const off = await replay(app_id, since, saved, { ...saved, fraud_guard: { mode: 'off' } })
+    expect(off.no_longer_refused).to.deep.equal([
+      { type: 'RateLimitExceededError', scope: 'fraud_guard', country: 'US', count: 2 },
+    ])
+  })
+
   it('with unchanged settings differs in nothing, and reproduces every call', async function () {
     this.timeout(120_000)
     await fc.assert(
