@@ -14,3 +14,11 @@ export type Obstacle =
 
 /** An obstacle as callers and operators are told it; or the channel is usable, but the order leaves it out. */
 export type ChannelReason = 'off' | 'recipient' | 'country' | 'no_provider' | 'provider_paused' | 'not_in_order'
+
+/** What a call says about channels; empty where it leaves them to routing. */
+export interface AskedRoute {
+  /** The only channel that may be used. */
+  channel?: Channel
+  /** The caller cannot show a wa.me link to its user: WhatsApp in a link mode is not usable for it. */
+  without_link?: true
+}

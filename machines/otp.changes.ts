@@ -4,10 +4,10 @@ import type { Channel } from './channels.ts'
 import { deliveryToRecharge, keepsPrice } from './otp.charges.ts'
 import { expiryAfterSend } from './otp.code-life.ts'
 import { isMessage } from './otp.queries.ts'
-import type { Caller, Delivery, DeliveryStatus, Link, Otp, OtpStart, Prices, ReportDetails } from './otp.ts'
+import type { Caller, Delivery, DeliveryStatus, KeyKind, Link, Otp, OtpStart, Prices, ReportDetails } from './otp.ts'
 
 /** In the link modes of WhatsApp the user writes first, so no message is sent. */
-const waitsOnLink = (otp: Pick<Otp, 'whatsapp'>, channel: Channel): boolean =>
+export const waitsOnLink = (otp: Pick<Otp, 'whatsapp'>, channel: Channel): boolean =>
   channel === 'whatsapp' && otp.whatsapp !== 'template'
 
 function requireLink(link: Link | null): Link {
@@ -45,6 +45,7 @@ export function newOtp(start: OtpStart): Otp {
     approval: null,
     exchange: null,
   }
+  if (start.circumstances !== undefined) otp.circumstances = start.circumstances
   return start.unlearned ? leaveUnlearned(otp) : otp
 }
 
@@ -70,11 +71,14 @@ export interface ChannelMove {
   link: Link | null
   prices: Prices
   at: number
+  by?: KeyKind
 }
 
-export function moveChannel(otp: Otp, { channel, newGeneration, new_delivery_id, link, prices, at }: ChannelMove): Otp {
+export function moveChannel(otp: Otp, move: ChannelMove): Otp {
+  const { channel, newGeneration, new_delivery_id, link, prices, at, by } = move
   const generation = newGeneration ? otp.generation + 1 : otp.generation
   const onLink = waitsOnLink(otp, channel)
+  const delivery = newDelivery(new_delivery_id, channel, generation, at, prices)
   return {
     ...countSend(otp, at),
     channel,
@@ -83,7 +87,7 @@ export function moveChannel(otp: Otp, { channel, newGeneration, new_delivery_id,
     link: onLink ? requireLink(link) : null,
     deliveries: onLink
       ? otp.deliveries
-      : [...otp.deliveries, newDelivery(new_delivery_id, channel, generation, at, prices)],
+      : [...otp.deliveries, by === undefined ? delivery : { ...delivery, asked_by: by }],
   }
 }
 

@@ -8,7 +8,7 @@ const MAX_LIFETIMES = 3
 export const expiryAfterSend = (ttl_ms: number, first_sent_at: number, at: number): number =>
   Math.min(at + ttl_ms, first_sent_at + MAX_LIFETIMES * ttl_ms)
 
-export const isLapsed = (otp: Otp, at: number): boolean => at >= otp.expires_at
+export const isLapsed = (otp: Pick<Otp, 'expires_at'>, at: number): boolean => at >= otp.expires_at
 
 /** The status that callers see. A verification whose time is up is expired for them, even before the sweeper has saved that. */
 export const statusAt = (value: SavedStatus, otp: Otp, at: number): SavedStatus =>

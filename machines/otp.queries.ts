@@ -26,7 +26,8 @@ export const VERIFY_REPEAT_MS = 60_000
 export const isRepeatOver = (otp: Otp, at: number): boolean =>
   otp.approval === null || at >= otp.approval.at + VERIFY_REPEAT_MS || isLapsed(otp, at) || otp.exchange !== null
 
-export const sendsLeft = (otp: Otp): number => Math.max(0, otp.rules.send_attempts - otp.sends)
+export const sendsLeft = (otp: Pick<Otp, 'sends'> & { rules: Pick<Otp['rules'], 'send_attempts'> }): number =>
+  Math.max(0, otp.rules.send_attempts - otp.sends)
 
 /** A token belongs to an approval by a device. It can be exchanged until it expires, and by one API key only. */
 export const isExchangeable = (otp: Otp, key_id: string, at: number): boolean =>

@@ -1,7 +1,7 @@
 // A verification as data: what it remembers, which events it takes, which effects it asks for, what it replies. A message is the delivery
 // of a code that its caller made: the same data, without anything to verify.
 // Secrets (recipient, salt, given code, link) are sealed text here. The machine copies them and never reads them.
-import type { Channel, Obstacle } from './channels.ts'
+import type { AskedRoute, Channel, Obstacle } from './channels.ts'
 import type { ErrorType } from './errors.ts'
 import type { WhatsAppMode } from './settings.ts'
 import type { WebhookEvent } from './webhook-events.ts'
@@ -80,6 +80,8 @@ export interface Delivery {
   /** Present where the delivery failed and its price is paid all the same, because its code was entered. `kept`: it failed after the
    *  approval, and was not refunded. `again`: it was refunded, and the approval charged it again. */
   charge?: 'kept' | 'again'
+  /** The kind of the key whose resend asked for it; absent for the first message, a fallback and an answer in the chat. */
+  asked_by?: KeyKind
   /** The error code and text in the vendor's receipt of the failure, without personal data; absent where the receipt had none. */
   vendor_code?: string
   vendor_text?: string
@@ -118,6 +120,15 @@ export interface GivenCode {
   given: string | null
 }
 
+/** What a send was judged by beside its recipient, its key and its client address. Stored only where a member is present, as in few sends:
+ *  settings can be tried on past sends by it (replay.ts). */
+export interface SendCircumstances extends AskedRoute {
+  /** The client address was one of a VPN, proxy, Tor exit or datacenter. */
+  suspect?: true
+  /** The call brought a challenge solved at the highest difficulty. */
+  hardest_challenge?: true
+}
+
 export interface Otp {
   /** Of a message, its `msg_…`. */
   otp_id: string
@@ -128,6 +139,8 @@ export interface Otp {
   recipient: Recipient
   /** Sealed; null when none was usable. */
   client_ip: string | null
+  /** Absent where nothing was unusual. */
+  circumstances?: SendCircumstances
   locale: string
   code: DerivedCode | GivenCode
   rules: Rules
@@ -177,6 +190,7 @@ export type OtpStart = Pick<
   | 'started_by'
   | 'recipient'
   | 'client_ip'
+  | 'circumstances'
   | 'locale'
   | 'code'
   | 'rules'
@@ -192,6 +206,8 @@ export type OtpEvent =
       type: 'otp.resend'
       at: number
       requestedChannel: Channel | null
+      /** The kind of the key that asks; absent where no call of a client does. */
+      by?: KeyKind
       /** Why the requested channel is not usable; null when it is, and when none is requested. */
       obstacle: Obstacle | null
     } & ResendInputs)

@@ -5,14 +5,16 @@ import { statusAt } from './otp.code-life.ts'
 import { isMessage, sendsLeft } from './otp.queries.ts'
 import type { Otp, SavedStatus } from './otp.ts'
 
+type SentState = Pick<Otp, 'sends' | 'last_sent_at'> & { rules: Pick<Otp['rules'], 'cooldowns_ms'> }
+
 /** When the cooldown after the latest send ends. The cooldowns come from the app's setting `resend_cooldown_seconds`. */
-export function cooldownEndsAt(otp: Otp): number {
+export function cooldownEndsAt(otp: SentState): number {
   const { cooldowns_ms } = otp.rules
   const cooldown = cooldowns_ms[Math.min(otp.sends, cooldowns_ms.length) - 1] ?? 0
   return otp.last_sent_at + cooldown
 }
 
-export const isCoolingDown = (otp: Otp, at: number): boolean => at < cooldownEndsAt(otp)
+export const isCoolingDown = (otp: SentState, at: number): boolean => at < cooldownEndsAt(otp)
 
 /** The earliest time of the next resend; null when no further resend is possible. */
 export const resendAt = (value: SavedStatus, otp: Otp, at: number): number | null =>
@@ -24,7 +26,8 @@ export type ResendTarget =
   | { kind: 'same_link' }
   | { kind: 'to'; channel: Channel; newGeneration: boolean }
 
-type ResendState = Pick<Otp, 'order' | 'whatsapp' | 'channel' | 'tried' | 'link'>
+/** `link`: null unless it waits on a wa.me link. */
+export type ResendState = Pick<Otp, 'order' | 'whatsapp' | 'channel' | 'tried'> & { link: unknown }
 
 export function resendTarget(
   otp: ResendState,

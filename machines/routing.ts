@@ -1,7 +1,7 @@
 // Which channels can be used for a verification now, in which order, and why the others cannot. Pure, so that a send, a resend and the
 // admin API's explanation use the same rules.
-import { CHANNELS, type Channel, type ChannelReason, type Obstacle } from './channels.ts'
-import type { KeyKind, Recipient } from './otp.ts'
+import { type AskedRoute, CHANNELS, type Channel, type ChannelReason, type Obstacle } from './channels.ts'
+import type { KeyKind, Prices, Recipient } from './otp.ts'
 import type { AppSettings, RoutingSettings, WhatsAppMode } from './settings.ts'
 
 /** Where a provider may be used. */
@@ -106,6 +106,57 @@ export const orderFor = (routing: Pick<RoutingSettings, 'default' | 'countries'>
 
 export const firstUsable = (order: readonly Channel[], usable: readonly Channel[]): Channel | undefined =>
   order.find(channel => usable.includes(channel))
+
+export interface SendRouteInput extends RoutingInput {
+  settings: Pick<AppSettings, 'channels' | 'routing'>
+  asked: AskedRoute
+  /** The code that the caller made; null for a verification. */
+  givenCode: string | null
+}
+
+export interface SendRoute {
+  order: Channel[]
+  /** In the order of `CHANNELS`, not in the routing order. */
+  usable: Channel[]
+  /** Absent where no channel of the order is usable. */
+  channel?: Channel | undefined
+}
+
+/** The channel of a send. */
+export function routeSend(input: SendRouteInput): SendRoute {
+  const { givenCode, whatsapp } = input
+  const wholeOrder = askedOrder(input)
+  const order = givenCode === null ? wholeOrder : wholeOrder.filter(one => canCarry(one, givenCode, whatsapp))
+  const usable = usableChannels(input)
+  return { order, usable, channel: firstUsable(order, usable) }
+}
+
+/** The order that routing has for the country, as far as the call allows it. */
+function askedOrder({ asked: { channel, without_link }, settings, country, whatsapp }: SendRouteInput): Channel[] {
+  const order = channel === undefined ? orderFor(settings.routing, country) : [channel]
+  const takesLink = !without_link || whatsapp === 'template'
+  return takesLink ? order : order.filter(one => one !== 'whatsapp')
+}
+
+/** Whether a channel can carry a code that the caller made. In a link mode of WhatsApp the user writes first, and the caller of a message has
+ *  no user to show a link to. Telegram takes 4 to 8 digits. */
+const canCarry = (channel: Channel, code: string, whatsapp: WhatsAppMode): boolean =>
+  channel === 'whatsapp' ? whatsapp === 'template' : channel !== 'telegram' || /^\d{4,8}$/.test(code)
+
+/** The first channel of the order that costs nothing. Sms never counts as free, even without a price in the list, because a text
+ *  message always costs money. */
+export const freeChannel = (
+  { order, usable }: Pick<SendRoute, 'order' | 'usable'>,
+  prices: Prices,
+  whatsapp: WhatsAppMode,
+): Channel | null =>
+  order.find(
+    channel =>
+      channel !== 'sms' &&
+      usable.includes(channel) &&
+      // In link_inbound the user's own message approves, so no message is paid for.
+      (!prices[channel] || (channel === 'whatsapp' && whatsapp === 'link_inbound')),
+  ) ?? null
 
 /** A number without a country (satellite, international network or premium service) is blocked where the app lists the allowed
  *  countries. Email addresses are never blocked: they have no country. */

@@ -21,6 +21,7 @@ import { queueOperations } from './queues/routes.ts'
 import { refusalOperations } from './refusals.ts'
 import { routingPreviewOperations } from './routing-preview.ts'
 import { sandboxOperations } from './sandbox/routes.ts'
+import { settingsTrialOperations } from './settings-trial/routes.ts'
 import { type InvitationDeps, invitationOperations } from './sign-in/invitations.ts'
 import { type PasskeyRouteDeps, passkeyOperations } from './sign-in/passkeys/routes.ts'
 import { type SignInDeps, signInOperations } from './sign-in/routes.ts'
@@ -42,6 +43,7 @@ export const OPERATIONS: readonly AdminOperation<AllDeps>[] = [
   ...priceOperations,
   ...noticeOperations,
   ...appOperations,
+  ...settingsTrialOperations,
   ...keyOperations,
   ...providerOperations,
   ...providerTestOperations,

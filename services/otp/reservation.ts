@@ -1,9 +1,10 @@
 // Takes from several limits, from all or from none. In: quotas; if several are full, the first one refuses. Out: a refusal, or a way to
 // undo. Quotas of one counter are taken in one update.
 import type { LimitUse, Refusal } from '../../machines/calls.ts'
+import type { Quota } from '../../machines/quotas.ts'
+import { isNearerToItsEnd } from '../../machines/windows.ts'
 import type { Limits } from './limits/limits.ts'
-import type { Quota } from './limits/quotas.ts'
-import { isNearerToItsEnd, type TakeResult } from './limits/windows.ts'
+import type { TakeResult } from './limits/windows.ts'
 import { limitRefusal } from './refusals.ts'
 
 export interface Reservation {

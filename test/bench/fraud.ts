@@ -2,7 +2,7 @@
 // gives the same figures. The table is in docs/fraud.md.
 import process from 'node:process'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../infra/time.ts'
-import { ALL_NUMBERS } from '../../services/domain/fraud/documents.ts'
+import { ALL_NUMBERS } from '../../machines/fraud.groups.ts'
 import { parseRecipient } from '../../services/domain/verifications/valid-recipient.ts'
 import { createRandom, type Random } from '../support/random.ts'
 import { type Call, type Simulation, startSimulation, VPN_NETWORKS } from './fraud.simulation.ts'

@@ -65,6 +65,10 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
       'learned routes against the listed order and an oracle, in virtual time: approvals lost, silent providers noticed, false alarms (BENCH_SEED; BENCH_RUNS; BENCH_PARTS: learning,situations,silence,alarms)',
     run: async () => (await import('./routes.ts')).default(),
   },
+  try: {
+    about: 'trying settings on the sends of a past week, and whether unchanged ones differ (BENCH_SENDS: how many)',
+    run: async () => (await import('./try.ts')).default(),
+  },
   ip: {
     about: 'looking addresses up in many ranges against few, and importing them (BENCH_RANGES: how many)',
     run: async () => (await import('./ip.ts')).default(),

@@ -111,7 +111,7 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   },
   {
     fault: 'a code with letters goes to Telegram, which takes digits alone',
-    file: 'services/otp/calls/send-plan.ts',
+    file: 'machines/routing.ts',
     original: "channel !== 'telegram' || /^\\d{4,8}$/.test(code)",
     planted: "channel !== 'telegram' || code.length > 0",
     tests: ['test/flow/messages.test.ts'],
@@ -315,13 +315,13 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   {
     fault: "calls by publishable keys use up the limit of the app's servers",
     file: 'services/otp/limits/quotas.ts',
-    original: "key: counterKey(call, 'app', 'publishable')",
-    planted: "key: counterKey(call, 'app')",
+    original: "call.kind === 'publishable' ? counterKey(call, 'app', 'publishable') : counterKey(call, 'app')",
+    planted: "counterKey(call, 'app')",
     tests: ['test/flow/limits.test.ts'],
   },
   {
     fault: 'templates of WhatsApp can be pumped, because the fraud guard takes them for links to a chat',
-    file: 'services/otp/fraud/outcomes.ts',
+    file: 'machines/fraud.messages.ts',
     original: "whatsapp === 'template')",
     planted: "whatsapp !== 'template')",
     tests: ['test/services/otp/fraud/guard.test.ts'],
@@ -461,7 +461,7 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   },
   {
     fault: 'a backend is told of the limit that is farthest from its end',
-    file: 'services/otp/limits/windows.ts',
+    file: 'machines/windows.ts',
     original: 'one.remaining * other.max < other.remaining * one.max',
     planted: 'one.remaining * other.max > other.remaining * one.max',
     tests: ['test/flow/limits.test.ts'],

@@ -1,8 +1,7 @@
 // A counter of sliding windows without a store, for simulations of many days. In: rules and the time of a call. Out: whether it is granted.
-// The decision is that of services/otp/limits/windows.ts; its test holds the counters of the store against the same arithmetic.
+// The decision is that of machines/windows.ts; its test holds the counters of the store against the same arithmetic.
 import type { LimitRule } from '../../machines/settings.ts'
-import type { CounterDoc } from '../../services/domain/verifications/documents.ts'
-import { waitFor } from '../../services/otp/limits/windows.ts'
+import { allowsOneMore, countOne, type Windows, waitFor } from '../../machines/windows.ts'
 
 export const DAY_MS = 86_400_000
 
@@ -14,20 +13,13 @@ export interface WindowModel {
 }
 
 export function createWindowModel(rules: readonly LimitRule[]): WindowModel {
-  const windows: CounterDoc['windows'] = {}
+  const windows: Windows = {}
   const waitAt = (now: number): number => waitFor(windows, rules, now)
   return {
     waitAt,
     take(now) {
-      if (waitAt(now) > 0) return false
-      // Rules of the same length share a window.
-      for (const seconds of new Set(rules.map(rule => rule.seconds))) {
-        const bucket = Math.floor(now / (seconds * 1000))
-        const open = windows[`s${seconds}`] ?? { bucket, count: 0, before: 0 }
-        const moved = bucket - open.bucket
-        const rolled = moved === 0 ? open : { bucket, count: 0, before: moved === 1 ? open.count : 0 }
-        windows[`s${seconds}`] = { ...rolled, count: rolled.count + 1 }
-      }
+      if (!allowsOneMore(windows, rules, now)) return false
+      countOne(windows, rules, now)
       return true
     },
   }

@@ -77,7 +77,7 @@ const auditFields = ({ name, settings, closed_at = null }: App) => ({
 })
 
 /** Own texts in UTF-8, and the other settings. */
-const MAX_APP_BYTES = 2 * MAX_OWN_TEXTS_LENGTH
+export const MAX_APP_BYTES = 2 * MAX_OWN_TEXTS_LENGTH
 
 export const appOperations = [
   operation({
@@ -178,7 +178,7 @@ export const appOperations = [
 
 /** A longer name may make a text too long, so texts are checked with a new name too. A fault that a text has had before, because it was
  *  stored before the rule that it breaks, does not hinder other changes. */
-function applySettingsPatch(
+export function applySettingsPatch(
   stored: SettingsInput,
   patch: JsonObject | undefined,
   name: string,

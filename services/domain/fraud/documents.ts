@@ -57,11 +57,10 @@ export interface GuardScope extends AppMode {
   kind: KeyKind
 }
 
-/** What devices send is also counted over the whole app, to numbers and to email addresses apart. */
-export const ALL_NUMBERS = 'all numbers'
+/** What devices send to email addresses is counted apart from what they send to numbers. */
 export const ALL_ADDRESSES = 'all addresses'
 
-/** `name` is a country (`GB`), a range (`+447700`) or one of the names above. */
+/** `name` is a country (`GB`), a range (`+447700`), `ALL_NUMBERS` or `ALL_ADDRESSES`. */
 export const tallyId = (scope: GuardScope, name: string): string => counterKey(scope, scope.kind, name)
 
 export const FRAUD_COLLECTIONS = {

@@ -7,6 +7,7 @@
 // Blocks are not put under new indexes when data keys rotate: they count one hour, and are counted anew under the new key.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
+import { blockOf, hundredOf } from '../../../machines/fraud.groups.ts'
 import type { BlockNumber } from '../../../machines/fraud.number-block.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
 import { counterKey } from '../verifications/counter-names.ts'
@@ -14,9 +15,6 @@ import type { AppMode } from '../verifications/lookup-indexes.ts'
 import type { FraudStore, GuardScope } from './documents.ts'
 
 const KEY_KINDS: readonly KeyKind[] = ['server', 'publishable']
-/** How many of the last digits differ within a block and within a hundred. */
-const BLOCK_DIGITS = 4
-const HUNDRED_DIGITS = 2
 /** Enough to tell apart the numbers of a block. */
 const TAG_CHARS = 8
 
@@ -25,7 +23,6 @@ type AllKeysIndexer = Pick<Keyring, 'indexes'>
 
 const scopeOf = (what: 'block' | 'hundred' | 'number', { app_id, mode }: AppMode): string =>
   `fraud ${what}:${app_id}:${mode}`
-const blockOf = (number: string): string => number.slice(0, -BLOCK_DIGITS)
 
 export const blockId = (keyring: Indexer, scope: GuardScope, number: string): string =>
   blockIdAt(scope, keyring.index(scopeOf('block', scope), blockOf(number)))
@@ -38,7 +35,7 @@ export const blockTags = (
   number: string,
 ): Pick<BlockNumber, 'tag' | 'hundred'> => ({
   tag: keyring.index(scopeOf('number', appMode), number).slice(0, TAG_CHARS),
-  hundred: keyring.index(scopeOf('hundred', appMode), number.slice(0, -HUNDRED_DIGITS)).slice(0, TAG_CHARS),
+  hundred: keyring.index(scopeOf('hundred', appMode), hundredOf(number)).slice(0, TAG_CHARS),
 })
 
 /** Answers how many blocks the number was in: one for each data key and kind of key. */

@@ -3,6 +3,7 @@
 import { DAY_MS } from '../../../infra/time.ts'
 import type { Recipient } from '../../../machines/otp.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
+import { capMicros, OTHER_COUNTRIES } from '../../../machines/spend-caps.ts'
 
 export interface SpendCap {
   /** Names an app, a country and a day: `capKey`. */
@@ -18,8 +19,6 @@ export interface CappedMessage {
   at: number
 }
 
-const OTHER_COUNTRIES = '*'
-
 /** The cap that applies to a message, if there is one. */
 export function spendCapOf(
   { app_id, recipient, at }: CappedMessage,
@@ -28,13 +27,6 @@ export function spendCapOf(
   const limit = capMicros(caps, recipient)
   return limit === undefined ? undefined : { key: capKey(app_id, recipient.country ?? OTHER_COUNTRIES, at), limit }
 }
-
-/** Numbers without a country fall under `*`. Email addresses have no cap. */
-const capMicros = (
-  caps: AppSettings['spend_caps'],
-  { kind, country }: CappedMessage['recipient'],
-): number | undefined =>
-  kind === 'email' ? undefined : ((country === null ? undefined : caps[country]) ?? caps[OTHER_COUNTRIES])
 
 const dayOf = (at: number): number => Math.floor(at / DAY_MS)
 

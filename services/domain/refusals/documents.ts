@@ -2,11 +2,33 @@
 import type { Doc } from '../../../infra/store/docs.ts'
 import { collection } from '../../../infra/store/store.ts'
 import type { LimitScope } from '../../../machines/calls.ts'
+import type { AskedRoute } from '../../../machines/channels.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
-import type { Mode } from '../../../machines/otp.ts'
+import type { KeyKind, Mode } from '../../../machines/otp.ts'
 
 /** As in the answer to the caller. */
 export type RefusalType = ErrorType | 'HTTPException'
+
+/** What the rules looked at beside what `RefusalDoc` has. */
+export interface RefusedCall extends AskedRoute {
+  call: 'send' | 'resend' | 'message'
+  /** Of the API key. */
+  kind: KeyKind
+  /** Of a resend: the verification, which has the recipient and the client address. */
+  otp_id?: string
+  /** Of a send: the recipient and the client address as `RefusedPerson`, sealed. */
+  sealed?: string
+  /** Of the client address; absent where no list had it. */
+  reputation?: 'suspect' | 'abusive'
+}
+
+/** Who was refused. */
+export interface RefusedPerson {
+  recipient: string
+  client_ip: string | null
+}
+
+export const refusedPersonContext = (refusal_id: string): string => `refusal:${refusal_id}:person`
 
 export interface RefusalDoc extends Doc {
   company_id: string
@@ -24,6 +46,8 @@ export interface RefusalDoc extends Doc {
   /** The recipient's keyed index, as that of a verification; of a text that is no recipient, the index of the text. Absent where the
    *  refusal came before the recipient was read. */
   recipient?: string
+  /** How the call can be judged again, by other settings; absent in test mode, of what the edge refused, and in refusals of former releases. */
+  judged?: RefusedCall
   purge_at: Date
 }
 

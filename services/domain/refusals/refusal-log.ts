@@ -11,7 +11,7 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
 import type { Identity, LimitScope } from '../../../machines/calls.ts'
 import { REFUSAL_RETENTION_MS } from '../retention.ts'
-import type { RefusalDoc, RefusalType } from './documents.ts'
+import type { RefusalDoc, RefusalType, RefusedCall } from './documents.ts'
 import type { RefusedRecipient } from './refused-recipient.ts'
 
 export interface NewRefusal {
@@ -23,6 +23,8 @@ export interface NewRefusal {
   scope: LimitScope | null
   /** Null where it is not known. */
   recipient: RefusedRecipient | null
+  /** How the call can be judged again. Asked for once it is stored: of a flood of refusals most are only counted. */
+  judged?(refusal_id: string): RefusedCall
   /** How long data of recipients is kept; absent where there is no recipient. */
   retentionMs?: number
 }
@@ -94,10 +96,11 @@ export function createRefusalLog({ refusals, clock, log, metrics, onRefusal }: R
 }
 
 const refusalDoc = (
-  { by, request_id, type, scope, recipient, retentionMs = REFUSAL_RETENTION_MS }: NewRefusal,
+  { by, request_id, type, scope, recipient, judged, retentionMs = REFUSAL_RETENTION_MS }: NewRefusal,
   at: number,
+  _id = newId('rfs', at),
 ): RefusalDoc => ({
-  _id: newId('rfs', at),
+  _id,
   company_id: by.company_id,
   app_id: by.app_id,
   mode: by.mode,
@@ -109,5 +112,6 @@ const refusalDoc = (
   country: recipient?.country ?? null,
   masked: recipient?.masked ?? null,
   ...(recipient === null ? {} : { recipient: recipient.index }),
+  ...(judged && { judged: judged(_id) }),
   purge_at: new Date(at + Math.min(retentionMs, REFUSAL_RETENTION_MS)),
 })

@@ -66,14 +66,20 @@ const IPV6_NETWORKS = [
   { bits: 40, limitFactor: 64 },
 ]
 
-/** One counter for an IPv4 address, one for each network of an IPv6 address, the smallest first. */
+/** An IPv4 address is one network; an IPv6 address is in several, the smallest first. */
+export const networksOf = (address: string): { network: string; limitFactor: number }[] =>
+  (isIpv4(address) ? IPV4_NETWORKS : IPV6_NETWORKS).map(({ bits, limitFactor }) => ({
+    network: networkOf(address, { ipv4: bits, ipv6: bits }),
+    limitFactor,
+  }))
+
+/** One counter for each network. */
 export function addressCounters(keyring: AllKeysIndexer, appMode: AppMode, address: string): AddressCounterName[] {
   const scope = addressScope(appMode.app_id, appMode.mode)
-  const networks = isIpv4(address) ? IPV4_NETWORKS : IPV6_NETWORKS
-  return networks.map(({ bits, limitFactor }) => {
-    const network = networkOf(address, { ipv4: bits, ipv6: bits })
-    return { ...counterName(appMode, 'client_ip', keyring.indexes(scope, network)), limitFactor }
-  })
+  return networksOf(address).map(({ network, limitFactor }) => ({
+    ...counterName(appMode, 'client_ip', keyring.indexes(scope, network)),
+    limitFactor,
+  }))
 }
 
 const counterName = (appMode: AppMode, what: string, [current = '', ...former]: readonly string[]): CounterName => ({

@@ -6,6 +6,7 @@ import type { VerificationView } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { Mode } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
+import type { Windows } from '../../../machines/windows.ts'
 import type { OutboxEntry } from './messages.ts'
 
 export interface OtpDoc extends SavedOtp, RevisedDoc {
@@ -77,13 +78,6 @@ export interface SpentChallengeDoc extends Doc {
   purge_at: Date
 }
 
-/** The window of one rule: `bucket` is its number since the epoch, `count` its count, `before` the count of the bucket before it. */
-export interface Window {
-  bucket: number
-  count: number
-  before: number
-}
-
 /** The result of one update, by which the process that made the update learns how many were granted. */
 export interface Grant {
   by: string
@@ -95,7 +89,7 @@ export interface Grant {
 
 /** A counter: its sliding windows, by `s<seconds>`; those of a recipient's messages by `messages_s<seconds>`. */
 export interface CounterDoc extends Doc {
-  windows: Record<string, Window>
+  windows: Windows
   /** How many the latest update granted. */
   granted: number
   /** The latest grant of each process. */

@@ -3,6 +3,7 @@ import type { LimitUse, OtpAnswer } from '../../../machines/calls.ts'
 import { verificationView } from '../../../machines/otp.view.ts'
 import type { RefusedRecipient } from '../../domain/refusals/refused-recipient.ts'
 import type { CommitResult } from '../commit/commit.ts'
+import type { JudgedAddress } from '../limits/quotas.ts'
 import { notFoundRefusal, refusalFromReply } from '../refusals.ts'
 
 /** What came of a send or a resend. */
@@ -10,6 +11,8 @@ export interface MessageResult {
   answer: OtpAnswer
   /** For the record of a refusal; absent where it is not known. */
   recipient?: RefusedRecipient
+  /** The client address of a send, as far as it was judged. */
+  client?: JudgedAddress | null
 }
 
 export function verificationAnswer(committed: CommitResult | null, at: number, limit?: LimitUse): OtpAnswer {

@@ -23,6 +23,7 @@ import { refusal } from '../refusals.ts'
 import type { MessageResult } from './answers.ts'
 import { createCancel } from './cancel.ts'
 import { createExchange } from './exchange.ts'
+import { refusedResend, refusedSend } from './refused-call.ts'
 import { createResend, type ResendDeps } from './resend.ts'
 import { createSendOrResend, type ReuseDeps, reuseKeyOf } from './reuse-pending.ts'
 import { createSend, type SendCall, type SendDeps } from './send.ts'
@@ -102,11 +103,13 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
   /** Of sends, resends and messages. An accepted one costs nothing here. */
   function recordRefusal(call: OtpCall, result: CallResult, trace: Trace | undefined): void {
     const { type, by } = call
-    const { answer, recipient = null, settings = null } = result
+    const { answer, recipient = null, client = null, settings = null } = result
     if (answer.kind !== 'refused' || (type !== 'otp.send' && type !== 'otp.resend')) return
+    const judged = type === 'otp.send' ? refusedSend(keyring, call, recipient, client) : refusedResend(call)
     refusals.record({
       by,
       call: type === 'otp.resend' ? 'resend' : call.sealed_code === undefined ? 'send' : 'message',
+      ...(by.mode === 'live' && judged && { judged }),
       request_id: trace?.request_id ?? null,
       type: answer.error,
       scope: answer.scope ?? null,

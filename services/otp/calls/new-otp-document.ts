@@ -9,7 +9,7 @@ import { MINUTE_MS } from '../../../infra/time.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { OtpCall } from '../../../machines/calls.ts'
 import { step } from '../../../machines/otp.step.ts'
-import type { Prices, Rules } from '../../../machines/otp.ts'
+import type { Prices, Rules, SendCircumstances } from '../../../machines/otp.ts'
 import { verificationView } from '../../../machines/otp.view.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { retentionMs } from '../../domain/retention.ts'
@@ -30,6 +30,7 @@ export interface NewOtpInput {
   /** The recipient's keyed index under the current data key. */
   recipientIndex: string
   clientAddress: string | null
+  circumstances: SendCircumstances | undefined
   prices: Prices
   trace: Trace | undefined
   /** Learned routes leave it out. */
@@ -41,7 +42,7 @@ const SALT_BYTES = 16
 const MESSAGE_LIFE_MS = 10 * MINUTE_MS
 
 export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Clock }, input: NewOtpInput): OtpDoc {
-  const { command_id, otp_id, call, app, plan, recipientIndex, clientAddress, prices, trace } = input
+  const { command_id, otp_id, call, app, plan, recipientIndex, clientAddress, circumstances, prices, trace } = input
   const { settings } = app
   const { company_id, app_id, mode, key_id, kind } = call.by
   const at = clock.now()
@@ -68,6 +69,7 @@ export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Cl
       country: plan.country,
     },
     client_ip: clientAddress === null ? null : keyring.seal(clientAddress, atRest.clientIp(otp_id)),
+    ...(circumstances && { circumstances }),
     code:
       plan.givenCode === null
         ? {

@@ -49,6 +49,7 @@ export const createResend = (deps: ResendDeps) => {
           type: 'otp.resend',
           at: clock.now(),
           requestedChannel: call.channel,
+          by: call.by.kind,
           obstacle: call.channel && obstacleFor(doc.context, app, call.channel),
         }
         throwIfKeyMissing(app, doc, command)

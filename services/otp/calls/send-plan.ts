@@ -3,21 +3,22 @@
 //                    which a repeated idempotency key does not spare the caller.
 //   planSend         In: the recipient, the app, the reputation of the client address. Out: the channel, or the refusal of the first check
 //                    that fails: country → channel → client address.
-import type { OtpCall, Refusal } from '../../../machines/calls.ts'
-import { CHANNELS, type Channel } from '../../../machines/channels.ts'
+import type { Refusal } from '../../../machines/calls.ts'
+import { type AskedRoute, CHANNELS, type Channel } from '../../../machines/channels.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
 import type { Magic } from '../../../machines/magic-recipients.ts'
-import type { KeyKind, Mode, Prices } from '../../../machines/otp.ts'
+import type { KeyKind, Mode } from '../../../machines/otp.ts'
 import {
   channelReason,
   firstUsable,
   isGeoBlocked,
   obstacle,
-  orderFor,
   type RoutingInput,
+  routeSend,
+  type SendRoute,
+  type SendRouteInput,
   usableChannels,
 } from '../../../machines/routing.ts'
-import type { WhatsAppMode } from '../../../machines/settings.ts'
 import { recipientFaults } from '../../domain/verifications/recipient-faults.ts'
 import {
   acceptRecipient,
@@ -29,8 +30,6 @@ import type { CachedApp } from '../apps.ts'
 import type { Reputation } from '../limits/reputation.ts'
 import { abusiveAddressRefusal, geoBlockedRefusal, limitRefusal, refusal } from '../refusals.ts'
 
-type SendCall = Extract<OtpCall, { type: 'otp.send' }>
-
 export interface SendRequest {
   recipient: CheckedRecipient
   mode: Mode
@@ -39,12 +38,12 @@ export interface SendRequest {
   /** Null without a usable client address. */
   reputation: Reputation | null
   /** What the call says about channels; absent where it says nothing. */
-  call?: Pick<SendCall, 'channel' | 'without_link'>
+  call?: AskedRoute
   /** The code that the caller made; null for a verification. */
   givenCode: string | null
 }
 
-export interface SendPlan extends Pick<SendRequest, 'givenCode'> {
+export interface SendPlan extends Pick<SendRequest, 'givenCode'>, SendRoute {
   recipient: ParsedRecipient
   masked: string
   country: string | null
@@ -52,9 +51,6 @@ export interface SendPlan extends Pick<SendRequest, 'givenCode'> {
   magic: boolean
   /** The magic recipient for missing funds: the send is refused at the last step, as with a real balance. */
   insufficientFunds: boolean
-  order: Channel[]
-  /** In the order of `CHANNELS`, not in the routing order. */
-  usable: Channel[]
   channel: Channel
 }
 
@@ -73,12 +69,17 @@ export function planSend(request: SendRequest): SendPlan | Refusal {
     return geoBlockedRefusal(country)
 
   const { settings } = app
-  const whatsapp = settings.channels.whatsapp.mode
-  const routing = { settings, recipient: recipient.kind, country, providers: app.providers(mode), whatsapp, caller }
-  const usable = usableChannels(routing)
-  const wholeOrder = orderOf(request, country)
-  const order = givenCode === null ? wholeOrder : wholeOrder.filter(one => canCarry(one, givenCode, whatsapp))
-  const channel = firstUsable(order, usable)
+  const routing: SendRouteInput = {
+    settings,
+    recipient: recipient.kind,
+    country,
+    providers: app.providers(mode),
+    whatsapp: settings.channels.whatsapp.mode,
+    caller,
+    asked: request.call ?? {},
+    givenCode,
+  }
+  const { order, usable, channel } = routeSend(routing)
   const unreadable = mode === 'test' ? [] : app.unreadable
   // A provider exists, but its data key is missing. The send must be retried when the key is back, so it is not refused.
   const unreadableProvider =
@@ -95,19 +96,6 @@ export function planSend(request: SendRequest): SendPlan | Refusal {
   return { recipient, masked, country, magic: magic !== null, insufficientFunds, order, usable, channel, givenCode }
 }
 
-/** The order that routing has for the country, as far as the call allows it. */
-function orderOf({ call = {}, app: { settings } }: SendRequest, country: string | null): Channel[] {
-  const { channel, without_link } = call
-  const order = channel === undefined ? orderFor(settings.routing, country) : [channel]
-  const takesLink = !without_link || settings.channels.whatsapp.mode === 'template'
-  return takesLink ? order : order.filter(one => one !== 'whatsapp')
-}
-
-/** Whether a channel can carry a code that the caller made. In a link mode of WhatsApp the user writes first, and the caller of a message has
- *  no user to show a link to. Telegram takes 4 to 8 digits. */
-const canCarry = (channel: Channel, code: string, whatsapp: WhatsAppMode): boolean =>
-  channel === 'whatsapp' ? whatsapp === 'template' : channel !== 'telegram' || /^\d{4,8}$/.test(code)
-
 /** A server key is told what each channel lacks; a device is not, because it may be anyone's. */
 const noChannelRefusal = (order: readonly Channel[], routing: RoutingInput): Refusal =>
   refusal(
@@ -123,17 +111,6 @@ const noChannelRefusal = (order: readonly Channel[], routing: RoutingInput): Ref
         }
       : {},
   )
-
-/** The first channel of the order that costs nothing. Sms never counts as free, even without a price in the list, because a text
- *  message always costs money. */
-export const freeChannel = ({ order, usable }: SendPlan, prices: Prices, whatsapp: WhatsAppMode): Channel | null =>
-  order.find(
-    channel =>
-      channel !== 'sms' &&
-      usable.includes(channel) &&
-      // In link_inbound the user's own message approves, so no message is paid for.
-      (!prices[channel] || (channel === 'whatsapp' && whatsapp === 'link_inbound')),
-  ) ?? null
 
 const MAGIC_RETRY_AFTER_MS = 60_000
 

@@ -10,7 +10,8 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { KeyedClaim, OtpAnswer, OtpCall, Refusal } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
-import type { Mode } from '../../../machines/otp.ts'
+import type { Mode, SendCircumstances } from '../../../machines/otp.ts'
+import { freeChannel } from '../../../machines/routing.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { refusedRecipient } from '../../domain/refusals/refused-recipient.ts'
 import { retentionMs } from '../../domain/retention.ts'
@@ -32,7 +33,7 @@ import type { MessageResult } from './answers.ts'
 import type { Challenges } from './challenges.ts'
 import type { Claim, Claims, HeldClaim } from './idempotency-claims.ts'
 import { type NewOtpInput, newOtpDocument } from './new-otp-document.ts'
-import { checkRecipient, freeChannel, planSend } from './send-plan.ts'
+import { checkRecipient, planSend } from './send-plan.ts'
 
 export type SendCall = Extract<OtpCall, { type: 'otp.send' }>
 
@@ -78,7 +79,9 @@ export const createSend = (deps: SendDeps) => {
     const refused = (refusal: Refusal, parsed: ParsedRecipient | null): MessageResult => ({
       answer: refusal,
       recipient: refusedRecipient(keyring, call.by, text, parsed),
+      client,
     })
+    let client: JudgedAddress | null = null
     const text = keyring.unseal(call.sealed_recipient, inFlight.recipient)
     // Before the claim: a request that is not valid is refused, whether or not its idempotency key has a verification.
     const recipient = checkRecipient(text, call.by.mode)
@@ -87,7 +90,11 @@ export const createSend = (deps: SendDeps) => {
     if (claim?.kind === 'bound') return { answer: existingOtp(claim.otp, command_id) }
     const otp_id = claim?.otp_id ?? call.otp_id
 
-    const granted = await grant(command_id, otp_id, call, app, recipient, trace).catch(async error => {
+    const judgeAndGrant = async () => {
+      client = call.sealed_client_ip === null ? null : await judgeClientAddress(call.sealed_client_ip)
+      return grant({ command_id, otp_id, call, app, recipient, client, trace })
+    }
+    const granted = await judgeAndGrant().catch(async error => {
       await releaseKey(claim).catch(() => {})
       throw error
     })
@@ -108,15 +115,8 @@ export const createSend = (deps: SendDeps) => {
 
   /** Checks the send, then takes what it needs: the challenge it solved, from the limits and from the balance. A refusal leaves nothing
    *  taken. */
-  async function grant(
-    command_id: string,
-    otp_id: string,
-    call: SendCall,
-    app: CachedApp,
-    recipient: CheckedRecipient,
-    trace: Trace | undefined,
-  ): Promise<GrantedSend | { refusal: Refusal }> {
-    const client = call.sealed_client_ip === null ? null : await judgeClientAddress(call.sealed_client_ip)
+  async function grant(send: Omit<SolvedSend, 'challenge'>): Promise<GrantedSend | { refusal: Refusal }> {
+    const { command_id, call, app, recipient, client } = send
     const challenge = await challenges.check({
       command_id,
       by: call.by,
@@ -127,8 +127,7 @@ export const createSend = (deps: SendDeps) => {
       solution: call.challenge_solution,
     })
     if (challenge.refusal) return { refusal: challenge.refusal }
-    const input = { command_id, otp_id, call, app, recipient, client, trace, challenge }
-    const granted = await grantSolved(input).catch(async error => {
+    const granted = await grantSolved({ ...send, challenge }).catch(async error => {
       await challenge.undo().catch(() => {})
       throw error
     })
@@ -170,6 +169,7 @@ export const createSend = (deps: SendDeps) => {
       plan,
       recipientIndex: indexes[0] ?? '',
       clientAddress: client?.value ?? null,
+      circumstances: circumstancesOf(call, client, challenge),
       prices: await funds.pricesFor(call.by, plan),
       trace,
     }
@@ -248,6 +248,20 @@ export const createSend = (deps: SendDeps) => {
     const existing = (await otps.get([doc._id])).get(doc._id)
     return existingOtp(existing ?? doc, command_id)
   }
+}
+
+/** Undefined where nothing is unusual, as in most sends. */
+function circumstancesOf(
+  { channel, without_link }: SendCall,
+  client: JudgedAddress | null,
+  { solvedHardest }: ChallengeOutcome,
+): SendCircumstances | undefined {
+  const circumstances: SendCircumstances = {}
+  if (channel !== undefined) circumstances.channel = channel
+  if (without_link) circumstances.without_link = true
+  if (client?.reputation === 'suspect') circumstances.suspect = true
+  if (solvedHardest) circumstances.hardest_challenge = true
+  return Object.keys(circumstances).length === 0 ? undefined : circumstances
 }
 
 /** A claim leads to a verification, so it must not outlive it. */

@@ -13,10 +13,13 @@ import type { Identity } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import { devicesPerMinute } from '../../../machines/fraud.allowance.ts'
 import { type ChallengeNeed, challengeNeed } from '../../../machines/fraud.challenge.ts'
+import { paceRules, VERIFIED_RULES } from '../../../machines/fraud.groups.ts'
+import { canCost, countedMessages } from '../../../machines/fraud.messages.ts'
 import { EMPTY_TALLY, type TallyEntry } from '../../../machines/fraud.tally.ts'
 import { type Judgement, judge } from '../../../machines/fraud.ts'
 import { magicOf } from '../../../machines/magic-recipients.ts'
 import type { Otp } from '../../../machines/otp.ts'
+import type { Quota } from '../../../machines/quotas.ts'
 import { ALL_ADDRESSES, type GuardScope, tallyId } from '../../domain/fraud/documents.ts'
 import { retentionMs } from '../../domain/retention.ts'
 import { counterKey, recipientCounter } from '../../domain/verifications/counter-names.ts'
@@ -26,7 +29,7 @@ import { recipientIndexes, recipientKey, recipientScope } from '../../domain/ver
 import { parseRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Limits } from '../limits/limits.ts'
-import type { JudgedAddress, Quota } from '../limits/quotas.ts'
+import type { JudgedAddress } from '../limits/quotas.ts'
 import type { Reputation } from '../limits/reputation.ts'
 import { limitRefusal } from '../refusals.ts'
 import { NO_RESERVATION, type Reservation, reserve } from '../reservation.ts'
@@ -34,7 +37,7 @@ import type { FraudCounts } from './counts.ts'
 import type { DecisionLog, NewDecision } from './decisions.ts'
 import { networkId } from './networks.ts'
 import { type GroupedNumber, type NumberGroups, numberGroupsOf } from './number-groups.ts'
-import { canCost, countedMessages, type Outcome, outcomeOf } from './outcomes.ts'
+import { type Outcome, outcomeOf } from './outcomes.ts'
 import { type CountedEvidence, createFraudWatch } from './watch.ts'
 
 export type { ChallengeNeed }
@@ -99,9 +102,6 @@ const PASSED: FraudCheckResult = NO_RESERVATION
 /** Those of the sends that are under way: see `recentGroups`. */
 const MAX_RECENT_NUMBERS = 1_000
 const MAX_VERIFIED_NUMBERS = 20_000
-const PACE_SECONDS = 600
-/** How often a number that devices verify counts as verified. */
-const VERIFIED_RULES = [{ max: 1, seconds: HOUR_MS / 1000 }]
 
 export function createFraudGuard({
   keyring,
@@ -295,13 +295,14 @@ const entriesOf = ({ sentAt, approval }: Pick<Outcome, 'sentAt' | 'approval'>): 
   ...(approval ? [{ at: approval.sentAt, sent: 0, verified: 1 }] : []),
 ]
 
-function paceQuota(otp: Otp, groups: NumberGroups, { scope, pace }: Judgement['reasons'][number]): Quota {
+function paceQuota(otp: Otp, groups: NumberGroups, reason: Judgement['reasons'][number]): Quota {
+  const { scope } = reason
   const { app, country, range, block, tags } = groups
   const names = { app: app?.name, country: country.name, range: range.name, block, number: undefined }
   const name = scope === 'hundred' ? `${block}:${tags().hundred}` : (names[scope] ?? '')
   return {
     scope: 'fraud_guard',
     key: counterKey(otp, 'pace', otp.started_by.kind, scope, name),
-    rules: pace === null ? [] : [{ max: pace, seconds: PACE_SECONDS }],
+    rules: paceRules(reason),
   }
 }

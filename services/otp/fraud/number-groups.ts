@@ -1,9 +1,10 @@
 // The groups in which a phone number is counted. In: a number and its country. Out: the names of its country and of its range of a million
 // numbers, the keyed ids of its block of ten thousand and of its own history, and its tags in that block.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { ALL_NUMBERS, countryName, rangeOf } from '../../../machines/fraud.groups.ts'
 import type { BlockNumber } from '../../../machines/fraud.number-block.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
-import { ALL_NUMBERS, type GuardScope, tallyId } from '../../domain/fraud/documents.ts'
+import { type GuardScope, tallyId } from '../../domain/fraud/documents.ts'
 import { blockId, blockTags } from '../../domain/fraud/number-blocks.ts'
 import { historyId } from '../../domain/fraud/number-histories.ts'
 
@@ -34,10 +35,6 @@ export interface GroupedNumber {
   index: string
 }
 
-const NO_COUNTRY = 'no country'
-/** How many of the last digits differ within a range. */
-const RANGE_DIGITS = 6
-
 export function numberGroupsOf(
   keyring: Pick<Keyring, 'index'>,
   scope: GuardScope,
@@ -49,8 +46,8 @@ export function numberGroupsOf(
   return {
     kind: scope.kind,
     app: isDevice ? named(ALL_NUMBERS) : null,
-    country: named(country ?? NO_COUNTRY),
-    range: named(number.slice(0, -RANGE_DIGITS)),
+    country: named(countryName(country)),
+    range: named(rangeOf(number)),
     block: blockId(keyring, scope, number),
     history: isDevice && scope.mode === 'live' ? historyId(scope, index) : null,
     recipient: `${scope.kind}:${index}`,

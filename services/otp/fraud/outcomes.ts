@@ -1,19 +1,8 @@
 // Which messages the fraud guard counts. In: a verification before and after a change. Out: the messages that the change has sent, and
 // whether it approved the verification.
+import { countedMessages } from '../../../machines/fraud.messages.ts'
 import { isMessage } from '../../../machines/otp.queries.ts'
-import type { Delivery, Otp } from '../../../machines/otp.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
-
-/** Whether a message can cost money. In the link modes of WhatsApp the user writes first, and answers in that chat are free. */
-export const canCost = ({ channel }: Pick<Delivery, 'channel'>, { whatsapp }: Pick<Otp, 'whatsapp'>): boolean =>
-  channel === 'sms' || channel === 'telegram' || (channel === 'whatsapp' && whatsapp === 'template')
-
-/** The messages of a verification that can cost money, and those by email, which are counted only as traffic of the app's devices. A fallback
- *  that could not be paid was not sent. */
-export const countedMessages = (otp: Pick<Otp, 'deliveries' | 'whatsapp'>): Delivery[] =>
-  otp.deliveries.filter(
-    delivery => (delivery.channel === 'email' || canCost(delivery, otp)) && delivery.reason !== 'insufficient_funds',
-  )
 
 export interface Outcome {
   /** When each message was sent; the first one begins the verification if `isStart`. */

@@ -9,8 +9,10 @@ import { createKeyedBatcher } from '../../../infra/batcher.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
+import type { Limit } from '../../../machines/quotas.ts'
+import { nearestUse, type RuleUse, waitFor } from '../../../machines/windows.ts'
 import type { CounterDoc, Grant } from '../../domain/verifications/documents.ts'
-import { emptyCounter, grantUpdate, type Limit, nearestUse, type RuleUse, type TakeResult, waitFor } from './windows.ts'
+import { emptyCounter, grantUpdate, type TakeResult } from './windows.ts'
 
 export interface CounterUpdateDeps {
   /** Batched: the operations of one tick go together. */

@@ -6,19 +6,11 @@
 // So the counter that was made first has all counts, and the copy has them when the old key is removed.
 import { createKeyedBatcher } from '../../../infra/batcher.ts'
 import { createBoundedMap } from '../../../infra/bounded-map.ts'
+import type { Limit } from '../../../machines/quotas.ts'
+import { longestFullRule, nearestUse, type RuleUse, waitFor, windowName } from '../../../machines/windows.ts'
 import { copyFormerCounters } from '../../domain/verifications/counter-names.ts'
 import { type CounterUpdateDeps, createCounterUpdate } from './counter-updates.ts'
-import {
-  firstCounter,
-  type Limit,
-  longestFullRule,
-  nearestUse,
-  type RuleUse,
-  type TakeResult,
-  uncountUpdate,
-  waitFor,
-  windowName,
-} from './windows.ts'
+import { firstCounter, type TakeResult, uncountUpdate } from './windows.ts'
 
 export interface Limits {
   /** Counts one if every rule allows it. The answer says whether the counter is locked. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
+import type { Quota } from '../../../machines/quotas.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { createLimits } from '../../../services/otp/limits/limits.ts'
-import type { Quota } from '../../../services/otp/limits/quotas.ts'
 import { reserve } from '../../../services/otp/reservation.ts'
 import { testClock } from '../../support/clock.ts'
 import { eachStore } from '../../support/stores.ts'

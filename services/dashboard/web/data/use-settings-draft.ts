@@ -33,6 +33,8 @@ export interface SettingsDraft {
   saved: Settings
   /** As they are on the screen. */
   settings: DraftedSettings
+  /** What saving would change; null when nothing differs. */
+  patch: Record<string, unknown> | null
   isDirty: boolean
   busy: boolean
   /** Why the last save was refused; null once everything that was refused has been edited. */
@@ -95,6 +97,7 @@ export function useSettingsDraft(screen: string, shown: readonly (SettingPath | 
   return {
     saved: app.settings,
     settings: draft,
+    patch,
     isDirty: patch !== null,
     busy: change.busy,
     problem: isEdited ? null : change.problem,

@@ -1,5 +1,6 @@
 // Says that a screen has unsaved changes, saves or discards them, and asks before they are lost. It lies above the end of the window and has
 // its place there from the start, so that the page does not move when it comes.
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { nameElsewhere } from '../data/setting-words.ts'
 import { useLeaveWarning } from '../data/use-leave-warning.ts'
@@ -15,9 +16,11 @@ export interface SaveBarProps {
   draft: SettingsDraft
   /** Asked before the changes are saved; null when they need no question. */
   question?: { title: string; text: string; action: string } | null
+  /** Beside the button that saves. */
+  beside?: ComponentChildren
 }
 
-export function SaveBar({ draft, question = null }: SaveBarProps) {
+export function SaveBar({ draft, question = null, beside }: SaveBarProps) {
   const { isDirty, busy, problem } = draft
   const say = useToast()
   const warning = useLeaveWarning(isDirty)
@@ -60,6 +63,7 @@ export function SaveBar({ draft, question = null }: SaveBarProps) {
               <Button look="primary" busy={busy} aria-keyshortcuts="Control+S" onClick={save}>
                 Save
               </Button>
+              {beside}
               <Button disabled={busy} onClick={draft.discard}>
                 Discard
               </Button>

@@ -8,6 +8,8 @@ export interface ScreenLinkProps {
   /** Where it may be about another app than the one that is shown. */
   ofApp?: string
   class?: string
+  /** A new tab, for a look that leaves the screen as it is. */
+  target?: '_blank'
   'aria-label'?: string
   'aria-current'?: 'page' | undefined
   children: ComponentChildren

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
+import type { Limit } from '../../../../machines/quotas.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { createLimits } from '../../../../services/otp/limits/limits.ts'
-import type { Limit } from '../../../../services/otp/limits/windows.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
 

@@ -1,11 +1,11 @@
 // What a send and a resend count, and that an IPv6 address is counted for its networks.
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { windowName } from '../../../../machines/windows.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
 import { createLimits } from '../../../../services/otp/limits/limits.ts'
 import { type ResendQuotaInput, resendQuotas, sendQuotas } from '../../../../services/otp/limits/quotas.ts'
-import { windowName } from '../../../../services/otp/limits/windows.ts'
 import { reserve } from '../../../../services/otp/reservation.ts'
 import { testClock } from '../../../support/clock.ts'
 import { propertyRuns } from '../../../support/property-runs.ts'

@@ -1,9 +1,9 @@
 // A counter's key contains an index under the current data key. Rotating the data keys must not reset any limit.
 import { expect } from 'chai'
 import fc from 'fast-check'
+import type { Limit } from '../../../../machines/quotas.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { createLimits, type Limits } from '../../../../services/otp/limits/limits.ts'
-import type { Limit } from '../../../../services/otp/limits/windows.ts'
 import { testClock } from '../../../support/clock.ts'
 import { createWindowModel } from '../../../support/limit-windows.ts'
 import { propertyRuns } from '../../../support/property-runs.ts'

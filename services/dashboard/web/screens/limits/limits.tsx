@@ -7,6 +7,7 @@ import { useSettingsDraft } from '../../data/use-settings-draft.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { SaveBar } from '../../ui/save-bar.tsx'
 import { Screen } from '../../ui/screen.tsx'
+import { TryOnPastTraffic } from '../settings-trial/try-on-past-traffic.tsx'
 import { AddressLists } from './address-lists.tsx'
 import { ChallengeCard } from './challenge-card.tsx'
 import { CountriesCard } from './countries-card.tsx'
@@ -42,7 +43,7 @@ export default function Limits() {
       <CountriesCard draft={draft} may={may} />
       <SpendCaps draft={draft} may={may} />
       <AddressLists />
-      <SaveBar draft={draft} />
+      <SaveBar draft={draft} beside={<TryOnPastTraffic draft={draft} />} />
     </Screen>
   )
 }

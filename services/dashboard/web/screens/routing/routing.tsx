@@ -13,6 +13,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { SaveBar } from '../../ui/save-bar.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import { SettingField } from '../../ui/setting-field.tsx'
+import { TryOnPastTraffic } from '../settings-trial/try-on-past-traffic.tsx'
 import { ChannelOrder } from './channel-order.tsx'
 import { ChannelsCard } from './channels-card.tsx'
 import { CountryOrders } from './country-orders.tsx'
@@ -92,7 +93,7 @@ export default function Routing() {
       <ProvidersByCountry providers={providers.data ?? []} onReordered={providers.reload} />
       <Explain providers={providers.data ?? []} hasUnsavedChanges={draft.isDirty} />
       <ChannelsCard draft={draft} may={may} />
-      <SaveBar draft={draft} question={emptiesOrder ? EMPTY_ORDER : null} />
+      <SaveBar draft={draft} beside={<TryOnPastTraffic draft={draft} />} question={emptiesOrder ? EMPTY_ORDER : null} />
     </Screen>
   )
 }

@@ -6,6 +6,7 @@ import { useSettingsDraft } from '../../data/use-settings-draft.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { SaveBar } from '../../ui/save-bar.tsx'
 import { Screen } from '../../ui/screen.tsx'
+import { TryOnPastTraffic } from '../settings-trial/try-on-past-traffic.tsx'
 import { CodeCard } from './code-card.tsx'
 import { DevicesCard } from './devices-card.tsx'
 import './settings.css'
@@ -27,7 +28,7 @@ export default function Settings() {
       <TextsCard draft={draft} may={may} />
       <DevicesCard draft={draft} may={may} />
       <SupabaseCard may={may} />
-      <SaveBar draft={draft} />
+      <SaveBar draft={draft} beside={<TryOnPastTraffic draft={draft} />} />
     </Screen>
   )
 }

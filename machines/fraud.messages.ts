@@ -1,0 +1,13 @@
+// Which messages the fraud guard looks at, and which it counts. Pure.
+import type { Delivery, Otp } from './otp.ts'
+
+/** Whether a message can cost money. In the link modes of WhatsApp the user writes first, and answers in that chat are free. */
+export const canCost = ({ channel }: Pick<Delivery, 'channel'>, { whatsapp }: Pick<Otp, 'whatsapp'>): boolean =>
+  channel === 'sms' || channel === 'telegram' || (channel === 'whatsapp' && whatsapp === 'template')
+
+/** The messages of a verification that can cost money, and those by email, which are counted only as traffic of the app's devices. A fallback
+ *  that could not be paid was not sent. */
+export const countedMessages = (otp: Pick<Otp, 'deliveries' | 'whatsapp'>): Delivery[] =>
+  otp.deliveries.filter(
+    delivery => (delivery.channel === 'email' || canCost(delivery, otp)) && delivery.reason !== 'insufficient_funds',
+  )

@@ -1,0 +1,325 @@
+// One world of a replay: the counters, verifications and guard that an app would have under its settings. In: past calls. Out: what the rules
+// of live calls say of each; and the world after what is accepted.
+import type { LimitScope } from './calls.ts'
+import type { Channel } from './channels.ts'
+import type { ErrorType } from './errors.ts'
+import { canCost } from './fraud.messages.ts'
+import { waitsOnLink } from './otp.changes.ts'
+import { expiryAfterSend, isLapsed } from './otp.code-life.ts'
+import { sendsLeft } from './otp.queries.ts'
+import type { KeyKind, Prices, Rules } from './otp.ts'
+import { type Quota, quotaOfMessage, quotasOfResend, quotasOfSend } from './quotas.ts'
+import {
+  type Accepted,
+  isRefused,
+  isUnasked,
+  type PastCall,
+  type PastRecipient,
+  type PastResend,
+  type PastResult,
+  type PastSend,
+  type Refused,
+} from './replay.calls.ts'
+import { createGuardMemory, type GuardMemory, type PastDays } from './replay.guard.ts'
+import { isCoolingDown, type ResendState, resendTarget } from './resend.ts'
+import { freeChannel, isGeoBlocked, type ProviderScope, routeSend, usableChannels } from './routing.ts'
+import type { AppSettings } from './settings.ts'
+import { capMicros, OTHER_COUNTRIES } from './spend-caps.ts'
+import { allowsOneMore, countOne, type Windows } from './windows.ts'
+
+export interface WorldInput {
+  providers: readonly ProviderScope[]
+  prices(country: string | null): Prices
+  pastDays: PastDays
+}
+
+const DAY_MS = 86_400_000
+
+/** A verification in one of the worlds. */
+interface SentOtp extends ResendState {
+  start: PastSend
+  sends: number
+  first_sent_at: number
+  last_sent_at: number
+  expires_at: number
+  /** Messages that the guard counted. */
+  counted: number
+  /** A message of the user on the link was answered with the code. */
+  isAnswered: boolean
+}
+
+/** What a world's rules say of a call, and what they count if it is accepted. */
+export interface Judged {
+  result: PastResult
+  quotas: readonly Pick<Quota, 'key' | 'rules'>[]
+}
+
+const limited = (scope: LimitScope): Refused => ({ type: 'RateLimitExceededError', scope })
+const refusedWith = (type: ErrorType, scope: LimitScope | null = null): Judged => ({
+  result: { type, scope },
+  quotas: [],
+})
+const PUBLISHABLE_SEND_OFF = refusedWith('PublishableSendDisabledError')
+
+export function createWorld(settings: AppSettings, { providers, prices, pastDays }: WorldInput) {
+  const { limits } = settings
+  const rules: Pick<Rules, 'ttl_ms' | 'send_attempts' | 'cooldowns_ms'> = {
+    ttl_ms: settings.code.ttl_seconds * 1000,
+    send_attempts: settings.send_attempts,
+    cooldowns_ms: settings.resend_cooldown_seconds.map(seconds => seconds * 1000),
+  }
+  const counters = new Map<string, Windows>()
+  const spent = new Map<string, number>()
+  const verifications = new Map<string, SentOtp>()
+  const guard: GuardMemory = createGuardMemory(settings, pastDays)
+
+  const windowsOf = (key: string): Windows => {
+    const known = counters.get(key) ?? {}
+    counters.set(key, known)
+    return known
+  }
+  const isFull = (quota: Pick<Quota, 'key' | 'rules'>, at: number): boolean =>
+    !allowsOneMore(counters.get(quota.key) ?? {}, quota.rules, at)
+
+  const recipientCounter = ({ kind, recipient }: PastSend) => ({ key: `sends:${kind}:${recipient.mailbox}` })
+  const callCounters = ({ address, circumstances }: PastSend, kind: KeyKind) => ({
+    limits,
+    kind,
+    networks: address?.networks ?? null,
+    suspect: circumstances.suspect === true,
+    app: { key: `app:${kind}` },
+  })
+  const sendQuotas = (send: PastSend, channel: Channel): Quota[] =>
+    quotasOfSend({
+      ...callCounters(send, send.kind),
+      recipient: recipientCounter(send),
+      withoutAddress: { key: `without_ip:${send.kind}` },
+      sendsMessage: !waitsOnLink({ whatsapp: settings.channels.whatsapp.mode }, channel),
+    })
+  const resendQuotas = ({ start }: SentOtp, kind: KeyKind | null, sendsMessage: boolean): Quota[] => [
+    ...(kind === null ? [] : quotasOfResend(callCounters(start, kind))),
+    ...(sendsMessage ? [quotaOfMessage(recipientCounter(start), limits)] : []),
+  ]
+
+  const priceOf = (channel: Channel, { country }: PastRecipient, was: PastResult): number =>
+    !isRefused(was) && was.channel === channel ? was.micros : (prices(country)[channel] ?? 0)
+  const spendKey = ({ country }: PastRecipient, at: number): string =>
+    `${country ?? OTHER_COUNTRIES}:${Math.floor(at / DAY_MS)}`
+  const isOverCap = (recipient: PastRecipient, micros: number, at: number): boolean => {
+    const cap = capMicros(settings.spend_caps, recipient)
+    return cap !== undefined && micros > 0 && (spent.get(spendKey(recipient, at)) ?? 0) + micros > cap
+  }
+
+  /** Limits, guard and spend cap of a message, or of a link, which is only counted. */
+  function judgeMessage(
+    call: PastCall,
+    start: PastSend,
+    channel: Channel,
+    {
+      quotas,
+      whatsapp,
+      isFirst,
+      free,
+    }: {
+      quotas: readonly Quota[]
+      whatsapp: SentOtp['whatsapp']
+      isFirst: boolean
+      free: Channel | null
+    },
+  ): Judged {
+    const { at } = call
+    const { recipient, circumstances } = start
+    const full = quotas.find(quota => isFull(quota, at))
+    if (full !== undefined) return { result: limited(full.scope), quotas: [] }
+    const isLink = (one: Channel): boolean => !isUnasked(call) && waitsOnLink({ whatsapp }, one)
+    const guarded = isLink(channel) || !canCost({ channel }, { whatsapp }) ? null : askGuard()
+    if (guarded !== null && 'result' in guarded) return guarded
+    const to = guarded?.movedTo ?? channel
+    const micros = isLink(to) ? 0 : priceOf(to, recipient, call.result)
+    if (isOverCap(recipient, micros, at)) return { result: limited('spend_cap'), quotas: [] }
+    return { result: { channel: to, micros }, quotas: [...quotas, ...(guarded?.paces ?? [])] }
+
+    function askGuard(): Judged | { movedTo: Channel | null; paces: readonly Pick<Quota, 'key' | 'rules'>[] } {
+      const { mode, action } = settings.fraud_guard
+      const passed = { movedTo: null, paces: [] }
+      if (mode === 'off' || recipient.kind !== 'phone') return passed
+      const number = { kind: start.kind, number: recipient.mailbox, country: recipient.country }
+      const ignoresHistory = call.what === 'send' && circumstances.hardest_challenge === true
+      const judgement = guard.judge(number, { isFirst, ignoresHistory }, at)
+      if (judgement.verdict === 'pass') return passed
+      const paces = guard.paces(number, judgement)
+      const isSlowed = judgement.verdict === 'slow' && !paces.some(pace => isFull(pace, at))
+      if (isSlowed) return { movedTo: null, paces }
+      if (mode === 'record') return passed
+      const movedTo = action === 'free_channel' && free !== channel ? free : null
+      return movedTo === null ? { result: limited('fraud_guard'), quotas: [] } : { movedTo, paces: [] }
+    }
+  }
+
+  function judgeSend(send: PastSend): Judged {
+    const { kind, recipient, address, circumstances, givenCode } = send
+    if (kind === 'publishable' && !settings.publishable_send) return PUBLISHABLE_SEND_OFF
+    if (isGeoBlocked(settings, recipient)) return refusedWith('GeoBlockedError')
+    const whatsapp = settings.channels.whatsapp.mode
+    const { country } = recipient
+    const route = routeSend({
+      settings,
+      recipient: recipient.kind,
+      country,
+      providers,
+      whatsapp,
+      caller: kind,
+      asked: circumstances,
+      givenCode,
+    })
+    const { channel } = route
+    if (channel === undefined) return refusedWith('NoEnabledChannelError')
+    if (address?.abusive) return refusedWith('IpReputationBlockedError')
+    return judgeMessage(send, send, channel, {
+      quotas: sendQuotas(send, channel),
+      whatsapp,
+      isFirst: true,
+      free: freeChannel(route, prices(country), whatsapp),
+    })
+  }
+
+  const usableFor = ({ start, whatsapp }: SentOtp): Channel[] =>
+    usableChannels({
+      settings,
+      recipient: start.recipient.kind,
+      country: start.recipient.country,
+      providers,
+      whatsapp,
+      caller: start.kind,
+    })
+
+  function judgeResend(resend: PastResend, otp: SentOtp): Judged {
+    const { at, kind, requested, result } = resend
+    const { start } = otp
+    if (kind === 'publishable' && !settings.publishable_send) return PUBLISHABLE_SEND_OFF
+    const asked = kind === null ? null : judgeAsked()
+    if (asked !== null && typeof asked !== 'string') return asked
+    // A fallback and an answer in the chat stay on the channel that they had.
+    const channel = asked ?? (isRefused(result) ? otp.channel : result.channel)
+    const sendsMessage = kind === null || !waitsOnLink(otp, channel)
+    if (sendsMessage && isGeoBlocked(settings, start.recipient)) return refusedWith('GeoBlockedError')
+    return judgeMessage(resend, start, channel, {
+      quotas: resendQuotas(otp, kind, sendsMessage),
+      whatsapp: otp.whatsapp,
+      isFirst: otp.counted === 0,
+      free: null,
+    })
+
+    function judgeAsked(): Channel | Judged {
+      if (isLapsed(otp, at) || sendsLeft({ sends: otp.sends, rules }) === 0) return refusedWith('ResendNotAllowedError')
+      if (isCoolingDown({ ...otp, rules }, at)) return refusedWith('ResendCooldownError', 'resend_cooldown')
+      const target = resendTarget(otp, usableFor(otp), requested)
+      if (target.kind === 'impossible') return refusedWith('ResendNotAllowedError')
+      return target.kind === 'same_link' ? 'whatsapp' : target.channel
+    }
+  }
+
+  /** The quotas of a call that happened, also where the rules would refuse it. */
+  const forcedQuotas = (call: PastCall, { channel }: Accepted): readonly Quota[] => {
+    if (call.what === 'send') return sendQuotas(call, channel)
+    const otp = verifications.get(call.otp_id)
+    return otp === undefined ? [] : resendQuotas(otp, call.kind, call.kind === null || !waitsOnLink(otp, channel))
+  }
+
+  function countSpent({ recipient }: PastSend, micros: number, at: number): void {
+    const key = spendKey(recipient, at)
+    if (micros !== 0) spent.set(key, (spent.get(key) ?? 0) + micros)
+  }
+
+  function countMessage(otp: SentOtp, channel: Channel, at: number): void {
+    const { start } = otp
+    if (start.givenCode !== null || start.recipient.kind !== 'phone' || !canCost({ channel }, otp)) return
+    guard.sent(numberOf(start), otp.counted === 0, at)
+    otp.counted += 1
+  }
+
+  return {
+    judge: (call: PastCall): Judged | null => {
+      if (call.what === 'send') return judgeSend(call)
+      const otp = verifications.get(call.otp_id)
+      return otp === undefined ? null : judgeResend(call, otp)
+    },
+
+    accept(call: PastCall, accepted: Accepted, quotas: Judged['quotas'] = forcedQuotas(call, accepted)): void {
+      const { at } = call
+      const { channel, micros } = accepted
+      const otp = call.what === 'send' ? startOtp(call, channel) : verifications.get(call.otp_id)
+      if (otp === undefined) return
+      for (const { key, rules } of quotas) if (rules.length > 0) countOne(windowsOf(key), rules, at)
+      countSpent(otp.start, micros, at)
+      const onLink = waitsOnLink(otp, channel)
+      if (isUnasked(call) && onLink) answerOnLink(otp)
+      else if (call.what === 'resend') moveOtp(otp, channel, at)
+      if (!onLink) countMessage(otp, channel, at)
+    },
+
+    end(otp_id: string, approvedSentAt: number | null, at: number): void {
+      const otp = verifications.get(otp_id)
+      if (otp !== undefined && otp.counted > 0 && approvedSentAt !== null)
+        guard.verified(numberOf(otp.start), approvedSentAt, at)
+      verifications.delete(otp_id)
+    },
+
+    refund(otp_id: string, micros: number, at: number): void {
+      const otp = verifications.get(otp_id)
+      if (otp !== undefined) countSpent(otp.start, -micros, at)
+    },
+
+    forget: (otp_id: string): void => void verifications.delete(otp_id),
+  }
+
+  function startOtp(send: PastSend, channel: Channel): SentOtp {
+    const whatsapp = settings.channels.whatsapp.mode
+    const { at, kind, recipient, circumstances, givenCode } = send
+    const { order } = routeSend({
+      settings,
+      recipient: recipient.kind,
+      country: recipient.country,
+      providers,
+      whatsapp,
+      caller: kind,
+      asked: circumstances,
+      givenCode,
+    })
+    const otp: SentOtp = {
+      start: send,
+      order,
+      whatsapp,
+      channel,
+      tried: [channel],
+      link: waitsOnLink({ whatsapp }, channel) ? send.id : null,
+      sends: 1,
+      first_sent_at: at,
+      last_sent_at: at,
+      expires_at: expiryAfterSend(rules.ttl_ms, at, at),
+      counted: 0,
+      isAnswered: false,
+    }
+    verifications.set(send.id, otp)
+    return otp
+  }
+
+  /** The link has counted as a send, so its first answer does not. */
+  function answerOnLink(otp: SentOtp): void {
+    if (otp.isAnswered) otp.sends += 1
+    otp.isAnswered = true
+  }
+
+  function moveOtp(otp: SentOtp, channel: Channel, at: number): void {
+    otp.channel = channel
+    if (!otp.tried.includes(channel)) otp.tried = [...otp.tried, channel]
+    otp.link = waitsOnLink(otp, channel) ? otp.start.id : null
+    otp.sends += 1
+    otp.last_sent_at = at
+    otp.expires_at = expiryAfterSend(rules.ttl_ms, otp.first_sent_at, at)
+  }
+}
+
+const numberOf = ({ kind, recipient }: PastSend) => ({ kind, number: recipient.mailbox, country: recipient.country })
+
+export type World = ReturnType<typeof createWorld>

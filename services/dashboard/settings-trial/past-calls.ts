@@ -1,0 +1,173 @@
+// Past calls from what is stored of them. In: a verification or a refusal. Out: what a replay plays of it (machines/replay.ts), or why it cannot
+// be judged. Recipients and client addresses are unsealed in memory only.
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
+import type { ErrorType } from '../../../machines/errors.ts'
+import { countedMessages } from '../../../machines/fraud.messages.ts'
+import { isMessage } from '../../../machines/otp.queries.ts'
+import type { Delivery, Otp } from '../../../machines/otp.ts'
+import { toCurrentVersion } from '../../../machines/otp.versions.ts'
+import type { Accepted, PastEvent, PastResend, PastResult, PastSend } from '../../../machines/replay.calls.ts'
+import {
+  type RefusalDoc,
+  type RefusalType,
+  type RefusedPerson,
+  refusedPersonContext,
+} from '../../domain/refusals/documents.ts'
+import { networksOf } from '../../domain/verifications/counter-names.ts'
+import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import { atRest } from '../../domain/verifications/encryption-context.ts'
+import { mailboxOf } from '../../domain/verifications/mailbox.ts'
+import { parseRecipient } from '../../domain/verifications/valid-recipient.ts'
+
+type Unsealer = Pick<Keyring, 'unseal'>
+
+/** Why a stored call cannot be played. */
+export type UnplayedReason = 'challenge' | 'refused_early' | 'not_recorded' | 'reused_pending' | 'unreadable'
+
+export interface PastCalls {
+  events: PastEvent[]
+  unplayed?: UnplayedReason
+}
+
+const addressOf = (address: string | null, abusive: boolean): PastSend['address'] =>
+  address === null
+    ? null
+    : {
+        networks: networksOf(address).map(({ network, limitFactor }) => ({ key: `ip:${network}`, limitFactor })),
+        abusive,
+      }
+
+/** Codes that stand for the one of a message, which is not kept: Telegram carries digits alone. */
+const CODES = { digits: '000000', letters: 'AAAAAA' }
+
+const givenCodeOf = (otp: Otp): string | null =>
+  isMessage(otp) ? (otp.order.includes('telegram') ? CODES.digits : CODES.letters) : null
+
+export function callsOfOtp(keyring: Unsealer, doc: OtpDoc): PastCalls {
+  const { _id: id, first, created_at: at } = doc
+  const { context: otp } = toCurrentVersion(doc)
+  const { recipient, client_ip, circumstances = {}, started_by } = otp
+  const value = unsealOrNull(keyring, recipient.sealed, atRest.recipient(id))
+  const address = client_ip === null ? null : unsealOrNull(keyring, client_ip, atRest.clientIp(id))
+  if (value === null || (client_ip !== null && address === null)) return { events: [], unplayed: 'unreadable' }
+  const startsOnLink = first.sealed_action_url !== null
+  const [firstMessage, later] = startsOnLink
+    ? [undefined, otp.deliveries]
+    : [otp.deliveries[0], otp.deliveries.slice(1)]
+  const send: PastSend = {
+    what: 'send',
+    at,
+    id,
+    kind: started_by.kind,
+    recipient: {
+      kind: recipient.kind,
+      country: recipient.country,
+      masked: recipient.masked,
+      mailbox: mailboxOf(value),
+    },
+    address: addressOf(address, false),
+    circumstances,
+    givenCode: givenCodeOf(otp),
+    result: { channel: first.channel, ...priceOf(firstMessage) },
+  }
+  const resends = later.map((delivery, nth): PastResend => {
+    const before = later[nth - 1] ?? firstMessage
+    return {
+      what: 'resend',
+      at: delivery.created_at,
+      id: delivery.delivery_id,
+      otp_id: id,
+      kind: delivery.asked_by ?? null,
+      // A channel that the call names starts a new generation.
+      requested: delivery.generation > (before?.generation ?? 1) ? delivery.channel : null,
+      result: resultOf(delivery),
+    }
+  })
+  const refunds = otp.deliveries
+    .filter(isRefunded)
+    .map(({ updated_at, micros }): PastEvent => ({ what: 'refund', at: updated_at, otp_id: id, micros }))
+  return { events: [send, ...resends, ...refunds, ...endOf(otp)] }
+}
+
+const isRefunded = ({ status, micros, charge }: Delivery): boolean =>
+  status === 'failed' && micros > 0 && charge === undefined
+
+const priceOf = (delivery: Delivery | undefined): Pick<Accepted, 'micros' | 'refunded'> => ({
+  micros: delivery?.micros ?? 0,
+  ...(delivery && isRefunded(delivery) && { refunded: true as const }),
+})
+
+const resultOf = (delivery: Delivery): PastResult =>
+  delivery.reason === 'insufficient_funds'
+    ? { type: 'InsufficientFundsError', scope: null }
+    : { channel: delivery.channel, ...priceOf(delivery) }
+
+/** When a verification was canceled is known only where an endpoint asked to be told. */
+function endOf(otp: Otp): PastEvent[] {
+  const { otp_id, approval, failed_at, ended_at } = otp
+  const at = approval?.at ?? failed_at ?? ended_at
+  if (at === undefined) return []
+  const verified = approval === null ? undefined : countedMessages(otp).at(-1)
+  return [{ what: 'end', at, otp_id, approvedSentAt: verified?.created_at ?? null }]
+}
+
+/** Refusals that no setting changes, or that name no recipient to judge. */
+const NOT_BY_SETTINGS: ReadonlySet<RefusalType> = new Set([
+  'HTTPException',
+  'ValidationError',
+  'InvalidIdempotencyKeyError',
+  'InvalidRecipientError',
+  'OtpNotFoundError',
+  'ServiceUnavailableError',
+])
+const REFUSED_EARLY: ReadonlySet<RefusalType> = new Set(['OriginNotAllowedError', 'PublishableSendDisabledError'])
+const OF_RESENDS: ReadonlySet<RefusalType> = new Set(['ResendCooldownError', 'ResendNotAllowedError'])
+
+export function callsOfRefusal(keyring: Unsealer, refusal: RefusalDoc): PastCalls {
+  const { _id: id, type, judged } = refusal
+  if (NOT_BY_SETTINGS.has(type)) return { events: [] }
+  if (type === 'ChallengeRequiredError') return unplayed('challenge')
+  if (judged === undefined) return unplayed(REFUSED_EARLY.has(type) ? 'refused_early' : 'not_recorded')
+  const { call, kind, otp_id, channel, without_link, sealed, reputation } = judged
+  const result = { type: type as ErrorType, scope: refusal.scope }
+  if (call === 'resend')
+    return {
+      events: [{ what: 'resend', at: refusal.at, id, otp_id: otp_id ?? '', kind, requested: channel ?? null, result }],
+    }
+  if (OF_RESENDS.has(type)) return unplayed('reused_pending')
+  const person = readPerson(keyring, id, sealed)
+  const recipient = person && parseRecipient(person.recipient)
+  if (person === null || !recipient) return unplayed('unreadable')
+  return {
+    events: [
+      {
+        what: 'send',
+        at: refusal.at,
+        id,
+        kind,
+        recipient: {
+          kind: recipient.kind,
+          country: recipient.kind === 'phone' ? recipient.country : null,
+          masked: refusal.masked ?? '',
+          mailbox: mailboxOf(recipient.value),
+        },
+        address: addressOf(person.client_ip, reputation === 'abusive'),
+        circumstances: {
+          ...(channel && { channel }),
+          ...(without_link && { without_link }),
+          ...(reputation === 'suspect' && { suspect: true as const }),
+        },
+        givenCode: call === 'message' ? CODES.digits : null,
+        result,
+      },
+    ],
+  }
+}
+
+const unplayed = (reason: UnplayedReason): PastCalls => ({ events: [], unplayed: reason })
+
+function readPerson(keyring: Unsealer, id: string, sealed: string | undefined): RefusedPerson | null {
+  const text = sealed === undefined ? null : unsealOrNull(keyring, sealed, refusedPersonContext(id))
+  return text === null ? null : JSON.parse(text)
+}

@@ -1,0 +1,104 @@
+// Reads the calls of a time from the store, in the order in which they came. In: an app and a time. Out: batches of events for a replay. What was
+// sent and what was refused are read page by page beside each other, and an event waits until nothing earlier can follow: a verification
+// holds its later messages, and an id is a little older than what it names. The other work of the process goes on between two pages.
+import { setImmediate } from 'node:timers/promises'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { firstIdAt, type IdPrefix, ulidTime } from '../../../infra/ids.ts'
+import type { Doc, Docs, Filter, Sort } from '../../../infra/store/docs.ts'
+import type { PastEvent } from '../../../machines/replay.calls.ts'
+import type { CountersignStore } from '../../domain/collections.ts'
+import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import { createEventQueue } from './event-queue.ts'
+import { callsOfOtp, callsOfRefusal, type PastCalls } from './past-calls.ts'
+
+export interface PastRange {
+  app_id: string
+  /** Reading begins here; `until` is not included. */
+  from: number
+  until: number
+}
+
+export interface ReadPastDeps {
+  store: Pick<CountersignStore, 'docs'>
+  keyring: Pick<Keyring, 'unseal'>
+}
+
+type StoredCall = Doc & { app_id: string; mode: 'live' | 'test' }
+
+const PAGE_SIZE = 100
+/** How much later than its id a call may be: it may wait, and its idempotency key may have been claimed by a call before it. */
+const ID_SLACK_MS = 60_000
+
+const rangeOf = <T extends StoredCall>(prefix: IdPrefix, { app_id, from, until }: PastRange): Filter<T> =>
+  ({ app_id, _id: { $gte: firstIdAt(prefix, from - ID_SLACK_MS), $lt: firstIdAt(prefix, until) } }) as Filter<T>
+
+const SENDS = ['otp', 'msg'] as const
+
+/** How many documents the time has, of both modes. */
+export async function countPast({ docs }: Pick<CountersignStore, 'docs'>, range: PastRange): Promise<number> {
+  const counts = await Promise.all([
+    ...SENDS.map(prefix => docs('otps').count(rangeOf(prefix, range))),
+    docs('refusals').count(rangeOf('rfs', range)),
+  ])
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** One kind of documents, in pages. */
+function createReader<T extends StoredCall>(docs: Pick<Docs<T>, 'find'>, prefix: IdPrefix, range: PastRange) {
+  let after: string | null = null
+  const reader = {
+    /** Everything older was read. */
+    readUntil: Number.NEGATIVE_INFINITY,
+    async page(): Promise<T[]> {
+      const filter = rangeOf<T>(prefix, range)
+      const rest =
+        after === null ? filter : ({ ...filter, _id: { ...(filter._id as object), $gt: after } } as Filter<T>)
+      const page = await docs.find(rest, { sort: { _id: 1 } as Sort<T>, limit: PAGE_SIZE })
+      after = page.at(-1)?._id ?? after
+      reader.readUntil = page.length < PAGE_SIZE ? Number.POSITIVE_INFINITY : (ulidTime(after ?? '') ?? 0)
+      return page.filter(({ mode }) => mode === 'live')
+    },
+  }
+  return reader
+}
+
+/** `onRead`: what was read of each document that is not older than the range. */
+export async function* readPast(
+  { store, keyring }: ReadPastDeps,
+  range: PastRange,
+  onRead: (calls: PastCalls, doc: StoredCall) => void,
+): AsyncGenerator<PastEvent[]> {
+  const { until } = range
+  const queue = createEventQueue()
+  const sources = [
+    ...SENDS.map(prefix => {
+      const reader = createReader<OtpDoc>(store.docs('otps'), prefix, range)
+      return { reader, read: async () => (await reader.page()).map(doc => take(doc, callsOfOtp(keyring, doc))) }
+    }),
+    (() => {
+      const reader = createReader(store.docs('refusals'), 'rfs', range)
+      return { reader, read: async () => (await reader.page()).map(doc => take(doc, callsOfRefusal(keyring, doc))) }
+    })(),
+  ]
+
+  function take(doc: StoredCall, calls: PastCalls): void {
+    onRead(calls, doc)
+    for (const event of calls.events) if (event.at < until) queue.add(event)
+  }
+
+  for (;;) {
+    const source = sources.reduce((one, other) => (other.reader.readUntil < one.reader.readUntil ? other : one))
+    if (source.reader.readUntil === Number.POSITIVE_INFINITY) break
+    await source.read()
+    const horizon = Math.min(...sources.map(({ reader }) => reader.readUntil)) - ID_SLACK_MS
+    yield takeAllBefore(horizon)
+    await setImmediate()
+  }
+  yield takeAllBefore(Number.POSITIVE_INFINITY)
+
+  function takeAllBefore(time: number): PastEvent[] {
+    const events: PastEvent[] = []
+    for (let event = queue.takeBefore(time); event !== undefined; event = queue.takeBefore(time)) events.push(event)
+    return events
+  }
+}

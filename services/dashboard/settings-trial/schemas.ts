@@ -1,0 +1,97 @@
+// What past traffic says about settings, as the admin API answers it.
+import { z } from 'zod'
+import { limitScope, problemType, timeSchema } from '../../domain/openapi/shared-schemas.ts'
+import { channel } from '../../domain/tenancy/value-schemas.ts'
+
+const country = z.string().nullable().meta({ description: 'The country of the number.' })
+const count = z.int().min(1).meta({ description: 'How many.' })
+const type = problemType.meta({ description: 'The type of the error.' })
+const scope = limitScope.nullable().meta({ description: 'The limit, if it is one.' })
+
+const trialRefusals = z
+  .object({ type, scope, country, count })
+  .meta({ id: 'TrialRefusals', description: 'Sends and resends with one refusal, by country.' })
+
+const trialMoves = z
+  .object({
+    from: channel.meta({ description: 'The channel that the message had.' }),
+    to: channel.meta({ description: 'The channel that it would have had.' }),
+    country,
+    count,
+  })
+  .meta({ id: 'TrialMoves', description: 'Messages that would have had another channel, by country.' })
+
+const trialExample = z
+  .object({
+    at: timeSchema('When the call came.'),
+    outcome: z
+      .enum(['refused', 'no_longer_refused', 'moved'])
+      .meta({ id: 'TrialOutcome', description: 'What the settings would have changed.' }),
+    otp_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'The verification; null for a send that was refused, which has none.' }),
+    masked_recipient: z.string().meta({ description: 'The recipient, masked.' }),
+    country,
+    type: type.nullable().meta({ description: 'The refusal that would be, or that was; null for a move.' }),
+    scope,
+    from: channel.nullable().meta({ description: 'The channel it had; null if it was refused.' }),
+    to: channel.nullable().meta({ description: 'The channel it would have had; null if it would be refused.' }),
+  })
+  .meta({ id: 'TrialExample', description: 'A call that the settings would have decided otherwise.' })
+
+/** Why something could not be judged, and the sentence that says it. */
+export const NOT_JUDGED = {
+  not_reproduced:
+    'The saved settings do not decide as was decided then: settings, providers or address lists were others, or processes counted at the same time.',
+  balance: 'The balance was too low. It may be again.',
+  of_unknown_send: 'Messages of verifications that are not on record any more.',
+  challenge: 'A device was asked for a challenge. Most solve it and call again.',
+  refused_early: 'A device was refused before its recipient was read.',
+  not_recorded: 'Recorded by a former release, without what the rules look at.',
+  reused_pending: 'A send that was treated as a resend, and refused.',
+  unreadable: 'Its data key is not configured any more.',
+  unrecorded_refusals: 'In a flood refusals are only counted, and they are kept for 7 days.',
+  may_come_back: 'What these people would have done next is not known: try again, resend, enter the code.',
+  link_resends: 'Verifications on a WhatsApp link that were asked for again: that is no message, and has no record.',
+  guesses: 'Wrong codes have no times on record, so their limits are not tried.',
+  auto_fallback: 'Failed messages that automatic fallback, which these settings turn on or off, would treat otherwise.',
+  reuse_pending: 'Sends by servers, which these settings treat otherwise while a verification is pending.',
+} as const
+
+export type NotJudgedReason = keyof typeof NOT_JUDGED
+
+const notJudged = z
+  .object({
+    reason: z
+      .enum(Object.keys(NOT_JUDGED) as [NotJudgedReason, ...NotJudgedReason[]])
+      .meta({ id: 'NotJudgedReason', description: 'Why it could not be judged.' }),
+    count,
+    detail: z.string().meta({ description: 'The reason in words.' }),
+  })
+  .meta({ id: 'NotJudged', description: 'What the answer leaves out.' })
+
+export const settingsTrial = z
+  .object({
+    sends: z
+      .int()
+      .min(0)
+      .meta({ description: 'Sends, resends and further messages of that time, refused ones included.' }),
+    refused: z.array(trialRefusals).meta({ description: 'Accepted then, and refused by these settings.' }),
+    no_longer_refused: z.array(trialRefusals).meta({ description: 'Refused then, and accepted by these settings.' }),
+    moved: z.array(trialMoves).meta({ description: 'Sent on another channel.' }),
+    cost_micros: z
+      .object({
+        was: z.int().min(0).meta({ description: 'What the messages cost.' }),
+        would_be: z
+          .int()
+          .min(0)
+          .meta({ description: 'What they would have cost, at the prices of today where the channel differs.' }),
+      })
+      .meta({ id: 'TrialCost', description: 'In micro-units, without what was refunded.' }),
+    examples: z.array(trialExample).meta({ description: '20 at most, the oldest first.' }),
+    not_judged: z.array(notJudged).meta({ description: 'What cannot be known. It is not guessed.' }),
+  })
+  .meta({ id: 'SettingsTrial', description: 'What past traffic would have met with other settings.' })
+
+export type SettingsTrialAnswer = z.output<typeof settingsTrial>

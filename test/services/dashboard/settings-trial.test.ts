@@ -1,0 +1,211 @@
+// A replay holds what live rules hold: calls go through a running OTP actor, and are played again from what it has stored.
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { newId } from '../../../infra/ids.ts'
+import type { OtpAnswer } from '../../../machines/calls.ts'
+import type { Channel } from '../../../machines/channels.ts'
+import type { KeyKind } from '../../../machines/otp.ts'
+import { trySettings } from '../../../services/dashboard/settings-trial/trial.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
+import { providerContext, providerId } from '../../../services/domain/tenancy/documents.ts'
+import { resolveSettings, type SettingsInput } from '../../../services/domain/tenancy/settings.ts'
+import { codeOf } from '../../../services/domain/verifications/code.ts'
+import { inFlight } from '../../../services/domain/verifications/encryption-context.ts'
+import { eventually } from '../../support/eventually.ts'
+import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
+import { propertyRuns } from '../../support/property-runs.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
+import { testKeyring } from '../../support/tenancy.ts'
+
+type Step =
+  | { do: 'send'; to: string; kind: KeyKind; ip: string | null }
+  | { do: 'resend'; nth: number; kind: KeyKind; channel: Channel | null }
+  | { do: 'verify'; nth: number }
+  | { do: 'wait'; ms: number }
+
+const RECIPIENTS = [
+  '+14155550001',
+  '+14155550002',
+  '+447911123456',
+  '+4915112345678',
+  'ada@example.com',
+  'ada+shop@example.com',
+]
+const ADDRESSES = [null, '8.8.8.8', '8.8.4.4', '2a00:1450:4001:800::1', '2a00:1450:4001:801::1']
+
+const kind = fc.constantFrom<KeyKind>('server', 'publishable')
+const send = fc.record({
+  do: fc.constant('send' as const),
+  to: fc.constantFrom(...RECIPIENTS),
+  kind,
+  ip: fc.constantFrom(...ADDRESSES),
+})
+const wait = fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(10_000, 31_000, 200_000, 700_000) })
+const nth = fc.nat({ max: 9 })
+const resend = fc.record({
+  do: fc.constant('resend' as const),
+  nth,
+  kind,
+  channel: fc.constantFrom<Channel | null>(null, null, 'sms', 'whatsapp'),
+})
+const verify = fc.record({ do: fc.constant('verify' as const), nth })
+const steps = fc.array(
+  fc.oneof({ weight: 6, arbitrary: send }, { weight: 3, arbitrary: resend }, verify, { weight: 2, arbitrary: wait }),
+  { minLength: 10, maxLength: 40 },
+)
+const sendsOnly = fc.array(fc.oneof({ weight: 6, arbitrary: send }, wait), { minLength: 10, maxLength: 40 })
+
+const rules = (max: number) =>
+  fc.array(fc.record({ max: fc.integer({ min: 1, max }), seconds: fc.constantFrom(60, 600, 3_600) }), { maxLength: 2 })
+const settings: fc.Arbitrary<SettingsInput> = fc.record({
+  limits: fc.record({
+    recipient: rules(6),
+    recipient_messages: rules(8),
+    client_ip: rules(6),
+    app_without_client_ip: rules(10),
+    app: rules(20),
+    app_publishable: rules(20),
+  }),
+  routing: fc.record({
+    default: fc.constantFrom<Channel[]>(['sms', 'whatsapp', 'email'], ['whatsapp', 'sms', 'email'], ['sms']),
+    countries: fc.constantFrom<Record<string, Channel[]>>({}, { GB: ['whatsapp'] }, { US: ['telegram', 'sms'] }),
+  }),
+  blocked_countries: fc.constantFrom<string[]>([], ['DE'], ['GB', 'US']),
+  resend_cooldown_seconds: fc.constantFrom([30], [0], [30, 60]),
+  send_attempts: fc.integer({ min: 1, max: 4 }),
+  fraud_guard: fc.record({ mode: fc.constantFrom('off' as const, 'record' as const, 'on' as const) }),
+  publishable_send: fc.constant(true),
+  publishable_challenge: fc.constant('off' as const),
+})
+
+onEmbeddedStore('a replay of past calls', fresh => {
+  const keyring = testKeyring()
+  let store: CountersignStore
+  let actor: TestActor
+  let apps = 0
+  beforeEach(async () => {
+    store = await fresh()
+    actor = await startOtpActor(store, keyring)
+  })
+  afterEach(() => actor.close())
+
+  async function createApp(settings: SettingsInput): Promise<string> {
+    apps += 1
+    const app_id = `app_${apps}`
+    await store.docs('apps').insert([{ _id: app_id, company_id: 'cmp_a', name: 'A', settings, created_at: 0, rev: 1 }])
+    const config = JSON.stringify({ url: 'https://gateway.example', body: { text: '{{text}}' } })
+    await store.docs('providers').insert(
+      (['sms', 'whatsapp', 'email'] as const).map((channel, position) => {
+        const _id = providerId(app_id, channel)
+        const sealed = keyring.seal(config, providerContext(_id))
+        return { _id, app_id, name: channel, channel, type: 'http' as const, position, config: sealed, rev: 1 }
+      }),
+    )
+    return app_id
+  }
+
+  /** Answers how many calls were made, and how many of them accepted. */
+  async function perform(app_id: string, all: readonly Step[]): Promise<{ calls: number; accepted: number }> {
+    const { ask, clock } = actor
+    const started: string[] = []
+    const answers: OtpAnswer[] = []
+    const by = (kind: KeyKind) => ({ company_id: 'cmp_a', app_id, mode: 'live' as const, key_id: `key_${kind}`, kind })
+    for (const step of all) {
+      // What was counted in the background is counted before the next call, as between two people's calls.
+      await clock.advance(1)
+      if (step.do === 'wait') await clock.advance(step.ms)
+      else if (step.do === 'send') {
+        const answer = await ask({
+          type: 'otp.send',
+          by: by(step.kind),
+          otp_id: newId('otp', clock.now()),
+          locale: null,
+          sealed_client_ip: step.ip === null ? null : keyring.seal(step.ip, inFlight.clientIp),
+          claim: null,
+          sealed_recipient: keyring.seal(step.to, inFlight.recipient),
+        })
+        answers.push(answer)
+        if (answer.kind === 'verification') started.push(answer.verification.otp_id)
+      } else if (started.length > 0) {
+        const otp_id = started[step.nth % started.length] as string
+        if (step.do === 'resend')
+          answers.push(await ask({ type: 'otp.resend', by: by(step.kind), otp_id, channel: step.channel }))
+        else {
+          const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
+          const code = codeOf(keyring, (doc as NonNullable<typeof doc>).context)
+          const sealed_code = keyring.seal(code, inFlight.code)
+          await ask({ type: 'otp.verify', by: by('publishable'), otp_id, sealed_code })
+        }
+      }
+    }
+    await clock.advance(1)
+    const accepted = answers.filter(answer => answer.kind === 'verification').length
+    await eventually(async () =>
+      expect(await store.docs('refusals').count({ app_id })).to.equal(answers.length - accepted),
+    )
+    return { calls: answers.length, accepted }
+  }
+
+  const replay = (app_id: string, since: number, saved: SettingsInput, tried: SettingsInput) =>
+    trySettings(
+      { store, keyring },
+      { app_id, saved: resolveSettings(saved), tried: resolveSettings(tried), since, until: actor.clock.now() + 1 },
+    )
+
+  it('has the fraud guard of the time, and shows what it would let through if it were off', async () => {
+    const saved: SettingsInput = { publishable_send: true, publishable_challenge: 'off' }
+    const since = actor.clock.now()
+    const app_id = await createApp(saved)
+    const call = { do: 'send', to: '+14155550001', kind: 'publishable', ip: '8.8.8.8' } as const
+    // The guard has devices wait after three starts for a number that were not approved.
+    const { accepted } = await perform(app_id, Array(5).fill(call))
+    expect(accepted).to.equal(3)
+    const unchanged = await replay(app_id, since, saved, saved)
+    expect(unchanged).to.deep.include({ sends: 5, refused: [], no_longer_refused: [], not_judged: [] })
+    const off = await replay(app_id, since, saved, { ...saved, fraud_guard: { mode: 'off' } })
+    expect(off.no_longer_refused).to.deep.equal([
+      { type: 'RateLimitExceededError', scope: 'fraud_guard', country: 'US', count: 2 },
+    ])
+  })
+
+  it('with unchanged settings differs in nothing, and reproduces every call', async function () {
+    this.timeout(120_000)
+    await fc.assert(
+      fc.asyncProperty(settings, steps, async (saved, all) => {
+        const since = actor.clock.now()
+        const app_id = await createApp(saved)
+        const { calls } = await perform(app_id, all)
+        const {
+          examples: _,
+          cost_micros: __,
+          sends,
+          not_judged,
+          ...differences
+        } = await replay(app_id, since, saved, saved)
+        expect(differences).to.deep.equal({ refused: [], no_longer_refused: [], moved: [] })
+        expect(not_judged).to.deep.equal([])
+        expect(sends).to.be.at.most(calls)
+      }),
+      { numRuns: propertyRuns(10) },
+    )
+  })
+
+  it('with other settings says how many sends these would have accepted', async function () {
+    this.timeout(120_000)
+    const sum = (rows: readonly { count: number }[]) => rows.reduce((all, { count }) => all + count, 0)
+    await fc.assert(
+      fc.asyncProperty(settings, settings, sendsOnly, async (saved, other, all) => {
+        const since = actor.clock.now()
+        const app_id = await createApp(saved)
+        const was = await perform(app_id, all)
+        const tried = await replay(app_id, since, saved, other)
+        // The windows of the second run begin where those of the first did: a week is a multiple of each.
+        const week = 7 * 86_400_000
+        await actor.clock.advance(week - ((actor.clock.now() - since) % week))
+        const live = await perform(await createApp(other), all)
+        expect(was.accepted - sum(tried.refused) + sum(tried.no_longer_refused)).to.equal(live.accepted)
+      }),
+      { numRuns: propertyRuns(10) },
+    )
+  })
+})
