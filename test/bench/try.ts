@@ -29,13 +29,13 @@ const WEEK_MS = 7 * 86_400_000
 const APP = 'app_a'
 const COMPANY = 'cmp_a'
 const SETTINGS: SettingsInput = {
-  limits: { recipient: [{ max: 2, seconds: 600 }], client_ip: [{ max: 5, seconds: 3_600 }] },
+  limits: { recipient: [{ max: 2, seconds: 86_400 }], client_ip: [{ max: 5, seconds: 3_600 }] },
 }
 const TRIED: { name: string; settings: SettingsInput }[] = [
   { name: 'unchanged', settings: SETTINGS },
   {
-    name: 'one send in 10 minutes',
-    settings: { limits: { ...SETTINGS.limits, recipient: [{ max: 1, seconds: 600 }] } },
+    name: 'one send a day',
+    settings: { limits: { ...SETTINGS.limits, recipient: [{ max: 1, seconds: 86_400 }] } },
   },
   { name: 'WhatsApp first', settings: { ...SETTINGS, routing: { default: ['whatsapp', 'sms'] } } },
 ]
