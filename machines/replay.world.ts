@@ -25,7 +25,7 @@ import { isCoolingDown, type ResendState, resendTarget } from './resend.ts'
 import { freeChannel, isGeoBlocked, type ProviderScope, routeSend, usableChannels } from './routing.ts'
 import type { AppSettings } from './settings.ts'
 import { capMicros, OTHER_COUNTRIES } from './spend-caps.ts'
-import { allowsOneMore, countOne, type Windows } from './windows.ts'
+import { allowsOneMore, areOver, countOne, type Windows } from './windows.ts'
 
 export interface WorldInput {
   providers: readonly ProviderScope[]
@@ -59,6 +59,8 @@ const refusedWith = (type: ErrorType, scope: LimitScope | null = null): Judged =
   result: { type, scope },
   quotas: [],
 })
+/** Counters that are kept without looking whether they are over. */
+const FORGET_ABOVE = 10_000
 const PUBLISHABLE_SEND_OFF = refusedWith('PublishableSendDisabledError')
 
 export function createWorld(settings: AppSettings, { providers, prices, pastDays }: WorldInput) {
@@ -77,6 +79,13 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
     const known = counters.get(key) ?? {}
     counters.set(key, known)
     return known
+  }
+  /** Every person and every address has counters, so those that count nothing any more are forgotten now and then. */
+  let forgetAbove = FORGET_ABOVE
+  function forgetOldCounters(at: number): void {
+    if (counters.size <= forgetAbove) return
+    for (const [key, windows] of counters) if (areOver(windows, at)) counters.delete(key)
+    forgetAbove = Math.max(FORGET_ABOVE, 2 * counters.size)
   }
   const isFull = (quota: Pick<Quota, 'key' | 'rules'>, at: number): boolean =>
     !allowsOneMore(counters.get(quota.key) ?? {}, quota.rules, at)
@@ -251,6 +260,7 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
       const otp = call.what === 'send' ? startOtp(call, channel) : verifications.get(call.otp_id)
       if (otp === undefined) return
       for (const { key, rules } of quotas) if (rules.length > 0) countOne(windowsOf(key), rules, at)
+      forgetOldCounters(at)
       countSpent(otp.start, micros, at)
       const onLink = waitsOnLink(otp, channel)
       if (isUnasked(call) && onLink) answerOnLink(otp)

@@ -50,7 +50,11 @@ export function judge(
     if (slot.start < judged_until || slot.start >= until || slot.messages === 0) continue
     // While a provider is silent, its usual is that of before.
     const own = usual(since ?? slot.start)
-    if (own === null) continue
+    if (own === null) {
+      // What it did before is forgotten, so nothing can show that it has recovered.
+      if (since !== null) [score, since] = [0, null]
+      continue
+    }
     const expected = own * APPROVED_BY_THEN * conditionOf(otherUsuals, slot.start + judgeDelayMs(history))
     const change = evidenceOfSilence(slot, expected)
     if (since === null) {

@@ -56,6 +56,13 @@ const headroomAt = (window: Window | undefined, rule: LimitRule, now: number): n
   return Math.floor(rule.max - (count + before * (1 - passedAt(rule, now))))
 }
 
+/** Whether none of the windows counts anything any more. */
+export const areOver = (windows: Windows, now: number): boolean =>
+  Object.entries(windows).every(([name, { bucket }]) => {
+    const seconds = Number(name.slice(name.lastIndexOf('s') + 1))
+    return Math.floor(now / (seconds * 1000)) > bucket + 1
+  })
+
 /** Whether every rule allows one more. */
 export const allowsOneMore = (windows: Windows, rules: readonly WindowRule[], now: number): boolean =>
   rules.every(rule => headroomAt(windows[windowName(rule)], rule, now) >= 1)

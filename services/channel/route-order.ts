@@ -7,6 +7,7 @@ import { type Cache, createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { MINUTE_MS } from '../../infra/time.ts'
 import type { RouteReason } from '../../machines/otp.ts'
 import { pooledPrior } from '../../machines/routes.estimate.ts'
 import { drawOrder, type RouteRule, type RouteShare, sharesOf } from '../../machines/routes.order.ts'
@@ -36,6 +37,8 @@ const FACTS_TTL_MS = 2_000
 const MAX_APPS = 10_000
 /** A message does not wait longer for its facts. */
 const MAX_WAIT_MS = 250
+/** While the store does not answer, facts of this age are better than none. */
+const MAX_AGE_MS = 5 * MINUTE_MS
 
 /** The facts of an app, and the shares that were computed from them. */
 interface KnownFacts {
@@ -53,9 +56,11 @@ export function createRouteOrder({ facts, apps, clock, log }: RouteOrderDeps): O
       log.warn({ app_id, err: error }, 'routes.not_read')
       return null
     })
-    const doc = found?.get(app_id)
-    if (!doc) return null
     const before = latest.get(app_id)
+    // A slow store must not send messages back to a silent provider.
+    if (found === null) return before && before.doc.at > clock.now() - MAX_AGE_MS ? before : null
+    const doc = found.get(app_id)
+    if (!doc) return null
     const known = before?.doc.rev === doc.rev ? before : { doc, shares: new Map() }
     latest.set(app_id, known)
     return known

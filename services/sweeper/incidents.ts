@@ -13,6 +13,7 @@ import { scanAll } from '../../infra/store/scan.ts'
 import { DAY_MS, MINUTE_MS } from '../../infra/time.ts'
 import { CHANNELS } from '../../machines/channels.ts'
 import type { RouteKey } from '../../machines/routes.ts'
+import { mayBeUsed } from '../../machines/routing.ts'
 import type { OpsEventType } from '../../machines/webhook-events.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import {
@@ -145,10 +146,11 @@ export function createIncidentSweeps({
     const found: SilentRoute[] = []
     for (const { _id: app_id, facts } of apps) {
       const { providers } = await tenancy.providersOf(app_id)
-      // A provider that is gone or paused gets no messages, so it could not recover.
-      const isUsed = (name: string): boolean => providers.some(one => one.name === name && !one.paused)
+      // A provider that is gone, paused or no longer for this country gets no messages, so it could not recover.
+      const isUsed = (name: string, country: string | null): boolean =>
+        providers.some(one => one.name === name && mayBeUsed(one, country))
       for (const { provider, channel, country, silence } of facts)
-        if (silence.since !== null && isUsed(provider)) found.push({ app_id, provider, channel, country })
+        if (silence.since !== null && isUsed(provider, country)) found.push({ app_id, provider, channel, country })
     }
     return found
   }

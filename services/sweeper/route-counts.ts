@@ -12,14 +12,17 @@ export interface RouteCountsOfApp {
   setHour(doc: Pick<StatsDoc, 'start' | 'routes'>): void
   /** Answers false for one that is known already. */
   setSlots(doc: RouteSlotsDoc): boolean
-  /** Forgets hours and slots that begin before these times. */
-  forget(before: { hours: number; slots: number }): void
+  /** Forgets hours and slots that begin before these times. Hours before `final` do not change any more: of them only the counts are kept. */
+  forget(before: { hours: number; final: number; slots: number }): void
+  /** How many counts are held: one per route and hour. */
+  size(): number
   histories(): RouteHistory[]
 }
 
 interface HoursOfRoute {
   /** Oldest first. */
   hours: RouteCounts[]
+  /** Those of an hour that was forgotten stay: how long people take changes little in a month. */
   times: ApprovalTimes
 }
 
@@ -30,6 +33,7 @@ interface KnownSlots {
 }
 
 export function createRouteCounts(): RouteCountsOfApp {
+  /** Of the hours that may still change. */
   const cellsByHour = new Map<number, Cells>()
   const hoursByRoute = new Map<string, HoursOfRoute>()
   const slotsById = new Map<string, KnownSlots>()
@@ -58,6 +62,7 @@ export function createRouteCounts(): RouteCountsOfApp {
       delivered: countOf(cell, 'delivered'),
       approved: countOf(cell, 'approved'),
     }
+    known.hours = known.hours.filter(hour => hour.start !== start)
     const after = known.hours.findIndex(hour => hour.start > start)
     known.hours.splice(after === -1 ? known.hours.length : after, 0, counts)
     known.times = compactTimes([...known.times, ...cell.approvals])
@@ -81,9 +86,14 @@ export function createRouteCounts(): RouteCountsOfApp {
       return true
     },
     forget(before) {
-      for (const start of cellsByHour.keys()) if (start < before.hours) setCells(start, new Map())
+      for (const start of cellsByHour.keys()) if (start < before.final) cellsByHour.delete(start)
+      for (const [route, known] of hoursByRoute) {
+        known.hours = known.hours.filter(({ start }) => start >= before.hours)
+        if (known.hours.length === 0) hoursByRoute.delete(route)
+      }
       for (const [_id, { start }] of slotsById) if (start < before.slots) slotsById.delete(_id)
     },
+    size: () => [...hoursByRoute.values()].reduce((sum, { hours }) => sum + hours.length, 0),
     histories() {
       const slots = slotsByRoute()
       return [...hoursByRoute].flatMap(([route, { hours, times }]) => {

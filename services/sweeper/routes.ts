@@ -3,7 +3,6 @@
 //
 // Only what has changed is read: slots that were counted since the last look, and the hours that they belong to. Facts are a function of the
 // counts and of the facts before, and are written on the condition that no other sweeper was first.
-import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import { DAY_MS, HOUR_MS } from '../../infra/time.ts'
@@ -30,8 +29,8 @@ const FACTS_RETENTION_MS = 31 * DAY_MS
 /** Counts are found by the clock of the process that stored them, which may be behind, and some time after it began to. */
 const CHANGED_OVERLAP_MS = 10_000
 const CHANGED_PAGE = 200
-/** The counts of more apps are read again when they change. */
-const MAX_APPS_IN_MEMORY = 1_000
+/** Counts, one per route and hour, of some 60 bytes. Those of more apps are read again when they change. */
+const MAX_COUNTS_IN_MEMORY = 1_000_000
 /** Per run: other sweeps are due every second. */
 const MAX_RUN_MS = 500
 /** An hour is counted again some time after it is final. Once that is over, it is read a last time. */
@@ -39,6 +38,8 @@ const HOUR_IS_RECOUNTED_AFTER_MS = HOUR_IS_FINAL_AFTER_MS + 2 * HOUR_MS
 
 interface KnownApp {
   counts: RouteCountsOfApp
+  /** Of the counts, when they were last used. */
+  size: number
   /** Hours whose slots have changed. */
   changedHours: Set<number>
   /** All hours were read when this one was the current one. */
@@ -49,7 +50,9 @@ interface KnownApp {
 
 export function createRouteSweeps({ store, clock, log }: RouteSweepDeps): Record<string, Sweep> {
   const [hours, slots, facts] = [store.docs('stats_hours'), store.docs('route_slots'), store.docs('route_facts')]
-  const apps = createBoundedMap<KnownApp>(MAX_APPS_IN_MEMORY)
+  /** Those that were used last are the last. */
+  const apps = new Map<string, KnownApp>()
+  let countsInMemory = 0
   /** When the facts of an app are made next: at once when its counts have changed, later while messages wait to be judged. */
   const dueAt = new Map<string, number>()
   let lookAt = 0
@@ -78,7 +81,8 @@ export function createRouteSweeps({ store, clock, log }: RouteSweepDeps): Record
   async function knownApp(app_id: string): Promise<KnownApp> {
     const found = apps.get(app_id)
     if (found) return found
-    const app = {
+    const app: KnownApp = {
+      size: 0,
       counts: createRouteCounts(),
       changedHours: new Set<number>(),
       readInHour: clock.now() - HISTORY_MS,
@@ -91,6 +95,23 @@ export function createRouteSweeps({ store, clock, log }: RouteSweepDeps): Record
     for (const doc of (await slots.get(ids)).values()) app.counts.setSlots(doc)
     apps.set(app_id, app)
     return app
+  }
+
+  /** Forgets the apps that were used longest ago, where there is too much. */
+  function keepInMemory(app_id: string, app: KnownApp): void {
+    forgetApp(app_id)
+    apps.set(app_id, app)
+    app.size = app.counts.size()
+    countsInMemory += app.size
+    for (const oldest of apps.keys()) {
+      if (countsInMemory <= MAX_COUNTS_IN_MEMORY || oldest === app_id) return
+      forgetApp(oldest)
+    }
+  }
+
+  function forgetApp(app_id: string): void {
+    countsInMemory -= apps.get(app_id)?.size ?? 0
+    apps.delete(app_id)
   }
 
   /** Reads the hours that have changed and, once an hour, those that were counted again since. */
@@ -116,7 +137,12 @@ export function createRouteSweeps({ store, clock, log }: RouteSweepDeps): Record
     dueAt.delete(app_id)
     try {
       await readHours(app_id, app)
-      app.counts.forget({ hours: hourOf(now) - HISTORY_MS, slots: now - SLOTS_RETENTION_MS })
+      app.counts.forget({
+        hours: hourOf(now) - HISTORY_MS,
+        final: now - HOUR_IS_RECOUNTED_AFTER_MS - HOUR_MS,
+        slots: now - SLOTS_RETENTION_MS,
+      })
+      keepInMemory(app_id, app)
       app.facts = app.facts === undefined ? ((await facts.get([app_id])).get(app_id) ?? null) : app.facts
       const histories = app.counts.histories()
       const before = app.facts?.facts ?? []
@@ -126,7 +152,7 @@ export function createRouteSweeps({ store, clock, log }: RouteSweepDeps): Record
       logChanges(app_id, before, after)
       if (hasUnjudged(histories, after)) dueAt.set(app_id, now + ROUTE_SLOT_MS)
     } catch (error) {
-      apps.delete(app_id)
+      forgetApp(app_id)
       dueAt.set(app_id, 0)
       throw error
     }

@@ -94,6 +94,10 @@ export function createSweeperService({
   /** The partitions that were swept last. */
   let held: readonly number[] = []
   showQueues(broker, metrics, clock, () => held.includes(0))
+  // The sweep that counts them runs in one process at a time.
+  metrics.beforeScrape(() => {
+    if (!held.includes(0)) metrics.silentRoutes.reset()
+  })
   showOutbox({ store, clock, metrics, partitions: () => held })
   let cancelNext = (): void => {}
   let sweeping = Promise.resolve()

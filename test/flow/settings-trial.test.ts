@@ -180,6 +180,22 @@ describeLiveFlow('settings tried on past traffic', live => {
       expect((await live.admin('POST', `/apps/${app}/settings/try`, wrong)).body.type).to.equal('ValidationError')
   })
 
+  it('are tried one at a time for a company', async () => {
+    const until = live.clock.now()
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => live.admin('POST', `/apps/${app}/settings/try`, { settings: {}, since, until })),
+    )
+    const refusals = answers.filter(({ status }) => status !== 200)
+    expect(refusals.length).to.be.within(1, 4)
+    for (const { status, body } of refusals) expect([status, body.scope]).to.deep.equal([429, 'settings_trial'])
+    expect((await tryOut({})).sends).to.equal(answers.find(({ status }) => status === 200)?.body.sends)
+  })
+
+  it('say what is not tried: the order of providers, challenges, origins', async () => {
+    const { reasons } = await tryOut({ routing: { providers: 'best' }, allowed_origins: ['https://shop.example'] })
+    expect(reasons).to.include('provider_order')
+  })
+
   it('count what came before the time that they are tried on', async () => {
     const to = freshNumber()
     for (let nth = 0; nth < 2; nth += 1) await call(server.send(to))

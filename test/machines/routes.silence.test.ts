@@ -30,6 +30,14 @@ describe('a silent provider', () => {
     expect(isSilent(route(0.8, approvals))).to.equal(true)
   })
 
+  it('is not silent for ever once what it did before is forgotten', () => {
+    const silent = judged(route(0.8, times(60, false)))
+    expect(silent.since).not.to.equal(null)
+    const later = LATER + 40 * 24 * HOUR
+    const forgotten = history({ hours: [], slots: singles(later - HOUR, times(3, false)) })
+    expect(judge(forgotten, [], silent, later)).to.include({ since: null, score: 0 })
+  })
+
   it('is silent since the slot that decided', () => {
     const after = noticedAfter(0.8)
     expect(judged(route(0.8, times(60, false))).since).to.equal(START + (after - 1) * ROUTE_SLOT_MS)

@@ -5,8 +5,9 @@ import { createCache } from '../../../infra/cache.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import { CHANNELS, type Channel } from '../../../machines/channels.ts'
 import { endpointLife } from '../../../machines/endpoint.step.ts'
+import { mayBeUsed } from '../../../machines/routing.ts'
 import { findBreakers } from '../../domain/breakers/documents.ts'
-import { findProviders } from '../../domain/tenancy/documents.ts'
+import { findProviders, scopeOf } from '../../domain/tenancy/documents.ts'
 import { findEndpoints } from '../../domain/webhooks/documents.ts'
 import type { AdminDeps } from '../admin-deps.ts'
 import { ok } from '../answers.ts'
@@ -65,9 +66,12 @@ function createReadCauses({ store, broker, clock }: Pick<AdminDeps, 'store' | 'b
       store.docs('route_facts').get([app_id]),
     ])
     const silent = (stored.get(app_id)?.facts ?? []).filter(({ silence }) => silence.since !== null)
-    return providers.flatMap(({ name, channel, paused }) => {
-      const own = silent.filter(fact => fact.provider === name && fact.channel === channel)
-      if (paused || own.length === 0) return []
+    return providers.flatMap(provider => {
+      const { name, channel } = provider
+      const own = silent.filter(
+        fact => fact.provider === name && fact.channel === channel && mayBeUsed(scopeOf(provider), fact.country),
+      )
+      if (own.length === 0) return []
       const countries = [...new Set(own.flatMap(({ country }) => country ?? []))]
       const since = Math.min(...own.map(({ silence }) => silence.since ?? Infinity))
       return [{ ...NOTHING, cause: 'provider_silent', provider: name, channel, countries, since: isoTime(since) }]

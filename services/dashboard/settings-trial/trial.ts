@@ -1,5 +1,6 @@
 // Tries settings on the traffic of a past time. In: an app, settings, a time. Out: the answer. Nothing is saved.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { httpException } from '../../../infra/http/problem.ts'
 import { isoTime } from '../../../infra/iso-time.ts'
 import { scanAll } from '../../../infra/store/scan.ts'
 import { DAY_MS, HOUR_MS } from '../../../infra/time.ts'
@@ -48,6 +49,8 @@ const MAX_TALLIES = 20_000
 export async function trySettings(deps: TrialDeps, input: TrialInput): Promise<SettingsTrialAnswer> {
   const { app_id, saved, tried, since, until } = input
   const { store, isAbandoned = () => false } = deps
+  // The caller may have left while this waited for its turn.
+  if (isAbandoned()) throw httpException(400, 'The caller has left.')
   const range = { app_id, from: readingStart(input), until }
   await refuseTooMany(store, range)
   const [providers, prices, pastDays] = await Promise.all([
@@ -132,7 +135,15 @@ function watchUnseen({ saved, tried }: TrialInput, { add }: Reasons): (otp: Otp)
   const guessesDiffer =
     saved.verify_attempts !== tried.verify_attempts ||
     JSON.stringify(saved.limits.recipient_verify) !== JSON.stringify(tried.limits.recipient_verify)
+  const differs = (of: (settings: AppSettings) => unknown): boolean =>
+    JSON.stringify(of(saved)) !== JSON.stringify(of(tried))
+  const ordersDiffer = differs(({ routing }) => [routing.providers, routing.worth_micros])
+  const challengesDiffer = differs(({ publishable_challenge }) => publishable_challenge)
+  const originsDiffer = differs(({ allowed_origins }) => allowed_origins)
   return otp => {
+    if (ordersDiffer) add('provider_order')
+    if (challengesDiffer && otp.started_by.kind === 'publishable') add('challenges')
+    if (originsDiffer && otp.started_by.kind === 'publishable') add('origins')
     if (otp.link !== null && otp.sends > 1) add('link_resends')
     if (guessesDiffer && otp.wrong_codes > 0) add('guesses')
     if (saved.auto_fallback !== tried.auto_fallback && otp.deliveries.some(({ status }) => status === 'failed'))

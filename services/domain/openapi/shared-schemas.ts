@@ -125,7 +125,9 @@ export const problemType = enumOf<ErrorType | 'HTTPException'>({
   ServiceUnavailableError: true,
 }).meta({ id: 'ErrorType', description: 'The stable name of an error.' })
 
-export const limitScope = enumOf<LimitScope | 'operator_token' | 'sign_in' | 'provider_test' | 'invitations'>({
+export const limitScope = enumOf<
+  LimitScope | 'operator_token' | 'sign_in' | 'provider_test' | 'invitations' | 'settings_trial'
+>({
   recipient: true,
   client_ip: true,
   client_ip_reputation: true,
@@ -139,6 +141,7 @@ export const limitScope = enumOf<LimitScope | 'operator_token' | 'sign_in' | 'pr
   sign_in: true,
   provider_test: true,
   invitations: true,
+  settings_trial: true,
 }).meta({ id: 'LimitScope', description: 'Which limit was hit.' })
 
 export const notAllowedCause = enumOf<NotAllowedCause>({

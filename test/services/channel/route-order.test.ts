@@ -179,4 +179,15 @@ describe('the order of providers', () => {
     expect((await hanging.namesFor(two)).names).to.deep.equal(['main', 'spare'])
     expect(hanging.reads()).to.equal(1)
   })
+
+  it('is by the facts of some minutes ago while the store does not answer, and then the listed one', async () => {
+    const { state, clock, namesFor } = start(silent)
+    const before = await namesFor(two, 1)
+    expect(before.names).to.deep.equal(['spare', 'main'])
+    state.answer = () => Promise.reject(new Error('away'))
+    await clock.advance(TTL_MS)
+    expect(await namesFor(two, 1)).to.deep.equal(before)
+    await clock.advance(5 * 60_000)
+    expect((await namesFor(two, 1)).names).to.deep.equal(['main', 'spare'])
+  })
 })

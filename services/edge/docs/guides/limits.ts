@@ -54,6 +54,7 @@ const SCOPES: Record<z.output<typeof limitScope>, string> = {
   operator_token: 'Wrong operator’s tokens from this address.',
   sign_in: 'Attempts to sign in.',
   invitations: 'Invitations to the dashboard: 20 a day by the users of a company, 3 to one address.',
+  settings_trial: 'Settings that a company tries on past traffic: one at a time.',
 }
 
 /** Where most of them are changed. */

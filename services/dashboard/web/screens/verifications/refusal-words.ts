@@ -142,6 +142,7 @@ const SCOPES: Readonly<Record<LimitScope, string>> = {
   operator_token: 'Too many wrong operator tokens from this address.',
   sign_in: 'Too many attempts to sign in.',
   invitations: 'Too many invitations in a day.',
+  settings_trial: 'Other settings of the company were being tried.',
 }
 
 export const REFUSAL_TYPES = Object.keys(REFUSALS) as RefusalType[]
