@@ -126,6 +126,12 @@ const createInstruments = (registry: Registry) => {
       labelNames: ['channel', 'provider', 'state'],
       registers,
     }),
+    silentRoutes: new Gauge({
+      name: 'countersign_provider_silent',
+      help: 'Providers that accept messages whose codes hardly anyone enters, one per app, country and kind of key. Set by one sweeper.',
+      labelNames: ['channel'],
+      registers,
+    }),
     verificationsStarted: new Counter({
       name: 'countersign_verifications_started_total',
       help: 'Verifications that were started, by their first channel.',

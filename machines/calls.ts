@@ -84,6 +84,8 @@ export interface Refusal {
   detail: string
   scope?: LimitScope
   retry_after_ms?: number
+  /** Of `ServiceUnavailableError`, where that is certain. */
+  executed?: false
   otp_status?: OtpStatus
   cause?: NotAllowedCause
   challenge?: Challenge

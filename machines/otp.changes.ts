@@ -46,8 +46,11 @@ export function newOtp(start: OtpStart): Otp {
     exchange: null,
   }
   if (start.circumstances !== undefined) otp.circumstances = start.circumstances
-  return otp
+  return start.unlearned ? leaveUnlearned(otp) : otp
 }
+
+/** One message that the guard suspects is enough. */
+export const leaveUnlearned = (otp: Otp): Otp => (otp.unlearned ? otp : { ...otp, unlearned: true })
 
 /** A resend uses up one send, and starts the code's lifetime and the cooldown again. How long the code of a message is valid is up to its
  *  caller, so its lifetime stays. */
@@ -160,10 +163,11 @@ const withCharge = (otp: Otp, before: Delivery, after: Delivery): Delivery =>
 
 function withReport(
   delivery: Delivery,
-  { status, at, provider, reason, vendor_code, vendor_text }: StatusReport,
+  { status, at, provider, reason, vendor_code, vendor_text, because }: StatusReport,
 ): Delivery {
   const after: Delivery = { ...delivery, status, updated_at: at }
   if (provider !== undefined) after.provider = provider
+  if (because !== undefined) after.because = because
   if (status !== 'failed') return after
   if (reason !== undefined) after.reason = reason
   if (vendor_code !== undefined) after.vendor_code = vendor_code

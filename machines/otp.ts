@@ -54,6 +54,16 @@ export interface Link {
   reference: string
 }
 
+/** Why a provider came first. Stored with the delivery where it was not simply the first in the list. */
+export interface RouteReason {
+  /** `best`: the highest estimate. `explored`: another one, to learn. `probe`: a silent one, to notice its recovery. `spared`: the ones
+   *  listed before it are silent. */
+  rule: 'best' | 'explored' | 'probe' | 'spared'
+  /** The share of messages that this provider gets first, and its conversion by the evidence, both from 0 to 1 with three digits. */
+  share: number
+  conversion: number
+}
+
 export interface Delivery {
   delivery_id: string
   channel: Channel
@@ -75,11 +85,13 @@ export interface Delivery {
   /** The error code and text in the vendor's receipt of the failure, without personal data; absent where the receipt had none. */
   vendor_code?: string
   vendor_text?: string
+  /** Why its provider was called first; absent where that was simply the first in the list, and where another one was called before. */
+  because?: RouteReason
 }
 
 /** What a report says of a delivery beside its status. */
 export type ReportDetails = {
-  [detail in 'provider' | 'reason' | 'vendor_code' | 'vendor_text']?: Delivery[detail] | undefined
+  [detail in 'provider' | 'reason' | 'vendor_code' | 'vendor_text' | 'because']?: Delivery[detail] | undefined
 }
 
 /** What a message costs on each channel, in micro-units. A channel that is missing is free. */
@@ -154,6 +166,8 @@ export interface Otp {
   /** When it was canceled or its time was up; present only where an endpoint asked to be told. */
   ended_at?: number
   exchange: { key_id: string; at: number } | null
+  /** Learned routes leave it out: the guard suspected a message of it, or the recipient had another verification shortly before. */
+  unlearned?: true
 }
 
 /** What a resend or a fallback needs from outside the machine: the usable channels, their prices and a new delivery id. */
@@ -183,6 +197,7 @@ export type OtpStart = Pick<
   | 'order'
   | 'whatsapp'
   | 'channel'
+  | 'unlearned'
 > & { at: number; delivery_id: string; link: Link | null; prices: Prices }
 
 /** `at` is when the event happened. `event_id` is the id of the webhook event that it may cause; absent where no endpoint asks for that. */

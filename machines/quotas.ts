@@ -15,13 +15,15 @@ export interface Limit {
   /** Its keys under other data keys. While data keys rotate, the counts under them still hold. */
   formerKeys?: readonly string[]
   rules: readonly WindowRule[]
+  /** The counter remembers when it was last counted under such a limit, and a grant tells it. */
+  tellsLast?: true
 }
 
 export interface Quota extends Limit {
   scope: LimitScope
 }
 
-type CounterName = Omit<Limit, 'rules'>
+type CounterName = Pick<Limit, 'key' | 'formerKeys'>
 
 /** A network of the client address, and how often the limit of one address fits into its limit. */
 export interface NetworkName extends CounterName {
@@ -51,7 +53,7 @@ export interface CountedSend extends CountedResend {
 export function quotasOfSend(send: CountedSend): Quota[] {
   const { limits, kind, recipient, networks, withoutAddress, sendsMessage } = send
   const quotas: Quota[] = []
-  if (recipient !== null) quotas.push({ scope: 'recipient', ...recipient, rules: limits.recipient })
+  if (recipient !== null) quotas.push({ scope: 'recipient', ...recipient, rules: limits.recipient, tellsLast: true })
   quotas.push(...quotasOfAddress(send))
   if (networks === null)
     quotas.push({ scope: 'app_without_client_ip', ...withoutAddress, rules: limits.app_without_client_ip })

@@ -1,6 +1,7 @@
 // What is known about a route: one provider on one channel in one country, for the traffic of one kind of key. Everything about learned
-// routes starts from these types: routes.estimate.ts (what the evidence says), routes.order.ts (which provider comes first) and
-// routes.silence.ts (whether a provider that accepts messages delivers none). All of them are pure: time and chance are arguments.
+// routes starts from these types: routes.judged.ts (which messages are evidence), routes.estimate.ts (what the evidence says),
+// routes.order.ts (which provider comes first; a share also tells its rule, so that a draw knows its reason) and routes.silence.ts (whether
+// a provider that accepts messages delivers none). All of them are pure: time and chance are arguments.
 import type { Channel } from './channels.ts'
 import type { KeyKind } from './otp.ts'
 
@@ -62,14 +63,4 @@ export interface RouteFact extends RouteKey {
   evidence: Evidence
   seconds_p50: number | null
   silence: Silence
-}
-
-/** Why a provider came first. Stored with the delivery where it was not simply the first in the list. */
-export interface RouteReason {
-  /** `best`: the highest estimate. `explored`: another one, to learn. `probe`: a silent one, to notice its recovery. `spared`: the ones
-   *  listed before it are silent. */
-  rule: 'best' | 'explored' | 'probe' | 'spared'
-  /** The share of messages that this provider gets first, and its conversion by the evidence, both from 0 to 1 with three digits. */
-  share: number
-  conversion: number
 }

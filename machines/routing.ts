@@ -13,6 +13,13 @@ export interface ProviderScope {
   countries: string[] | null
 }
 
+/** What the vendor charges for a message, in micro-units by country; `*` holds where the country has no entry. */
+export type ProviderCost = Readonly<Record<string, number>>
+
+/** Null where it is not known. */
+export const costIn = (cost: ProviderCost, country: string | null): number | null =>
+  (country === null ? undefined : cost[country]) ?? cost['*'] ?? null
+
 /** In test mode the sandbox serves every channel. */
 export const SANDBOX_SCOPES: readonly ProviderScope[] = CHANNELS.map(channel => ({
   channel,
@@ -94,7 +101,7 @@ export const channelReason = (
 export const usableChannels = (input: RoutingInput): Channel[] =>
   CHANNELS.filter(channel => obstacle(channel, input) === null)
 
-export const orderFor = (routing: RoutingSettings, country: string | null): Channel[] =>
+export const orderFor = (routing: Pick<RoutingSettings, 'default' | 'countries'>, country: string | null): Channel[] =>
   (country === null ? undefined : routing.countries[country]) ?? routing.default
 
 export const firstUsable = (order: readonly Channel[], usable: readonly Channel[]): Channel | undefined =>

@@ -4,7 +4,7 @@
 //
 // `.meta` has its words: `title` is the label of its field and `description` the hint below; the OpenAPI document and the table say both.
 // `more` is for the table alone, in Markdown. `values` says what it may be where bounds and choices do not, `example` stands in the empty
-// field, and a number with the `unit` duration or percent is written so. `screen` is the path of the screen that has its field; what a group
+// field, and a number with the `unit` duration, percent or amount is written so. `screen` is the path of the screen that has its field; what a group
 // says holds for its members. The `id` of a group names it in requests, and in answers without
 // its `Input`.
 import { z } from 'zod'
@@ -124,6 +124,20 @@ const limits = z
   })
   .meta({ id: 'LimitSettingsInput', screen: '/limits', description: 'Every rule of a list must hold.' })
 
+/** A million units of the currency. */
+const MAX_WORTH_MICROS = 1e12
+
+const providerRule = choice('ProviderRule', {
+  listed: {
+    label: 'As listed',
+    hint: 'Providers are tried in the order of the Providers screen.',
+  },
+  best: {
+    label: 'The best first',
+    hint: 'In each country, the provider whose messages are approved most often usually comes first. The others keep a small share, so that a change is noticed.',
+  },
+})
+
 const routing = z
   .strictObject({
     default: channelOrder.default(['sms', 'whatsapp', 'telegram', 'email']).meta({
@@ -137,8 +151,23 @@ const routing = z
       description: 'By ISO 3166-1 alpha-2 code. Each replaces the default order.',
       values: '`{"GB": ["whatsapp", "sms"]}`',
     }),
+    providers: providerRule.default('listed').meta({
+      title: 'Which provider of a channel comes first',
+      more: '[Learned routes](routes.md).',
+    }),
+    worth_micros: z.int().min(0).max(MAX_WORTH_MICROS).default(0).meta({
+      title: 'What an approval is worth',
+      description:
+        'A cheaper provider comes first where what it saves is worth more than the approvals it loses. 0: cost does not count.',
+      more: 'In micro-units. It counts only with `best`, and where providers have `cost_micros`: [learned routes](routes.md#cost).',
+      unit: 'amount',
+    }),
   })
-  .meta({ id: 'RoutingSettingsInput', screen: '/routing', description: 'The order in which channels are tried.' })
+  .meta({
+    id: 'RoutingSettingsInput',
+    screen: '/routing',
+    description: 'The order in which channels and providers are tried.',
+  })
 
 const enabled = z.boolean().default(true).meta({ title: 'Whether the channel may be used' })
 

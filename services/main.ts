@@ -103,7 +103,7 @@ const createDashboardWithClientApi = (runtime: Runtime): Service => {
 }
 
 /** Which service plays which role. */
-const SERVICES: Services = {
+export const SERVICES: Required<Services> = {
   edge: createEdgeWithCallbacks,
   otp: createOtpService,
   'channel:sms': createChannelService('sms'),

@@ -1,21 +1,19 @@
 // Better Auth makes and checks its codes, and Countersign delivers them: by any channel to a number, by email to an address.
-//   npm install better-auth
+//   npm install better-auth ../path/to/countersign-0.2.0.tgz    (docs/clients.md says how it is made)
 //   COUNTERSIGN_URL=https://… COUNTERSIGN_KEY=sk_… node your-server.mjs
 
 import process from 'node:process'
 import { betterAuth } from 'better-auth'
 import { emailOTP, phoneNumber } from 'better-auth/plugins'
+import { Countersign } from 'countersign'
 
-const { COUNTERSIGN_URL = 'http://localhost:3000', COUNTERSIGN_KEY = '' } = process.env
+const { COUNTERSIGN_URL = 'http://localhost:3000', COUNTERSIGN_KEY } = process.env
+const countersign = new Countersign({ key: COUNTERSIGN_KEY, baseUrl: COUNTERSIGN_URL })
 
 async function deliver(recipient, code, request) {
-  const response = await fetch(`${COUNTERSIGN_URL}/api/v1/messages`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${COUNTERSIGN_KEY}`, 'content-type': 'application/json' },
-    // The address of your user, as your own proxy tells it: messages without one share a much lower limit.
-    body: JSON.stringify({ recipient, code, client_ip: request?.headers.get('x-real-ip') ?? null }),
-  })
-  if (!response.ok) throw new Error((await response.json()).detail)
+  // The address of your user, as your own proxy tells it: messages without one share a much lower limit.
+  const client_ip = request?.headers.get('x-real-ip') ?? null
+  await countersign.messages.send({ recipient, code, client_ip })
 }
 
 /** Add your database and the other options of Better Auth. */

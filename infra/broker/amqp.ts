@@ -17,14 +17,14 @@ import { createDeadlines } from './amqp/deadlines.ts'
 import { contentOf, messageProperties } from './amqp/envelope.ts'
 import { type Log, silentLog } from './amqp/log.ts'
 import { createPublisher } from './amqp/publisher.ts'
-import { assertQueues, createQueues, DEFAULT_DELIVERY_LIMIT, DEFAULT_PREFIX, queueNames } from './amqp/queues.ts'
+import { createQueues, DEFAULT_DELIVERY_LIMIT, declareAll, falseFor, NOT_FOUND, queueNames } from './amqp/queues.ts'
 import { createRoundTrip, type RoundTrip } from './amqp/round-trip.ts'
 import type { Subscription } from './amqp/subscription.ts'
 import { createWorkConsumer } from './amqp/work-consumer.ts'
 import { type Broker, type Consumer, type DeadLetters, type Depth, Unroutable } from './broker.ts'
 import { createDeaths } from './deaths.ts'
 import { type AttachedConsumer, createPausableConsumer } from './pausable-consumer.ts'
-import { isWorkQueue, type Queue, type Topology, type WorkQueue } from './topology.ts'
+import { DEFAULT_PREFIX, isWorkQueue, type Queue, type Topology, type WorkQueue } from './topology.ts'
 
 export interface AmqpOptions {
   /** Of each node: amqp:// or amqps://, with `?heartbeat=` in seconds where 10 is not right. */
@@ -115,7 +115,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
   }
 
   function declareQueues(): Promise<void> {
-    declaring ??= withChannel(publishing, clock, channel => assertQueues(channel, table.all(channel))).finally(() => {
+    declaring ??= declareAll(task => withChannel(publishing, clock, task), table).finally(() => {
       declaring = undefined
     })
     return declaring
@@ -157,8 +157,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
       found.consumers = consumerCount
       if (isWorkQueue(queue)) found.dead = await countDeadLetters(channel, names.dead(queue), clock)
     } catch (error) {
-      if (!isNotFound(error)) throw error
-      redeclare(queue)
+      if (!falseFor(NOT_FOUND)(error)) redeclare(queue)
     }
     return found
   }
@@ -225,5 +224,3 @@ function withHeartbeat(url: string): string {
   if (!parsed.searchParams.has('heartbeat')) parsed.searchParams.set('heartbeat', HEARTBEAT_SECONDS)
   return parsed.href
 }
-
-const isNotFound = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 404

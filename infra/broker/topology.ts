@@ -23,6 +23,9 @@ export const WORK_QUEUES: readonly WorkQueue[] = [
 ]
 export const QUEUES: readonly Queue[] = [...CALL_QUEUES, ...WORK_QUEUES]
 
+/** The start of every queue's name on RabbitMQ. Holds a version, which must change when the arguments of a queue change. */
+export const DEFAULT_PREFIX = 'countersign.v1'
+
 export const isQueue = (name: string): name is Queue => (QUEUES as readonly string[]).includes(name)
 /** Calls are answered or forgotten, so only work has dead letters. */
 export const isWorkQueue = (name: string): name is WorkQueue => (WORK_QUEUES as readonly string[]).includes(name)

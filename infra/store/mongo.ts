@@ -9,7 +9,7 @@ import { StartProblem } from '../start-problem.ts'
 import { Unavailable } from '../unavailable.ts'
 import { createMongoDocs, type RunCall } from './mongo/docs.ts'
 import { toPortError } from './mongo/errors.ts'
-import { ensureIndexes } from './mongo/indexes.ts'
+import { ensureIndexes, isUnauthorized } from './mongo/indexes.ts'
 import type { Collections, Store } from './store.ts'
 
 export interface MongoStoreOptions<C extends Collections> {
@@ -94,7 +94,6 @@ function createClient(url: string, timeoutMs: number): MongoClient {
 export const mongoHosts = (url: string): string[] =>
   (/^[^:]+:\/\/(?:[^@/?]*@)?([^/?]+)/.exec(url)?.[1] ?? '').split(',').filter(host => host !== '')
 
-const UNAUTHORIZED = 13
 const AUTHENTICATION_FAILED = 18
 /** MongoDB Atlas has a code of its own for both. */
 const ATLAS_ERROR = 8000
@@ -105,7 +104,7 @@ function accessProblem(error: unknown, url: string, database: string): StartProb
   const place = `MongoDB at ${mongoHosts(url).join()}`
   if (code === AUTHENTICATION_FAILED || code === ATLAS_ERROR)
     return new StartProblem(`MONGODB_URL: ${place} refuses the user or the password. Correct them in MONGODB_URL`)
-  if (code !== UNAUTHORIZED) return null
+  if (!isUnauthorized(error)) return null
   const remedy = 'Give the user the role readWrite there, or name another user in MONGODB_URL'
   return new StartProblem(`MONGODB_URL: ${place} does not let its user work in the database ${database}. ${remedy}`)
 }

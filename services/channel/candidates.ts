@@ -20,7 +20,7 @@ interface Built {
   secrets: SecretPattern
 }
 
-export type Candidate = Built & Omit<ProviderScope, 'channel'>
+export type Candidate = Built & Omit<ProviderScope, 'channel'> & Pick<TenantProvider, 'cost_micros'>
 
 /** A candidate that may not be called may have been called before, and its receipts count. */
 export const mayCall = (candidate: Omit<ProviderScope, 'channel'>, { otp }: Pick<DeliveryJob, 'otp'>): boolean =>
@@ -69,7 +69,15 @@ export function createCandidates({
   clock,
 }: CandidateDeps): Candidates {
   const sandboxOnly: readonly Candidate[] = [
-    { name: 'sandbox', type: 'sandbox', provider: sandbox, secrets: null, paused: false, countries: null },
+    {
+      name: 'sandbox',
+      type: 'sandbox',
+      provider: sandbox,
+      secrets: null,
+      paused: false,
+      countries: null,
+      cost_micros: {},
+    },
   ]
   const builtByApp = new Map<string, BuiltProvider[]>()
 
@@ -79,11 +87,11 @@ export function createCandidates({
     const { providers: setups, unreadable } = isClosed ? NO_SETUPS : found
     const previous = builtByApp.get(app_id) ?? []
     const current: (BuiltProvider & { candidate: Candidate })[] = setups.flatMap(setup => {
-      // A provider that is paused or resumed keeps its connections, and what was learned about it.
-      const { paused, countries, ...built } = setup
+      // A provider that is paused, resumed or given another cost keeps its connections, and what was learned about it.
+      const { paused, countries, cost_micros, ...built } = setup
       const text = JSON.stringify(built)
       const one = previous.find(({ setup }) => setup === text) ?? build(setup, text)
-      return one ? [{ ...one, candidate: { ...one.built, paused, countries } }] : []
+      return one ? [{ ...one, candidate: { ...one.built, paused, countries, cost_micros } }] : []
     })
     builtByApp.delete(app_id)
     builtByApp.set(app_id, current)

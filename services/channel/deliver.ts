@@ -20,7 +20,7 @@ import { requestOf, type Traced, withTrace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { chooseLocale } from '../../machines/locale.ts'
 import { statusAt } from '../../machines/otp.code-life.ts'
-import type { Delivery, SavedStatus } from '../../machines/otp.ts'
+import type { Delivery, ReportDetails, RouteReason, SavedStatus } from '../../machines/otp.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import type { TenantApp } from '../domain/tenancy/tenancy.ts'
 import { LANGUAGES } from '../domain/texts/message-text.ts'
@@ -35,11 +35,13 @@ import { type DeliveryStep, nextStep, type Policy, type ProviderStatus } from '.
 import type { DeliveryJob, RenderedMessage } from './provider.ts'
 import type { Attempts, PastAttempt } from './provider-attempts.ts'
 import type { PublishReport } from './report-publisher.ts'
+import type { OrderCandidates } from './route-order.ts'
 
 export interface DeliverDeps {
   otps: Pick<Docs<OtpDoc>, 'get'>
   attempts: Attempts
   candidates: Candidates
+  orderCandidates: OrderCandidates
   admission: Pick<Admission, 'admit' | 'busyMs'>
   apps: Pick<Cache<TenantApp | null>, 'get'>
   keyring: Pick<Keyring, 'unseal' | 'code'>
@@ -58,7 +60,8 @@ const BUSY_RETRY_CALLS = 2
 const MAX_BUSY_RETRY_MS = 5_000
 
 export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) => Promise<Outcome> {
-  const { otps, attempts, candidates, admission, callProvider, publishReport, policy, clock, log } = deps
+  const { otps, attempts, candidates, orderCandidates, admission, callProvider, publishReport, policy, clock, log } =
+    deps
   const reportMissingKey = createMissingKeyReporter({ log, clock })
 
   /** Null when the verification is missing, and, unless the read is certain, when its delivery is: a primary of the store that was cut off
@@ -104,7 +107,7 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
       const { job, value } = current
       const now = clock.now()
       const stale = isStale(job, statusAt(value, job.otp, now))
-      const all = await candidates.of(job)
+      const { candidates: all, because } = await orderCandidates(job, await candidates.of(job))
       if (!stale && !all.some(one => mayCall(one, job))) await candidates.throwIfKeyMissing(job)
       // A message that the broker delivers for the first time should have no history. If it has one, the provider's attempt is found in the
       // store before the call is made.
@@ -120,7 +123,7 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
         },
         policy,
       )
-      if (step.kind !== 'call') return end(job, all, step)
+      if (step.kind !== 'call') return end(job, all, step, because)
       const candidate = findCandidate(all, step.provider)
       if (!candidate) throw new Error('the next step names a provider that is not a candidate')
       const permit = await admit(job, candidate)
@@ -158,10 +161,11 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
     job: DeliveryJob,
     all: readonly Candidate[],
     step: Exclude<DeliveryStep, { kind: 'call' }>,
+    because: RouteReason | null,
   ): Promise<Outcome> {
     switch (step.kind) {
       case 'sent':
-        await publishReport(job, 'sent', { provider: step.provider })
+        await publishReport(job, 'sent', { provider: step.provider, ...reasonFor(step.provider, all, because) })
         return playReceipts(job, findCandidate(all, step.provider), step.at)
       case 'wait':
         return retryAfter(step.ms)
@@ -236,6 +240,10 @@ const isStale = ({ otp, delivery }: DeliveryJob, status: SavedStatus): boolean =
 
 const findCandidate = (candidates: readonly Candidate[], name: string): Candidate | undefined =>
   candidates.find(candidate => candidate.name === name)
+
+/** Where the first provider failed, the reason is not that of the one that took the message. */
+const reasonFor = (provider: string, all: readonly Candidate[], because: RouteReason | null): ReportDetails =>
+  because !== null && all[0]?.name === provider ? { because } : {}
 
 const providerStatus = (candidate: Candidate, job: DeliveryJob, shut: ReadonlySet<string>): ProviderStatus => ({
   name: candidate.name,

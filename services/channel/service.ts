@@ -4,7 +4,8 @@
 // The path of a message, file by file:
 //   deliver.ts            reads the verification and takes steps until the delivery is sent, has failed or must wait; next-step.ts
 //                         decides which step is next
-//   candidates.ts         lists the app's providers in order; build-provider.ts creates them from providers/
+//   candidates.ts         lists the app's providers; build-provider.ts creates them from providers/
+//   route-order.ts        puts them into the order in which this message tries them
 //   admission/            permits the call: circuit breaker, pause, concurrency
 //   ../domain/texts/      has the words
 //   call-provider.ts      saves the attempt (provider-attempts.ts) and calls the provider
@@ -43,6 +44,7 @@ import { createAttempts } from './provider-attempts.ts'
 import { PROVIDER_FACTORIES } from './providers/factories.ts'
 import { createSandboxProvider } from './providers/sandbox.ts'
 import { createPublishReport } from './report-publisher.ts'
+import { createRouteOrder } from './route-order.ts'
 import { createSendConsoleMail } from './send-console-mail.ts'
 import { createTestProvider } from './test-provider.ts'
 
@@ -99,10 +101,12 @@ export const createChannelService =
     })
     const callProvider = createCallProvider({ attempts, clock, log, metrics, tracing, timeoutMs })
     const sendApprovalReply = createSendApprovalReply({ otps, apps, candidates, admission, callProvider, keyring })
+    const orderCandidates = createRouteOrder({ facts: store.docs('route_facts'), apps, clock, log })
     const deliver = createDeliver({
       otps,
       attempts,
       candidates,
+      orderCandidates,
       admission,
       apps,
       keyring,

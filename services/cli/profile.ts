@@ -56,13 +56,18 @@ export function removeProfile(name: string): void {
   rmSync(profilePath(name), { force: true })
 }
 
-/** A token belongs to the address it was given for: that of a profile is never sent elsewhere. */
-export function findConnection(given: { url?: string | undefined; profile: string }): Connection {
-  const profile = readProfile(given.profile)
-  const named = given.url ?? (process.env.COUNTERSIGN_URL || undefined)
+/** A token belongs to the address it was given for: that of a profile is never sent elsewhere. The environment holds where no profile is
+ *  named. */
+export function findConnection(given: { url?: string | undefined; profile?: string | undefined }): Connection {
+  const profile = readProfile(given.profile ?? DEFAULT_PROFILE)
+  const { COUNTERSIGN_URL, COUNTERSIGN_TOKEN } = given.profile === undefined ? process.env : {}
+  const named = given.url ?? (COUNTERSIGN_URL || undefined)
   const url = named === undefined ? (profile?.url ?? DEFAULT_URL) : parseUrl(named)
-  const token = process.env.COUNTERSIGN_TOKEN || (profile?.url === url ? profile.token : undefined)
-  if (token === undefined)
-    throw new UsageError(`no token for ${url}: run countersign login, or set COUNTERSIGN_URL and COUNTERSIGN_TOKEN`)
-  return { url, token }
+  const token = COUNTERSIGN_TOKEN || (profile?.url === url ? profile.token : undefined)
+  if (token !== undefined) return { url, token }
+  throw new UsageError(
+    given.profile === undefined
+      ? `no token for ${url}: run countersign login, or set COUNTERSIGN_URL and COUNTERSIGN_TOKEN`
+      : `the profile ${given.profile} has no token for ${url}: run countersign login --profile ${given.profile}`,
+  )
 }

@@ -24,7 +24,7 @@ export function createProgram(): Command {
     .description('Operates a Countersign deployment through its admin API.')
     .version(VERSION)
     .option('--url <address>', 'of the deployment; else COUNTERSIGN_URL, else that of the profile')
-    .option('--profile <name>', 'that countersign login wrote')
+    .option('--profile <name>', 'that countersign login wrote; then COUNTERSIGN_URL and COUNTERSIGN_TOKEN do not count')
     .option('--json', 'print JSON, for programs')
     .helpCommand(false)
     .showHelpAfterError('(countersign --help shows what there is)')

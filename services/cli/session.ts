@@ -26,7 +26,7 @@ export interface Session {
 export function createSession(program: Command): Session {
   const given = (): { url?: string; profile?: string; json?: true } => program.opts()
   const session: Session = {
-    connection: () => findConnection({ url: given().url, profile: session.profile() }),
+    connection: () => findConnection(given()),
     api: () => createApi(session.connection()),
     url: () => given().url,
     profile: () => given().profile ?? DEFAULT_PROFILE,

@@ -9,6 +9,7 @@ import { companyOperations } from './companies.ts'
 import { fraudOperations } from './fraud.ts'
 import { healthOperations } from './health/routes.ts'
 import { hookOperations } from './hooks.ts'
+import { learnedRouteOperations } from './learned-routes/routes.ts'
 import { moneyOperations } from './money/routes.ts'
 import { noticeOperations } from './notices.ts'
 import type { AdminOperation } from './operation.ts'
@@ -47,6 +48,7 @@ export const OPERATIONS: readonly AdminOperation<AllDeps>[] = [
   ...providerOperations,
   ...providerTestOperations,
   ...routingPreviewOperations,
+  ...learnedRouteOperations,
   ...endpointOperations,
   ...rotationOperations,
   ...hookOperations,

@@ -1,24 +1,15 @@
-// The secrets of the hook by which Supabase Auth has its codes delivered, one for each mode. Supabase makes the secret and shows it once.
+// The hook by which Supabase Auth has its codes delivered: its address, and its secrets.
 import { z } from 'zod'
-import { isBase64 } from '../../infra/base64.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../infra/crypto/unseal-or-null.ts'
 import type { Mode } from '../../machines/otp.ts'
 import { keyMode } from '../domain/openapi/shared-schemas.ts'
 import { type App, hookSecretContext } from '../domain/tenancy/documents.ts'
 import { fingerprint } from '../domain/tenancy/fingerprint.ts'
+import { hookSecret, sealHookSecret } from '../domain/tenancy/hook-secrets.ts'
 import { ok } from './answers.ts'
 import { operation } from './operation.ts'
 import { getOr404 } from './request-input.ts'
-
-/** As Supabase shows it; the version before it is not part of the secret. */
-const SECRET = /^(?:v1,)?whsec_(.+)$/
-const MIN_SECRET_BYTES = 16
-
-const isSecret = (text: string): boolean => {
-  const encoded = SECRET.exec(text)?.[1] ?? ''
-  return isBase64(encoded) && Buffer.from(encoded, 'base64').length >= MIN_SECRET_BYTES
-}
 
 const hook = z
   .object({
@@ -68,11 +59,7 @@ export const hookOperations = [
       schema: z
         .strictObject({
           mode: keyMode,
-          secret: z
-            .string()
-            .refine(isSecret, 'must be `v1,whsec_` and at least 16 bytes in base64')
-            .nullable()
-            .meta({ description: 'As Supabase shows it: `v1,whsec_…`.' }),
+          secret: hookSecret.meta({ description: 'As Supabase shows it: `v1,whsec_…`.' }),
         })
         .meta({ id: 'SetSupabaseHookRequest', description: 'Sets or removes a secret.' }),
       example: { mode: 'live', secret: 'v1,whsec_c2VjcmV0IG9mIGFuIGV4YW1wbGU=' },
@@ -83,7 +70,7 @@ export const hookOperations = [
         const docs = store.docs('apps')
         const stored = await getOr404(ctx, docs, params.id, 'app')
         const { _id, rev, company_id } = stored
-        const sealed = secret === null ? null : keyring.seal(secret.replace(/^v1,/, ''), hookSecretContext(_id, mode))
+        const sealed = sealHookSecret(keyring, secret, { app_id: _id, mode })
         const hook_secrets = { ...stored.hook_secrets, [mode]: sealed }
         const changed: App = { ...stored, hook_secrets }
         return {

@@ -4,7 +4,7 @@ import { unsealOrNull } from '../../infra/crypto/unseal-or-null.ts'
 import { isoTime, isoTimeOrNull } from '../../infra/iso-time.ts'
 import { scanAll } from '../../infra/store/scan.ts'
 import { OPS_EVENTS } from '../../machines/webhook-events.ts'
-import { NOTICE_TYPES, type NoticeDoc } from '../domain/notices/documents.ts'
+import type { NoticeDoc } from '../domain/notices/documents.ts'
 import { findOwners } from '../domain/notices/owners.ts'
 import { timeSchema } from '../domain/openapi/shared-schemas.ts'
 import { hasConsoleMail } from '../domain/tenancy/console-mail.ts'
@@ -16,6 +16,10 @@ import { operation } from './operation.ts'
 import { pageOf } from './page-schema.ts'
 import { pageQuery } from './pages.ts'
 
+const opsEvent = z
+  .enum(OPS_EVENTS)
+  .meta({ id: 'OpsEventType', description: 'What a notice is about, as the type of its event.' })
+
 const noticeMail = z
   .object({
     user_id: z.string().meta({ description: 'The owner.' }),
@@ -26,7 +30,7 @@ const noticeMail = z
 const notice = z
   .object({
     id: z.string().meta({ description: 'Identifies the notice.' }),
-    type: z.enum(NOTICE_TYPES).meta({ id: 'NoticeType', description: 'What happened, as the type of its event.' }),
+    type: opsEvent,
     company_id: z.string().meta({ description: 'The company.' }),
     app_id: z.string().nullable().meta({ description: 'The app; null where it is about the company.' }),
     subject: z
@@ -47,8 +51,6 @@ const owner = z
     email: z.string().nullable().meta({ description: 'Null when its data key is not configured now.' }),
   })
   .meta({ id: 'NoticeOwner', description: 'An owner who gets mails.' })
-
-const opsEvent = z.enum(OPS_EVENTS).meta({ id: 'OpsEventType', description: 'The type of an event of notices.' })
 
 const endpoint = z
   .object({

@@ -1,7 +1,7 @@
 // The schema of a page of a list. The views of the items are typed by the same schemas, so the OpenAPI document says what is answered.
 import { z } from 'zod'
 
-const nextCursor = z.string().nullable().meta({
+export const nextCursor = z.string().nullable().meta({
   description: 'The `cursor` of the next page; null on the last one.',
 })
 

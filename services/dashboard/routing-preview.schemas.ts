@@ -15,7 +15,7 @@ const channelChoice = z
     reason: z.string().nullable().meta({ description: 'The obstacle, in words.' }),
     provider: z.string().nullable().meta({
       description:
-        'The provider that would be called first; null where none would. Whether its breaker is open is not looked at.',
+        'The provider that would be called first, or with `routing.providers` `best` the one that usually would; null where none would. Whether its breaker is open is not looked at.',
     }),
   })
   .meta({ id: 'ChannelChoice', description: 'What speaks for or against a channel.' })

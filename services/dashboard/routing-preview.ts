@@ -8,7 +8,6 @@ import {
   channelReason,
   firstUsable,
   isGeoBlocked,
-  mayBeUsed,
   obstacle,
   orderFor,
   type ProviderScope,
@@ -21,6 +20,7 @@ import { findProviders, scopeOf } from '../domain/tenancy/documents.ts'
 import { resolveSettings } from '../domain/tenancy/settings.ts'
 import { acceptRecipient } from '../domain/verifications/valid-recipient.ts'
 import { ok } from './answers.ts'
+import { usuallyFirst } from './learned-routes/rows.ts'
 import { operation } from './operation.ts'
 import { type RoutePreviewAnswer, routePreview } from './routing-preview.schemas.ts'
 
@@ -30,6 +30,9 @@ const previewBody = z
     id: 'RoutePreviewRequest',
     description: 'A recipient, and the mode and kind of the key that would send.',
   })
+
+/** Breakers are not looked at. */
+const NONE: ReadonlySet<string> = new Set()
 
 export const routingPreviewOperations = [
   operation({
@@ -53,9 +56,16 @@ export const routingPreviewOperations = [
       }),
     ],
     handle: async ({ app, body }, { store }) => {
-      const live = (await findProviders(store, app._id)).map(one => ({ ...scopeOf(one), name: one.name }))
-      const sandbox = SANDBOX_SCOPES.map(scope => ({ ...scope, name: 'sandbox' }))
-      return explainRouting(body, resolveSettings(app.settings), body.mode === 'test' ? sandbox : live)
+      const settings = resolveSettings(app.settings)
+      if (body.mode === 'test') return explainRouting(body, settings, SANDBOX_SCOPES, () => 'sandbox')
+      const [providers, stored] = await Promise.all([
+        findProviders(store, app._id),
+        store.docs('route_facts').get([app._id]),
+      ])
+      const known = { providers, open: NONE, facts: stored.get(app._id)?.facts ?? [], rule: settings.routing }
+      return explainRouting(body, settings, providers.map(scopeOf), (channel, country) =>
+        usuallyFirst(known, channel, country, body.kind),
+      )
     },
   }),
 ]
@@ -63,7 +73,8 @@ export const routingPreviewOperations = [
 function explainRouting(
   { recipient: text, mode, kind }: z.output<typeof previewBody>,
   settings: AppSettings,
-  providers: readonly (ProviderScope & { name: string })[],
+  providers: readonly ProviderScope[],
+  firstProvider: (channel: Channel, country: string | null) => string | null,
 ): RoutePreviewAnswer {
   const checked = acceptRecipient(text, mode)
   if (checked === null) return INVALID_RECIPIENT
@@ -75,8 +86,7 @@ function explainRouting(
   const situation = { settings, recipient: recipient.kind, country, providers, whatsapp, caller: kind }
   const channels = CHANNELS.map(channel => {
     const explained = explainChannel(channel, order, obstacle(channel, situation))
-    const first = providers.find(provider => provider.channel === channel && mayBeUsed(provider, country))
-    return { ...explained, provider: explained.usable ? (first?.name ?? null) : null }
+    return { ...explained, provider: explained.usable ? firstProvider(channel, country) : null }
   })
   const usable = channels.filter(one => one.usable).map(one => one.channel)
   const first = firstUsable(order, usable) ?? null

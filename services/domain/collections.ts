@@ -11,6 +11,7 @@ import { MONEY_COLLECTIONS } from './money/documents.ts'
 import { NOTICE_COLLECTIONS } from './notices/documents.ts'
 import { PRIVACY_COLLECTIONS } from './privacy/documents.ts'
 import { REFUSAL_COLLECTIONS } from './refusals/documents.ts'
+import { ROUTE_COLLECTIONS } from './routes/documents.ts'
 import { STATS_COLLECTIONS } from './stats/documents.ts'
 import { TENANCY_COLLECTIONS } from './tenancy/documents.ts'
 import { USER_COLLECTIONS } from './users/documents.ts'
@@ -30,6 +31,7 @@ export const COLLECTIONS = {
   ...REFUSAL_COLLECTIONS,
   ...PRIVACY_COLLECTIONS,
   ...STATS_COLLECTIONS,
+  ...ROUTE_COLLECTIONS,
   ...AUDIT_COLLECTIONS,
   ...LEASE_COLLECTIONS,
   ...READINESS_COLLECTIONS,

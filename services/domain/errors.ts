@@ -30,3 +30,11 @@ export const isErrorType = (type: string): type is ErrorType => Object.hasOwn(ER
 
 /** Thrown anywhere in a route: the HTTP shell answers with it. */
 export const problem = (type: ErrorType, extras: Extras = {}): Problem => problemOfKind(type, ERRORS[type], extras)
+
+/** A refusal for lack of time or of a caller, before anything was executed: clients may repeat any such call. */
+export const notExecuted = (reason: string, extras: Omit<Extras, 'detail' | 'members'> = {}): Problem =>
+  problem('ServiceUnavailableError', {
+    ...extras,
+    detail: `${reason} Nothing was executed.`,
+    members: { executed: false },
+  })

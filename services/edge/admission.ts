@@ -4,7 +4,7 @@ import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Problem } from '../../infra/http/problem.ts'
 import type { Identity } from '../../machines/calls.ts'
-import { problem } from '../domain/errors.ts'
+import { notExecuted } from '../domain/errors.ts'
 
 export interface Admission {
   /** A 503 when a call of this holder would not be admitted now, else null. */
@@ -197,12 +197,7 @@ const refusals = new Map<string, Problem>()
 function refusal(reason: string, retryAfterSeconds: number): Problem {
   const key = `${reason} ${retryAfterSeconds}`
   const made =
-    refusals.get(key) ??
-    problem('ServiceUnavailableError', {
-      detail: `${reason} Nothing was executed.`,
-      headers: { 'Retry-After': String(retryAfterSeconds) },
-      isPaced: true,
-    })
+    refusals.get(key) ?? notExecuted(reason, { headers: { 'Retry-After': String(retryAfterSeconds) }, isPaced: true })
   refusals.set(key, made)
   return made
 }

@@ -19,10 +19,9 @@ import { isId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import { routerPath } from '../../infra/openapi/operation.ts'
 import type { Docs } from '../../infra/store/docs.ts'
-import type { Trace } from '../../infra/trace.ts'
 import type { Identity, OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import type { KeyKind } from '../../machines/otp.ts'
-import { problem } from '../domain/errors.ts'
+import { notExecuted, problem } from '../domain/errors.ts'
 import type { NewRefusal, RefusalLog } from '../domain/refusals/refusal-log.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
@@ -88,6 +87,7 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
   const call = createCalls(deps)
   const reportMissingKey = createMissingKeyReporter(deps)
   const respond = createRespond({ keyring, reportMissingKey })
+  const unsealed = createUnsealed({ reportMissingKey })
   const readStatus = createReadStatus({ ...deps, reportMissingKey })
   const readJson = createReadJson(http.maxBodyBytes)
   const early = createEarlyRefusal({ admission, clock })
@@ -108,11 +108,16 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
     }
   }
 
-  const callOtp = (body: OtpCall, trace: Trace): Promise<OtpAnswer> =>
-    admission.call(
+  const callOtp = async (ctx: Context, body: OtpCall): Promise<OtpAnswer> => {
+    requireConnectedCaller(ctx)
+    const message = { id: randomUUID(), body, trace: traceOf(ctx) }
+    const answer = await admission.call(
       body.by,
-      async () => (await broker.request('otp.calls', { id: randomUUID(), body, trace }, CALL_TIMEOUT_MS)) as OtpAnswer,
+      async () => (await broker.request('otp.calls', message, CALL_TIMEOUT_MS)) as OtpAnswer,
     )
+    ctx.set(rateLimitHeaders(body.by, answer))
+    return answer
+  }
 
   const createCommand = <Schema extends z.ZodObject>(
     kinds: readonly KeyKind[],
@@ -131,14 +136,12 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
         if (!early.hasAdmitted(ctx.req)) admission.check(by)
         const body = parseBody(schema, await readJson(ctx))
         describeSubject(ctx, body)
-        requireConnectedCaller(ctx)
-        return callOtp(toCall(body, by, ctx), trace)
+        return callOtp(ctx, toCall(body, by, ctx))
       }
       const answered = await askOtp().catch(error => {
         onRefused(by, trace.request_id, error)
         throw error
       })
-      ctx.set(rateLimitHeaders(by, answered))
       const answer = respond(answered, trace)
       if (answered.kind === 'verification' && answered.replayed) ctx.set(REPLAYED_HEADER, 'true')
       describeRequest(ctx, { otp_id: answer.otp_id })
@@ -179,18 +182,14 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
       router.options(routerPath(path), createPreflight('GET')).get(routerPath(path), allowCrossOrigin, handle)
     else router.get(routerPath(path), handle)
   }
-  const askForTwilio = (ctx: Context, body: OtpCall): Promise<OtpAnswer> => {
-    requireConnectedCaller(ctx)
-    return callOtp(body, traceOf(ctx))
-  }
   const twilio = createTwilioRouter({
     ...deps,
     identify,
     admission,
     calls: call,
-    callOtp: askForTwilio,
+    callOtp,
     respond,
-    unsealed: createUnsealed({ reportMissingKey }),
+    unsealed,
   })
   const hooks = createHookRouter({
     tenancy,
@@ -198,8 +197,9 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
     refusals,
     calls: call,
     authenticate: ctx => authenticate(ctx, ['server']),
-    ask: callOtp,
+    callOtp,
     respond,
+    unsealed,
   })
   return { router, twilio, hooks, refuseEarly: early.refuse }
 }
@@ -212,7 +212,7 @@ function describeSubject(ctx: Context, body: unknown): void {
 
 /** A caller that hung up while its request waited here gets nothing executed. Its next attempt is another request. */
 function requireConnectedCaller(ctx: Context): void {
-  if (!ctx.writable) throw problem('ServiceUnavailableError', { detail: 'The caller hung up. Nothing was executed.' })
+  if (!ctx.writable) throw notExecuted('The caller hung up.')
 }
 
 const refuseOtherMethods =

@@ -13,6 +13,10 @@ export interface Reservation {
   undo(): Promise<void>
   /** Of the limit nearest to its end among those that were taken from. */
   use?: LimitUse
+  /** When a limit that tells it was counted before. */
+  last_at?: number
+  /** The guard lets the message pass, and it looks like pumping all the same. */
+  suspected?: true
   /** It holds for the document it was made for only: after a lost race it is asked for again. */
   forOneTry?: true
 }
@@ -39,7 +43,7 @@ export async function reserve(
     await Promise.all(joined.filter((_, at) => answers[at]?.granted).map(limits.giveBack))
   }
   const refusal = refusalIn(joined, answers)
-  if (!refusal) return { undo, ...withUse(joined.map((quota, at) => useOf(quota, answers[at]))) }
+  if (!refusal) return { undo, ...withUse(joined.map((quota, at) => useOf(quota, answers[at]))), ...lastIn(answers) }
   await undo()
   // A counter that refuses does not say which of its quotas is full.
   return { ...NO_RESERVATION, refusal: (await firstFull()) ?? refusal }
@@ -75,11 +79,20 @@ export async function chainReservations(
     await first.undo()
     return more
   }
-  return { undo: async () => void (await Promise.all([first.undo(), more.undo()])), ...withUse([first.use, more.use]) }
+  return {
+    undo: async () => void (await Promise.all([first.undo(), more.undo()])),
+    ...withUse([first.use, more.use]),
+    ...(first.suspected || more.suspected ? { suspected: true } : {}),
+  }
 }
 
 const useOf = ({ scope }: Quota, taken: TakeResult | undefined): LimitUse | undefined =>
   taken?.granted && taken.use ? { scope, ...taken.use } : undefined
+
+function lastIn(answers: readonly TakeResult[]): Pick<Reservation, 'last_at'> {
+  for (const taken of answers) if (taken.granted && taken.last_at !== undefined) return { last_at: taken.last_at }
+  return {}
+}
 
 function withUse(uses: readonly (LimitUse | undefined)[]): { use?: LimitUse } {
   const known = uses.filter(use => use !== undefined)

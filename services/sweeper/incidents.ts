@@ -1,4 +1,4 @@
-// Incidents that owners and endpoints are told of. In: balances, endpoints and circuit breakers as the store has them. Out: a notice for each
+// Incidents that owners and endpoints are told of. In: balances, endpoints, circuit breakers and facts about routes as the store has them. Out: a notice for each
 // incident, which tell-notices.ts sends. An incident goes on until what was wrong has been right for a while, or by a margin, so that what
 // goes to and fro is one incident.
 //
@@ -8,15 +8,18 @@
 import type { Clock } from '../../infra/clock.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
+import type { Metrics } from '../../infra/metrics.ts'
 import { scanAll } from '../../infra/store/scan.ts'
 import { DAY_MS, MINUTE_MS } from '../../infra/time.ts'
+import { CHANNELS } from '../../machines/channels.ts'
+import type { RouteKey } from '../../machines/routes.ts'
+import type { OpsEventType } from '../../machines/webhook-events.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import {
   incidentName,
   incidentsOf,
   NOTICE_RETENTION_DAYS,
   type NoticeDoc,
-  type NoticeType,
   numberOf,
   wrongOf,
 } from '../domain/notices/documents.ts'
@@ -32,10 +35,11 @@ export interface IncidentSweepDeps {
   tenancy: Pick<Tenancy, 'providersOf'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'info' | 'warn'>
+  metrics: Pick<Metrics, 'silentRoutes'>
 }
 
 /** What is wrong now. */
-interface Wrong extends Pick<NoticeDoc, 'subject'> {
+interface Wrong extends Pick<NoticeDoc, 'subject' | 'countries'> {
   /** The id of the thing. */
   id: string
   /** Of the company, or else of the app. */
@@ -43,7 +47,7 @@ interface Wrong extends Pick<NoticeDoc, 'subject'> {
 }
 
 interface Watch {
-  type: NoticeType
+  type: OpsEventType
   /** The incident is over when nothing has been wrong for so long. */
   quietMs: number
   /** `ongoing`: the ids of things whose incident goes on. */
@@ -60,8 +64,18 @@ const ENOUGH = 1.2
 const PAUSED_WITHIN_MS = DAY_MS
 /** More than go on at once. */
 const MAX_FOUND = 10_000
+/** Named in a notice. */
+const MAX_COUNTRIES = 20
 
-export function createIncidentSweeps({ store, tenancy, clock, log }: IncidentSweepDeps): Record<string, Sweep> {
+type SilentRoute = Pick<RouteKey, 'provider' | 'channel' | 'country'> & { app_id: string }
+
+export function createIncidentSweeps({
+  store,
+  tenancy,
+  clock,
+  log,
+  metrics,
+}: IncidentSweepDeps): Record<string, Sweep> {
   const notices = store.docs('notices')
 
   const watches: Watch[] = [
@@ -105,7 +119,39 @@ export function createIncidentSweeps({ store, tenancy, clock, log }: IncidentSwe
           .map(({ app_id, provider }) => ({ id: `${app_id}:${provider}`, subject: provider, owner: { app_id } }))
       },
     },
+    {
+      type: 'ops.provider_silent',
+      quietMs: QUIET_MS,
+      async find() {
+        const silent = await findSilentRoutes()
+        for (const channel of CHANNELS)
+          metrics.silentRoutes.set({ channel }, silent.filter(route => route.channel === channel).length)
+        // All countries of a provider are one incident: most often its vendor has one fault.
+        const found = new Map<string, Wrong & { countries: string[] }>()
+        for (const { app_id, provider, country } of silent) {
+          const id = `${app_id}:${provider}`
+          const countries = found.get(id)?.countries ?? []
+          if (country !== null && !countries.includes(country)) countries.push(country)
+          found.set(id, { id, subject: provider, owner: { app_id }, countries })
+        }
+        return [...found.values()]
+      },
+    },
   ]
+
+  async function findSilentRoutes(): Promise<SilentRoute[]> {
+    const page = { sort: { silent: 1 }, limit: MAX_FOUND } as const
+    const apps = await store.docs('route_facts').find({ silent: { $gt: 0 } }, page)
+    const found: SilentRoute[] = []
+    for (const { _id: app_id, facts } of apps) {
+      const { providers } = await tenancy.providersOf(app_id)
+      // A provider that is gone or paused gets no messages, so it could not recover.
+      const isUsed = (name: string): boolean => providers.some(one => one.name === name && !one.paused)
+      for (const { provider, channel, country, silence } of facts)
+        if (silence.since !== null && isUsed(provider)) found.push({ app_id, provider, channel, country })
+    }
+    return found
+  }
 
   async function look({ type, quietMs, find }: Watch): Promise<void> {
     const page = { sort: { open_since: 1 }, limit: MAX_FOUND } as const
@@ -125,7 +171,7 @@ export function createIncidentSweeps({ store, tenancy, clock, log }: IncidentSwe
     for (const one of wrong.values()) await open(type, one)
   }
 
-  async function open(type: NoticeType, { id, subject, owner }: Wrong): Promise<void> {
+  async function open(type: OpsEventType, { id, subject, owner, countries = [] }: Wrong): Promise<void> {
     const name = `${type}:${id}`
     const [last] = await notices.find(incidentsOf(name), { sort: { incident: -1 }, limit: 1 })
     if (last?.open_since !== undefined) return
@@ -144,6 +190,7 @@ export function createIncidentSweeps({ store, tenancy, clock, log }: IncidentSwe
         company_id,
         ...(app ? { app_id: app._id } : {}),
         subject,
+        ...(countries.length > 0 ? { countries: countries.toSorted().slice(0, MAX_COUNTRIES) } : {}),
         at: now,
         seen_at: now,
         open_since: now,

@@ -1,6 +1,7 @@
 // The mail that tells an owner of an incident. In: a notice, and what it is about. Out: subject and text, in plain words: what happened, what
 // it means, what to do.
-import type { NoticeDoc, NoticeType } from '../domain/notices/documents.ts'
+import type { OpsEventType } from '../../machines/webhook-events.ts'
+import type { NoticeDoc } from '../domain/notices/documents.ts'
 import type { ConsoleMail } from '../domain/tenancy/console-mail.ts'
 import type { App, Company } from '../domain/tenancy/documents.ts'
 
@@ -21,12 +22,12 @@ interface Words {
 const MICROS = 1_000_000
 
 export function noticeMail(
-  notice: Pick<NoticeDoc, 'type' | 'subject'>,
+  notice: Pick<NoticeDoc, 'type' | 'subject' | 'countries'>,
   { company, app, publicUrl }: NoticeMailInput,
 ): Pick<ConsoleMail, 'subject' | 'text'> {
   const appName = app?.name ?? ''
   const inApp = `/a/${app?._id}`
-  const words: Record<NoticeType, Words> = {
+  const words: Record<OpsEventType, Words> = {
     'ops.balance_low': {
       subject: `The balance of ${company.name} is low`,
       sentences: [
@@ -51,9 +52,21 @@ export function noticeMail(
       ],
       path: `${inApp}/providers`,
     },
+    'ops.provider_silent': {
+      subject: `Codes sent by ${notice.subject} of ${appName} are not entered`,
+      sentences: [
+        `The provider ${notice.subject} of the app ${appName} accepts messages, but hardly anyone enters their codes${placesIn(notice)}. It usually does better, so the messages are most likely not delivered.`,
+        'Where the app has another provider for the country, messages go there first, and a few go to this one, to notice when it recovers. Ask the vendor, or pause the provider.',
+      ],
+      path: `${inApp}/routing`,
+    },
   }
   const { subject, sentences, path } = words[notice.type]
   const link = publicUrl === null ? [] : [`${publicUrl}${path}`]
   const why = `You get this mail as an owner of ${company.name}. You get one for each incident.`
   return { subject, text: [...sentences, ...link, why].join('\n\n') }
 }
+
+/** ` in BR, GB`; nothing where it is about messages of no country. */
+const placesIn = ({ countries = [] }: Pick<NoticeDoc, 'countries'>): string =>
+  countries.length === 0 ? '' : ` in ${countries.join(', ')}`

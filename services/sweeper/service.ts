@@ -26,6 +26,7 @@ import { createOwedDeliverySweeps } from './owed-deliveries.ts'
 import { createOwedEventSweeps } from './owed-events.ts'
 import { createRetentionSweeps } from './retention.ts'
 import { createRotationSweeps } from './rotation.ts'
+import { createRouteSweeps } from './routes.ts'
 import { createStatsSweeps } from './stats.ts'
 import { SWEEP_BATCH, type Sweep } from './sweep.ts'
 import { createTellNotices } from './tell-notices.ts'
@@ -84,7 +85,8 @@ export function createSweeperService({
     ...createRotationSweeps({ store, keyring, clock, log, metrics }),
     ...createRetentionSweeps({ store, clock, log }),
     ...createStatsSweeps({ store, clock, log }),
-    ...createIncidentSweeps({ store, tenancy: createTenancy({ store, keyring }), clock, log }),
+    ...createRouteSweeps({ store, clock, log }),
+    ...createIncidentSweeps({ store, tenancy: createTenancy({ store, keyring }), clock, log, metrics }),
     ...tellNotices.sweeps,
   })
   let stopping = false

@@ -11,18 +11,21 @@ import type { Logger } from '../../infra/log/log.ts'
 import { scanAll } from '../../infra/store/scan.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../infra/time.ts'
 import { MODES, type Mode } from '../../machines/otp.ts'
+import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { MIN_RETENTION_MS } from '../domain/retention.ts'
+import { addRoute, routeEntries } from '../domain/routes/contribution.ts'
 import {
   addContribution,
   dayOf,
   HOUR_IS_FINAL_AFTER_MS,
   hourOf,
   newTally,
+  startOf,
   type Tally,
 } from '../domain/stats/contribution.ts'
 import { hourId, PROGRESS_ID, type StatsDoc, type StatsProgressDoc } from '../domain/stats/documents.ts'
-import { newDay, newHour, type StatsOwner, storedTally } from '../domain/stats/hours-and-days.ts'
+import { newDay, newHour, type StatsOwner, storedHour } from '../domain/stats/hours-and-days.ts'
 import { SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface StatsSweepDeps {
@@ -130,6 +133,7 @@ export function createStatsSweeps({ store, clock, log }: StatsSweepDeps): Record
       const counted = current.counted.get(id) ?? { owner, tally: newTally() }
       current.counted.set(id, counted)
       addContribution(counted.tally, doc)
+      for (const entry of routeEntries(toCurrentVersion(doc), startOf(doc))) addRoute(counted.tally.routes, entry, 1)
     }
     current.after = batch.at(-1)?._id ?? current.after
     if (batch.length < SWEEP_BATCH) current.scannedAt = clock.now()
@@ -139,16 +143,15 @@ export function createStatsSweeps({ store, clock, log }: StatsSweepDeps): Record
   /** Answers false when a document was changed meanwhile. */
   async function writeCounts({ revs, counted }: Recount): Promise<boolean> {
     const fresh: StatsDoc[] = []
-    const changes: { _id: string; rev: number; update: { $set: Pick<StatsDoc, 'by'> } }[] = []
+    const changes: { _id: string; rev: number; update: { $set: Pick<StatsDoc, 'by' | 'routes'> } }[] = []
     for (const [_id, { owner, tally }] of counted) {
       const rev = revs.get(_id)
       if (rev === undefined) fresh.push(newHour(owner, tally, {}))
-      else if (rev !== null) changes.push({ _id, rev, update: { $set: { by: storedTally(tally) } } })
+      else if (rev !== null) changes.push({ _id, rev, update: { $set: storedHour(tally) } })
     }
     // A document of an hour without a verification counts refusals only.
     for (const [_id, rev] of revs)
-      if (rev !== null && !counted.has(_id))
-        changes.push({ _id, rev, update: { $set: { by: storedTally(newTally()) } } })
+      if (rev !== null && !counted.has(_id)) changes.push({ _id, rev, update: { $set: storedHour(newTally()) } })
     const answers = [...(await hours.insert(fresh)), ...(await hours.change(changes))]
     return answers.every(answer => answer === 'inserted' || answer === 'won')
   }

@@ -4,6 +4,7 @@ import process from 'node:process'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../infra/time.ts'
 import { ALL_NUMBERS } from '../../machines/fraud.groups.ts'
 import { parseRecipient } from '../../services/domain/verifications/valid-recipient.ts'
+import { createRandom, type Random } from '../support/random.ts'
 import { type Call, type Simulation, startSimulation, VPN_NETWORKS } from './fraud.simulation.ts'
 
 const SEED = Number(process.env.BENCH_SEED ?? 1)
@@ -11,18 +12,6 @@ const MAX_ATTACK_MESSAGES = 300
 /** As many as the attack in docs/fraud.md was run with; they share their counts within seconds. */
 const MANY_PROCESSES = 11
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-function createRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
-type Random = () => number
 const between = (random: Random, min: number, max: number): number => min + random() * (max - min)
 
 // Honest users.

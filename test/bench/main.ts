@@ -64,6 +64,11 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
     about: 'trying settings on the sends of a past week, and whether unchanged ones differ (BENCH_SENDS: how many)',
     run: async () => (await import('./try.ts')).default(),
   },
+  routes: {
+    about:
+      'learned routes against the listed order and an oracle, in virtual time: approvals lost, silent providers noticed, false alarms (BENCH_SEED; BENCH_RUNS; BENCH_PARTS: learning,situations,silence,alarms)',
+    run: async () => (await import('./routes.ts')).default(),
+  },
   ip: {
     about: 'looking addresses up in many ranges against few, and importing them (BENCH_RANGES: how many)',
     run: async () => (await import('./ip.ts')).default(),

@@ -168,12 +168,12 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
 
     // One choice counts for all samples.
     await send.getByRole('tab', { name: 'Python' }).click()
-    await send.getByText('import requests').waitFor()
-    await verify.getByText('import requests').waitFor()
+    await send.getByText('from countersign import').waitFor()
+    await verify.getByText('from countersign import').waitFor()
     expect(await send.getByRole('tab', { name: 'Python', selected: true }).count()).to.equal(1)
     await page.keyboard.press('ArrowRight')
     await send.getByText('package main').waitFor()
-    expect(await send.getByText('import requests').isVisible()).to.equal(false)
+    expect(await send.getByText('from countersign import').isVisible()).to.equal(false)
 
     await openForm(page, 'send')
     await send.getByLabel('Test key').fill(SERVER_KEY)
@@ -246,7 +246,7 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
     expect(await page.getByRole('button').count()).to.equal(0)
     expect(await page.locator('.try').first().isVisible()).to.equal(false)
     await page.getByRole('radio', { name: 'TypeScript' }).check()
-    await send.getByText('const response = await fetch').waitFor()
+    await send.getByText('await countersign.send').waitFor()
     await contentsOf(page).getByRole('link', { name: 'Errors' }).click()
     await page.waitForURL(/\/docs\/errors$/)
     await page.getByRole('heading', { name: 'Errors', exact: true }).waitFor()

@@ -295,6 +295,7 @@ describeInBrowserOnce('the banner of the overview', (open, start) => {
       { ...none, cause: 'webhooks_stopped' },
       { ...gate, cause: 'provider_open' },
       { ...gate, cause: 'provider_half_open', provider: 'second' },
+      { ...gate, cause: 'provider_silent', provider: 'third', countries: ['BR', 'IN'] },
       { ...none, cause: 'endpoint_paused', reason: 'gone' },
     ]
     await page.route('**/admin/v1/apps/*/health', route => route.fulfill({ json: { causes } }))
@@ -308,6 +309,11 @@ describeInBrowserOnce('the banner of the overview', (open, start) => {
     ['Events wait', '/queues?queue=webhook.deliver', `/a/${APP}/api-keys`],
     [/gate \(SMS\) failed too often and is not called\. Since .*2030/, `/a/${APP}/providers`, `/a/${APP}/providers`],
     ['second (SMS) failed too often and is being tried again', `/a/${APP}/providers`, `/a/${APP}/providers`],
+    [
+      /third \(SMS\) accepts messages to Brazil and India, but hardly anyone types the code\..*2030/,
+      `/a/${APP}/routing`,
+      `/a/${APP}/routing`,
+    ],
     [
       'The webhook is paused, and its events are held. Your endpoint answered 410',
       `/a/${APP}/api-keys`,

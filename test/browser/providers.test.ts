@@ -144,6 +144,24 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     await item(page, 'own').getByText('/send/elsewhere').first().waitFor()
   })
 
+  it('keeps what the vendor charges, by country', async () => {
+    const viewer = await operator()
+    const { page, admin } = viewer
+    await addGateway(viewer, 'own', gateway())
+    await openScreen(page)
+    await button(page, 'own', 'Edit').click()
+    await page.getByLabel('Cost in a country').fill('Brazil')
+    await dialogButton(page, 'Add cost').click()
+    await dialogButton(page, 'Add cost everywhere else').click()
+    await page.getByLabel('Brazil, a message').fill('0.042')
+    await dialogButton(page, 'Save').click()
+    await page.getByText('Must be an amount, such as 25 or 0.50.').waitFor()
+    await page.getByLabel('Each other country, a message').fill('0.06')
+    await dialogButton(page, 'Save').click()
+    await page.getByText('own was saved').waitFor()
+    expect((await admin('GET', `${PATH}/own`)).body.cost_micros).to.deep.equal({ BR: 42_000, '*': 60_000 })
+  })
+
   it('changes the order, by keyboard too', async () => {
     const viewer = await operator()
     const { page, admin } = viewer

@@ -5,6 +5,7 @@ import { createCaller } from '../support/api-caller.ts'
 import { describeInBrowserOnce, expectAccessible, LOOKS, SIZES, type Viewer } from '../support/browser.ts'
 import type { TestClock } from '../support/clock.ts'
 import { CACHE_TTL_MS } from '../support/flow.ts'
+import { storeFacts } from '../support/route-facts.ts'
 import { createRunningClock } from '../support/running-clock.ts'
 
 const [COMPANY, APP] = ['cmp_demo', 'app_demo']
@@ -264,4 +265,75 @@ describeInBrowserOnce('the looks of the routing screen', (open, start) => {
       const width = await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)
       expect(width).to.be.at.most(SIZES[size].width)
     })
+})
+
+describeInBrowserOnce('providers by country on the routing screen', (open, start) => {
+  const PROVIDERS = `/apps/${APP}/providers`
+  async function openWithFacts(look: { theme?: 'light' | 'dark'; size?: 'desktop' | 'phone' } = {}): Promise<Viewer> {
+    const countersign = await start()
+    const viewer = await open.operator(countersign, look)
+    const { store } = countersign.engines
+    for (const name of ['main', 'fast'])
+      await viewer.admin('PUT', `${PROVIDERS}/${name}`, {
+        type: 'sandbox',
+        channel: 'sms',
+        cost_micros: { '*': 42_000 },
+      })
+    await storeFacts(store, APP, Date.now(), [
+      { provider: 'main', country: 'GB', messages: 4_000, approved: 2_480 },
+      { provider: 'fast', country: 'GB', messages: 400, approved: 324 },
+      { provider: 'main', country: 'BR', messages: 300, approved: 6, silentSince: Date.now() },
+      { provider: 'fast', country: 'BR', messages: 90, approved: 70 },
+    ])
+    await viewer.page.goto('/routing')
+    return viewer
+  }
+  const rowIn = (page: Page, provider: string): Locator =>
+    page
+      .getByRole('table', { name: /^Providers of SMS/ })
+      .getByRole('row')
+      .filter({ hasText: provider })
+
+  it('compares them with their intervals, and takes the suggested order', async () => {
+    const { page, admin } = await openWithFacts()
+    await page.getByRole('table', { name: 'Providers of SMS in United Kingdom' }).waitFor()
+    const main = rowIn(page, 'main')
+    await main.getByText('62%', { exact: true }).waitFor()
+    await main.getByText(/^6\d% to 6\d%$/).waitFor()
+    await main.getByText('It is the first in the list.').waitFor()
+    await main.getByText('0.042').waitFor()
+    await page.getByText('A better order for SMS: fast, main.').waitFor()
+    await page.getByText(/Expected gain: \d+(\.\d)? more approvals of 100 messages/).waitFor()
+
+    await page.getByLabel('Compare providers in').selectOption({ label: 'Brazil (390)' })
+    await rowIn(page, 'main').getByText('Silent', { exact: true }).waitFor()
+    await rowIn(page, 'main').getByText('hardly anyone types the code').waitFor()
+    await expectAccessible(page)
+
+    await page.getByRole('button', { name: 'Use this order' }).click()
+    await page.getByText('fast is now the first provider of SMS.').waitFor()
+    await page.getByText('A better order for SMS').waitFor({ state: 'detached' })
+    const { items } = (await admin('GET', PROVIDERS)).body
+    expect(items.map(({ name }: { name: string }) => name)).to.deep.equal(['fast', 'main'])
+  })
+
+  it('lets the best come first, and weighs its cost', async () => {
+    const { page, admin } = await openWithFacts({ theme: 'dark', size: 'phone' })
+    await page.getByLabel('The best first').check()
+    await page.getByLabel('What an approval is worth').fill('1.50')
+    await save(page)
+    const { routing } = (await admin('GET', `/apps/${APP}`)).body.settings
+    expect(routing).to.deep.include({ providers: 'best', worth_micros: 1_500_000 })
+    await rowIn(page, 'fast').getByText('That is the best here').waitFor()
+    expect(await page.getByText('A better order').count()).to.equal(0)
+    await expectAccessible(page)
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth')
+    expect(width).to.be.at.most(SIZES.phone.width)
+  })
+
+  it('says what it needs while there is nothing to compare', async () => {
+    const { page } = await open.operator(await start())
+    await page.goto('/routing')
+    await page.getByText('Nothing to compare yet.').waitFor()
+  })
 })

@@ -229,7 +229,7 @@ describeInBrowserOnce('Try it, as it is used', (open, start) => {
     await press(page, 'Show key')
     await request.getByText(key).waitFor()
     await press(page, 'Python')
-    await request.getByText('import requests').waitFor()
+    await request.getByText('from countersign import').waitFor()
     const stored = await page.evaluate('JSON.stringify(localStorage)')
     expect(stored).not.to.contain('sk_test_')
   })

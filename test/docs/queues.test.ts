@@ -2,15 +2,9 @@
 import { readFileSync } from 'node:fs'
 import type { Channel } from 'amqplib'
 import { expect } from 'chai'
-import {
-  createQueues,
-  DEFAULT_DELIVERY_LIMIT,
-  DEFAULT_PREFIX,
-  type Declaration,
-  queueNames,
-} from '../../infra/broker/amqp/queues.ts'
+import { createQueues, DEFAULT_DELIVERY_LIMIT, type Declaration, queueNames } from '../../infra/broker/amqp/queues.ts'
 import { DEATH_CAUSES } from '../../infra/broker/broker.ts'
-import { createTopology } from '../../infra/broker/topology.ts'
+import { createTopology, DEFAULT_PREFIX } from '../../infra/broker/topology.ts'
 import { readConfig } from '../../infra/config/config.ts'
 import { createMetrics } from '../../infra/metrics.ts'
 import { brokerDelays } from '../../services/domain/webhooks/retry-waits.ts'
@@ -25,6 +19,13 @@ describe('the page about queues', () => {
     const declared = queues.all(channel).map(({ name, options }) => `${name}: ${describeOptions(options)}`)
     const rows = [...page.matchAll(/^\| `(countersign\.v1\.[\w.]+)` \| ([^|]+) \| ([^|]+) \|$/gm)]
     expect(rows.map(([, name, , options]) => `${name}: ${options?.replaceAll('`', '')}`)).to.have.members(declared)
+  })
+
+  it('is right that no queue is transient on RabbitMQ 4, which deprecates such queues', () => {
+    const topology = createTopology(brokerDelays(readConfig({}, []).backoff))
+    const queues = createQueues(queueNames(DEFAULT_PREFIX), topology, DEFAULT_DELIVERY_LIMIT)
+    const channel = { connection: { serverProperties: { version: '4.0.1' } } } as Channel
+    expect(queues.all(channel).every(({ options }) => options.durable)).to.equal(true)
   })
 
   it('names queues as the OpenAPI document does', () => {

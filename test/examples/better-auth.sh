@@ -8,9 +8,8 @@ pid=
 trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null; rm -rf "$work"' EXIT
 cp "$root/docs/examples/better-auth.mjs" "$work/example.mjs"
 cp "$root/test/examples/better-auth.mjs" "$work/play.mjs"
-if [ -n "${BETTER_AUTH_MODULES:-}" ]; then ln -s "$BETTER_AUTH_MODULES" "$work/node_modules"; else
-  (cd "$work" && npm install --ignore-scripts --no-audit --no-fund --no-save better-auth@1.6 >/dev/null)
-fi
+client=$(cd "$root" && npm pack --silent --pack-destination "$work" ./clients/typescript | tail -n 1)
+(cd "$work" && npm install --ignore-scripts --no-audit --no-fund --no-save better-auth@1.6 "./$client" >/dev/null)
 export COUNTERSIGN_TOKEN=better-auth-operator-token COUNTERSIGN_KEY=sk_test_better_auth_example_0001
 cat >"$work/bootstrap.json" <<JSON
 {"companies":[{"id":"cmp_ba","name":"Acme","apps":[{"id":"app_ba","name":"Shop",

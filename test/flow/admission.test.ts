@@ -94,6 +94,7 @@ onEachEngineSet('a company that floods the edge', engines => {
       detail: 'Too many requests of this company are waiting. Nothing was executed.',
       request_id: refused.headers.get('x-request-id'),
       doc_url: '/docs/errors#error-ServiceUnavailableError',
+      executed: false,
     })
 
     actor.release()

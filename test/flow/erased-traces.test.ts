@@ -55,6 +55,8 @@ const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   stats_hours: 'never',
   stats_days: 'never',
   stats_progress: 'never',
+  route_slots: 'never',
+  route_facts: 'never',
   event_looks: 'never',
   spent_challenges: 'never',
   leases: 'never',

@@ -97,6 +97,13 @@ describeFlow('the hook of Supabase Auth', flow => {
     expect(await flow.waitForCode(new_email)).to.equal('222222')
   })
 
+  it('reads no more than 32 KiB of a call, whose caller is not known before its end', async () => {
+    const { app, secret } = await createHook()
+    const body = (bytes: number) => ({ ...smsBody(freshNumber(), '561166'), padding: 'x'.repeat(bytes) })
+    expect((await call(app, secret, body(30_000))).body).to.deep.equal({})
+    expect((await call(app, secret, body(33_000))).body.error?.http_code).to.equal(413)
+  })
+
   it('sends a call that comes twice once', async () => {
     const { app, secret } = await createHook()
     const [to, id] = [freshNumber(), randomUUID()]

@@ -5,6 +5,8 @@ import { expect } from 'chai'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { checkKeys } from '../../services/domain/privacy/canary.ts'
 import { twilioSid } from '../../services/domain/tenancy/twilio-sids.ts'
+import { newWebhookSecret } from '../../services/domain/webhooks/new-secret.ts'
+import { standardSignature } from '../../services/domain/webhooks/standard-signature.ts'
 import type { Answer, Caller } from '../support/api-caller.ts'
 import { type Flow, freshNumber, type StartedVerification, startFlow, type Tenant, wrongCode } from '../support/flow.ts'
 import { onEachEngineSet } from '../support/site.ts'
@@ -28,6 +30,7 @@ interface EarlierState {
   bound: string
   token: string
   paid: string
+  hook: string
 }
 
 async function createEarlierState(flow: Flow): Promise<EarlierState> {
@@ -45,6 +48,10 @@ async function createEarlierState(flow: Flow): Promise<EarlierState> {
   const to = freshNumber()
   const device = await shop.device.send(to)
   const verified = await shop.device.verify(device.body.otp_id, await flow.waitForCode(to))
+  const hook = newWebhookSecret()
+  expect((await flow.admin('PUT', `/apps/${shop.app}/hooks/supabase`, { mode: 'test', secret: hook })).status).to.equal(
+    200,
+  )
   const paid = await live.send(freshNumber())
   expect(paid.status).to.equal(200)
   return {
@@ -60,6 +67,7 @@ async function createEarlierState(flow: Flow): Promise<EarlierState> {
     bound,
     token: verified.body.verification_token,
     paid: paid.body.otp_id,
+    hook,
   }
 }
 
@@ -79,6 +87,20 @@ onEachEngineSet('a data key that is removed too early', engines => {
   const expectUnavailable = ({ status, body, headers }: Answer): void => {
     expect({ status, type: body.type }).to.deep.equal({ status: 503, type: 'ServiceUnavailableError' })
     expect(headers.get('retry-after')).to.equal('15')
+  }
+
+  const callHook = (): Promise<Response> => {
+    const body = JSON.stringify({ user: {}, sms: { otp: '561166', phone: freshNumber() } })
+    const signed = { id: 'msg_1', timestamp: String(Math.floor(flow.clock.now() / 1000)), body }
+    return fetch(`${flow.countersign.url}/hooks/supabase/${earlier.shop.app}`, {
+      method: 'POST',
+      headers: {
+        'webhook-id': signed.id,
+        'webhook-timestamp': signed.timestamp,
+        'webhook-signature': `v1,${standardSignature(earlier.hook, signed)}`,
+      },
+      body,
+    })
   }
 
   before(async function () {
@@ -142,6 +164,12 @@ onEachEngineSet('a data key that is removed too early', engines => {
     expect([shown.status, ((await shown.json()) as { code: number }).code]).to.deep.equal([503, 20503])
   })
 
+  it('makes the hook of Supabase answer 503, not that its secret is wrong', async () => {
+    const called = await callHook()
+    expect([called.status, called.headers.get('retry-after')]).to.deep.equal([503, '15'])
+    expect(((await called.json()) as { error: object }).error).to.include({ http_code: 503 })
+  })
+
   it('makes a send repeated with its idempotency key a new verification, because the key cannot be found', async () => {
     const repeated = await reconnect(earlier.shop.server).send(freshNumber(), { idempotency: 'bound' })
     expect(repeated.status).to.equal(200)
@@ -165,6 +193,7 @@ onEachEngineSet('a data key that is removed too early', engines => {
     expect(repeated.body).to.deep.include({ otp_id: link }).and.to.have.property('action_url').that.is.a('string')
     expect((await server.verify(pending.otp_id, pending.code)).body).to.include({ matched: true, attempts_left: 5 })
     expect((await server.exchange(token)).status).to.equal(200)
+    expect((await callHook()).status).to.equal(200)
     expect((await reconnect(live).send(freshNumber())).status).to.equal(200)
     expect((await reconnect(live).resend(paid)).status).to.equal(200)
   })

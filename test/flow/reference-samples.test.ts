@@ -8,8 +8,9 @@ import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 import type { Language } from '../../services/edge/docs/samples/request.ts'
 import { type Countersign, createStarter } from '../support/countersign.ts'
 import { HAS_CURL, HAS_GO, HAS_PHP, HAS_PYTHON_REQUESTS, type Ran, run } from '../support/interpreters.ts'
-import { readSamples } from '../support/reference-samples.ts'
+import { PRINTED, samplesFrom } from '../support/reference-samples.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
+import { installTypescriptClient } from '../support/typescript-package.ts'
 
 const SERVER_KEY = 'sk_test_0123456789abcdefghijklmn'
 const PUBLISHABLE_KEY = 'pk_test_0123456789abcdefghijklmn'
@@ -33,24 +34,14 @@ const BOOTSTRAP = {
   ],
 }
 
-/** What each sample prints, in the words of any of the languages. */
-const EXPECTED: Record<string, RegExp> = {
-  send: /otp_id\W+otp_[\s\S]*pending/,
-  status: /otp_id\W+otp_[\s\S]*attempts_left\W+5\b/,
-  verify: /matched\W+(false|False|\n?\s*\[)/,
-  cancel: /status\W+(=>\s*)?canceled/,
-  // Its token is an example: Countersign refuses it, and the sample says so.
-  exchange: /404|Not Found/,
-  listCompanies: /cmp_acme/,
-  createCompany: /cmp_[\s\S]*Acme/,
-}
-
 type Sources = Record<string, string>
 
 interface Runner {
   name: string
   language: Language
   isHere: boolean
+  /** Those of the client API in Python need our client: test/clients/python runs them. */
+  operations?: Record<string, RegExp>
   /** Runs the sample of each section, in their order, and returns what each printed. */
   run(sources: Sources, env: Record<string, string>): Promise<Record<string, Ran>>
 }
@@ -59,8 +50,8 @@ async function runEach(
   sources: Sources,
   runOne: (file: string) => Promise<Ran>,
   extension: string,
+  folder = createTemporaryFolder(),
 ): Promise<Record<string, Ran>> {
-  const folder = createTemporaryFolder()
   const ran: Record<string, Ran> = {}
   for (const [section, text] of Object.entries(sources)) {
     const file = join(folder, `${section}.${extension}`)
@@ -81,13 +72,19 @@ const RUNNERS: Runner[] = [
     name: 'TypeScript',
     language: 'typescript',
     isHere: true,
-    run: (sources, env) =>
-      runEach(sources, file => run(process.execPath, ['--import', 'tsx', file], { cwd: PROJECT_ROOT, env }), 'mts'),
+    run: async (sources, env) =>
+      runEach(
+        sources,
+        file => run(process.execPath, ['--import', 'tsx', file], { cwd: PROJECT_ROOT, env }),
+        'mts',
+        await installTypescriptClient(),
+      ),
   },
   {
     name: 'Python with requests',
     language: 'python',
     isHere: HAS_PYTHON_REQUESTS,
+    operations: PRINTED.admin,
     run: (sources, env) => runEach(sources, file => run('python3', [file], { env }), 'py'),
   },
   {
@@ -133,32 +130,19 @@ describe('the samples of the reference, when they are run', function () {
     return ((await response.json()) as { otp_id: string }).otp_id
   }
 
-  for (const { name, language, isHere, run: runSamples } of RUNNERS)
+  const everything = { ...PRINTED.client, ...PRINTED.admin }
+  for (const { name, language, isHere, operations = everything, run: runSamples } of RUNNERS)
     it(isHere ? `do what they say: ${name}` : `are not run, because this machine has no ${name}`, async () => {
       if (!isHere) return
       const countersign = await start({ bootstrap: BOOTSTRAP })
       const otpId = await newVerification(countersign)
-      const pages = await Promise.all(
-        ['client-api', 'admin-companies'].map(async page => (await fetch(`${countersign.url}/docs/${page}`)).text()),
-      )
-      const samples = new Map(pages.flatMap(readSamples).map(({ section, texts }) => [section, texts[language]]))
-      const sources = Object.fromEntries(
-        Object.keys(EXPECTED).map(section => {
-          const text = samples.get(section) ?? ''
-          return [
-            section,
-            text
-              .replaceAll(/http:\/\/localhost:\d+/g, countersign.url)
-              .replaceAll(/\botp_01k2m8x4e9s7v3hqz5tnw6yb0c\b/g, otpId),
-          ]
-        }),
-      )
+      const sources = await samplesFrom(countersign.url, { language, operations: Object.keys(operations), otpId })
       const ran = await runSamples(sources, {
         SERVER_KEY,
         PUBLISHABLE_KEY,
         ADMIN_TOKEN: countersign.secrets.adminTokens[0]?.token ?? '',
       })
-      for (const [section, expected] of Object.entries(EXPECTED))
+      for (const [section, expected] of Object.entries(operations))
         expect(ran[section]?.output, `${name}: ${section}`).to.match(expected)
     })
 })

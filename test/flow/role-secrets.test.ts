@@ -1,36 +1,46 @@
-// A production deployment in which each role is a process with its own secrets only, each secret in a file.
+// A production deployment in which each role is a process with its own secrets only, each secret in a file, and with users of its own at both
+// engines, which have the rights of infra/deploy/rights.ts and no others.
 import { randomBytes } from 'node:crypto'
 import process from 'node:process'
+import { type Channel, connect } from 'amqplib'
 import { expect } from 'chai'
-import type { Role } from '../../infra/config/config.ts'
+import { type Collection, MongoClient, MongoServerError } from 'mongodb'
+import { ROLES, type Role } from '../../infra/config/config.ts'
 import { ROLE_SECRETS, type SecretName } from '../../infra/config/role-secrets.ts'
+import { ACTIONS, type Action, collectionsOf } from '../../infra/deploy/rights.ts'
+import { COLLECTIONS } from '../../services/domain/collections.ts'
 import { ask, createCaller } from '../support/api-caller.ts'
-import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
+import { AMQP_URL, ENGINES_DIR, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { freshNumber, wrongCode } from '../support/flow.ts'
+import { type GuardedEngines, startGuardedEngines } from '../support/guarded-engines.ts'
 import { codeIn } from '../support/live-flow.ts'
 import { type CountersignProcess, useProcesses } from '../support/processes.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import type { Env, Site } from '../support/site.ts'
 import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
 
-const PROCESSES: readonly Role[][] = [['edge'], ['otp'], ['channel:sms'], ['webhook', 'sweeper'], ['dashboard']]
 const APP = 'app_shop'
 const key = (prefix: string): string => `${prefix}_${randomBytes(16).toString('hex')}`
 const KEYS = { serverTest: key('sk_test'), deviceTest: key('pk_test'), serverLive: key('sk_live') }
 const ADMIN_TOKEN = randomBytes(16).toString('hex')
 
-onRealEngines('roles as processes with their own secrets only', { AMQP_URL, MONGODB_URL }, () => {
-  const { site, crashing } = useProcesses()
+onRealEngines('roles as processes with their own secrets and users only', { AMQP_URL, ENGINES_DIR }, () => {
+  const { site, main } = useProcesses()
+  const running = new Map<Role, CountersignProcess>()
+  let engines: GuardedEngines
   let gateway: HttpGateway
   let backend: Receiver
   let edgeUrl = ''
-  beforeEach(async () => {
+  beforeEach(async function () {
+    // Two starts of mongod, and one of RabbitMQ's command line.
+    this.timeout(180_000)
     gateway = await startHttpGateway({ callbackUrl: () => `${edgeUrl}/callbacks/${APP}/gateway` })
     gateway.always({ receipts: ['delivered'] })
     backend = await startReceiver()
+    engines = await startGuardedEngines()
   })
-  afterEach(() => Promise.all([gateway.close(), backend.close()]))
+  afterEach(() => Promise.all([gateway.close(), backend.close(), engines.close()]))
 
   const bootstrap = () => ({
     companies: [
@@ -53,11 +63,9 @@ onRealEngines('roles as processes with their own secrets only', { AMQP_URL, MONG
   })
 
   /** One file for each secret, and none in the environment. */
-  async function secretFiles(here: Site): Promise<Record<SecretName | 'MONGODB_URL' | 'AMQP_URL', string>> {
+  async function secretFiles(here: Site): Promise<Record<SecretName, string>> {
     const keyOf = (id: string): string => `${id}:${randomBytes(32).toString('base64')}\n`
     return {
-      MONGODB_URL: await here.write('mongodb-url', `${here.env.MONGODB_URL}\n`),
-      AMQP_URL: await here.write('amqp-url', `${here.env.AMQP_URL}\n`),
       CODE_SECRETS: await here.write('code-secrets', keyOf('c')),
       DATA_KEYS: await here.write('data-keys', keyOf('d')),
       ADMIN_TOKEN: await here.write('admin-token', `${ADMIN_TOKEN}\n`),
@@ -65,36 +73,43 @@ onRealEngines('roles as processes with their own secrets only', { AMQP_URL, MONG
   }
 
   async function startRoles(): Promise<Map<Role, string>> {
-    const here = await site('real')
+    const here = await site('embedded')
     const files = await secretFiles(here)
     const settings: Env = {
       NODE_ENV: 'production',
-      MONGODB_URL: '',
-      AMQP_URL: '',
-      MONGODB_URL_FILE: files.MONGODB_URL,
-      AMQP_URL_FILE: files.AMQP_URL,
       ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
       CHANNEL_BACKOFF: '200',
       WEBHOOK_BACKOFF: '200',
       LOG_LEVEL: 'info',
     }
     const BOOTSTRAP_FILE = await here.write('bootstrap.json', bootstrap())
-    const startProcess = (roles: Role[]): CountersignProcess => {
-      const names = new Set(roles.flatMap(role => ROLE_SECRETS[role]))
-      const ownSecrets = Object.fromEntries([...names].map(name => [`${name}_FILE`, files[name]]))
-      const env = { ...settings, ...ownSecrets, ...(roles.includes('edge') ? { BOOTSTRAP_FILE } : {}) }
-      return crashing(here, { env, roles })
+    for (const role of ROLES) {
+      const ownSecrets = Object.fromEntries(ROLE_SECRETS[role].map(name => [`${name}_FILE`, files[name]]))
+      const env = {
+        ...settings,
+        ...ownSecrets,
+        MONGODB_URL_FILE: engines.file(role, 'mongodb'),
+        AMQP_URL_FILE: engines.file(role, 'amqp'),
+        ...(role === 'dashboard' ? { BOOTSTRAP_FILE } : {}),
+      }
+      running.set(role, main(here, env, [role]))
     }
-    const running = PROCESSES.map(startProcess)
-    const urls = await Promise.all(running.map(one => one.ready()))
-    return new Map(PROCESSES.flatMap((roles, at) => roles.map(role => [role, urls[at] ?? ''] as const)))
+    const urls = [...running].map(async ([role, one]) => [role, await one.ready()] as const)
+    return new Map(await Promise.all(urls))
   }
 
+  /** What a process logs where an engine refuses its user. */
+  const refusals = (): string[] =>
+    [...running.values()]
+      .flatMap(({ lines }) => lines)
+      .filter(line => /not authorized|unauthorized|access.refused|cannot do this/i.test(line))
+
   it('send, resend, verify, cancel, exchange, show states, take callbacks and deliver events', async function () {
-    this.timeout(180_000)
+    this.timeout(300_000)
     for (const name of ['CODE_SECRETS', 'DATA_KEYS', 'ADMIN_TOKEN'])
       expect(process.env[name], 'processes inherit nothing').to.equal(undefined)
     const urls = await startRoles()
+    const refusedAtStart = refusals().length
     edgeUrl = urls.get('edge') ?? ''
     const [server, device] = [createCaller(edgeUrl, KEYS.serverTest), createCaller(edgeUrl, KEYS.deviceTest)]
     const admin = (path: string) => ask(`${urls.get('dashboard')}/admin/v1${path}`, { token: ADMIN_TOKEN })
@@ -147,5 +162,88 @@ onRealEngines('roles as processes with their own secrets only', { AMQP_URL, MONG
       expect(page.status, path).to.equal(200)
     }
     expect((await ask(`${edgeUrl}/metrics`, { token: ADMIN_TOKEN })).status).to.equal(404)
+
+    // Operators work, dead letters and the client API on the dashboard's address included. No user was refused anything.
+    const { status, body: queues } = await admin('/queues')
+    expect([status, queues.every(({ consumers }: { consumers: number }) => consumers > 0)]).to.deep.equal([200, true])
+    for (const path of [
+      '/queues/channel.sms/dead',
+      `/verifications/${sent}`,
+      `/apps/${APP}/stats`,
+      '/audit',
+      '/refusals',
+    ])
+      expect((await admin(path)).status, path).to.equal(200)
+    const posted = await ask(`${urls.get('dashboard')}/admin/v1/companies`, {
+      method: 'POST',
+      token: ADMIN_TOKEN,
+      body: JSON.stringify({ name: 'Another' }),
+    })
+    expect(posted.status).to.equal(201)
+    const byDashboard = createCaller(urls.get('dashboard') ?? '', KEYS.serverTest)
+    expect((await byDashboard.send(freshNumber())).status).to.equal(200)
+    expect(refusals().slice(refusedAtStart)).to.deep.equal([])
+
+    await expectOnlyTheRightsOfTheTable()
+    await expectOnlyOwnQueues()
   })
+
+  /** Tries every action on every collection, as every role. */
+  async function expectOnlyTheRightsOfTheTable(): Promise<void> {
+    for (const role of ROLES) {
+      const client = new MongoClient(engines.url(role, 'mongodb'))
+      try {
+        const db = client.db()
+        for (const action of ACTIONS) {
+          const allowed: string[] = []
+          for (const name of Object.keys(COLLECTIONS))
+            if (await mayDo(() => TRIES[action](db.collection<{ _id: string }>(name)))) allowed.push(name)
+          expect(allowed.sort(), `${role} ${action}`).to.deep.equal([...collectionsOf(role, action)].sort())
+        }
+        const index = () => db.collection('otps').createIndex({ _id: 1 })
+        expect(await mayDo(index), `${role} makes indexes`).to.equal(role === 'sweeper')
+      } finally {
+        await client.close()
+      }
+    }
+  }
+
+  /** As the edge, which strangers reach. */
+  async function expectOnlyOwnQueues(): Promise<void> {
+    const connection = await connect(engines.url('edge', 'amqp'))
+    const isRefused = async (task: (channel: Channel) => Promise<unknown>): Promise<boolean> => {
+      const channel = await connection.createChannel()
+      channel.on('error', () => {})
+      return task(channel).then(
+        () => false,
+        error => error.code === 403,
+      )
+    }
+    try {
+      const queue = 'countersign.v1.channel.sms'
+      expect(await isRefused(channel => channel.consume(queue, () => {})), 'consumes').to.equal(true)
+      expect(await isRefused(channel => channel.purgeQueue(queue)), 'purges').to.equal(true)
+      expect(await isRefused(channel => channel.deleteQueue(queue)), 'deletes').to.equal(true)
+      expect(await isRefused(channel => channel.checkQueue(queue)), 'looks').to.equal(false)
+    } finally {
+      await connection.close()
+    }
+  }
 })
+
+/** They change nothing that is there. */
+const TRIES: Record<Action, (docs: Collection<{ _id: string }>) => Promise<unknown>> = {
+  find: docs => docs.findOne({ _id: 'none' }),
+  insert: docs => docs.insertOne({ _id: `tried-${randomBytes(8).toString('hex')}` }),
+  update: docs => docs.updateOne({ _id: 'none' }, { $set: { tried: true } }),
+  remove: docs => docs.deleteOne({ _id: 'none' }),
+}
+
+const UNAUTHORIZED = 13
+
+/** A unique index may refuse the document, which is not for lack of a right. */
+const mayDo = (task: () => Promise<unknown>): Promise<boolean> =>
+  task().then(
+    () => true,
+    error => !(error instanceof MongoServerError && error.code === UNAUTHORIZED),
+  )

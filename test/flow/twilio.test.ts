@@ -97,6 +97,25 @@ describeFlow("Twilio's API", flow => {
     expect((await twilio.fetch(sid)).body).to.include({ status: 'approved', valid: true })
   })
 
+  it('says in the headers RateLimit how far the nearest limit is used, also when it refuses', async () => {
+    const limits = { recipient: [{ max: 2, seconds: 600 }] }
+    const twilio = tenantOf(flow, await flow.createTenant({ limits, ...NO_COOLDOWN }))
+    const to = freshNumber()
+    const first = await twilio.create(to)
+    expect(first.headers.get('ratelimit')).to.match(/^"recipient";r=1;t=\d+$/)
+    expect(first.headers.get('ratelimit-policy')).to.equal('"recipient";q=2;w=600')
+    await twilio.update(to, 'canceled')
+    await twilio.create(to)
+    await twilio.update(to, 'canceled')
+    const refused = await twilio.create(to)
+    expect([refused.status, errorOf(refused)]).to.deep.equal([429, 60203])
+    expect(refused.headers.get('ratelimit')).to.match(/^"recipient";r=0;t=\d+$/)
+    const other = freshNumber()
+    await twilio.create(other)
+    const check = await twilio.check({ To: other, Code: wrongCode(await flow.waitForCode(other)) })
+    expect(check.headers.get('ratelimit')).to.match(/^"recipient_verify";r=\d+;t=\d+$/)
+  })
+
   it('knows the company and the app of a bootstrap file, whose ids hold no ULID', async () => {
     const twilio = twilioOf(flow, { company: 'cmp_flow', app: 'app_flow', key: FLOW_APP_KEYS.test })
     const { status, body } = await twilio.create(freshNumber())

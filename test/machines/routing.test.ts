@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Channel, Obstacle } from '../../machines/channels.ts'
 import {
+  costIn,
   firstUsable,
   isGeoBlocked,
   obstacle,
@@ -159,5 +160,13 @@ describe('blocked countries', () => {
   it('never block an email address', () => {
     const mail = { kind: 'email', country: null } as const
     expect(isGeoBlocked({ blocked_countries: ['GB'], allowed_countries: ['GB'] }, mail)).to.equal(false)
+  })
+})
+
+describe('the cost of a message', () => {
+  it("is the country's, else that of the other countries, else unknown", () => {
+    const cost = { GB: 0, '*': 60_000 }
+    expect([costIn(cost, 'GB'), costIn(cost, 'FR'), costIn(cost, null)]).to.deep.equal([0, 60_000, 60_000])
+    expect([costIn({ GB: 1 }, 'FR'), costIn({}, null)]).to.deep.equal([null, null])
   })
 })

@@ -21,6 +21,13 @@ export const CLIENTS: readonly Mutant[] = [
     tests: CLIENT,
   },
   {
+    fault: 'a resend that may have been executed is repeated',
+    file: 'clients/typescript/src/client.ts',
+    original: 'error.executed !== false',
+    planted: 'error.executed === true',
+    tests: CLIENT,
+  },
+  {
     fault: 'the lost answer of a right code is not asked for again',
     file: 'clients/typescript/src/client.ts',
     original: "({ status }) => status === 'approved'",

@@ -2,12 +2,55 @@
 import type { Mutant } from './mutant.ts'
 
 export const EDGE_DASHBOARD: readonly Mutant[] = [
+  // Learned routes.
+  {
+    fault: 'a change of a provider without its costs forgets them',
+    file: 'services/dashboard/providers/routes.ts',
+    original: 'input.cost_micros ?? stored?.cost_micros ?? {}',
+    planted: 'input.cost_micros ?? {}',
+    tests: ['test/services/dashboard/providers/routes.test.ts'],
+  },
+  {
+    fault: 'a flood by devices suggests an order to servers',
+    file: 'services/dashboard/learned-routes/rows.ts',
+    original: "? 'server' : 'publishable'",
+    planted: "? 'publishable' : 'server'",
+    tests: ['test/services/dashboard/learned-routes.test.ts'],
+  },
+  {
+    fault: 'a provider whose breaker is open is shown with a share',
+    file: 'services/dashboard/learned-routes/rows.ts',
+    original: '!open.has(one.name)',
+    planted: 'open.size >= 0',
+    tests: ['test/services/dashboard/learned-routes.test.ts'],
+  },
+  {
+    fault: 'a provider that is silent for devices alone looks well',
+    file: 'services/dashboard/learned-routes/rows.ts',
+    original: 'silent: facts.some(',
+    planted: 'silent: facts.slice(0, 1).some(',
+    tests: ['test/services/dashboard/learned-routes.test.ts'],
+  },
+  {
+    fault: 'the Overview blames a paused provider for being silent',
+    file: 'services/dashboard/health/routes.ts',
+    original: 'if (paused || own.length === 0) return []',
+    planted: 'if (paused === null || own.length === 0) return []',
+    tests: ['test/services/dashboard/learned-routes.test.ts'],
+  },
   // The command line.
   {
     fault: 'the command line sends the token of a profile to any address that is named',
     file: 'services/cli/profile.ts',
     original: '(profile?.url === url ? profile.token : undefined)',
     planted: 'profile?.token',
+    tests: ['test/services/cli/cli.test.ts'],
+  },
+  {
+    fault: 'the command line uses the token of the environment where a profile was named',
+    file: 'services/cli/profile.ts',
+    original: 'given.profile === undefined ? process.env : {}',
+    planted: 'given.profile === undefined || true ? process.env : {}',
     tests: ['test/services/cli/cli.test.ts'],
   },
   {
@@ -38,7 +81,35 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     planted: "if (by.app_id === '')",
     tests: ['test/flow/hooks.test.ts'],
   },
+  {
+    fault: 'a Supabase hook whose data key is missing is told that its secret is wrong',
+    file: 'services/edge/hooks/hooks.ts',
+    original: 'if (!signed && missingKey)',
+    planted: 'if (signed && missingKey)',
+    tests: ['test/flow/missing-data-keys.test.ts'],
+  },
+  {
+    fault: 'a stranger makes the process hold a large body before its signature is checked',
+    file: 'services/edge/hooks/hooks.ts',
+    original: 'readBytes(ctx, MAX_UNSIGNED_BYTES)',
+    planted: 'readBytes(ctx, MAX_UNSIGNED_BYTES + MAX_BODY_BYTES)',
+    tests: ['test/flow/hooks.test.ts'],
+  },
   // The edge.
+  {
+    fault: "Twilio's API does not say how far a limit is used",
+    file: 'services/edge/router.ts',
+    original: 'ctx.set(rateLimitHeaders(body.by, answer))',
+    planted: 'rateLimitHeaders(body.by, answer)',
+    tests: ['test/flow/twilio.test.ts'],
+  },
+  {
+    fault: 'a call that was refused for lack of time does not say that nothing was executed',
+    file: 'services/domain/errors.ts',
+    original: 'members: { executed: false }',
+    planted: 'members: {}',
+    tests: ['test/flow/admission.test.ts'],
+  },
   {
     fault: "in Twilio's API, a create while one is pending starts a second verification",
     file: 'services/otp/calls/reuse-pending.ts',

@@ -3,6 +3,78 @@ import type { Mutant } from './mutant.ts'
 
 export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   {
+    fault: 'a provider that did badly gets no message any more, so that nothing is learned of its recovery',
+    file: 'machines/routes.order.ts',
+    original: 'floor + scale * (aboveFloor[nth] ?? 0)',
+    planted: 'scale * (aboveFloor[nth] ?? 0)',
+    tests: ['test/machines/routes.order.test.ts'],
+  },
+  {
+    fault: 'exploration takes as many messages as it likes',
+    file: 'machines/routes.order.ts',
+    original: 'Math.min(1, (most - floor * (values.length - 1)) /',
+    planted: 'Math.min(1, (most + 100 - floor * (values.length - 1)) /',
+    tests: ['test/machines/routes.order.test.ts'],
+  },
+  {
+    fault: 'a provider whose price is not known counts as free',
+    file: 'machines/routes.order.ts',
+    original: 'options.every(({ cost_micros }) => cost_micros !== null)',
+    planted: 'options.some(({ cost_micros }) => cost_micros !== null)',
+    tests: ['test/machines/routes.order.test.ts'],
+  },
+  {
+    fault: 'a silent provider is the second choice',
+    file: 'machines/routes.order.ts',
+    original:
+      "const others = left.filter(({ rule }) => rule !== 'probe')\n  const silent = left.filter(({ rule }) => rule === 'probe')",
+    planted:
+      'const others = left.filter(({ share }) => share >= 0)\n  const silent = left.filter(({ share }) => share < 0)',
+    tests: ['test/machines/routes.order.test.ts'],
+  },
+  {
+    fault: 'a message counts against its provider before its user had time to approve it',
+    file: 'machines/routes.estimate.ts',
+    original: 'from: slotsFrom, until, ...decay',
+    planted: 'from: slotsFrom, until: until + HOUR_MS, ...decay',
+    tests: ['test/machines/routes.estimate.test.ts'],
+  },
+  {
+    fault: 'a good past hides that a provider is silent',
+    file: 'machines/routes.silence.ts',
+    original: 'score = Math.max(0, score + change)',
+    planted: 'score += change',
+    tests: ['test/machines/routes.silence.test.ts'],
+  },
+  {
+    fault: 'an outage of the whole country makes each of its providers silent',
+    file: 'machines/routes.silence.ts',
+    original: 'return Math.min(1, best ?? 1)',
+    planted: 'return Math.min(1, 1 + (best ?? 1))',
+    tests: ['test/machines/routes.silence.test.ts'],
+  },
+  {
+    fault: 'a long silence becomes the usual, so that it ends by itself',
+    file: 'machines/routes.silence.ts',
+    original: 'usual(since ?? slot.start)',
+    planted: 'usual(slot.start)',
+    tests: ['test/machines/routes.silence.test.ts'],
+  },
+  {
+    fault: 'a slot counts in the test for silence each time it is read',
+    file: 'machines/routes.silence.ts',
+    original: 'slot.start < judged_until || slot.start >= until',
+    planted: 'slot.start >= until',
+    tests: ['test/machines/routes.silence.test.ts'],
+  },
+  {
+    fault: 'a provider is silent in hours in which its users always approve less',
+    file: 'machines/routes.silence.ts',
+    original: 'Math.min(1, Math.max(SAME_HOURS_MIN, ofSameHours / rate))',
+    planted: 'Math.max(1, Math.min(SAME_HOURS_MIN, ofSameHours / rate))',
+    tests: ['test/machines/routes.silence.test.ts'],
+  },
+  {
     fault: 'a message that was delivered keeps the code of its caller',
     file: 'machines/message.machine.ts',
     original: 'actions: [recordReport, eraseGivenCode, notifyDelivery, replyNoted],',
@@ -117,9 +189,30 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   {
     fault: 'the bootstrap file takes the countries from a provider that it names none for',
     file: 'services/domain/bootstrap/write-to-store.ts',
-    original: 'countries: countries === undefined ? storedCountries : countries }',
-    planted: 'countries: countries ?? null }',
+    original: 'countries: countries === undefined ? before.countries : countries,',
+    planted: 'countries: countries ?? null,',
     tests: ['test/services/domain/bootstrap/apply.test.ts'],
+  },
+  {
+    fault: 'the bootstrap file takes the costs from a provider that it names none for',
+    file: 'services/domain/bootstrap/write-to-store.ts',
+    original: 'cost_micros: cost_micros ?? before.cost_micros,',
+    planted: 'cost_micros: cost_micros ?? {},',
+    tests: ['test/services/domain/bootstrap/apply.test.ts'],
+  },
+  {
+    fault: 'a message without a cost for its country looks free',
+    file: 'machines/routing.ts',
+    original: "?? cost['*'] ?? null",
+    planted: "?? cost['*'] ?? 0",
+    tests: ['test/machines/routing.test.ts'],
+  },
+  {
+    fault: 'an order is suggested by which other countries lose more than one gains',
+    file: 'machines/routes.suggestion.ts',
+    original: 'gain > (best?.gain ?? 0)',
+    planted: 'gain > (best?.gain ?? -1)',
+    tests: ['test/services/dashboard/learned-routes.test.ts'],
   },
   {
     fault: "an app's name in an own HTML part is not escaped",

@@ -13,6 +13,13 @@ export const PYTHON_CLIENT: readonly Mutant[] = [
     tests: TESTS,
   },
   {
+    fault: 'the Python client does not repeat a verify of which the service said that it was not executed',
+    file: 'clients/python/src/countersign/errors.py',
+    original: 'executed=problem.get("executed")',
+    planted: 'executed=None',
+    tests: TESTS,
+  },
+  {
     fault: 'the Python client repeats a call before the service said that it may',
     file: CALLS,
     original: '(error.retry_after or backoff / 2)',

@@ -26,7 +26,7 @@ export async function backendOnPort(start: (port: number) => Child): Promise<Bac
   return { process, url: answers.then(() => url) }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer()
   const port = await new Promise<number>(resolve =>
     server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)),

@@ -16,6 +16,7 @@ export const fullBootstrapFile = () => ({
             { id: 'key_made', kind: 'server', mode: 'live' },
           ],
           webhook: { url: 'https://shop.example/hooks', secret: 'whsec_c2VjcmV0LW9mLXRoZS1zaG9w' },
+          hooks: { supabase: { test: 'v1,whsec_c2VjcmV0LW9mLXN1cGFiYXNl' } },
           providers: [
             {
               name: 'twilio-main',

@@ -17,6 +17,7 @@ import type { Provider, RenderedMessage } from '../../services/channel/provider.
 import { createAttempts } from '../../services/channel/provider-attempts.ts'
 import { createSandboxProvider } from '../../services/channel/providers/sandbox.ts'
 import { createPublishReport } from '../../services/channel/report-publisher.ts'
+import { createRouteOrder } from '../../services/channel/route-order.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import { createTenancy } from '../../services/domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
@@ -91,16 +92,18 @@ export function createChannelActor(
     clock,
   })
   const sendApprovalReply: SendApprovalReply = () => Promise.reject(new Error('no approval reply is expected here'))
+  const apps = createCache(id => tenants.app(id), { ttlMs: 5000, maxSize: 10, clock })
   const deliver = createDeliver({
     otps: store.docs('otps'),
     sendApprovalReply,
     log,
     attempts,
     candidates,
+    orderCandidates: createRouteOrder({ facts: store.docs('route_facts'), apps, clock, log }),
     publishReport,
     clock,
     admission,
-    apps: createCache(id => tenants.app(id), { ttlMs: 5000, maxSize: 10, clock }),
+    apps,
     keyring,
     callProvider: createCallProvider({ attempts, clock, log, metrics, timeoutMs: TIMEOUT_MS }),
     policy: {

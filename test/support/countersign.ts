@@ -8,6 +8,7 @@ import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { type Engines, openEngines, type Running, type Services, start } from '../../services/main.ts'
 import { type CapturedLog, createCapturedLog } from './captured-log.ts'
 import { eventually } from './eventually.ts'
+import { SERVICES_WITHIN_RIGHTS } from './role-rights.ts'
 import { type EngineSet, type Env, freshSite, onEachEngineSet, type Site } from './site.ts'
 import { withTimeOf } from './store-time.ts'
 
@@ -62,7 +63,7 @@ export async function startCountersign(options: StartOptions): Promise<Countersi
     log: log.log,
     metrics: createMetrics(),
     engines: decorate(engines),
-    ...(services === undefined ? {} : { services }),
+    services: services ?? SERVICES_WITHIN_RIGHTS,
     ...(outbound === undefined ? {} : { outbound }),
     print: text => void printed.push(text),
   }).catch(async error => {

@@ -9,6 +9,7 @@ import { type Answer, ask, createCaller } from './api-caller.ts'
 import type { Countersign } from './countersign.ts'
 import { eventually } from './eventually.ts'
 import { type AnswerRequest, type Receiver, startReceiver } from './receiver.ts'
+import { type GivenFact, storeFacts } from './route-facts.ts'
 
 export const SAMPLE_ENV = {
   ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
@@ -110,6 +111,7 @@ export async function createSampleCompany(countersign: Countersign): Promise<Sam
   }
   const hours = statistics(Date.now())
   await store.docs('stats_hours').insert(hours)
+  await storeFacts(store, APP, Date.now(), routeFacts())
   await store.docs('refusals').insert(refusals(hours, Date.now()))
   await broker.publish('webhook.deliver', { id: 'sample', body: { event_id: 'evt_gone' } })
 
@@ -148,6 +150,7 @@ const httpProvider = (url: string, position: number): object => ({
   type: 'http',
   channel: 'sms',
   position,
+  cost_micros: { US: 6_500 + 900 * position, '*': 38_000 + 4_000 * position },
   config: { url, secret: 'whsec_c2VjcmV0IG9mIHRoZSBnYXRld2F5' },
 })
 
@@ -198,6 +201,24 @@ function refusals(hours: readonly StatsDoc[], now: number): RefusalDoc[] {
     ),
   )
 }
+
+/** One of the gateways is better nearly everywhere, and silent in Brazil. */
+const routeFacts = (): GivenFact[] =>
+  COUNTRIES.flatMap((country, at): GivenFact[] => {
+    const messages = Math.round(9_000 / (at + 1))
+    const isSilent = country === 'BR'
+    return [
+      { provider: 'main-gateway', country, messages, approved: Math.round(messages * (0.71 - at * 0.02)) },
+      {
+        provider: 'backup-gateway',
+        country,
+        messages: Math.round(messages / 6),
+        approved: Math.round((messages / 6) * (isSilent ? 0.02 : 0.84 - at * 0.02)),
+        seconds_p50: 11,
+        ...(isSilent ? { silentSince: Date.now() - HOUR_MS } : {}),
+      },
+    ]
+  })
 
 /** A month of hours with days and nights, weekends, and a bad afternoon. */
 function statistics(now: number): StatsDoc[] {

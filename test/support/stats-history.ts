@@ -63,6 +63,8 @@ function tallyOf(traffic: readonly Traffic[]): Tally {
       cellOf(tally.provider, one.provider),
     ])
       addTraffic(cell, one)
+  for (const one of traffic)
+    addTraffic(cellOf(tally.routes, `server ${one.channel} ${one.country} ${one.provider}`), one)
   return tally
 }
 

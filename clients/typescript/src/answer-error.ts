@@ -13,6 +13,7 @@ export function answerError(status: number, headers: Headers, body: unknown): er
   const waits = Number(problem.retry_after ?? headers.get('retry-after') ?? Number.NaN)
   return new kind(type, problem.detail ?? problem.title ?? `The server answered with ${status}.`, {
     status,
+    executed: problem.executed ?? null,
     problem,
     request_id: problem.request_id ?? headers.get('x-request-id') ?? '',
     retry_after: Number.isFinite(waits) ? waits : null,

@@ -1,7 +1,7 @@
 // The client of the API. Arguments and answers are objects with the API's own names.
 import { canSolve, solutionOf } from './challenge.ts'
 import { ChallengeRequiredError, ConnectionError, CountersignError } from './errors.ts'
-import { request, wasNotExecuted } from './request.ts'
+import { request } from './request.ts'
 import { createRetryBudget, retryWait } from './retries.ts'
 import type {
   CancelRequest,
@@ -18,8 +18,9 @@ import type {
 } from './types.ts'
 
 export interface CountersignOptions {
-  /** A server key (`sk_…`) on your backend, a publishable one (`pk_…`) in apps and pages. */
-  key: string
+  /** A server key (`sk_…`) on your backend, a publishable one (`pk_…`) in apps and pages. Undefined, as a variable of the environment may
+   *  be, is refused at once. */
+  key: string | undefined
   /** Where Countersign runs, such as `https://otp.example.com`. */
   baseUrl: string
   /** How long to wait for one answer, in milliseconds; 15 s by default. The server itself answers within some 10 s. */
@@ -57,7 +58,7 @@ interface Call {
 export class Countersign {
   /** Codes that were made elsewhere. */
   readonly messages: { send(message: MessageRequest, options?: SendOptions): Promise<Message> }
-  readonly #options: Required<CountersignOptions>
+  readonly #options: Required<CountersignOptions> & { key: string }
   readonly #budget = createRetryBudget()
 
   constructor({ key, baseUrl, timeout = 15_000, maxRetries = 2, fetch: send = fetch }: CountersignOptions) {
@@ -149,7 +150,7 @@ export class Countersign {
         this.#budget.succeeded()
         return answer
       } catch (error) {
-        if (!isOutcomeUnknown(error) || (repeats === 'unexecuted' && !wasNotExecuted(error))) throw error
+        if (!isOutcomeUnknown(error) || (repeats === 'unexecuted' && error.executed !== false)) throw error
         const wait = retryWait(repetition, error.retry_after, Math.random())
         if (wait === null || repetition >= maxRetries || !this.#budget.take()) throw error
         await pause(wait, signal)

@@ -11,13 +11,15 @@ export class CountersignError extends Error {
   readonly request_id: string
   /** In how many seconds the call may be repeated; null where the answer does not say. */
   readonly retry_after: number | null
+  /** False: certainly nothing was executed, so that any call may be repeated. Null: not known. */
+  readonly executed: boolean | null
   /** The answer's body, with members that only some types have: `otp_status`, `cause`, `channels`, `challenge`. */
   readonly problem: Partial<Problem>
 
   constructor(
     type: string,
     message: string,
-    { status = 0, request_id = '', retry_after = null, problem = {}, cause }: ErrorFacts = {},
+    { status = 0, request_id = '', retry_after = null, executed = null, problem = {}, cause }: ErrorFacts = {},
   ) {
     super(message, cause === undefined ? {} : { cause })
     this.name = type
@@ -25,6 +27,7 @@ export class CountersignError extends Error {
     this.status = status
     this.request_id = request_id
     this.retry_after = retry_after
+    this.executed = executed
     this.problem = problem
   }
 
@@ -43,6 +46,7 @@ interface ErrorFacts {
   status?: number
   request_id?: string
   retry_after?: number | null
+  executed?: boolean | null
   problem?: Partial<Problem>
   cause?: unknown
 }

@@ -33,7 +33,7 @@ export async function request(send: typeof fetch, { url, ...init }: Request, lim
     if (cause instanceof CountersignError) throw cause
     signal?.throwIfAborted()
     const message = ending.signal.aborted ? `No answer within ${timeout} ms.` : 'The server could not be reached.'
-    throw new ConnectionError('ConnectionError', message, { cause })
+    throw new ConnectionError('ConnectionError', message, { cause, executed: wasNotSent(cause) ? false : null })
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', end)
@@ -52,9 +52,7 @@ function parse(text: string): unknown {
 const NOT_CONNECTED =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused)$/
 
-/** Whether the call certainly was not executed. An answer of the server says so in its detail. */
-export function wasNotExecuted({ cause, problem }: CountersignError): boolean {
-  if (problem.detail?.endsWith('Nothing was executed.')) return true
+function wasNotSent(cause: unknown): boolean {
   const { code, cause: deeper } = (cause ?? {}) as { code?: unknown; cause?: { code?: unknown } }
   return [code, deeper?.code].some(one => typeof one === 'string' && NOT_CONNECTED.test(one))
 }

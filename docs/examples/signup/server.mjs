@@ -1,6 +1,6 @@
 // A sign-up page whose visitors prove their number or address with <countersign-verify>. The page gets a token. This backend exchanges it
 // with a server key, and only that answer is proof.
-//   npm install countersign
+//   npm install ../path/to/countersign-0.2.0.tgz    (docs/clients.md says how it is made)
 //   COUNTERSIGN_URL=http://localhost:3000 SERVER_KEY=sk_test_… PUBLISHABLE_KEY=pk_test_… node server.mjs
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'

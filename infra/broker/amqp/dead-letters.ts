@@ -11,7 +11,7 @@ import { withChannel } from './channel.ts'
 import type { Connection } from './connection.ts'
 import { deadLetterOf, messageProperties, metaOf, positionOf } from './envelope.ts'
 import type { Publisher } from './publisher.ts'
-import type { QueueNames } from './queues.ts'
+import { falseFor, type QueueNames } from './queues.ts'
 
 export interface DeadLetterOptions {
   connection: Connection
@@ -162,13 +162,7 @@ export async function countDeadLetters(channel: Channel, name: string, clock: Cl
 
 /** False while another connection has the lock. RabbitMQ has then closed the channel. */
 const takeLock = (channel: Channel, lock: string): Promise<boolean> =>
-  channel.assertQueue(lock, { exclusive: true, durable: false }).then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof Error && 'code' in error && error.code === RESOURCE_LOCKED) return false
-      throw error
-    },
-  )
+  channel.assertQueue(lock, { exclusive: true, durable: false }).then(() => true, falseFor(RESOURCE_LOCKED))
 
 const RESOURCE_LOCKED = 405
 

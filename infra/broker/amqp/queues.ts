@@ -3,8 +3,6 @@
 import type { Channel, Options } from 'amqplib'
 import type { CallQueue, Queue, Topology, WorkQueue } from '../topology.ts'
 
-/** Holds a version, which must change when the arguments of a queue change. */
-export const DEFAULT_PREFIX = 'countersign.v1'
 export const DEFAULT_DELIVERY_LIMIT = 20
 
 export interface QueueNames {
@@ -76,9 +74,42 @@ export async function assertQueues(channel: Channel, declarations: Declaration[]
   for (const { name, options } of declarations) await channel.assertQueue(name, options)
 }
 
-/** In a cluster a transient queue can be declared on another node at once when its node is lost, which suits calls. RabbitMQ 4.3 forbids
- *  transient queues. */
-function refusesTransientQueues({ connection }: Channel): boolean {
-  const [major = 0, minor = 0] = connection.serverProperties.version.split('.').map(Number)
-  return major > 4 || (major === 4 && minor >= 3)
+/** Runs a task on a channel of its own: RabbitMQ closes the channel of a call that it refuses. */
+export type OnChannel = <T>(task: (channel: Channel) => Promise<T>) => Promise<T>
+
+/** Declares all queues. RabbitMQ asks for the right to configure a queue even where the queue exists, and a user with the rights of one role
+ *  has it for the queues of that role alone. Such a process looks which queues exist, and declares only those that are missing. */
+export async function declareAll(onChannel: OnChannel, queues: Queues): Promise<void> {
+  const mayDeclare = await onChannel(channel =>
+    assertQueues(channel, queues.all(channel)).then(() => true, falseFor(ACCESS_REFUSED)),
+  )
+  if (mayDeclare) return
+  let left = await onChannel(async channel => queues.all(channel))
+  for (;;) {
+    const missing = await onChannel(channel => firstMissing(channel, left))
+    if (missing === undefined) return
+    await onChannel(channel => assertQueues(channel, [missing]))
+    left = left.slice(left.indexOf(missing) + 1)
+  }
 }
+
+async function firstMissing(channel: Channel, declarations: Declaration[]): Promise<Declaration | undefined> {
+  for (const declaration of declarations)
+    if (!(await channel.checkQueue(declaration.name).then(() => true, falseFor(NOT_FOUND)))) return declaration
+}
+
+const ACCESS_REFUSED = 403
+export const NOT_FOUND = 404
+
+/** For a call that RabbitMQ may refuse with this code. Other errors are thrown. */
+export const falseFor =
+  (code: number) =>
+  (error: unknown): false => {
+    if (error instanceof Error && 'code' in error && error.code === code) return false
+    throw error
+  }
+
+/** In a cluster a transient queue can be declared on another node at once when its node is lost, which suits calls. RabbitMQ 4 deprecates
+ *  transient queues, and 4.3 refuses them. */
+const refusesTransientQueues = ({ connection }: Channel): boolean =>
+  Number.parseInt(connection.serverProperties.version, 10) >= 4

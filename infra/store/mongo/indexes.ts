@@ -1,6 +1,8 @@
-// Creates the declared indexes, and drops those that are declared as retired. Any other index that exists is kept. One that exists with other
-// options is an error that names it: the code relies on unique and fast indexes, and a starting process must not decide to drop one.
+// Creates the declared indexes, and drops those that are declared as retired; where the user may not, checks that it is done. Any other index
+// that exists is kept. One that exists with other options is an error that names it: the code relies on unique and fast indexes, and a
+// starting process must not decide to drop one.
 import { type Db, type IndexDescription, MongoServerError } from 'mongodb'
+import { Unavailable } from '../../unavailable.ts'
 import { keyOf } from '../index-coverage.ts'
 import type { CollectionSpec, Collections, Index } from '../store.ts'
 import { isDuplicate } from './errors.ts'
@@ -10,12 +12,12 @@ export async function ensureIndexes(db: Db, collections: Collections): Promise<v
   // A majority is enough: a member that is down must not delay a start.
   const options = setName ? { commitQuorum: 'majority' as const } : {}
   const makeIndexes = async (name: string, spec: CollectionSpec): Promise<void> => {
-    await dropRetired(db, name, spec)
     const indexes = indexDescriptionsOf(spec)
-    if (indexes.length === 0) return
     try {
-      await db.collection(name).createIndexes(indexes, options)
+      await dropRetired(db, name, spec)
+      if (indexes.length > 0) await db.collection(name).createIndexes(indexes, options)
     } catch (error) {
+      if (isUnauthorized(error)) return requireIndexes(db, name, spec)
       if (!isRefusal(error)) throw error
       // The error does not say which index was refused, so they are created one by one.
       for (const index of indexes)
@@ -23,6 +25,17 @@ export async function ensureIndexes(db: Db, collections: Collections): Promise<v
     }
   }
   await Promise.all(Object.entries(collections).map(([name, spec]) => makeIndexes(name, spec)))
+}
+
+/** For a user that may not create indexes, as those of most roles (infra/deploy/rights.ts): waits for the process that does. */
+async function requireIndexes(db: Db, name: string, spec: CollectionSpec): Promise<void> {
+  const found = (await unlessGone(db.collection(name).indexes(), [])).map(index => index.name)
+  const missing = indexDescriptionsOf(spec).some(index => !found.includes(index.name))
+  const left = (spec.retired ?? []).some(index => found.includes(describe(index).name))
+  if (missing || left)
+    throw new Unavailable(
+      `the indexes of ${name} are not made yet, and this user may not make them: the role sweeper does`,
+    )
 }
 
 /** Looks first, because a database user without the right to drop an index may start where there is none. */
@@ -64,11 +77,15 @@ function describe(index: Index): IndexDescription {
   }
 }
 
+const UNAUTHORIZED = 13
 const INDEX_OPTIONS_CONFLICT = 85
 const INDEX_KEY_SPECS_CONFLICT = 86
 
 const isConflict = (error: unknown): boolean =>
   error instanceof MongoServerError && [INDEX_OPTIONS_CONFLICT, INDEX_KEY_SPECS_CONFLICT].includes(Number(error.code))
+
+export const isUnauthorized = (error: unknown): boolean =>
+  error instanceof MongoServerError && error.code === UNAUTHORIZED
 
 const isRefusal = (error: unknown): boolean => isConflict(error) || isDuplicate(error)
 

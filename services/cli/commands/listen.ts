@@ -1,8 +1,10 @@
 // `listen` hands the events of an app to an address that only this machine reaches. The server signs them with a secret that this program has
 // made; nothing is stored there about it, so there is nothing to remove at the end.
 import { randomBytes } from 'node:crypto'
+import process from 'node:process'
+import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { bodyOf, callServer, reasonOf, type Schemas } from '../api.ts'
 import { Unreachable } from '../failures.ts'
 import { printable, printLine, printNote } from '../output.ts'
@@ -15,6 +17,7 @@ interface ListenOptions {
   secret?: string
 }
 
+const SECRET_VARIABLE = 'COUNTERSIGN_WEBHOOK_SECRET'
 const POLL_MS = 1_000
 /** An event may be stored this long after it happened. */
 const LATE_MS = 60_000
@@ -27,9 +30,13 @@ export function addListen(program: Command, session: Session): void {
   const listen = program
     .command('listen <app> <address>')
     .description('hand the events of an app to a local address, until Control-C')
-    .option('--secret <secret>', 'that signs; a new one by default')
-    .action(async (id: string, address: string, { secret = newSecret() }: ListenOptions) => {
+    .addOption(
+      // Other users of the machine can read the arguments of a process.
+      new Option('--secret <secret>', 'that signs, - reads it from stdin; a new one by default').env(SECRET_VARIABLE),
+    )
+    .action(async (id: string, address: string, { secret: given }: ListenOptions) => {
       const target = parseUrl(address)
+      const secret = (given === '-' ? (await text(process.stdin)).trim() : given) || newSecret()
       const api = session.api()
       const fetchEvents = async (since: number, known: string[]): Promise<SignedEvent[]> => {
         const body = { secret, since: new Date(since).toISOString(), known }
@@ -39,7 +46,7 @@ export function addListen(program: Command, session: Session): void {
       const inbox = createInbox(await serverTime(session.connection().url))
       for (let old = await inbox.read(fetchEvents); old.length > 0; old = await inbox.read(fetchEvents))
         for (const event of old) inbox.finish(event)
-      printNote(`Signing secret: ${secret}`)
+      if (!given) printNote(`Signing secret: ${secret}`)
       printNote(`Events of ${id} go to ${target}.`)
       for (;;) {
         await wait(POLL_MS)
@@ -54,7 +61,7 @@ export function addListen(program: Command, session: Session): void {
   examples(
     listen,
     'listen app_… http://localhost:4000/hooks',
-    'listen app_… http://localhost:4000/hooks --secret whsec_…',
+    'listen app_… http://localhost:4000/hooks --secret - < secret',
   )
 }
 

@@ -2,7 +2,7 @@
 // Out: causes that concern this app. Users of a company may read it, so it has no figures of a queue, which carries the messages of all
 // companies.
 import { createCache } from '../../../infra/cache.ts'
-import { isoTimeOrNull } from '../../../infra/iso-time.ts'
+import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import { CHANNELS, type Channel } from '../../../machines/channels.ts'
 import { endpointLife } from '../../../machines/endpoint.step.ts'
 import { findBreakers } from '../../domain/breakers/documents.ts'
@@ -59,6 +59,21 @@ function createReadCauses({ store, broker, clock }: Pick<AdminDeps, 'store' | 'b
     })
   }
 
+  async function silentProviders(app_id: string): Promise<HealthCause[]> {
+    const [providers, stored] = await Promise.all([
+      findProviders(store, app_id),
+      store.docs('route_facts').get([app_id]),
+    ])
+    const silent = (stored.get(app_id)?.facts ?? []).filter(({ silence }) => silence.since !== null)
+    return providers.flatMap(({ name, channel, paused }) => {
+      const own = silent.filter(fact => fact.provider === name && fact.channel === channel)
+      if (paused || own.length === 0) return []
+      const countries = [...new Set(own.flatMap(({ country }) => country ?? []))]
+      const since = Math.min(...own.map(({ silence }) => silence.since ?? Infinity))
+      return [{ ...NOTHING, cause: 'provider_silent', provider: name, channel, countries, since: isoTime(since) }]
+    })
+  }
+
   async function webhookCauses(app_id: string): Promise<HealthCause[]> {
     const endpoints = await findEndpoints(store.docs('webhooks'), app_id)
     const pauses = endpoints.filter(({ status }) => status === 'paused').map(one => endpointLife(one).context.paused)
@@ -79,6 +94,7 @@ function createReadCauses({ store, broker, clock }: Pick<AdminDeps, 'store' | 'b
       depthOf('otp.calls'),
       stoppedChannels(app_id),
       openProviders(app_id),
+      silentProviders(app_id),
       webhookCauses(app_id),
     ])
     // A call that no process takes is forgotten soon, so none need wait.

@@ -13,17 +13,20 @@ const cause = z
         'webhooks_stopped',
         'provider_open',
         'provider_half_open',
+        'provider_silent',
         'endpoint_paused',
       ])
       .meta({
         id: 'HealthCauseType',
         description:
-          '`verifications_stopped`: no process takes calls, so they are answered with 503. `channel_stopped`: messages of the app wait, and no process of their channel runs. `webhooks_stopped`: events wait, and no process delivers them. `provider_open`: the provider failed too often and is not called. `provider_half_open`: one call tests such a provider. `endpoint_paused`: the webhook endpoint is not called.',
+          '`verifications_stopped`: no process takes calls, so they are answered with 503. `channel_stopped`: messages of the app wait, and no process of their channel runs. `webhooks_stopped`: events wait, and no process delivers them. `provider_open`: the provider failed too often and is not called. `provider_half_open`: one call tests such a provider. `provider_silent`: the provider accepts messages, and hardly anyone types the code; the others come first. `endpoint_paused`: the webhook endpoint is not called.',
       }),
-    channel: channel
-      .nullable()
-      .meta({ description: 'Of `channel_stopped`, `provider_open` and `provider_half_open`.' }),
-    provider: z.string().nullable().meta({ description: 'Of `provider_open` and `provider_half_open`: its name.' }),
+    channel: channel.nullable().meta({ description: 'Of `channel_stopped`, and of a provider.' }),
+    provider: z.string().nullable().meta({ description: 'The name of the provider.' }),
+    countries: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Of `provider_silent` alone: where it is. Empty for messages of no country.' }),
     reason: pauseReason.nullable().meta({ description: 'Of `endpoint_paused`.' }),
     since: timeSchema('Null where it is not known.').nullable(),
   })

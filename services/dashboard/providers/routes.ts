@@ -14,6 +14,7 @@ import { addressIn } from '../../domain/tenancy/provider-destinations.ts'
 import {
   channelProblems,
   MAX_PROVIDERS_PER_APP,
+  providerCost,
   providerCountries,
   providerName,
   soleChannel,
@@ -37,6 +38,7 @@ const providerBody = z.strictObject({
   position: z.int().min(0).max(MAX_POSITION).optional(),
   paused: z.boolean().optional(),
   countries: providerCountries.optional(),
+  cost_micros: providerCost.optional(),
   /** Whether it is meant that users can no longer sign in by email. */
   confirm: z.boolean().optional(),
   config: z.unknown().optional(),
@@ -50,6 +52,7 @@ const example: ProviderAnswer = {
   position: 0,
   paused: false,
   countries: null,
+  cost_micros: { GB: 42000, '*': 60000 },
   config: { account_sid: 'AC0123456789abcdef0123456789abcdef', auth_token: 'hmac:pnN2nQ-x', from: '+15005550006' },
   breaker: { state: 'closed', since: '2030-01-31T12:00:00.000Z', processes: 2 },
 }
@@ -90,7 +93,7 @@ export const providerOperations = [
     stepUp: true,
     summary: 'Create or change a provider',
     description:
-      'The config is replaced, except for its secrets: those that are omitted are kept, unless the destination changes. When `config` is omitted and the provider exists with the same type, the stored config is kept as it is; so are `position`, `paused` and `countries` when they are omitted. A provider that is given the `position` of another of its channel comes before it: that one moves by one, and so do those that follow it without a gap. A name has 1 to 63 of a–z, 0–9, `-` and `_`.',
+      'The config is replaced, except for its secrets: those that are omitted are kept, unless the destination changes. When `config` is omitted and the provider exists with the same type, the stored config is kept as it is; so are `position`, `paused`, `countries` and `cost_micros` when they are omitted. A provider that is given the `position` of another of its channel comes before it: that one moves by one, and so do those that follow it without a gap. A name has 1 to 63 of a–z, 0–9, `-` and `_`.',
     body: {
       schema: providerBody,
       documentedAs: providerBody
@@ -103,6 +106,10 @@ export const providerOperations = [
           countries: providerCountries
             .optional()
             .meta({ description: 'The countries whose numbers it serves, ISO 3166-1 alpha-2; null: all.' }),
+          cost_micros: providerCost.optional().meta({
+            description:
+              'What the vendor charges for a message, in micro-units: by ISO 3166-1 alpha-2 code, `*` for the other countries.',
+          }),
           confirm: z.boolean().optional().meta({
             description:
               "Needed to pause the last email provider of the dashboard's own app, which sends sign-in codes.",
@@ -140,6 +147,7 @@ export const providerOperations = [
           rev: stored ? stored.rev + 1 : 0,
           paused: input.paused ?? stored?.paused ?? false,
           countries: input.countries === undefined ? (stored?.countries ?? null) : input.countries,
+          cost_micros: input.cost_micros ?? stored?.cost_micros ?? {},
           position: input.position ?? stored?.position ?? (all.at(-1)?.position ?? -1) + 1,
           config: kept ?? keyring.seal(JSON.stringify(config), providerContext(_id)),
         }
@@ -211,8 +219,8 @@ function makeRoom(all: readonly Provider[], { _id, channel, position }: Provider
 async function writeProvider({ store }: AdminDeps, stored: Provider | undefined, next: Provider): Promise<boolean> {
   const docs = store.docs('providers')
   if (!stored) return (await docs.insert([next]))[0] === 'inserted'
-  const { channel, type, position, paused, countries, config } = next
-  const update = { $set: { channel, type, position, paused, countries, config } }
+  const { channel, type, position, paused, countries, cost_micros, config } = next
+  const update = { $set: { channel, type, position, paused, countries, cost_micros, config } }
   return (await docs.change([{ _id: next._id, rev: stored.rev, update }]))[0] === 'won'
 }
 

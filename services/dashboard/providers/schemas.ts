@@ -36,6 +36,10 @@ export const provider = z
     countries: z.array(z.string()).nullable().meta({
       description: 'The countries whose numbers it serves; null: all. Recipients without a country are served.',
     }),
+    cost_micros: z.record(z.string(), z.int()).meta({
+      description:
+        'What the vendor charges for a message, in micro-units by country; `*` holds where the country has no entry. Empty where it is not known.',
+    }),
     position: z.int().meta({ description: 'Providers are tried in the order of positions, then of names.' }),
     config: jsonObject.nullable().meta({
       description: 'With fingerprints in place of secrets. Null when its data key is no longer configured.',

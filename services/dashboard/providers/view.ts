@@ -10,8 +10,8 @@ import type { StoredConfig } from './changes.ts'
 import type { ProviderAnswer } from './schemas.ts'
 
 export const withoutConfig = (provider: Provider) => {
-  const { name, type, position } = provider
-  return { name, type, position, ...scopeOf(provider) }
+  const { name, type, position, cost_micros = {} } = provider
+  return { name, type, position, ...scopeOf(provider), cost_micros }
 }
 
 /** Null when its data key is no longer configured. */

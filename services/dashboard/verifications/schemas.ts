@@ -101,6 +101,9 @@ export const timelineEntry = z
     delivery_id: z.string().optional().meta({ description: 'The message.' }),
     generation: z.int().optional().meta({ description: 'The generation of the code in it.' }),
     provider: z.string().nullable().optional().meta({ description: 'The provider; null when none took the message.' }),
+    because: z.string().optional().meta({
+      description: 'Why the provider came first, where that is not because it is the first in the list.',
+    }),
     round: z.int().optional().meta({ description: 'Providers and endpoints are called in rounds.' }),
     call: z.int().optional().meta({ description: 'Which call of this provider it is in its round.' }),
     result: callResult.nullable().optional().meta({ description: 'How the call ended; null while it is under way.' }),

@@ -6,6 +6,7 @@ import type { Delivery, Otp, SavedStatus } from '../../../machines/otp.ts'
 import { type AttemptDoc, END_OF_ROUND } from '../../domain/verifications/documents.ts'
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
 import { eventId } from '../../domain/webhooks/event-ids.ts'
+import { reasonWords } from '../learned-routes/words.ts'
 import type { TimelineEntryAnswer } from './schemas.ts'
 
 export interface TimelineInput {
@@ -49,7 +50,8 @@ function deliveryEntries(delivery: Delivery): TimelineEntry[] {
   const queued = { at: created_at, happened: 'delivery.queued', delivery_id, channel, generation }
   if (status === 'queued') return [queued]
   const provider = delivery.provider ?? null
-  const reported = { at: updated_at, happened: `delivery.${status}`, delivery_id, channel, provider }
+  const because = delivery.because ? { because: reasonWords(delivery.because) } : {}
+  const reported = { at: updated_at, happened: `delivery.${status}`, delivery_id, channel, provider, ...because }
   return [queued, status === 'failed' ? { ...reported, ...failureOf(delivery) } : reported]
 }
 

@@ -1,6 +1,7 @@
 // In: a bootstrap file that keeps the schema and the rules. Out: the same file with every member present, null where the file has none.
 import type { Channel } from '../../../machines/channels.ts'
 import type { KeyKind, Mode } from '../../../machines/otp.ts'
+import type { ProviderCost } from '../../../machines/routing.ts'
 import { canonicalCidr } from '../address-lists/cidr.ts'
 import type { AddressClass } from '../address-lists/documents.ts'
 import { type Price, priceId } from '../money/documents.ts'
@@ -25,6 +26,8 @@ export interface BootstrapProvider {
   type: ProviderType
   /** Undefined: as stored. */
   countries: string[] | null | undefined
+  /** Undefined: as stored. */
+  cost_micros: ProviderCost | undefined
   config: unknown
 }
 
@@ -39,6 +42,8 @@ export interface BootstrapApp {
   settings: SettingsInput | null
   keys: BootstrapKey[]
   webhook: BootstrapWebhook | null
+  /** Of the modes that the file names; null removes one. */
+  supabase: { [M in Mode]?: string | null | undefined }
   providers: BootstrapProvider[] | null
 }
 
@@ -78,12 +83,13 @@ export const completeBootstrap = (file: BootstrapFile): Bootstrap => ({
   ip_lists: file.ip_lists ? distinct(file.ip_lists.map(completeRange)) : null,
 })
 
-const completeApp = ({ id, name, settings, keys, webhook, providers }: RawApp): BootstrapApp => ({
+const completeApp = ({ id, name, settings, keys, webhook, hooks, providers }: RawApp): BootstrapApp => ({
   id,
   name: name ?? null,
   settings: settings ?? null,
   keys: (keys ?? []).map(completeKey),
   webhook: webhook ? { url: webhook.url, secret: webhook.secret ?? null } : null,
+  supabase: { live: hooks?.supabase?.live, test: hooks?.supabase?.test },
   providers: providers?.map(completeProvider) ?? null,
 })
 
@@ -95,11 +101,12 @@ const completeKey = (raw: RawKey): BootstrapKey => ({
   key: raw.key ?? null,
 })
 
-const completeProvider = ({ name, type, channel, countries, config }: RawProvider): BootstrapProvider => ({
+const completeProvider = ({ name, type, channel, countries, cost_micros, config }: RawProvider): BootstrapProvider => ({
   name,
   type,
   channel: required(channel ?? soleChannel(type)),
   countries,
+  cost_micros,
   config: config === undefined ? {} : config,
 })
 

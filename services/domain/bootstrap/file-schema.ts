@@ -3,10 +3,11 @@
 import { z } from 'zod'
 import { canonicalCidr } from '../address-lists/cidr.ts'
 import { ADDRESS_CLASSES } from '../address-lists/documents.ts'
+import { hookSecret } from '../tenancy/hook-secrets.ts'
 import { priceSchema } from '../tenancy/price-schema.ts'
 import { check } from '../tenancy/problems.ts'
 import { PROVIDER_TYPES } from '../tenancy/provider-types/list.ts'
-import { MAX_PROVIDERS_PER_APP, providerCountries, providerName } from '../tenancy/providers.ts'
+import { MAX_PROVIDERS_PER_APP, providerCost, providerCountries, providerName } from '../tenancy/providers.ts'
 import { fileSettingsSchema, type SettingsInput } from '../tenancy/settings.ts'
 import { channel, shownName, webAddress, webhookSecret } from '../tenancy/value-schemas.ts'
 
@@ -38,6 +39,14 @@ const key = z.strictObject({
   key_file: z.string().optional(),
 })
 
+/** The secret of each mode, or a file that holds it; key-files.ts reads it. */
+const supabaseHook = z.strictObject({
+  live: hookSecret.optional(),
+  live_file: z.string().optional(),
+  test: hookSecret.optional(),
+  test_file: z.string().optional(),
+})
+
 const webhook = z.strictObject({ url: webAddress, secret: webhookSecret.optional() })
 
 const provider = z.strictObject({
@@ -45,6 +54,7 @@ const provider = z.strictObject({
   channel: channel.optional(),
   type: z.enum(PROVIDER_TYPES),
   countries: providerCountries.optional(),
+  cost_micros: providerCost.optional(),
   config: z.unknown().optional(),
 })
 
@@ -54,6 +64,7 @@ const app = z.strictObject({
   settings: settings.optional(),
   keys: z.array(key).optional(),
   webhook: webhook.optional(),
+  hooks: z.strictObject({ supabase: supabaseHook.optional() }).optional(),
   providers: z.array(provider).max(MAX_PROVIDERS_PER_APP).optional(),
 })
 

@@ -7,11 +7,20 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { TargetInspector } from '../../../infra/outbound/target-inspector.ts'
 import { ensure, replaceAll, sameJson } from '../../../infra/store/ensure.ts'
+import { MODES } from '../../../machines/otp.ts'
 import { replaceBootstrapLists } from '../address-lists/bootstrap-lists.ts'
 import type { CountersignStore } from '../collections.ts'
 import { openAccount } from '../money/batches.ts'
 import { hashApiKey, keyDocument, last4Of, newApiKey } from '../tenancy/api-keys.ts'
-import { type ApiKey, findProviders, providerContext, providerId } from '../tenancy/documents.ts'
+import {
+  type ApiKey,
+  type App,
+  findProviders,
+  hookSecretContext,
+  providerContext,
+  providerId,
+} from '../tenancy/documents.ts'
+import { sealHookSecret } from '../tenancy/hook-secrets.ts'
 import { type WebhookEndpoint, type WebhookSecret, webhookSecretContext } from '../webhooks/documents.ts'
 import { createWebhookSecret, newWebhookSecret } from '../webhooks/new-secret.ts'
 import { withCurrent } from '../webhooks/secrets.ts'
@@ -82,13 +91,15 @@ const ensureCompany = ({ id, name, balance }: BootstrapCompany, { store, clock }
     update: stored => (name === null || name === stored.name ? null : { $set: { name } }),
   })
 
-const ensureApp = ({ id, name, settings }: BootstrapApp, companyId: string, { store, clock }: BootstrapDeps) =>
-  ensure(store.docs('apps'), id, {
+const ensureApp = (app: BootstrapApp, companyId: string, { store, keyring, clock }: BootstrapDeps) => {
+  const { id, name, settings } = app
+  return ensure(store.docs('apps'), id, {
     create: () => ({
       _id: id,
       company_id: companyId,
       name: name ?? id,
       settings: settings ?? {},
+      ...hookSecretChange(app, undefined, keyring),
       created_at: clock.now(),
       rev: 0,
     }),
@@ -96,10 +107,27 @@ const ensureApp = ({ id, name, settings }: BootstrapApp, companyId: string, { st
       const changed = {
         ...(name === null || name === stored.name ? {} : { name }),
         ...(settings === null || sameJson(settings, stored.settings) ? {} : { settings }),
+        ...hookSecretChange(app, stored.hook_secrets, keyring),
       }
       return Object.keys(changed).length === 0 ? null : { $set: changed }
     },
   })
+}
+
+/** Sealed anew only where the file's secret is another: every sealing gives another text. */
+function hookSecretChange(
+  { id: app_id, supabase }: BootstrapApp,
+  stored: App['hook_secrets'] = {},
+  keyring: BootstrapDeps['keyring'],
+): Pick<App, 'hook_secrets'> {
+  const changed = MODES.flatMap(mode => {
+    const [secret, sealed] = [supabase[mode], stored[mode] ?? null]
+    const opened = sealed === null ? null : unsealOrNull(keyring, sealed, hookSecretContext(app_id, mode))
+    const isSame = secret === null ? sealed === null : secret === opened
+    return secret === undefined || isSame ? [] : [[mode, sealHookSecret(keyring, secret, { app_id, mode })]]
+  })
+  return changed.length === 0 ? {} : { hook_secrets: { ...stored, ...Object.fromEntries(changed) } }
+}
 
 async function ensureProviders(
   appId: string,
@@ -107,7 +135,7 @@ async function ensureProviders(
   { store, keyring }: BootstrapDeps,
 ) {
   const docs = store.docs('providers')
-  for (const [position, { name, channel, type, countries, config }] of fromFile.entries()) {
+  for (const [position, { name, channel, type, countries, cost_micros, config }] of fromFile.entries()) {
     const id = providerId(appId, name)
     const sealed = () => keyring.seal(JSON.stringify(config), providerContext(id))
     // A config that cannot be unsealed counts as different, and is replaced by the file's.
@@ -121,20 +149,28 @@ async function ensureProviders(
         type,
         position,
         countries: countries ?? null,
+        cost_micros: cost_micros ?? {},
         config: sealed(),
         rev: 0,
       }),
       // What the file does not name stays as it is stored. A pause is an operator's, and the file cannot end it.
       update: stored => {
         const same = sameJson(opened(stored.config), config)
-        const { countries: storedCountries = null } = stored
-        const wanted = { channel, type, position, countries: countries === undefined ? storedCountries : countries }
-        const inPlace = sameJson(wanted, {
+        const before = {
           channel: stored.channel,
           type: stored.type,
           position: stored.position,
-          countries: storedCountries,
-        })
+          countries: stored.countries ?? null,
+          cost_micros: stored.cost_micros ?? {},
+        }
+        const wanted = {
+          channel,
+          type,
+          position,
+          countries: countries === undefined ? before.countries : countries,
+          cost_micros: cost_micros ?? before.cost_micros,
+        }
+        const inPlace = sameJson(wanted, before)
         return same && inPlace ? null : { $set: { ...wanted, ...(same ? {} : { config: sealed() }) } }
       },
     })

@@ -4,25 +4,18 @@ import type { RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { OpsEventType } from '../../../machines/webhook-events.ts'
 
-/** `ops.provider_silent` is not told yet. */
-export const NOTICE_TYPES = [
-  'ops.balance_low',
-  'ops.endpoint_paused',
-  'ops.provider_open',
-] as const satisfies readonly OpsEventType[]
-
-export type NoticeType = (typeof NOTICE_TYPES)[number]
-
 export interface NoticeDoc extends RevisedDoc {
   /** Names the incident: what is wrong, and how often it was before (`incidentName`). Unique, so that processes that see the same incident
    *  write one notice. */
   incident: string
-  type: NoticeType
+  type: OpsEventType
   company_id: string
   /** Absent where it is about the company. */
   app_id?: string
   /** What it is about: a company or an endpoint by its id, a provider by its name. */
   subject: string
+  /** Where it was so when it began, of `ops.provider_silent`. */
+  countries?: string[]
   at: number
   /** When it was last seen, to within some minutes. */
   seen_at: number

@@ -220,6 +220,10 @@ export const problemDetails = z
       .meta({ description: 'On `ValidationError`: the problems with the request.' }),
     scope: limitScope.optional().meta({ description: 'On 429: which limit was hit.' }),
     retry_after: z.int().min(1).optional().meta({ description: 'On 429: seconds, as in Retry-After.' }),
+    executed: z.boolean().optional().meta({
+      description:
+        'On 503: `false` where nothing was executed, so that any call may be repeated. Absent where that is not known.',
+    }),
     otp_status: otpStatus.optional().meta({
       description: 'On `OtpNotPendingError`, and on `ResendNotAllowedError` with the cause `not_pending`: its state.',
     }),

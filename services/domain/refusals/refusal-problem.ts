@@ -9,6 +9,7 @@ export function refusalProblem({
   detail,
   scope,
   retry_after_ms,
+  executed,
   otp_status,
   cause,
   challenge,
@@ -20,6 +21,7 @@ export function refusalProblem({
     members: {
       ...(scope === undefined ? {} : { scope }),
       ...(seconds === undefined || error === 'ServiceUnavailableError' ? {} : { retry_after: seconds }),
+      ...(executed === undefined ? {} : { executed }),
       ...(otp_status === undefined ? {} : { otp_status }),
       ...(cause === undefined ? {} : { cause }),
       ...(challenge === undefined ? {} : { challenge: { ...challenge, expires_at: isoTime(challenge.expires_at) } }),

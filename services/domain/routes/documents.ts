@@ -1,12 +1,55 @@
-// What is stored about learned routes. The OTP actor counts messages by hour and by slot, the sweeper makes facts from the counts, and the
-// channel processes and the admin API read the facts.
+// What is stored about learned routes. The OTP actor counts messages by slot here, and by hour beside the other statistics of the hour
+// (`StatsDoc.routes`), so that both are counted again together. The sweeper makes facts from the counts, and the channel processes and the
+// admin API read the facts.
 import type { RevisedDoc } from '../../../infra/store/docs.ts'
+import { collection, type StoreOf } from '../../../infra/store/store.ts'
+import { HOUR_MS } from '../../../infra/time.ts'
 import type { RouteFact } from '../../../machines/routes.ts'
+import { encodeSlots, type Slots, type StoredSlots } from './slots.ts'
+
+/** Ten minutes of an app's live messages. Nothing counts them again: what a process that died had not stored is missing here. */
+export interface RouteSlotsDoc extends RevisedDoc {
+  app_id: string
+  /** When the ten minutes begin. */
+  start: number
+  slots: StoredSlots
+  /** When counts were last added, by the clock of the process that did: the sweeper finds what is new by it. */
+  changed_at: number
+  purge_at: Date
+}
+
+/** Longer than a code lives, so that the last message of a slot is judged before its document goes. */
+export const SLOTS_RETENTION_MS = 4 * HOUR_MS
+
+export const slotsId = (app_id: string, start: number): string =>
+  `${app_id}:${new Date(start).toISOString().slice(0, 16)}`
+
+export const newSlotsDoc = (app_id: string, start: number, slots: Slots, changed_at: number): RouteSlotsDoc => ({
+  _id: slotsId(app_id, start),
+  app_id,
+  start,
+  slots: encodeSlots(slots, start),
+  changed_at,
+  purge_at: new Date(start + SLOTS_RETENTION_MS),
+  rev: 1,
+})
 
 /** An app's facts: one document, so that a channel process learns all of an app with one read. */
 export interface RouteFactsDoc extends RevisedDoc {
   /** When the facts were made. */
   at: number
   facts: RouteFact[]
+  /** How many of the routes are silent; absent where none is. */
+  silent?: number
   purge_at: Date
 }
+
+export const ROUTE_COLLECTIONS = {
+  route_slots: collection<RouteSlotsDoc>({ indexes: [{ fields: { changed_at: 1 } }], purged: true }),
+  route_facts: collection<RouteFactsDoc>({
+    indexes: [{ fields: { silent: 1 }, partial: { silent: { $gt: 0 } } }],
+    purged: true,
+  }),
+}
+
+export type RouteStore = StoreOf<typeof ROUTE_COLLECTIONS>

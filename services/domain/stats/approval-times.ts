@@ -40,11 +40,14 @@ function sumBySteps(times: ApprovalTimes): number {
 }
 
 /** Null without an approval. Of an even number, the lower of the two in the middle. */
-export function medianSeconds(times: ApprovalTimes): number | null {
+export const medianSeconds = (times: ApprovalTimes): number | null => secondsOfShare(times, 0.5)
+
+/** The time in which this share of the approvals came; null without an approval. */
+export function secondsOfShare(times: ApprovalTimes, share: number): number | null {
   if (times.length === 0) return null
   const total = sumBySteps(times)
   if (total <= 0) return null
-  let left = Math.ceil(total / 2)
+  let left = Math.ceil(total * share)
   for (let step = 0; step < STEPS; step += 1) {
     left -= countOfStep[step] ?? 0
     if (left <= 0) return SECONDS_OF_STEP[step] ?? null

@@ -14,12 +14,18 @@ import { addApproval, addCount, type Cell, type Cells, type Count, cellOf, isZer
 export const DIMENSIONS = ['channel', 'country', 'provider'] as const
 export type Dimension = (typeof DIMENSIONS)[number]
 
-export type Tally = Record<Dimension, Cells>
+/** `routes`: the counts of learned routes, see ../routes/contribution.ts. */
+export type Tally = Record<Dimension | 'routes', Cells>
 
-export const newTally = (): Tally => ({ channel: new Map(), country: new Map(), provider: new Map() })
+export const newTally = (): Tally => ({
+  channel: new Map(),
+  country: new Map(),
+  provider: new Map(),
+  routes: new Map(),
+})
 
 /** Whether its counts add up to nothing, as after a change that takes out what it adds. */
-export const isZero = (tally: Tally): boolean => DIMENSIONS.every(name => isZeroCells(tally[name]))
+export const isZero = (tally: Tally): boolean => Object.values(tally).every(isZeroCells)
 
 /** A receipt counts if it comes within this time of the start; no code lives that long. So an hour is final some time after it ended, and
  *  can be counted again. */
@@ -97,9 +103,15 @@ function addMessage(tally: Tally, otp: Otp, delivery: Delivery, startedAt: numbe
   }
   addToAll(cells, 'sent', by)
   // A message without a receipt that counts is in no other count.
-  if (delivery.status === 'sent' || delivery.updated_at >= startedAt + RECEIPTS_COUNT_FOR_MS) return
+  if (delivery.status === 'sent' || !isInTime(delivery, startedAt)) return
   addToAll(cells, delivery.status === 'delivered' ? 'delivered' : 'undelivered', by)
 }
+
+const isInTime = ({ updated_at }: Delivery, startedAt: number): boolean =>
+  updated_at < startedAt + RECEIPTS_COUNT_FOR_MS
+
+export const isDeliveredInTime = (delivery: Delivery, startedAt: number): boolean =>
+  delivery.status === 'delivered' && isInTime(delivery, startedAt)
 
 const firstProvider = (otp: Otp): string | undefined => otp.deliveries[0]?.provider
 
@@ -110,7 +122,7 @@ const countedOutcome = (value: SavedStatus): Count | null =>
   value === 'approved' || value === 'failed' || value === 'expired' ? value : null
 
 /** Whether a provider took the message: one that failed afterwards names the provider. */
-const wasSent = ({ status, provider }: Pick<Delivery, 'status' | 'provider'>): boolean =>
+export const wasSent = ({ status, provider }: Pick<Delivery, 'status' | 'provider'>): boolean =>
   status === 'sent' || status === 'delivered' || (status === 'failed' && provider !== undefined)
 
 const cellsOf = (tally: Tally, channel: Channel, otp: Otp, provider: string | undefined): Cell[] => [

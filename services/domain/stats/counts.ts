@@ -35,6 +35,8 @@ export const REST = '*'
 
 /** More than there are countries, and three times the providers that an app can have. */
 const MAX_CELLS = 300
+/** More than an app with three providers in each country uses. */
+export const MAX_ROUTES = 2_000
 /** From this length on, approvals are summed up. */
 const MAX_APPROVALS = 2_000
 
@@ -43,10 +45,10 @@ const INDEX = Object.fromEntries(COUNTS.map((name, at) => [name, at])) as Record
 /** Written as a literal, because a query makes tens of thousands of cells: a zero for each of COUNTS. */
 export const newCell = (): Cell => ({ counts: [0, 0, 0, 0, 0, 0, 0, 0, 0], approvals: [] })
 
-export function cellOf(cells: Cells, value: string): Cell {
+export function cellOf(cells: Cells, value: string, max = MAX_CELLS): Cell {
   const found = cells.get(value)
   if (found) return found
-  if (cells.size >= MAX_CELLS && value !== REST) return cellOf(cells, REST)
+  if (cells.size >= max && value !== REST) return cellOf(cells, REST)
   const cell = newCell()
   cells.set(value, cell)
   return cell
@@ -69,8 +71,8 @@ export function addCell(to: Cell, added: Cell): void {
     addApproval(to, added.approvals[at] ?? 0, added.approvals[at + 1] ?? 0)
 }
 
-export function addCells(to: Cells, added: Cells): void {
-  for (const [value, cell] of added) addCell(cellOf(to, value), cell)
+export function addCells(to: Cells, added: Cells, max = MAX_CELLS): void {
+  for (const [value, cell] of added) addCell(cellOf(to, value, max), cell)
 }
 
 const isEmpty = ({ counts, approvals }: Cell): boolean => approvals.length === 0 && counts.every(count => count === 0)
@@ -93,9 +95,9 @@ function encode(counts: readonly number[], approvals: ApprovalTimes): string {
   return text
 }
 
-export function decodeCells(stored: StoredCells): Cells {
+export function decodeCells(stored: StoredCells, max = MAX_CELLS): Cells {
   const cells: Cells = new Map()
-  addStoredCells(stored, value => cellOf(cells, value))
+  addStoredCells(stored, value => cellOf(cells, value, max))
   return cells
 }
 

@@ -13,6 +13,8 @@ export interface StatsDoc extends RevisedDoc {
   /** When the hour or day begins. */
   start: number
   by: Record<Dimension, StoredCells>
+  /** Counts of learned routes; absent in days, and in hours of releases that did not count them. */
+  routes?: StoredCells
   /** Refused sends by country. They have no verification, so nothing can count them again. */
   refused: Record<string, number>
   /** Set when verifications of the hour were erased: it cannot be counted again, and keeps what was counted. */

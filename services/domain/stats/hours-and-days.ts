@@ -2,7 +2,7 @@
 import type { Mode } from '../../../machines/otp.ts'
 import { STATS_DAY_RETENTION_MS, STATS_HOUR_RETENTION_MS } from '../retention.ts'
 import { DIMENSIONS, type Dimension, newTally, type Tally } from './contribution.ts'
-import { addCells, decodeCells, encodeCells, type StoredCells } from './counts.ts'
+import { addCells, decodeCells, encodeCells, MAX_ROUTES, type StoredCells } from './counts.ts'
 import { dayId, hourId, type StatsDoc } from './documents.ts'
 
 export interface StatsOwner {
@@ -20,13 +20,19 @@ export const storedTally = (tally: Tally): Record<Dimension, StoredCells> => ({
   provider: encodeCells(tally.provider),
 })
 
+/** The members of an hour that its verifications make. */
+export const storedHour = (tally: Tally): Required<Pick<StatsDoc, 'by' | 'routes'>> => ({
+  by: storedTally(tally),
+  routes: encodeCells(tally.routes),
+})
+
 export function newHour({ app_id, mode, start }: StatsOwner, tally: Tally, refused: Refused): StatsDoc {
   return {
     _id: hourId(app_id, mode, start),
     app_id,
     mode,
     start,
-    by: storedTally(tally),
+    ...storedHour(tally),
     refused,
     purge_at: new Date(start + STATS_HOUR_RETENTION_MS),
     rev: 1,
@@ -63,12 +69,24 @@ export function withAdded(doc: StatsDoc, tally: Tally, refused: Refused): Pick<S
   return { by: storedTally(sum), refused: allRefused }
 }
 
+/** The same for an hour, which has the counts of routes too. */
+export function hourWithAdded(
+  doc: StatsDoc,
+  tally: Tally,
+  refused: Refused,
+): Pick<StatsDoc, 'by' | 'routes' | 'refused'> {
+  const routes = decodeCells(doc.routes ?? '', MAX_ROUTES)
+  addCells(routes, tally.routes, MAX_ROUTES)
+  return { ...withAdded(doc, tally, refused), routes: encodeCells(routes) }
+}
+
 function addStored(to: Tally, { by }: StatsDoc): void {
   for (const name of DIMENSIONS) addCells(to[name], decodeCells(by[name]))
 }
 
 export function addTally(to: Tally, added: Tally): void {
   for (const name of DIMENSIONS) addCells(to[name], added[name])
+  addCells(to.routes, added.routes, MAX_ROUTES)
 }
 
 export function addRefused(to: Refused, added: Refused): void {

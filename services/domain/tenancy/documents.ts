@@ -4,7 +4,7 @@ import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { KeyKind, Mode } from '../../../machines/otp.ts'
-import type { ProviderScope } from '../../../machines/routing.ts'
+import type { ProviderCost, ProviderScope } from '../../../machines/routing.ts'
 import type { Account } from '../money/documents.ts'
 import type { WEBHOOK_COLLECTIONS } from '../webhooks/documents.ts'
 import type { ProviderType } from './provider-types/list.ts'
@@ -70,6 +70,8 @@ export interface Provider extends RevisedDoc {
   paused?: boolean
   /** The countries whose numbers it serves. Absent or null: all of them. */
   countries?: string[] | null
+  /** What the vendor charges for a message by country, in micro-units. Absent: unknown. */
+  cost_micros?: ProviderCost
   /** Sealed JSON of the config as it was written. */
   config: string
 }

@@ -1,7 +1,7 @@
 // What an app's provider may be: its name, the channel it serves, and how its config is parsed and completed.
 import { z } from 'zod'
 import type { Channel } from '../../../machines/channels.ts'
-import { country } from '../../../machines/settings.values.ts'
+import { country, countryOrAll } from '../../../machines/settings.values.ts'
 import { resolveDefaults } from './parse-stored.ts'
 import { type CheckResult, check, type InputProblem } from './problems.ts'
 import { configSchema } from './provider-configs.ts'
@@ -24,12 +24,18 @@ export const providerName = z
   .string()
   .regex(PROVIDER_NAME, 'must be 1 to 63 of a–z, 0–9, "-" and "_", the first a letter or digit')
 
+/** A thousand units of the currency. */
+const MAX_COST_MICROS = 1e9
+
 /** Null: all countries. */
 export const providerCountries = z
   .array(country)
   .min(1, 'must name a country, or be null for all of them')
   .refine(codes => new Set(codes).size === codes.length, 'names a country twice')
   .nullable()
+
+/** What the vendor charges for a message, in micro-units; `*`: in each country that has no entry of its own. */
+export const providerCost = z.record(countryOrAll, z.int().min(0).max(MAX_COST_MICROS))
 
 /** The channel of a type that serves only one: operators need not name it. */
 export const soleChannel = (type: ProviderType): Channel | undefined =>

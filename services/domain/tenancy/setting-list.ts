@@ -67,7 +67,7 @@ export function withoutDefault(schema: z.core.$ZodType): z.core.$ZodType {
 
 function kindOf(member: z.ZodType) {
   const schema = withoutDefault(member)
-  const { unit } = member.meta() as { unit?: 'duration' | 'percent' }
+  const { unit } = member.meta() as { unit?: 'duration' | 'percent' | 'amount' }
   if (schema instanceof z.ZodBoolean) return 'switch'
   if (schema instanceof z.ZodEnum) return 'choice'
   if (schema instanceof z.ZodNumber) return unit ?? 'number'

@@ -7,7 +7,7 @@ import { type Keyring, MissingKey, Unsealable } from '../../../infra/crypto/keyr
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import { MODES, type Mode } from '../../../machines/otp.ts'
-import type { ProviderScope } from '../../../machines/routing.ts'
+import type { ProviderCost, ProviderScope } from '../../../machines/routing.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import {
   findEndpoints,
@@ -36,7 +36,8 @@ export interface TenantApp {
 }
 
 /** A union that `type` discriminates. */
-export type TenantProvider = { app_id: string; name: string } & ProviderScope & TypedProviderConfig
+export type TenantProvider = { app_id: string; name: string; cost_micros: ProviderCost } & ProviderScope &
+  TypedProviderConfig
 
 /** `life`: to be read with `endpointLife` of machines/endpoint.step.ts. */
 export interface TenantWebhook
@@ -55,12 +56,20 @@ export interface AppProviders {
   unreadable: UnreadableProvider[]
 }
 
+export interface HookSecrets {
+  company_id: string
+  /** For each mode that has one. */
+  secrets: { mode: Mode; secret: string }[]
+  /** Of a secret that cannot be read now. */
+  missingKey: MissingKey | null
+}
+
 export interface Tenancy {
   /** Null for a revoked key, and for a key of a closed app or company. */
   keyByHash(hash: string): Promise<ApiKey | null>
   app(id: string): Promise<TenantApp | null>
-  /** The secrets of the hooks that call an app, for each mode that has one. Null for an app that is unknown or closed. */
-  hookSecrets(appId: string): Promise<{ company_id: string; secrets: { mode: Mode; secret: string }[] } | null>
+  /** The secrets of the hooks that call an app. Null for an app that is unknown or closed. */
+  hookSecrets(appId: string): Promise<HookSecrets | null>
   providersOf(appId: string, channel?: Channel): Promise<AppProviders>
   /** The oldest first. */
   webhooks(appId: string): Promise<TenantWebhook[]>
@@ -101,23 +110,27 @@ export const createTenancy = ({
     if (!app?.hook_secrets || isClosed(app)) return null
     const { company_id, hook_secrets } = app
     if (isClosed((await store.docs('companies').get([company_id])).get(company_id))) return null
-    const secrets = MODES.flatMap(mode => {
-      const sealed = hook_secrets[mode]
-      const secret = sealed ? unsealOrNull(keyring, sealed, hookSecretContext(appId, mode)) : null
-      return secret === null ? [] : [{ mode, secret }]
-    })
-    return { company_id, secrets }
+    const found: HookSecrets = { company_id, secrets: [], missingKey: null }
+    for (const mode of MODES)
+      try {
+        const sealed = hook_secrets[mode]
+        if (sealed) found.secrets.push({ mode, secret: keyring.unseal(sealed, hookSecretContext(appId, mode)) })
+      } catch (error) {
+        if (!(error instanceof Unsealable)) throw error
+        if (error instanceof MissingKey) found.missingKey = error
+      }
+    return found
   },
 
   async providersOf(appId, channel) {
     const stored = await findProviders(store, appId)
     const result: AppProviders = { providers: [], unreadable: [] }
     for (const provider of stored) {
-      const { _id, app_id, name, type, config } = provider
+      const { _id, app_id, name, type, cost_micros = {}, config } = provider
       if (channel !== undefined && provider.channel !== channel) continue
       try {
         const written: unknown = JSON.parse(keyring.unseal(config, providerContext(_id)))
-        result.providers.push({ app_id, name, ...scopeOf(provider), ...resolveProvider(type, written) })
+        result.providers.push({ app_id, name, cost_micros, ...scopeOf(provider), ...resolveProvider(type, written) })
       } catch (error) {
         if (!(error instanceof Unsealable)) throw error
         if (error instanceof MissingKey) result.unreadable.push({ name, ...scopeOf(provider), problem: error })

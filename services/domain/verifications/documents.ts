@@ -83,6 +83,8 @@ export interface Grant {
   by: string
   call: number
   granted: number
+  /** The counter's `last_at` before; null without one, absent where it was not asked for. */
+  last_at?: number | null
 }
 
 /** A counter: its sliding windows, by `s<seconds>`; those of a recipient's messages by `messages_s<seconds>`. */
@@ -93,6 +95,8 @@ export interface CounterDoc extends Doc {
   /** The latest grant of each process. */
   grants?: Grant[]
   locked_until?: number
+  /** When it was last counted; kept in the counters of a recipient's sends alone, see `isRepeated` (../routes/contribution.ts). */
+  last_at?: number
   purge_at: Date
 }
 

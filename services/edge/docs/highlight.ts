@@ -34,7 +34,7 @@ const GRAMMARS: Record<Language | 'json', { comment?: string; string: string; ke
   python: {
     comment: '#[^\\n]*',
     string: '"""[\\s\\S]*?"""|[fb]?"(?:\\\\.|[^"\\\\\\n])*"',
-    keyword: word('import', 'if', 'not', 'raise', 'def', 'return', 'and', 'True', 'False', 'None'),
+    keyword: word('import', 'from', 'if', 'not', 'raise', 'def', 'return', 'and', 'True', 'False', 'None'),
   },
   go: {
     comment: '//[^\\n]*',

@@ -19,7 +19,7 @@ import type { RefusalLog } from '../../domain/refusals/refusal-log.ts'
 import { TENANT_CACHE, type Tenancy } from '../../domain/tenancy/tenancy.ts'
 import { validationProblem } from '../../domain/validation-problem.ts'
 import { isSignedBy } from '../../domain/webhooks/standard-signature.ts'
-import type { Answer } from '../answers.ts'
+import type { Answer, createUnsealed } from '../answers.ts'
 import type { Calls } from '../calls.ts'
 import { createRecordRefusal } from '../record-refusal.ts'
 import { problemsOf } from '../validation.ts'
@@ -34,18 +34,21 @@ export interface HookDeps {
   calls: Pick<Calls, 'createMessage'>
   /** By the API key of the request. */
   authenticate(ctx: Context): Promise<Identity>
-  ask(call: OtpCall, trace: Trace): Promise<OtpAnswer>
+  callOtp(ctx: Context, call: OtpCall): Promise<OtpAnswer>
   respond(answer: OtpAnswer, trace: Trace): Answer
+  unsealed: ReturnType<typeof createUnsealed>
 }
 
 /** Both send the whole user along. */
 const MAX_BODY_BYTES = 256 * 1024
+/** Of a caller who is known only when the whole body is read: anybody can make the process hold this much. */
+const MAX_UNSIGNED_BYTES = 32 * 1024
 const APP_ID = /^app_[0-9A-Za-z]{1,64}$/
 /** In place of an API key, in the record of refusals. */
 const SUPABASE_KEY_ID = 'supabase'
 
 export function createHookRouter(deps: HookDeps): Router {
-  const { tenancy, clock, refusals, calls, authenticate, ask, respond } = deps
+  const { tenancy, clock, refusals, calls, authenticate, callOtp, respond, unsealed } = deps
   const readJson = createReadJson(MAX_BODY_BYTES)
   const secrets = createCache(app_id => tenancy.hookSecrets(app_id), { ...TENANT_CACHE, clock })
   const recordRefusal = createRecordRefusal(refusals, 'message')
@@ -62,7 +65,7 @@ export function createHookRouter(deps: HookDeps): Router {
     const trace = traceOf(ctx)
     for (const [nth, message] of messages.entries()) {
       const key = idempotencyKey === '' ? '' : `${idempotencyKey}:${nth}`
-      const answered = await recorded(ctx, by, async () => ask(calls.createMessage(message, by, key), trace))
+      const answered = await recorded(ctx, by, async () => callOtp(ctx, calls.createMessage(message, by, key)))
       const { otp_id } = respond(answered, trace)
       describeRequest(ctx, { otp_id })
     }
@@ -78,24 +81,28 @@ export function createHookRouter(deps: HookDeps): Router {
     ctx.body = {}
   }
 
-  /** Null when the signature is wrong. */
-  async function identifySupabase(ctx: Context, body: Uint8Array): Promise<Identity | null> {
+  async function identifySupabase(ctx: Context, body: Uint8Array): Promise<Identity> {
     const { app_id = '' } = ctx.params
     const app = APP_ID.test(app_id) ? await secrets.get(app_id) : null
     const request = { id: ctx.get('webhook-id'), timestamp: ctx.get('webhook-timestamp'), body }
     const signed = app?.secrets.find(({ secret }) =>
       isSignedBy(secret, request, ctx.get('webhook-signature'), clock.now()),
     )
-    if (!app || !signed) return null
+    // Its secret may be the one that cannot be read now: a login that is told 401 takes its secret for wrong.
+    const { missingKey } = app ?? {}
+    if (!signed && missingKey)
+      unsealed(traceOf(ctx), () => {
+        throw missingKey
+      })
+    if (!app || !signed) throw httpException(401, 'The signature is missing, wrong or old.')
     return { key_id: SUPABASE_KEY_ID, kind: 'server', company_id: app.company_id, app_id, mode: signed.mode }
   }
 
   const supabase: Middleware = async ctx => {
     ctx.set('Cache-Control', 'no-store')
     try {
-      const body = await readBytes(ctx, MAX_BODY_BYTES)
+      const body = await readBytes(ctx, MAX_UNSIGNED_BYTES)
       const by = await identifySupabase(ctx, body)
-      if (by === null) throw httpException(401, 'The signature is missing, wrong or old.')
       const messages = await recorded(ctx, by, async () => {
         const json = parseJson(body.toString())
         if (!json.ok) throw httpException(400, `The body is ${json.message}.`)

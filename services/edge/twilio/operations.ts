@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { createOpenApiDocument, type OpenApiDocument } from '../../../infra/openapi/document.ts'
 import type { ApiOperation, ApiParameter, ApiRefusal } from '../../../infra/openapi/operation.ts'
 import { SAMPLE_NUMBER } from '../../../machines/sample-number.ts'
+import { rateLimitAnswerHeaders } from '../openapi/parameters.ts'
 import { bodyOf, TWILIO_ERRORS, type TwilioError } from './errors.ts'
 import * as schemas from './schemas.ts'
 
@@ -76,19 +77,23 @@ const nameParameter: ApiParameter = {
 
 interface Declaration extends Pick<ApiOperation, 'id' | 'method' | 'path' | 'summary' | 'description'> {
   form?: { schema: z.ZodObject; example: Record<string, string> }
-  answer: { status: 200 | 201; schema: z.ZodType; example: unknown }
+  answer: Pick<ApiOperation['answers'][number], 'headers'> & { status: 200 | 201; schema: z.ZodType; example: unknown }
   refusals?: readonly ApiRefusal[]
 }
 
-const operation = ({ form, answer, refusals = [], path, ...rest }: Declaration): ApiOperation => ({
+const operation = ({
+  form,
+  answer: { example, ...answer },
+  refusals = [],
+  path,
+  ...rest
+}: Declaration): ApiOperation => ({
   ...rest,
   path: `${SERVICE}${path}`,
   security: [['basic']],
   parameters: path.includes('{name}') ? [serviceParameter, nameParameter] : [serviceParameter],
   request: form ? { ...form, required: true, mediaType: 'application/x-www-form-urlencoded' } : null,
-  answers: [
-    { status: answer.status, description: rest.summary, schema: answer.schema, examples: { answer: answer.example } },
-  ],
+  answers: [{ ...answer, description: rest.summary, examples: { answer: example } }],
   refusals: [...EVERY_REFUSAL, ...(form ? FORM_REFUSALS : []), ...refusals],
 })
 
@@ -100,7 +105,12 @@ export const TWILIO_OPERATIONS = {
     summary: 'Start a verification',
     description: 'While one of the recipient is pending, it is sent again, within the rules of a resend.',
     form: { schema: schemas.newVerification, example: { To: SAMPLE_NUMBER, Channel: 'sms', DeviceIp: '203.0.113.7' } },
-    answer: { status: 201, schema: schemas.verificationResource, example: verification },
+    answer: {
+      status: 201,
+      headers: rateLimitAnswerHeaders,
+      schema: schemas.verificationResource,
+      example: verification,
+    },
     refusals: [
       refusalOf(TWILIO_ERRORS.sendsSpent, 'All sends of the verification are spent, or too many for the recipient.'),
       refusalOf(TWILIO_ERRORS.cooldown, 'Created again in the cooldown.'),
@@ -136,7 +146,7 @@ export const TWILIO_OPERATIONS = {
     summary: 'Check a code',
     description: 'A wrong code is an answer: `valid` is false.',
     form: { schema: schemas.newCheck, example: { To: SAMPLE_NUMBER, Code: '123456' } },
-    answer: { status: 201, schema: schemas.checkResource, example: checked },
+    answer: { status: 201, headers: rateLimitAnswerHeaders, schema: schemas.checkResource, example: checked },
     refusals: [refusalOf(TWILIO_ERRORS.checksSpent, 'All its checks are spent, or too many codes were wrong.')],
   }),
 } satisfies Record<string, ApiOperation>

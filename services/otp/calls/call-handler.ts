@@ -94,7 +94,7 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
   async function answerOrRefuse(received: ReceivedCall, call: OtpCall): Promise<OtpAnswer> {
     const { id, expired, trace } = received
     const result: CallResult = expired()
-      ? { answer: refusal('ServiceUnavailableError', EXPIRED_DETAIL) }
+      ? { answer: { ...refusal('ServiceUnavailableError', EXPIRED_DETAIL), executed: false } }
       : await handle(id, call, trace).catch(error => ({ answer: answerError(id, call, error, trace) }))
     recordRefusal(call, result, trace)
     return result.answer

@@ -33,6 +33,8 @@ export interface NewOtpInput {
   circumstances: SendCircumstances | undefined
   prices: Prices
   trace: Trace | undefined
+  /** Learned routes leave it out. */
+  isUnlearned?: boolean
 }
 
 const SALT_BYTES = 16
@@ -80,6 +82,7 @@ export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Cl
     delivery_id: newId('dlv', at),
     prices,
     link: linkFor(keyring, { otp_id, locale, whatsapp }, app),
+    ...(input.isUnlearned ? { unlearned: true } : {}),
   })
   const doc: OtpDoc = {
     _id: otp_id,

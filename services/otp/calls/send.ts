@@ -15,6 +15,7 @@ import { freeChannel } from '../../../machines/routing.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { refusedRecipient } from '../../domain/refusals/refused-recipient.ts'
 import { retentionMs } from '../../domain/retention.ts'
+import { isRepeated } from '../../domain/routes/contribution.ts'
 import type { MetadataIndexDoc, OtpDoc } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import { mailboxIndexes, recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
@@ -187,7 +188,13 @@ export const createSend = (deps: SendDeps) => {
     const { guarded, movedTo } = await askFraudGuard(counted, input, draft, challenge)
     if (guarded.refusal) return { refusal: guarded.refusal }
 
-    const doc = movedTo === null ? draft : newOtpDocument(deps, { ...input, plan: { ...plan, channel: movedTo } })
+    const isRecent = isRepeated(counted.last_at, deps.clock.now())
+    // Nothing is learned from test messages, nor from those whose code the caller made.
+    const isUnlearned = (guarded.suspected || isRecent) && call.by.mode === 'live' && plan.givenCode === null
+    const doc =
+      movedTo === null && !isUnlearned
+        ? draft
+        : newOtpDocument(deps, { ...input, plan: { ...plan, channel: movedTo ?? plan.channel }, isUnlearned })
     const paid = await chainReservations(guarded, () => pay(doc, input))
     return paid.refusal ? { refusal: paid.refusal } : { ...paid, doc }
   }

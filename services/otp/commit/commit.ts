@@ -12,6 +12,7 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import { LOST, retryAfterLostRace, TooManyRaces } from '../../../infra/store/lost-race.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { Refusal } from '../../../machines/calls.ts'
+import { leaveUnlearned } from '../../../machines/otp.changes.ts'
 import { isMessage } from '../../../machines/otp.queries.ts'
 import { type OtpCommand, type Step, step } from '../../../machines/otp.step.ts'
 import type { Reply } from '../../../machines/otp.ts'
@@ -65,8 +66,9 @@ export function createCommit({ otps, relay, recentOtps, clock, onChange }: Commi
         return null
       }
       const command = await intent.command(doc)
-      const next = step(doc, command)
-      const refusal = next.changed ? await reserved.take(next, doc) : undefined
+      const stepped = step(doc, command)
+      const { refusal, suspected } = stepped.changed ? await reserved.take(stepped, doc) : NO_RESERVATION
+      const next = suspected ? withoutLearning(stepped) : stepped
       if (next.changed && !refusal) {
         const effects = outboxEntries(doc, next.effects, command.at, intent.trace)
         const added = effects.filter(isInOutbox)
@@ -113,7 +115,7 @@ const owns = (owner: AppMode | null, { app_id, mode, context }: OtpDoc): boolean
 
 /** Keeps the reservation of a change from one try to the next, so that a lost race does not count or pay twice. */
 function createReservationKeeper({ reserve }: Pick<Intent, 'reserve'>): {
-  take(next: Step, doc: OtpDoc): Promise<Refusal | undefined>
+  take(next: Step, doc: OtpDoc): Promise<Reservation>
   undo(): Promise<void>
 } {
   let reserved: { reservation: Reservation; delivery: string | undefined } | null = null
@@ -128,13 +130,19 @@ function createReservationKeeper({ reserve }: Pick<Intent, 'reserve'>): {
       const delivery = newDeliveryOf(doc, next)
       // A payment belongs to one delivery. After a lost race the step may make another one, perhaps at another price.
       if (reserved && (reserved.delivery !== delivery || reserved.reservation.forOneTry)) await undo()
-      if (reserved) return undefined
+      if (reserved) return reserved.reservation
       const reservation = (await reserve?.(next, doc)) ?? NO_RESERVATION
       if (!reservation.refusal) reserved = { reservation, delivery }
-      return reservation.refusal
+      return reservation
     },
   }
 }
+
+/** Nothing is learned from a verification with a message that the guard suspects. It is no step of the machine. */
+const withoutLearning = (next: Step): Step => ({
+  ...next,
+  saved: { ...next.saved, context: leaveUnlearned(next.saved.context) },
+})
 
 const newDeliveryOf = (doc: OtpDoc, { saved }: Step): string | undefined =>
   saved.context.deliveries.length > doc.context.deliveries.length

@@ -156,11 +156,11 @@ export function createFraudGuard({
     const { verdict, score, reasons } = judgement
     if (verdict === 'pass') return PASSED
     const slowed = await applyVerdict(otp, groups, judgement)
-    if (!slowed.refusal) return slowed
+    if (!slowed.refusal) return { ...slowed, suspected: true }
     const moved = action === 'free_channel' && free !== otp.channel ? free : null
     recordDecision(input, { verdict, score, reasons }, moved)
-    if (mode === 'record') return PASSED
-    return moved === null ? slowed : { ...PASSED, moved }
+    if (mode === 'record') return { ...PASSED, suspected: true }
+    return moved === null ? slowed : { ...PASSED, moved, suspected: true }
   }
 
   function recordDecision(

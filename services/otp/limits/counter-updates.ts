@@ -22,7 +22,13 @@ export interface CounterUpdateDeps {
 
 /** `otherKeys`: the former keys under which the counter exists too. What is granted must be counted under them as well. */
 export type UpdateResult =
-  | { granted: true; locked_ms: number; use: RuleUse | undefined; otherKeys: readonly string[] }
+  | {
+      granted: true
+      locked_ms: number
+      use: RuleUse | undefined
+      last_at: number | undefined
+      otherKeys: readonly string[]
+    }
   | Extract<TakeResult, { granted: false }>
 
 const ONE_UPDATE_AT_A_TIME = { maxSize: 10_000, parallel: 1 }
@@ -33,12 +39,13 @@ export function createCounterUpdate({ counters, clock }: CounterUpdateDeps): (li
   let calls = 0
 
   /** Asks for `count` grants under one limit. */
-  const grantMany = ({ key, formerKeys = [], rules }: Limit, count: number): Promise<UpdateResult[]> =>
+  const grantMany = (limit: Limit, count: number): Promise<UpdateResult[]> =>
     retryAfterLostRace('a counter', async () => {
+      const { key, formerKeys = [], rules } = limit
       const now = clock.now()
       calls += 1
       const call = { by, call: calls }
-      const [answer] = await counters.update([{ ids: [key], update: grantUpdate(rules, count, now, call) }])
+      const [answer] = await counters.update([{ ids: [key], update: grantUpdate(limit, count, now, call) }])
       // The other counters are read after this one was counted. So of two processes that count under different keys at once, at least
       // one finds the other's counter.
       const found = answer === 'updated' ? await counters.get([key, ...formerKeys]) : NONE_FOUND
@@ -49,10 +56,15 @@ export function createCounterUpdate({ counters, clock }: CounterUpdateDeps): (li
           granted: true,
           locked_ms: Math.max(0, (after.locked_until ?? 0) - now),
           use: nearestUse(after.windows, rules, now),
+          last_at: ownGrant.last_at ?? undefined,
           otherKeys: formerKeys.filter(former => found.has(former)),
         }
         const refused: UpdateResult = { granted: false, retry_after_ms: waitFor(after.windows, rules, now) }
-        return Array.from({ length: count }, (_, nth) => (nth < ownGrant.granted ? granted : refused))
+        // Of those that are granted together, one comes before the others.
+        const next = limit.tellsLast ? { ...granted, last_at: now } : granted
+        return Array.from({ length: count }, (_, nth) =>
+          nth >= ownGrant.granted ? refused : nth === 0 ? granted : next,
+        )
       }
       // Without a document, the counter is new, purged or erased. With one, more processes asked at once than `grants` keeps: the request
       // is repeated and counts twice.

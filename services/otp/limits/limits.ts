@@ -38,10 +38,11 @@ export interface LimitWaits {
 }
 
 const GRANTED: TakeResult = { granted: true }
-const grantedWith = (use: RuleUse | undefined, locked_ms = 0): TakeResult => ({
+const grantedWith = (use: RuleUse | undefined, locked_ms = 0, last_at?: number): TakeResult => ({
   granted: true,
   ...(locked_ms > 0 ? { locked_ms } : {}),
   ...(use ? { use } : {}),
+  ...(last_at === undefined ? {} : { last_at }),
 })
 const MAX_KNOWN_KEYS = 20_000
 
@@ -53,10 +54,11 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
 
   /** Most counters of recipients are new, and a batched insert costs a tenth of a computed update. Returns null if the counter exists or
    *  a rule allows none: then the update must decide. */
-  async function insertFirst({ key, formerKeys = [], rules }: Limit): Promise<TakeResult | null> {
+  async function insertFirst(limit: Limit): Promise<TakeResult | null> {
+    const { key, formerKeys = [], rules } = limit
     const copied = formerKeys.length > 0 && (await copyFormerCounters(counters, [{ key, formerKeys }])).has(key)
     const now = clock.now()
-    const first = copied ? null : firstCounter(key, rules, now)
+    const first = copied ? null : firstCounter(limit, now)
     knownKeys.set(key, true)
     if (first === null) return null
     const [answer] = await counters.insert([first])
@@ -82,7 +84,7 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
     const { key, rules } = limit
     const own = await updateCounter(limit)
     if (!own.granted) return own
-    const granted = grantedWith(own.use, own.locked_ms)
+    const granted = grantedWith(own.use, own.locked_ms, own.last_at)
     if (own.otherKeys.length === 0) return granted
     const counted = [key]
     for (const otherKey of own.otherKeys) {

@@ -1,6 +1,7 @@
 // The updates of counters. In: rules, a counter, the time. Out: an update that the store applies atomically. Its arithmetic is that of
 // machines/windows.ts.
 import type { Pipeline } from '../../../infra/store/docs.ts'
+import type { Limit } from '../../../machines/quotas.ts'
 import {
   bucketAt,
   countOne,
@@ -13,17 +14,18 @@ import {
 import type { CounterDoc, Grant } from '../../domain/verifications/documents.ts'
 
 /** `locked_ms`: how long the counter is still locked, if it is. A lock does not keep `take` from granting. `use`: of the rule that is
- *  nearest to its end, this grant included; absent where there is no rule. */
+ *  nearest to its end, this grant included; absent where there is no rule. `last_at`: when the counter was counted before, where the limit
+ *  asks for it and it was. */
 export type TakeResult =
-  | { granted: true; locked_ms?: number; use?: RuleUse }
+  | { granted: true; locked_ms?: number; use?: RuleUse; last_at?: number }
   | { granted: false; retry_after_ms: number }
 
 /** A new counter with one grant; null if a rule allows none. */
-export function firstCounter(_id: string, rules: readonly WindowRule[], now: number): CounterDoc | null {
+export function firstCounter({ key: _id, rules, tellsLast }: Limit, now: number): CounterDoc | null {
   if (rules.some(rule => rule.max < 1)) return null
   const windows: CounterDoc['windows'] = {}
   countOne(windows, rules, now)
-  return { _id, windows, granted: 1, purge_at: purgeAt(rules, now) }
+  return { _id, windows, granted: 1, ...(tellsLast ? { last_at: now } : {}), purge_at: purgeAt(rules, now) }
 }
 
 export const emptyCounter = (_id: string, rules: readonly WindowRule[], now: number): CounterDoc => ({
@@ -38,7 +40,7 @@ const MAX_STORED_GRANTS = 64
 
 /** Grants as many of `wanted` as every rule allows, counts them, and stores the answer in `grants` for the process `by` to read. */
 export function grantUpdate(
-  rules: readonly WindowRule[],
+  { rules, tellsLast }: Pick<Limit, 'rules' | 'tellsLast'>,
   wanted: number,
   now: number,
   { by, call }: Pick<Grant, 'by' | 'call'>,
@@ -52,16 +54,25 @@ export function grantUpdate(
     const count = `windows.${windowName(rule)}.count`
     return [count, { $add: [`$${count}`, '$granted'] }]
   })
+  const before = tellsLast ? { last_at: { $ifNull: ['$last_at', null] } } : {}
+  const last = tellsLast ? { last_at: now } : {}
   const othersGrants = {
     $filter: { input: { $ifNull: ['$grants', []] }, as: 'grant', cond: { $ne: ['$$grant.by', by] } },
   }
   const grants = {
-    $slice: [{ $concatArrays: [othersGrants, [{ by, call, granted: '$granted' }]] }, -MAX_STORED_GRANTS],
+    $slice: [{ $concatArrays: [othersGrants, [{ by, call, granted: '$granted', ...before }]] }, -MAX_STORED_GRANTS],
   }
   return [
     { $set: rolledWindows(rules, now) },
     { $set: { granted: { $max: [0, { $min: [wanted, ...headrooms] }] } } },
-    { $set: { ...Object.fromEntries(increments), grants, purge_at: { $max: ['$purge_at', purgeAt(rules, now)] } } },
+    {
+      $set: {
+        ...Object.fromEntries(increments),
+        grants,
+        ...last,
+        purge_at: { $max: ['$purge_at', purgeAt(rules, now)] },
+      },
+    },
   ]
 }
 

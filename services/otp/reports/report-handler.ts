@@ -88,6 +88,7 @@ export const createReportHandler = (deps: ReportDeps) => {
       reason: report.reason,
       vendor_code: report.vendor_code,
       vendor_text: report.vendor_text,
+      because: report.because,
       event_id: eventIdFor(delivery_id, at),
       unpaid: fallback === 'unpaid' ? { event_id: eventIdFor(new_delivery_id, at) } : undefined,
       usable,

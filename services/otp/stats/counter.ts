@@ -1,11 +1,24 @@
-// Counts for the statistics. In: every saved change of a verification, and every refused send. Out: counts by app, mode and hour in the
-// store. They are summed up in memory and added every few seconds, so that many sends cost few writes, and no send waits for one.
+// Counts for the statistics and for learned routes. In: every saved change of a verification, and every refused send. Out: in the store,
+// counts by app, mode and hour, and those of routes by slots of some seconds too. They are summed up in memory and added every few seconds, so
+// that many sends cost few writes, and no send waits for one.
 //
 // A process that is killed loses the counts of its last seconds, and a write whose answer is lost may be made twice. The sweeper counts each
 // hour again when it is final (services/sweeper/stats.ts), which corrects both.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
+import { toCurrentVersion } from '../../../machines/otp.versions.ts'
+import { addRoute, changedEntries, type RouteEntry } from '../../domain/routes/contribution.ts'
+import { newSlotsDoc, type RouteStore, SLOTS_RETENTION_MS, slotsId } from '../../domain/routes/documents.ts'
+import {
+  addSlots,
+  addToSlot,
+  decodeSlots,
+  encodeSlots,
+  isZeroSlots,
+  type Slots,
+  slotsDocOf,
+} from '../../domain/routes/slots.ts'
 import {
   addChange,
   addContribution,
@@ -19,10 +32,11 @@ import {
   type Tally,
 } from '../../domain/stats/contribution.ts'
 import { NONE } from '../../domain/stats/counts.ts'
-import { dayId, hourId, type StatsDoc, type StatsStore } from '../../domain/stats/documents.ts'
+import { dayId, hourId, type StatsStore } from '../../domain/stats/documents.ts'
 import {
   addRefused,
   addTally,
+  hourWithAdded,
   newHour,
   type Refused,
   type StatsOwner,
@@ -30,6 +44,7 @@ import {
 } from '../../domain/stats/hours-and-days.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import type { AppMode } from '../../domain/verifications/lookup-indexes.ts'
+import { addToDocuments } from './add-to-documents.ts'
 
 export interface RefusedSend extends AppMode {
   /** Null for an email address, and where the recipient was not valid. */
@@ -46,35 +61,48 @@ export interface StatsCounter {
 }
 
 export interface StatsCounterDeps {
-  store: StatsStore
+  store: StatsStore & RouteStore
   clock: Clock
   log: Pick<Logger, 'warn'>
 }
 
 /** What waits to be added to one hour. */
-interface Waiting {
+interface WaitingHour {
   owner: StatsOwner
   tally: Tally
   refused: Refused
 }
 
+/** What waits to be added to one document of slots. */
+interface WaitingSlots {
+  app_id: string
+  start: number
+  slots: Slots
+}
+
 const FLUSH_MS = 5_000
-/** Hours of apps. While the store is away, the oldest are dropped: the sweeper counts them again. */
+/** Documents of each kind. While the store is away, the oldest are dropped: the sweeper counts their hours again. */
 const MAX_WAITING = 5_000
 
 export function createStatsCounter({ store, clock, log }: StatsCounterDeps): StatsCounter {
-  const [hours, days] = [store.docs('stats_hours'), store.docs('stats_days')]
-  let waiting = new Map<string, Waiting>()
+  const days = store.docs('stats_days')
+  let hours = new Map<string, WaitingHour>()
+  let slots = new Map<string, WaitingSlots>()
   let cancel: (() => void) | null = null
   let flushing = Promise.resolve()
 
-  function waitingFor(owner: StatsOwner): Waiting {
-    const key = `${owner.app_id}:${owner.mode}:${owner.start}`
-    const found = waiting.get(key)
+  const hourWaiting = (owner: StatsOwner): WaitingHour =>
+    waitingIn(hours, hourId(owner.app_id, owner.mode, owner.start), () => ({ owner, tally: newTally(), refused: {} }))
+
+  const slotsWaiting = (app_id: string, start: number): WaitingSlots =>
+    waitingIn(slots, slotsId(app_id, start), () => ({ app_id, start, slots: new Map() }))
+
+  function waitingIn<Waiting>(all: Map<string, Waiting>, id: string, fresh: () => Waiting): Waiting {
+    const found = all.get(id)
     if (found) return found
-    const added = { owner, tally: newTally(), refused: {} }
-    waiting.set(key, added)
-    if (waiting.size > MAX_WAITING) waiting.delete(waiting.keys().next().value as string)
+    const added = fresh()
+    all.set(id, added)
+    if (all.size > MAX_WAITING) all.delete(all.keys().next().value as string)
     cancel ??= clock.after(FLUSH_MS, () => {
       cancel = null
       flushing = flushing.then(flush)
@@ -87,51 +115,56 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
     cancel = null
   }
 
+  /** Hours first: the sweeper reads an hour when its slots have changed. */
   async function flush(): Promise<void> {
-    const batch = [...waiting.values()].filter(one => !isZero(one.tally) || Object.keys(one.refused).length > 0)
-    waiting = new Map()
-    const left = new Map(batch.map(one => [hourId(one.owner.app_id, one.owner.mode, one.owner.start), one]))
-    await addToHours(left).catch(error => {
+    const hoursLeft = nonZero(hours, one => isZero(one.tally) && Object.keys(one.refused).length === 0)
+    const slotsLeft = nonZero(slots, one => isZeroSlots(one.slots))
+    hours = new Map()
+    slots = new Map()
+    const flushed = [...hoursLeft.values()]
+    await addToHours(hoursLeft)
+    await addToSlots(slotsLeft)
+    const notStored = new Set(hoursLeft.values())
+    const late = flushed.filter(one => !notStored.has(one) && mayHaveDay(one.owner))
+    await addToDays(late).catch(error => log.warn({ err: error, hours: late.length }, 'stats.day_not_corrected'))
+  }
+
+  /** What stays in `left` is not stored, and waits again. */
+  async function addToHours(left: Map<string, WaitingHour>): Promise<void> {
+    await addToDocuments('an hour', left, {
+      docs: store.docs('stats_hours'),
+      fresh: ({ owner, tally, refused }) => newHour(owner, tally, refused),
+      changed: (doc, { tally, refused }) => hourWithAdded(doc, tally, refused),
+    }).catch(error => {
       log.warn({ err: error, hours: left.size }, 'stats.not_saved')
       for (const { owner, tally, refused } of left.values()) {
-        const again = waitingFor(owner)
+        const again = hourWaiting(owner)
         addTally(again.tally, tally)
         addRefused(again.refused, refused)
       }
     })
-    const notStored = new Set(left.values())
-    const stored = batch.filter(one => !notStored.has(one) && mayHaveDay(one.owner))
-    await addToDays(stored).catch(error => log.warn({ err: error, hours: stored.length }, 'stats.day_not_corrected'))
   }
 
-  /** Removes from `left` what is stored. */
-  const addToHours = (left: Map<string, Waiting>): Promise<void> =>
-    retryAfterLostRace('an hour', async () => {
-      await addOnce(left)
-      return left.size > 0 ? LOST : undefined
+  async function addToSlots(left: Map<string, WaitingSlots>): Promise<void> {
+    const changed_at = clock.now()
+    await addToDocuments('slots of routes', left, {
+      docs: store.docs('route_slots'),
+      fresh: one => newSlotsDoc(one.app_id, one.start, one.slots, changed_at),
+      changed: (doc, one) => {
+        const sum = decodeSlots(doc.slots, doc.start)
+        addSlots(sum, one.slots)
+        return { slots: encodeSlots(sum, doc.start), changed_at }
+      },
+    }).catch(error => {
+      log.warn({ err: error, slots: left.size }, 'routes.not_saved')
+      for (const one of left.values()) addSlots(slotsWaiting(one.app_id, one.start).slots, one.slots)
     })
-
-  /** What stays in `left` was changed by another process first. The writes are made one after the other: when the second one fails, what the
-   *  first one stored must not be added again. */
-  async function addOnce(left: Map<string, Waiting>): Promise<void> {
-    const found = await hours.get([...left.keys()])
-    const fresh: StatsDoc[] = []
-    const changes: { _id: string; rev: number; update: { $set: Pick<StatsDoc, 'by' | 'refused'> } }[] = []
-    for (const [_id, { owner, tally, refused }] of left) {
-      const doc = found.get(_id)
-      if (doc) changes.push({ _id, rev: doc.rev, update: { $set: withAdded(doc, tally, refused) } })
-      else fresh.push(newHour(owner, tally, refused))
-    }
-    const inserted = await hours.insert(fresh)
-    for (const [at, { _id }] of fresh.entries()) if (inserted[at] === 'inserted') left.delete(_id)
-    const changed = await hours.change(changes)
-    for (const [at, { _id }] of changes.entries()) if (changed[at] === 'won') left.delete(_id)
   }
 
   const mayHaveDay = ({ start }: StatsOwner): boolean => dayOf(start) + DAY_IS_FINAL_AFTER_MS <= clock.now()
 
   /** A day that is summed up already gets what comes later, such as reports that waited during an outage. */
-  async function addToDays(late: readonly Waiting[]): Promise<void> {
+  async function addToDays(late: readonly WaitingHour[]): Promise<void> {
     for (const { owner, tally, refused } of late) {
       const _id = dayId(owner.app_id, owner.mode, owner.start)
       await retryAfterLostRace('a day', async () => {
@@ -143,16 +176,28 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
     }
   }
 
+  /** A slot whose document is gone is not counted any more. */
+  function countInSlot(app_id: string, entry: RouteEntry, by: 1 | -1): void {
+    const start = slotsDocOf(entry.slot)
+    if (start + SLOTS_RETENTION_MS > clock.now()) addToSlot(slotsWaiting(app_id, start).slots, entry, by)
+  }
+
   return {
     onChange(before, after) {
       if (before !== null && !changesContribution(before, after)) return
       const { app_id, mode } = after
-      const { tally } = waitingFor({ app_id, mode, start: hourOf(startOf(after)) })
+      const startedAt = startOf(after)
+      const { tally } = hourWaiting({ app_id, mode, start: hourOf(startedAt) })
       if (before === null) addContribution(tally, after)
       else addChange(tally, before, after)
+      const [old, saved] = [before && toCurrentVersion(before), toCurrentVersion(after)]
+      for (const { entry, by } of changedEntries(old, saved, startedAt)) {
+        addRoute(tally.routes, entry, by)
+        countInSlot(app_id, entry, by)
+      }
     },
     countRefusal({ app_id, mode, country, at }) {
-      addRefused(waitingFor({ app_id, mode, start: hourOf(at) }).refused, { [country ?? NONE]: 1 })
+      addRefused(hourWaiting({ app_id, mode, start: hourOf(at) }).refused, { [country ?? NONE]: 1 })
     },
     async settled() {
       cancelFlush()
@@ -162,3 +207,6 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
     },
   }
 }
+
+const nonZero = <Waiting>(all: ReadonlyMap<string, Waiting>, isZeroOne: (one: Waiting) => boolean) =>
+  new Map([...all].filter(([, one]) => !isZeroOne(one)))

@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { PROJECT_ROOT } from '../../../infra/web/built-site.ts'
 import { type Countersign, startCountersign } from '../../support/countersign.ts'
-import { succeed } from '../../support/interpreters.ts'
+import { run, succeed } from '../../support/interpreters.ts'
 import { buildClient, createEnvironment, needPython, PYTEST, runTool } from '../../support/python.ts'
+import { PRINTED, samplesFrom } from '../../support/reference-samples.ts'
 import { createRunningClock } from '../../support/running-clock.ts'
 
 const FOLDER = join(PROJECT_ROOT, 'test/clients/python')
@@ -94,6 +95,28 @@ describe('the Python client', () => {
       clockServer?.close()
       await countersign?.stop()
       await countersign?.site.wipe()
+    })
+
+    it('is what the samples of the reference call', async function () {
+      this.timeout(RUNS_MS)
+      const { otp_id } = JSON.parse(
+        await succeed(join(bin, 'python'), [
+          '-c',
+          'import json, sys, countersign as c; print(json.dumps(dict(c.Countersign(sys.argv[1], base_url=sys.argv[2]).send("+15005550010").raw)))',
+          KEYS.server.key,
+          countersign.url,
+        ]),
+      )
+      const samples = await samplesFrom(countersign.url, {
+        language: 'python',
+        operations: Object.keys(PRINTED.client),
+        otpId: otp_id,
+      })
+      for (const [operation, printed] of Object.entries(PRINTED.client)) {
+        const env = { SERVER_KEY: KEYS.server.key }
+        const { output } = await run(join(bin, 'python'), ['-c', samples[operation] ?? ''], { env })
+        expect(output, operation).to.match(printed)
+      }
     })
 
     it('does what its tests say: pytest', async function () {

@@ -31,8 +31,10 @@ def answer(status: int, body: Any, headers: dict[str, str] | None = None) -> cal
     return calls.Response(status, headers or {}, (body if isinstance(body, str) else json.dumps(body)).encode())
 
 
-def refused(status: int = 503, type_: str = "ServiceUnavailableError", detail: str | None = None, **headers: str) -> calls.Response:
-    body = problem(type_, status, **({} if detail is None else {"detail": detail}))[1]
+def refused(
+    status: int = 503, type_: str = "ServiceUnavailableError", members: dict[str, Any] | None = None, **headers: str
+) -> calls.Response:
+    body = problem(type_, status, **(members or {}))[1]
     return answer(status, body, {name.replace("_", "-"): value for name, value in headers.items()})
 
 
@@ -48,13 +50,13 @@ def test_repeats_a_call_that_may_be_executed_twice(operation: Any, outcome: Any)
 
 @pytest.mark.parametrize("operation", NOT_REPEATABLE.values(), ids=NOT_REPEATABLE.keys())
 def test_repeats_a_verify_or_resend_only_if_it_was_not_executed(operation: Any) -> None:
-    overloaded = refused(detail="Too many calls wait. Nothing was executed.")
+    overloaded = refused(members={"executed": False})
     assert isinstance(begin(operation).next(broken(was_sent=False), 1), calls.Wait)
     assert isinstance(begin(operation).next(overloaded, 1), calls.Wait)
     with pytest.raises(countersign.APIConnectionError, match="may have been executed"):
         begin(operation).next(broken(was_sent=True), 1)
     with pytest.raises(countersign.ServiceUnavailableError):
-        begin(operation).next(refused(), 1)
+        begin(operation).next(refused(members={"detail": "Nothing was executed."}), 1)
 
 
 @pytest.mark.parametrize("type_,status", [("RateLimitExceededError", 429), ("OtpNotPendingError", 409), ("HTTPException", 401)])

@@ -82,6 +82,27 @@ onEmbeddedStore('failover', fresh => {
     expect([actor.calls, actor.statuses()]).to.deep.equal([['first', 'second'], ['sent']])
   })
 
+  it('follows the learned order, and says why a provider came first, but not of one that took over', async () => {
+    const store = await fresh()
+    const actor = await actorWithTwoProviders(store)
+    const doc = await actor.insertLiveOtp()
+    const { country } = doc.context.recipient
+    const silence = { score: 28, judged_until: 0, since: 1 }
+    const fact = { kind: 'server', channel: 'sms', country, provider: 'first', messages: 60, delivered: 0 } as const
+    const facts = [{ ...fact, approved: 0, evidence: { approved: 0, missed: 60 }, seconds_p50: null, silence }]
+    await store.docs('route_facts').insert([{ _id: doc.app_id, at: 0, facts, purge_at: new Date(0), rev: 1 }])
+    await actor.deliverUntilDone(doc)
+    const rule = actor.calls[0] === 'second' ? 'spared' : 'probe'
+    expect(actor.reports[0]?.body.because).to.include({ rule })
+    Object.assign(actor.behaviors, {
+      first: async () => (actor.calls.length === 2 ? fail()() : accept()),
+      second: async () => (actor.calls.length === 2 ? fail()() : accept()),
+    })
+    await actor.deliverUntilDone(await actor.insertLiveOtp())
+    expect(actor.calls).to.have.length(3)
+    expect(actor.reports[1]?.body).to.include({ provider: actor.calls[2] }).and.to.not.have.property('because')
+  })
+
   it('tries no other provider when the recipient is at fault', async () => {
     const actor = await actorWithTwoProviders(await fresh())
     actor.behaviors.first = refuseRecipient

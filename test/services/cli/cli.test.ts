@@ -167,6 +167,17 @@ describe('the command line', function () {
       expect(files()).to.deep.equal([])
     })
 
+    it('counts before the environment where it is named, and only there', async () => {
+      await cli(['login', '--url', countersign.url, '--token-stdin', '--profile', 'mine'], { stdin: token })
+      const env = { COUNTERSIGN_URL: countersign.url, COUNTERSIGN_TOKEN: 'wrong' }
+      expect((await cli(['companies', 'list', '--profile', 'mine'], { env })).code).to.equal(0)
+      expect((await cli(['companies', 'list'], { env })).code).to.equal(1)
+      const missing = await cli(['companies', 'list', '--profile', 'yours'], { env: { COUNTERSIGN_TOKEN: token } })
+      expect(missing.code).to.equal(2)
+      expect(missing.stderr).to.include('countersign login --profile yours')
+      await cli(['logout', '--profile', 'mine'])
+    })
+
     it('keeps its token from every other address', async () => {
       await login(token)
       const asked: (string | undefined)[] = []
@@ -375,10 +386,12 @@ describe('the command line', function () {
   it('listen hands new events to a local address, signed, again until it accepts them', async () => {
     const { app, key } = await createApp()
     const received: { headers: IncomingHttpHeaders; body: string }[] = []
+    const receivedByOther: typeof received = []
     const receiver = await listen(
       createServer(async (request, answer) => {
-        received.push({ headers: request.headers, body: await text(request) })
-        answer.writeHead(received.length === 1 ? 500 : 204).end()
+        const all = request.url === '/other' ? receivedByOther : received
+        all.push({ headers: request.headers, body: await text(request) })
+        answer.writeHead(all === received && all.length === 1 ? 500 : 204).end()
       }),
     )
     const send = async (): Promise<string> =>
@@ -388,21 +401,30 @@ describe('the command line', function () {
     await eventually(async () => expect(await events()).to.have.length(1), 30_000)
     const env = { COUNTERSIGN_URL: countersign.url, COUNTERSIGN_TOKEN: token }
     const listening = spawnChild(CLI, env, ['listen', app, receiver.url])
-    await eventually(() => expect(listening.stderr()).to.include('Events of'), 30_000)
+    const ownSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+    const withSecret = { ...env, COUNTERSIGN_WEBHOOK_SECRET: ownSecret }
+    const other = spawnChild(CLI, withSecret, ['listen', app, `${receiver.url}/other`])
+    await eventually(() => {
+      for (const { stderr } of [listening, other]) expect(stderr()).to.include('Events of')
+    }, 30_000)
+    expect(other.stderr()).to.not.include('whsec_')
     const [, secret = ''] = /Signing secret: (whsec_\S+)/.exec(listening.stderr()) ?? []
     const otp_id = await send()
     await listening.waitForLine(line => line.endsWith('→  500'))
     await listening.waitForLine(line => line.endsWith('→  204'))
-    listening.process.kill('SIGINT')
-    await listening.exited
+    await other.waitForLine(line => line.endsWith('→  204'))
+    for (const { process, exited } of [listening, other]) {
+      process.kill('SIGINT')
+      await exited
+    }
     receiver.server.close()
-    expect(received).to.have.length(2)
-    for (const { headers, body } of received) {
-      const event = new Webhook(secret).verify(body, headers as Record<string, string>) as {
-        payload: { otp_id: string }
-      }
+    expect([received.length, receivedByOther.length]).to.deep.equal([2, 1])
+    const expectSigned = (by: string, { headers, body }: (typeof received)[number]): void => {
+      const event = new Webhook(by).verify(body, headers as Record<string, string>) as { payload: { otp_id: string } }
       expect(event.payload.otp_id).to.equal(otp_id).and.not.equal(earlier)
     }
+    for (const one of received) expectSigned(secret, one)
+    for (const one of receivedByOther) expectSigned(ownSecret, one)
   })
 
   it('init writes a bootstrap file and keys with which the server starts', async () => {

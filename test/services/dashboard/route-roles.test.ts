@@ -134,6 +134,7 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'GET /refusals/summary': ({ app }) => ({ query: `?app_id=${app}` }),
   'GET /apps/{id}/stats': {},
   'GET /apps/{id}/health': {},
+  'GET /apps/{id}/routes': {},
   'GET /apps/{id}/fraud': {},
   'GET /apps/{id}/fraud/prefixes': {},
   'POST /apps/{id}/route': { body: { recipient: '+14155550123' } },

@@ -1,9 +1,11 @@
 // Incidents become notices, and notices are told: once, by one of all processes, even if that one dies on the way.
 import { expect } from 'chai'
 import type { Message } from '../../../infra/broker/broker.ts'
+import { createMetrics } from '../../../infra/metrics.ts'
 import { DAY_MS, MINUTE_MS } from '../../../infra/time.ts'
 import { stepEndpoint } from '../../../machines/endpoint.step.ts'
 import type { EndpointEvent } from '../../../machines/endpoint.ts'
+import type { RouteFact } from '../../../machines/routes.ts'
 import { breakerId } from '../../../services/domain/breakers/documents.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { openAccount } from '../../../services/domain/money/batches.ts'
@@ -30,6 +32,7 @@ const TAKEN_MS = 2 * MINUTE_MS
 
 eachStore('notices', fresh => {
   const keyring = testKeyring()
+  const metrics = createMetrics()
   let [store, clock] = [] as unknown as [CountersignStore, TestClock]
   let mails: ConsoleMail[]
   let events: NotifyBody[]
@@ -102,7 +105,8 @@ eachStore('notices', fresh => {
   /** A sweeper's process. */
   function start({ store, publish, sendMail }: Ports = ports()) {
     const { log } = createCapturedLog()
-    const incidents = createIncidentSweeps({ store, tenancy: createTenancy({ store, keyring }), clock, log })
+    const tenancy = createTenancy({ store, keyring })
+    const incidents = createIncidentSweeps({ store, tenancy, clock, log, metrics })
     const deps = { store, broker: { publish }, sendMail, keyring, clock, log, publicUrl: 'https://otp.example' }
     const tell = createTellNotices(deps)
     return async (): Promise<void> => {
@@ -186,6 +190,56 @@ eachStore('notices', fresh => {
     expect(told().events).to.deep.equal(Array(2).fill('ops.provider_open app_1'))
     expect(events[0]?.payload).to.include({ app_id: 'app_1', subject: 'twilio' })
     expect(mails[0]?.subject).to.equal('The provider twilio of Shop is failing')
+  })
+
+  it('of a silent provider come once for all its countries, and not for one that is gone or paused', async () => {
+    await store.docs('webhooks').modify({ _id: 'app_1' }, { $set: { events: ['ops.provider_silent'] } })
+    const run = start()
+    const after = async (ms: number) => {
+      await clock.advance(ms)
+      await sweep(run)
+      return mails.length
+    }
+    const silent = (provider: string, country: string): RouteFact => ({
+      kind: 'server',
+      channel: 'sms',
+      country,
+      provider,
+      messages: 60,
+      delivered: 0,
+      approved: 0,
+      evidence: { approved: 0, missed: 60 },
+      seconds_p50: null,
+      silence: { score: 28, judged_until: clock.now(), since: clock.now() },
+    })
+    const setFacts = (...facts: RouteFact[]) => {
+      const count =
+        facts.length > 0
+          ? { $set: { facts, silent: facts.length } }
+          : { $set: { facts }, $unset: { silent: true as const } }
+      return store.docs('route_facts').modify({ _id: 'app_1' }, count, { upsert: true })
+    }
+    const _id = providerId('app_1', 'main')
+    const config = keyring.seal(JSON.stringify({}), providerContext(_id))
+    const provider = { _id, app_id: 'app_1', name: 'main', position: 0, rev: 0, channel: 'sms' as const, config }
+    await store.docs('providers').insert([{ ...provider, type: 'sandbox' }])
+    await setFacts(silent('gone', 'FR'), silent('main', 'GB'), silent('main', 'BR'))
+    expect(await after(LOOK_EVERY_MS)).to.equal(1)
+    expect(mails[0]?.subject).to.equal('Codes sent by main of Shop are not entered')
+    expect(mails[0]?.text).to.include('in BR, GB.').and.to.include('https://otp.example/a/app_1/routing')
+    expect(events[0]?.payload).to.include({ subject: 'main', app_id: 'app_1' })
+    expect((await metrics.render()).body).to.include('countersign_provider_silent{channel="sms"} 2')
+    await setFacts(silent('main', 'BR'), silent('main', 'DE'))
+    expect(await after(LOOK_EVERY_MS), 'one more country').to.equal(1)
+    await setFacts()
+    expect(await after(2 * QUIET_MS)).to.equal(1)
+    expect((await metrics.render()).body).to.include('countersign_provider_silent{channel="sms"} 0')
+    await store.docs('providers').modify({ _id }, { $set: { paused: true } })
+    await setFacts(silent('main', 'GB'))
+    expect(await after(LOOK_EVERY_MS), 'of one that is paused').to.equal(1)
+    await store.docs('providers').modify({ _id }, { $set: { paused: false } })
+    expect(await after(LOOK_EVERY_MS)).to.equal(2)
+    expect(told().events).to.deep.equal(Array(2).fill('ops.provider_silent app_1'))
   })
 
   it('come once from processes that look and tell at the same time', async () => {

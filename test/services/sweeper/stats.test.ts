@@ -7,6 +7,7 @@ import type { Otp } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import type { StatsRowAnswer } from '../../../services/dashboard/stats/schemas.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
+import { hourOf, startOf } from '../../../services/domain/stats/contribution.ts'
 import { hourId, PROGRESS_ID, type StatsDoc } from '../../../services/domain/stats/documents.ts'
 import { markErasedHours } from '../../../services/domain/stats/erased-hours.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
@@ -18,6 +19,7 @@ import { type TestClock, testClock } from '../../support/clock.ts'
 import { histories, runHistory } from '../../support/otp.arbitraries.ts'
 import { T0 } from '../../support/otp.ts'
 import { documentOf } from '../../support/queued-otps.ts'
+import { expectedRoutes, routesIn } from '../../support/route-counts.ts'
 import { type By, expectedRows, expectSameRows } from '../../support/stats.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 import { interceptWrites } from '../../support/tenancy.ts'
@@ -40,6 +42,8 @@ const randomLife = (history: Parameters<typeof runHistory>[0], nth: number, star
     const providerOf = (status: string) => (status === 'queued' ? {} : { provider: `main-${nth % 2}` })
     const context: Otp = {
       ...saved.context,
+      mode,
+      ...(nth % 7 === 0 ? { unlearned: true as const } : {}),
       recipient: { ...recipient, country },
       deliveries: deliveries.map(delivery => ({ ...delivery, ...providerOf(delivery.status) })),
     }
@@ -116,6 +120,14 @@ onEmbeddedStore('statistics', fresh => {
         expectSameRows(await rows(query + (mode === undefined ? '' : `&mode=${mode}`)), expected, by)
       }
     }
+    await expectExactRoutes(lives)
+  }
+  async function expectExactRoutes(lives: readonly Life[]): Promise<void> {
+    for (const { start, mode, routes = '' } of await allHours()) {
+      const otps = lives.map(lastOf).filter(otp => otp.mode === mode && hourOf(startOf(otp)) === start)
+      const expected = expectedRoutes(otps, otp => startOf(otp as OtpDoc))
+      expect(routesIn(routes), `${mode} ${new Date(start).toISOString()}`).to.deep.equal(expected)
+    }
   }
 
   it('are exact when several processes count, each some changes of a verification', async () => {
@@ -135,7 +147,9 @@ onEmbeddedStore('statistics', fresh => {
     await clock.advance(5_000)
     await counter.settled()
     expect(await allHours()).to.have.length(2)
-    expect(writes).to.have.length.below(5)
+    // Learned routes cost one write more: the slots of ten minutes.
+    expect(writes.filter(call => call.startsWith('route_slots'))).to.have.length.below(3)
+    expect(writes.filter(call => !call.startsWith('route_slots'))).to.have.length.below(5)
   })
 
   it('are exact after a recount, when processes were killed before they had stored their counts', async () => {

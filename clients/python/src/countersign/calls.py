@@ -27,8 +27,6 @@ MOST_BUDGET = 10.0
 EARNED_BY_SUCCESS = 0.1
 #: Another challenge comes when a solution was late.
 MOST_CHALLENGES = 3
-#: How a 503 says in its detail that a repetition is safe.
-UNEXECUTED = "Nothing was executed"
 
 
 @dataclass(frozen=True)
@@ -168,7 +166,7 @@ class Call(Generic[A]):
     def next(self, outcome: Response | NoResponse, now: float) -> Done[A] | Wait | Solve:
         """What to do after an attempt. Raises a CountersignError when nothing is left to try."""
         if isinstance(outcome, NoResponse):
-            return self._again(_no_answer(outcome), self._operation.is_repeatable or not outcome.was_sent, now)
+            return self._again(_no_answer(outcome), now)
         if 200 <= outcome.status < 300:
             answer = self._answer(outcome)
             self._retries.succeeded()
@@ -177,18 +175,20 @@ class Call(Generic[A]):
         if isinstance(error, ChallengeRequiredError) and self._challenges < MOST_CHALLENGES:
             self._challenges += 1
             return Solve(_challenge(error), error)
-        is_safe = self._operation.is_repeatable or UNEXECUTED in error.message
-        return self._again(error, outcome.status in RETRIED_STATUSES and is_safe, now)
+        if outcome.status not in RETRIED_STATUSES:
+            raise error
+        return self._again(error, now)
 
     def solved(self, solution: str, now: float) -> None:
         """The time that the solution took is not counted."""
         self.headers["challenge-solution"] = solution
         self._until = now + self._retries.seconds
 
-    def _again(self, error: CountersignError, is_safe: bool, now: float) -> Wait:
+    def _again(self, error: CountersignError, now: float) -> Wait:
         # Half of the wait is random, so that callers refused together do not come back together. Retry-After is never undercut.
         backoff = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2**self._repeated)
         wait = (error.retry_after or backoff / 2) + backoff / 2 * self._jitter()
+        is_safe = self._operation.is_repeatable or error.executed is False
         is_possible = self._repeated < self._retries.most and now + wait <= self._until
         if not (is_safe and is_possible and self._retries.take()):
             raise error from error.__cause__
@@ -205,14 +205,14 @@ class Call(Generic[A]):
 def is_outcome_unknown(error: CountersignError) -> bool:
     """Whether the call may have been executed all the same."""
     is_failure = isinstance(error, APIConnectionError) or error.status in RETRIED_STATUSES
-    return is_failure and UNEXECUTED not in error.message
+    return is_failure and error.executed is not False
 
 
 def _no_answer(outcome: NoResponse) -> APIConnectionError:
     cls = APITimeoutError if outcome.is_timeout else APIConnectionError
     what = str(outcome.cause) or type(outcome.cause).__name__
-    may = "The call may have been executed." if outcome.was_sent else f"{UNEXECUTED}."
-    error = cls(f"No answer: {what.rstrip('.')}. {may}", type=cls.__name__)
+    may = "The call may have been executed." if outcome.was_sent else "Nothing was executed."
+    error = cls(f"No answer: {what.rstrip('.')}. {may}", type=cls.__name__, executed=None if outcome.was_sent else False)
     error.__cause__ = outcome.cause
     return error
 

@@ -17,6 +17,7 @@ class CountersignError(Exception):
         status: int | None = None,
         request_id: str | None = None,
         retry_after: int | None = None,
+        executed: bool | None = None,
         problem: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
@@ -30,6 +31,8 @@ class CountersignError(Exception):
         self.request_id = request_id
         #: In how many seconds the call may succeed.
         self.retry_after = retry_after
+        #: False: certainly nothing was executed, so that any call may be repeated. None: not known.
+        self.executed = executed
         #: Every member of the answer, also those that this version does not know.
         self.problem: Mapping[str, Any] = problem or {}
 
@@ -196,5 +199,6 @@ def error_of(status: int, problem: Mapping[str, Any] | None, request_id: str | N
         status=status,
         request_id=problem.get("request_id") or request_id,
         retry_after=problem.get("retry_after") or retry_after,
+        executed=problem.get("executed"),
         problem=problem,
     )

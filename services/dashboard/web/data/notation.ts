@@ -36,3 +36,21 @@ export const optionalText: Notation<string | null> = {
   parse: text => (text.trim() === '' ? null : text.trim()),
   format: value => value ?? '',
 }
+
+/** Of a unit, in micro-units. */
+const DECIMALS = 6
+const AMOUNT = /^\s*(\d{1,9})(?:[.,](\d{1,6}))?\s*$/
+
+/** Micro-units, written as units such as "25" or "0.50". It counts in digits, because 0.29 is no exact number in binary. */
+export const amount: Notation<number> = {
+  parse(text) {
+    const [, units, decimals = ''] = AMOUNT.exec(text) ?? []
+    return units === undefined ? null : Number(units + decimals.padEnd(DECIMALS, '0'))
+  },
+  format(micros) {
+    const digits = String(micros).padStart(DECIMALS + 1, '0')
+    const units = digits.slice(0, -DECIMALS)
+    const decimals = digits.slice(-DECIMALS).replace(/0+$/, '')
+    return decimals === '' ? units : `${units}.${decimals.padEnd(2, '0')}`
+  },
+}

@@ -4,7 +4,7 @@ import type { SettingPath } from '../../../domain/tenancy/setting-list.ts'
 import { SETTING_FIELDS } from '../../apps/settings.data.ts'
 import { SCREENS, type ScreenPath } from '../../screens.ts'
 import { duration, durations } from './duration.ts'
-import { percent } from './notation.ts'
+import { amount, percent } from './notation.ts'
 import type { MemberAt, Settings } from './settings-patch.ts'
 
 /** The settings that a screen has fields for. */
@@ -36,6 +36,7 @@ export function refusalOf(path: SettingPath): string | undefined {
   if (bounds === null) return undefined
   if (kind === 'duration') return spanRefusal(bounds, example as number)
   if (kind === 'percent') return `Must be a number from ${percent.format(bounds.min)} to ${percent.format(bounds.max)}.`
+  if (kind === 'amount') return `Must be an amount of at most ${amount.format(bounds.max)}, such as 25 or 0.50.`
   if (kind === 'durations')
     return `Must be times of at most ${duration.format(bounds.max)} with commas between them, such as “${durations.format(example as number[])}”.`
   return undefined

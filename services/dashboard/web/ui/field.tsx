@@ -44,7 +44,7 @@ export interface TextFieldProps extends FieldProps {
   type?: 'text' | 'email' | 'tel' | 'url' | 'number' | 'password' | 'search' | 'date' | 'datetime-local'
   placeholder?: string
   autocomplete?: string
-  inputMode?: 'numeric' | 'text' | 'tel' | 'email'
+  inputMode?: 'numeric' | 'decimal' | 'text' | 'tel' | 'email'
   required?: boolean
   readOnly?: boolean
   autofocus?: boolean

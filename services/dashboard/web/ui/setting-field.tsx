@@ -2,7 +2,7 @@
 import type { SettingPath } from '../../../domain/tenancy/setting-list.ts'
 import { SETTING_FIELDS } from '../../apps/settings.data.ts'
 import { duration, durations } from '../data/duration.ts'
-import { lines, type Notation, optionalText, percent, wholeNumber } from '../data/notation.ts'
+import { amount, lines, type Notation, optionalText, percent, wholeNumber } from '../data/notation.ts'
 import { choicesOf, hintOf, labelOf, refusalOf } from '../data/setting-words.ts'
 import { valueAt } from '../data/settings-patch.ts'
 import type { SettingsDraft } from '../data/use-settings-draft.ts'
@@ -13,6 +13,7 @@ import { TypedArea, TypedField } from './typed-field.tsx'
 const NOTATIONS: Record<string, unknown> = {
   number: wholeNumber,
   percent,
+  amount,
   duration,
   durations,
   optional_text: optionalText,
@@ -38,6 +39,7 @@ export function SettingField({ draft, path, refusal = refusalOf(path), ...look }
   return (
     <TypedField
       {...(kind === 'number' || kind === 'percent' ? { inputMode: 'numeric' } : {})}
+      {...(kind === 'amount' ? { inputMode: 'decimal' } : {})}
       {...props}
       placeholder={example}
       notation={NOTATIONS[kind] as Notation<unknown>}

@@ -80,6 +80,7 @@ export const gettingStarted: Guide = {
 <pre tabindex="0"><code>export SERVER_KEY=sk_test_…
 export PUBLISHABLE_KEY=pk_test_…
 export ADMIN_TOKEN=…</code></pre></div>
+<p>${prose('Samples of the client API in TypeScript and Python use our clients, which are in the repository: `npm pack ./clients/typescript` makes a package for `npm install`, and `pip install ./clients/python` installs the other. Others call the API by itself, and so can you, in any language.')}</p>
 ${sendStep(document, base)}
 ${readStep(document, base)}
 ${verifyStep(document, base)}

@@ -50,7 +50,7 @@ ${besides(
 <li>${prose('**Handle each event once.** It may come again with the same `id` and the same bytes: remember the `id`, and answer 2xx again.')}</li>
 <li>${prose('**Answer 2xx soon**, within 15 seconds, and do the work afterwards.')}</li>
 </ol>
-<p>${prose('The headers `webhook-…` follow Standard Webhooks, so its libraries check our events as they are.')}</p>`,
+<p>${prose('Our clients do the first three: `verifyWebhook(rawBody, headers, secret)` in TypeScript, `verify_webhook(raw_body, headers, secret)` in Python. The samples need no package. The headers `webhook-…` follow Standard Webhooks, so its libraries check our events as they are.')}</p>`,
   sampleBlock('Check a signature', SIGNATURE_SAMPLES, base),
 )}
 ${heading(2, 'webhook-modes', 'Test or live')}

@@ -1,5 +1,5 @@
 // A request in PHP, with its curl extension.
-import { type Dialect, writeLiteral } from './literal.ts'
+import { type Dialect, writeLiteral } from '../../../domain/samples/literal.ts'
 import type { SampleRequest } from './request.ts'
 
 const quote = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`

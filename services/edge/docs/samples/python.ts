@@ -1,27 +1,16 @@
-// A request in Python, with the library requests.
-import { type Dialect, writeLiteral } from './literal.ts'
+// A request in Python: with our client, and where that has no method for it with the library requests.
+import { writePythonCall } from '../../../domain/samples/client-samples.ts'
+import { PYTHON, writeLiteral } from '../../../domain/samples/literal.ts'
 import type { SampleRequest } from './request.ts'
 
-/** A JSON text is a Python text as well. */
-const quote = (text: string): string => JSON.stringify(text)
+export const writePython = (request: SampleRequest, base: string): string =>
+  writePythonCall(request, { base, key: `os.environ["${request.token}"]` }) ?? writeRequest(request, base)
 
-const PYTHON: Dialect = {
-  indent: '    ',
-  text: quote,
-  member: (name, value) => `${quote(name)}: ${value}`,
-  nothing: 'None',
-  yes: 'True',
-  no: 'False',
-  object: { open: '{', close: '}', space: '' },
-  list: { open: '[', close: ']', space: '' },
-  emptyObject: '{}',
-}
-
-export function writePython(request: SampleRequest, base: string): string {
+function writeRequest(request: SampleRequest, base: string): string {
   const { method, path, token, headers = {}, body, answers } = request
   const pairs = [
     ...(token === null ? [] : [`"Authorization": f"Bearer {os.environ['${token}']}"`]),
-    ...Object.entries(headers).map(([name, value]) => PYTHON.member(name, quote(value))),
+    ...Object.entries(headers).map(([name, value]) => PYTHON.member(name, PYTHON.text(value))),
   ]
   const headerLines =
     pairs.length < 2
@@ -32,7 +21,7 @@ export function writePython(request: SampleRequest, base: string): string {
     'import requests',
     '',
     `response = requests.${method.toLowerCase()}(`,
-    `    ${quote(`${base}${path}`)},`,
+    `    ${PYTHON.text(`${base}${path}`)},`,
     ...headerLines,
     ...(body === undefined ? [] : [`    json=${writeLiteral(body, PYTHON, 1)},`]),
     '    timeout=10,',

@@ -1,27 +1,16 @@
-// A request in TypeScript, with the fetch that Node, Deno, Bun and browsers have.
-import { type Dialect, writeLiteral } from './literal.ts'
+// A request in TypeScript: with our client, and where that has no method for it with the fetch that Node, Deno, Bun and browsers have.
+import { writeTypeScriptCall } from '../../../domain/samples/client-samples.ts'
+import { TYPESCRIPT, writeLiteral } from '../../../domain/samples/literal.ts'
 import type { SampleRequest } from './request.ts'
 
-const quote = (text: string): string =>
-  `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`
+export const writeTypeScript = (request: SampleRequest, base: string): string =>
+  writeTypeScriptCall(request, { base, key: `process.env.${request.token}` }) ?? writeFetch(request, base)
 
-const TYPESCRIPT: Dialect = {
-  indent: '  ',
-  text: quote,
-  member: (name, value) => `${/^[A-Za-z_$][\w$]*$/.test(name) ? name : quote(name)}: ${value}`,
-  nothing: 'null',
-  yes: 'true',
-  no: 'false',
-  object: { open: '{', close: '}', space: ' ' },
-  list: { open: '[', close: ']', space: '' },
-  emptyObject: '{}',
-}
-
-export function writeTypeScript(request: SampleRequest, base: string): string {
+function writeFetch(request: SampleRequest, base: string): string {
   const { method, path, token, headers = {}, body, answers } = request
   const headerLines = [
     ...(token === null ? [] : [`Authorization: \`Bearer \${process.env.${token}}\`,`]),
-    ...Object.entries(headers).map(([name, value]) => `${TYPESCRIPT.member(name, quote(value))},`),
+    ...Object.entries(headers).map(([name, value]) => `${TYPESCRIPT.member(name, TYPESCRIPT.text(value))},`),
     ...(body === undefined ? [] : ["'Content-Type': 'application/json',"]),
   ]
   const options = [
@@ -29,7 +18,7 @@ export function writeTypeScript(request: SampleRequest, base: string): string {
     ...(headerLines.length === 0 ? [] : ['  headers: {', ...headerLines.map(line => `    ${line}`), '  },']),
     ...(body === undefined ? [] : [`  body: JSON.stringify(${writeLiteral(body, TYPESCRIPT, 1)}),`]),
   ]
-  const url = quote(`${base}${path}`)
+  const url = TYPESCRIPT.text(`${base}${path}`)
   return [
     ...(options.length === 0
       ? [`const response = await fetch(${url})`]

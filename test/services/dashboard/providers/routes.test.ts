@@ -66,6 +66,7 @@ onEmbeddedStore('the providers of an app', fresh => {
       position: 0,
       paused: false,
       countries: null,
+      cost_micros: {},
       config: {
         account_sid: 'AC11111111111111111111111111111111',
         auth_token: fingerprint(KEYRING, TOKEN),
@@ -157,6 +158,25 @@ onEmbeddedStore('the providers of an app', fresh => {
     ] as const)
       expect(errorPaths(await put('main', { type: 'twilio', config: TWILIO, countries }))).to.deep.equal([path])
     expect(errorPaths(await put('main', { type: 'twilio', config: TWILIO, paused: 1 }))).to.deep.equal(['paused'])
+  })
+
+  it('keep what the vendor charges, by country and for the rest', async () => {
+    const cost_micros = { GB: 42_000, '*': 60_000 }
+    await put('main', { type: 'twilio', config: TWILIO, cost_micros })
+    expect((await put('main', { type: 'twilio', position: 3 })).body, 'what is left out stays').to.deep.include({
+      cost_micros,
+    })
+    const [change] = await records('provider.change')
+    expect(change.after).to.deep.include({ cost_micros, position: 3 })
+    expect((await put('main', { type: 'twilio', cost_micros: {} })).body.cost_micros).to.deep.equal({})
+    for (const [wrong, path] of [
+      [{ XX: 1 }, 'cost_micros.XX'],
+      [{ GB: -1 }, 'cost_micros.GB'],
+      [{ GB: 0.5 }, 'cost_micros.GB'],
+      [{ GB: '1' }, 'cost_micros.GB'],
+      [1, 'cost_micros'],
+    ] as const)
+      expect(errorPaths(await put('main', { type: 'twilio', cost_micros: wrong }))).to.deep.equal([path])
   })
 
   it("of the console's own app are not paused unasked if no other sends sign-in codes", async () => {

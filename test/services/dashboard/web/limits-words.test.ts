@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { amount } from '../../../../services/dashboard/web/data/notation.ts'
 import {
   type AddressList,
   contentWords,
@@ -7,7 +8,6 @@ import {
   withList,
   withoutList,
 } from '../../../../services/dashboard/web/screens/limits/address-list-body.ts'
-import { amount } from '../../../../services/dashboard/web/screens/limits/amount.ts'
 import {
   type Decision,
   foresee,

@@ -3,6 +3,7 @@ import { callbackAddress, suggestName } from '../../../../services/dashboard/web
 import {
   type Placed,
   positionsAfterMove,
+  positionsFor,
   type Step,
   splitByCountry,
   splittable,
@@ -65,6 +66,12 @@ describe('the order of providers', () => {
     ] as const) {
       expect(positionsAfterMove(all, name, step)).to.deep.equal([])
     }
+  })
+
+  it('is that of given names', () => {
+    const all = at(['a', 0], ['b', 1], ['c', 5])
+    expect(positionsFor(all, ['c', 'a', 'b'])).to.deep.equal(at(['c', 0], ['a', 1], ['b', 5]))
+    expect(positionsFor(all, ['a', 'b', 'c'])).to.deep.equal([])
   })
 
   it('is the base of the next move, before the server has answered', () => {

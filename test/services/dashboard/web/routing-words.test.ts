@@ -90,6 +90,7 @@ describe('the explanation of a route, in words', () => {
       { name: 'mail', channel: 'email', position: 0, ...EVERYWHERE },
     ] satisfies Parameters<typeof providerWords>[3]
     expect(providerWords('sms', SERVER, 'GB', providers)).to.equal('c; if it fails a, then b')
+    expect(providerWords('sms', SERVER, 'GB', providers, 'b')).to.equal('b; if it fails c, then a')
     expect(providerWords('sms', SERVER, 'IN', providers)).to.match(/^c; if it fails indian/)
     expect(providerWords('email', SERVER, null, providers)).to.equal('mail')
     expect(providerWords('telegram', SERVER, 'GB', providers)).to.equal('no provider')

@@ -40,47 +40,37 @@ describe('a request of Try it as a developer writes it', () => {
       '-H',
       'authorization: Bearer sk_test_abc',
     ])
-    expect(sampleOf('TypeScript', ORIGIN, statusRequest('otp_1')(KEY))).not.to.contain('body')
-    expect(sampleOf('Python', ORIGIN, statusRequest('otp_1')(KEY)))
-      .to.contain('requests.get(')
-      .and.not.to.contain('json=')
   })
 
-  it('is TypeScript that makes the same request', async () => {
+  it('is a call of the TypeScript client that makes the same request', async () => {
     const sample = sampleOf('TypeScript', ORIGIN, resendRequest('otp_1', 'telegram')(KEY))
     const calls: unknown[] = []
-    const fetchFake = async (...args: unknown[]) => {
-      calls.push(args)
-      return { status: 200, json: async () => ({}) }
+    class Countersign {
+      constructor(options: object) {
+        calls.push(options)
+      }
+      resend(body: object) {
+        calls.push(body)
+      }
     }
-    const run = new Function('fetch', 'console', `return (async () => { ${sample} })()`)
-    await run(fetchFake, { log: () => {} })
+    const run = new Function('Countersign', 'console', `return (async () => { ${sample.replace(/^import .*/, '')} })()`)
+    await run(Countersign, { log: () => {} })
     expect(calls).to.deep.equal([
-      [
-        'https://otp.example/api/v1/otp/resend',
-        {
-          method: 'POST',
-          headers: { authorization: 'Bearer sk_test_abc', 'content-type': 'application/json' },
-          body: '{"otp_id":"otp_1","channel":"telegram"}',
-        },
-      ],
+      { key: KEY, baseUrl: ORIGIN },
+      { otp_id: 'otp_1', channel: 'telegram' },
     ])
+    expect(sampleOf('TypeScript', ORIGIN, statusRequest('otp_1')(KEY))).to.include(
+      "countersign.status({ otp_id: 'otp_1' })",
+    )
   })
 
-  it('is Python', () => {
+  it('is a call of the Python client', () => {
     expect(sampleOf('Python', ORIGIN, verifyRequest('otp_1', '123456')(KEY))).to.equal(
       [
-        'import requests',
+        'from countersign import Countersign',
         '',
-        'response = requests.post(',
-        '    "https://otp.example/api/v1/otp/verify",',
-        '    headers={"authorization": "Bearer sk_test_abc"},',
-        '    json={',
-        '        "otp_id": "otp_1",',
-        '        "code": "123456"',
-        '    },',
-        ')',
-        'print(response.status_code, response.json())',
+        'client = Countersign("sk_test_abc", base_url="https://otp.example")',
+        'print(client.verify(otp_id="otp_1", code="123456"))',
       ].join('\n'),
     )
   })

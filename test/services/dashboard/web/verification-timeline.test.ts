@@ -38,6 +38,11 @@ describe('a row of the timeline', () => {
       [],
     ],
     [
+      { happened: 'delivery.sent', ...delivery, provider: 'main', because: 'The provider was the best.' },
+      'Message 2 was taken by main; no receipt so far',
+      ['The provider was the best.'],
+    ],
+    [
       { happened: 'delivery.delivered', ...delivery, provider: 'main' },
       'Message 2 was delivered',
       ['Reported by main.'],

@@ -176,6 +176,25 @@ eachStore('applying the bootstrap file', fresh => {
     expect((await allTenancyDocs(store)).apps[0]?.settings).to.deep.equal({})
   })
 
+  it('sets, keeps and removes the secrets of the Supabase hook', async () => {
+    const store = await fresh()
+    const secrets = async () => (await createTenancy({ store, keyring }).hookSecrets('app_shop'))?.secrets
+    const [first, second] = ['whsec_c2VjcmV0LW9mLXN1cGFiYXNl', 'whsec_YW5vdGhlci1vZi1zdXBhYmFzZQ==']
+    await apply(store, withApp({ hooks: { supabase: { test: `v1,${first}`, live: second } } }))
+    expect(await secrets()).to.have.deep.members([
+      { mode: 'test', secret: first },
+      { mode: 'live', secret: second },
+    ])
+    await apply(store, withApp({ hooks: { supabase: { test: second } } }))
+    await apply(store, withApp({}))
+    expect(await secrets()).to.have.deep.members([
+      { mode: 'test', secret: second },
+      { mode: 'live', secret: second },
+    ])
+    await apply(store, withApp({ hooks: { supabase: { live: null } } }))
+    expect(await secrets()).to.deep.equal([{ mode: 'test', secret: second }])
+  })
+
   it('leaves exactly the listed providers, in that order', async () => {
     const store = await fresh()
     const sandbox = (name: string) => ({ name, type: 'sandbox', channel: 'sms' })
@@ -215,6 +234,7 @@ eachStore('applying the bootstrap file', fresh => {
         channel: 'telegram',
         paused: false,
         countries: null,
+        cost_micros: {},
         type: 'telegram_gateway',
         config: { token: 'tg-token', base_url: 'https://gatewayapi.telegram.org' },
       },
@@ -232,22 +252,22 @@ eachStore('applying the bootstrap file', fresh => {
     expect(problem).to.contain('companies.0.apps.0.settings.texts.sms.en.text').and.to.contain('3 SMS segments')
   })
 
-  it('leaves a pause, and countries that it does not name, as they are stored', async () => {
+  it('leaves a pause, and countries and costs that it does not name, as they are stored', async () => {
     const store = await fresh()
     const file = (more: object) => withApp({ providers: [{ name: 'main', type: 'sandbox', channel: 'sms', ...more }] })
     const scope = async () => {
       const [provider] = (await createTenancy({ store, keyring }).providersOf('app_shop')).providers
-      return [provider?.paused, provider?.countries]
+      return [provider?.paused, provider?.countries, provider?.cost_micros]
     }
-    await apply(store, file({ countries: ['IN'] }))
-    expect(await scope()).to.deep.equal([false, ['IN']])
+    await apply(store, file({ countries: ['IN'], cost_micros: { '*': 5 } }))
+    expect(await scope()).to.deep.equal([false, ['IN'], { '*': 5 }])
     await store.docs('providers').modify({ _id: 'app_shop:main' }, { $set: { paused: true } })
     await apply(store, file({}))
-    expect(await scope()).to.deep.equal([true, ['IN']])
-    await apply(store, file({ countries: ['GB'] }))
-    expect(await scope()).to.deep.equal([true, ['GB']])
+    expect(await scope()).to.deep.equal([true, ['IN'], { '*': 5 }])
+    await apply(store, file({ countries: ['GB'], cost_micros: { GB: 4 } }))
+    expect(await scope()).to.deep.equal([true, ['GB'], { GB: 4 }])
     await apply(store, file({ countries: null }))
-    expect(await scope()).to.deep.equal([true, null])
+    expect(await scope()).to.deep.equal([true, null, { GB: 4 }])
   })
 
   it('applies its change after a lost race with another change', async () => {

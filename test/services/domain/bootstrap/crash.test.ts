@@ -31,6 +31,7 @@ const earlierFile = () => ({
           settings: { locale: 'de' },
           keys: [{ id: 'key_a', key: 'sk_test_0123456789' }],
           webhook: { url: 'https://before.example/', secret: 'whsec_YmVmb3JlLWJlZm9yZQ==' },
+          hooks: { supabase: { test: 'whsec_YmVmb3JlLWJlZm9yZS1iZWZvcmU=' } },
           providers: [
             { name: 'gone', channel: 'sms', type: 'sandbox' },
             { name: 'backup', channel: 'sms', type: 'sandbox' },
@@ -57,7 +58,12 @@ async function meaning(store: CountersignStore) {
     ...plain,
     ip_lists: await stableFieldsOf(store),
     companies: plain.companies.map(({ rev: _, ...company }) => company),
-    apps: plain.apps.map(({ rev: _, ...app }) => app),
+    apps: await Promise.all(
+      plain.apps.map(async ({ rev: _, hook_secrets: __, ...app }) => ({
+        ...app,
+        hooks: await reader.hookSecrets(app._id),
+      })),
+    ),
     keys: keys.map(({ hash, last4, ...key }) => (key._id === 'key_made' ? key : { ...key, hash, last4 })),
     providers: await Promise.all(
       [...new Set(providers.map(({ app_id }) => app_id))].map(async id => (await reader.providersOf(id)).providers),

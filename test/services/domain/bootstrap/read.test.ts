@@ -55,6 +55,7 @@ describe('reading the bootstrap file', () => {
       settings: null,
       keys: [],
       webhook: null,
+      supabase: { live: undefined, test: undefined },
       providers: null,
     })
     expect(prices?.map(price => price._id)).to.deep.equal(['sms:GB', 'sms:*'])
@@ -98,6 +99,7 @@ describe('reading the bootstrap file', () => {
             { id: 'app_a', keys: [{ id: 'key_1', kind: 'servant', mode: 'test' }], colour: 1 },
             { id: 'app_a', settings: { code: { length: 3 }, limits: { recipient: [{ max: 0, seconds: 1 }] } } },
             { id: 'app_b', settings: { code: { length: 4 } } },
+            { id: 'app_c', hooks: { supabase: { live: 'whsec_c2hvcnQ=' } } },
             { settings: null, webhook: { url: 'shop.example' }, providers: [{ ...TWILIO, config: { from: 'Acme' } }] },
           ],
         },
@@ -115,16 +117,29 @@ describe('reading the bootstrap file', () => {
       'companies.0.apps.1.settings.code.length',
       'companies.0.apps.1.settings.limits.recipient.0.max',
       'companies.0.apps.2.settings.limits.recipient_verify',
-      'companies.0.apps.3.id',
-      'companies.0.apps.3.settings',
-      'companies.0.apps.3.webhook.url',
-      'companies.0.apps.3.providers.0.config.account_sid',
-      'companies.0.apps.3.providers.0.config.auth_token',
+      'companies.0.apps.3.hooks.supabase.live',
+      'companies.0.apps.4.id',
+      'companies.0.apps.4.settings',
+      'companies.0.apps.4.webhook.url',
+      'companies.0.apps.4.providers.0.config.account_sid',
+      'companies.0.apps.4.providers.0.config.auth_token',
       'prices.0.country',
       'prices.0.micros',
       'ip_lists.0.class',
       'ip_lists.0.cidr',
       'users',
+    ])
+  })
+
+  it('reads the secrets of hooks from files too', () => {
+    const secret = 'whsec_c2VjcmV0LW9mLXN1cGFiYXNl'
+    const readFile = (path: string): string => (path === '/run/secrets/hook' ? `v1,${secret}\n` : expect.fail('ENOENT'))
+    const file = (supabase: object) =>
+      JSON.stringify({ companies: [{ id: 'cmp_a', apps: [{ id: 'app_a', hooks: { supabase } }] }] })
+    const { companies } = readBootstrap(file({ live: null, test_file: '/run/secrets/hook' }), { readFile })
+    expect(companies[0]?.apps[0]?.supabase).to.deep.equal({ live: null, test: secret })
+    expect(problemsOf(file({ live_file: '/run/secrets/none' }), { readFile }).map(({ path }) => path)).to.deep.equal([
+      'companies.0.apps.0.hooks.supabase.live_file',
     ])
   })
 

@@ -33,7 +33,7 @@ const DEFAULTS = {
     client_ip_reputation_factor: 0.2,
     recipient_verify: [{ max: 20, seconds: 3600 }],
   },
-  routing: { default: ['sms', 'whatsapp', 'telegram', 'email'], countries: {} },
+  routing: { default: ['sms', 'whatsapp', 'telegram', 'email'], countries: {}, providers: 'listed', worth_micros: 0 },
   channels: {
     sms: { enabled: true, domain: null, android_hash: null },
     email: { enabled: true },

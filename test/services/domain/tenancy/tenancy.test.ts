@@ -54,6 +54,7 @@ eachStore('tenancy', fresh => {
         channel: 'email',
         paused: false,
         countries: null,
+        cost_micros: {},
         type: 'smtp',
         config: {
           host: 'mail.example.com',

@@ -88,7 +88,7 @@ describe('the pages of the reference', () => {
         const sample = samples.get(operationId)
         expect(sample?.title).to.equal(`${method.toUpperCase()} ${path}`)
         for (const text of Object.values(sample?.texts ?? {}))
-          expect(text, operationId).to.contain('https://otp.example/')
+          expect(text, operationId).to.contain('https://otp.example')
       }
   })
 

@@ -64,6 +64,8 @@ describe('the samples of the reference', function () {
         noEmit: true,
         moduleDetection: 'force',
         types: ['node'],
+        allowImportingTsExtensions: true,
+        paths: { countersign: [join(PROJECT_ROOT, 'clients/typescript/src/index.ts')] },
         typeRoots: [join(PROJECT_ROOT, 'node_modules/@types')],
       },
       include: ['*.mts'],

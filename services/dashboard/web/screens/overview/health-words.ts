@@ -3,6 +3,7 @@
 import type { ScreenPath } from '../../../screens.ts'
 import type { components } from '../../api/schema.ts'
 import { channelName } from '../../data/channels.ts'
+import { countryName, sortedByName } from '../../data/countries.ts'
 import { PAUSE_REASONS } from '../../data/pause-reasons.ts'
 import { countOf } from '../../ui/figure-format.ts'
 
@@ -41,11 +42,27 @@ export function troubleOf(cause: HealthCause, isOperator: boolean): Trouble {
       return { text: `${provider} and is not called.`, since, screen: '/providers', query: '' }
     case 'provider_half_open':
       return { text: `${provider} and is being tried again.`, since, screen: '/providers', query: '' }
+    case 'provider_silent': {
+      const name = `The provider ${cause.provider} (${channelName(cause.channel ?? '')})`
+      const where = cause.countries?.length ? ` to ${placesInWords(cause.countries)}` : ''
+      const text = `${name} accepts messages${where}, but hardly anyone types the code. Other providers come first there, if there are any.`
+      return { text, since, screen: '/routing', query: '' }
+    }
     case 'endpoint_paused': {
       const reason = cause.reason === null ? '' : ` ${PAUSE_REASONS[cause.reason]}`
       return { text: `The webhook is paused, and its events are held.${reason}`, since, screen: '/api-keys', query: '' }
     }
   }
+}
+
+/** More are counted. */
+const NAMED_COUNTRIES = 3
+
+function placesInWords(codes: readonly string[]): string {
+  const names = sortedByName(codes).map(countryName)
+  const rest = names.length - NAMED_COUNTRIES
+  if (rest > 1) return `${names.slice(0, NAMED_COUNTRIES).join(', ')} and ${rest} other countries`
+  return names.length === 1 ? String(names[0]) : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
 export const deadLetterTroubles = (queues: readonly Pick<Schemas['Queue'], 'queue' | 'dead'>[]): Trouble[] =>

@@ -25,6 +25,13 @@ const TITLES: Readonly<Record<Dimension, string>> = {
   provider: 'By provider',
 }
 
+const WHERE = 'A verification counts where it began, a message where it was sent.'
+const LEADS: Readonly<Record<Dimension, string>> = {
+  channel: WHERE,
+  country: WHERE,
+  provider: `${WHERE} So an approval counts for the provider of the first message; on the Routing screen the last message earns it.`,
+}
+
 const HEADINGS: Readonly<Record<Dimension, string>> = { channel: 'Channel', country: 'Country', provider: 'Provider' }
 
 export function SplitTable({ by, parts, all }: { by: Dimension; parts: readonly SplitPart[]; all: Figures }) {
@@ -58,7 +65,7 @@ export function SplitTable({ by, parts, all }: { by: Dimension; parts: readonly 
   return (
     <Card
       title={TITLES[by]}
-      lead="A verification counts where it began, a message where it was sent."
+      lead={LEADS[by]}
       actions={
         parts.length > FIRST_ROWS && (
           <Button look="quiet" onClick={() => setIsWhole(!isWhole)}>

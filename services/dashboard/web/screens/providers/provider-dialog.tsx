@@ -10,6 +10,7 @@ import { CHANNEL_OPTIONS, type Channel, channelName } from '../../data/channels.
 import { sortedByName } from '../../data/countries.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
+import { type CountryAmountMap, CountryAmounts } from '../../ui/country-amounts.tsx'
 import { CountryField, CountryTags } from '../../ui/country-field.tsx'
 import { Dialog, SubmitActions } from '../../ui/dialog.tsx'
 import { Select, TextField } from '../../ui/field.tsx'
@@ -20,6 +21,16 @@ import { ConfigFields } from './config-fields.tsx'
 import { configOf, fieldOfRefusal, formOf } from './config-form.ts'
 import { type Provider, putProvider } from './provider-calls.ts'
 import { suggestName } from './provider-names.ts'
+
+const COST_WORDS = {
+  none: 'Optional. Routes that learn weigh it against approvals; nobody is charged by it.',
+  per: 'a message',
+  one: 'the cost',
+  field: 'Cost in a country',
+  add: 'Add cost',
+  addOthers: 'Add cost everywhere else',
+  example: '0.04',
+}
 
 export interface ProviderDialogProps {
   /** Null for a new one. */
@@ -42,6 +53,7 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
   const [before, setBefore] = useState(() => formOf(type, provider?.config ?? null))
   const [form, setForm] = useState(before)
   const [countries, setCountries] = useState(provider?.countries ?? [])
+  const [cost, setCost] = useState<CountryAmountMap>(provider?.cost_micros ?? {})
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map())
   const info = declarationOf(type)
   const [served = channel, ...others] = channelsOf(type)
@@ -65,7 +77,9 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
     if (found.size > 0) return
     await change.run(async () => {
       const scope = servedChannel === 'email' || countries.length === 0 ? null : countries
-      const body = { type, channel: servedChannel, countries: scope, config: built.config }
+      // What is no amount yet is refused by the server, and said beside its field.
+      const cost_micros = cost as Record<string, number>
+      const body = { type, channel: servedChannel, countries: scope, cost_micros, config: built.config }
       onSaved(await putProvider(app.id, name.trim(), body))
     })
   }
@@ -77,6 +91,7 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
   // What is said beside the fields is not said again below them.
   const isSaidBeside = (path: string) =>
     (provider === null && ['name', 'channel'].includes(path)) ||
+    path.startsWith('cost_micros.') ||
     (path.startsWith('config.') && fieldOfRefusal(type, path.slice('config.'.length)) !== undefined)
   const isAllSaid = refusals.size > 0 && [...refusals.keys()].every(isSaidBeside)
   const place = useRef<HTMLDivElement>(null)
@@ -153,6 +168,16 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
               )}
             </div>
           )}
+          <div class="providers-countries">
+            <h3>What the vendor charges for a message</h3>
+            <CountryAmounts
+              amounts={cost}
+              onChange={setCost}
+              words={COST_WORDS}
+              hasCountries={servedChannel !== 'email'}
+              errorOf={code => sentenceOf(`cost_micros.${code}`, 'Cost')}
+            />
+          </div>
           {info.callback?.entered && <CallbackAddress type={type} appId={app.id} name={name.trim()} />}
           <SubmitActions action={provider === null ? 'Add' : 'Save'} busy={change.busy} onCancel={onClose} />
         </Form>

@@ -23,6 +23,13 @@ function moved<T extends { name: string }>(all: readonly T[], name: string, step
 export const positionsAfterMove = (all: readonly Placed[], name: string, step: Step): Placed[] =>
   positionsOf(all, moved(all, name, step))
 
+/** The positions that put the providers into the order of these names. */
+export const positionsFor = (all: readonly Placed[], names: readonly string[]): Placed[] =>
+  positionsOf(
+    all,
+    all.toSorted((one, other) => names.indexOf(one.name) - names.indexOf(other.name)),
+  )
+
 /** Equal positions are told apart by name, so they cannot be swapped: then all are counted anew. */
 function positionsOf(all: readonly Placed[], next: readonly Placed[]): Placed[] {
   const used = all.map(({ position }) => position)

@@ -111,6 +111,9 @@ const senderOf = (key: KeyOf, publishableSend: boolean): Sender => {
   return { mode, kind, publishableSend }
 }
 
+const usualOf = ({ channel, channels }: RoutePreview): string | null =>
+  channels.find(choice => choice.channel === channel)?.provider ?? null
+
 interface AnswerProps extends Pick<ExplainProps, 'providers'> {
   preview: RoutePreview
   sender: Sender
@@ -131,7 +134,7 @@ function Answer({ preview, sender, providers }: AnswerProps) {
         </p>
         {!isRefused && preview.channel && (
           <p>
-            Provider: <b>{providerWords(preview.channel, sender, preview.country, providers)}</b>
+            Provider: <b>{providerWords(preview.channel, sender, preview.country, providers, usualOf(preview))}</b>
           </p>
         )}
       </div>

@@ -51,19 +51,20 @@ export function orderWords(
   return `It is a number of ${countryName(country)}. ${whose}: ${names}.`
 }
 
-/** The provider that gets a message first, in words. */
+/** The provider that gets a message first, in words. `usual`: the one that the API names; the first in the list without it. */
 export function providerWords(
   channel: Channel,
   { mode }: Pick<Sender, 'mode'>,
   country: string | null,
   providers: readonly Pick<Schemas['Provider'], 'name' | 'channel' | 'position' | 'paused' | 'countries'>[],
+  usual: string | null = null,
 ): string {
   if (mode === 'test') return 'the sandbox: test keys deliver into the inbox'
   const names = providers
     .filter(provider => provider.channel === channel && mayBeUsed(provider, country))
     .sort((one, other) => one.position - other.position || (one.name < other.name ? -1 : 1))
     .map(({ name }) => name)
-  const [first, ...others] = names
+  const [first, ...others] = usual === null ? names : [usual, ...names.filter(name => name !== usual)]
   if (first === undefined) return 'no provider'
   return others.length === 0 ? first : `${first}; if it fails ${others.join(', then ')}`
 }

@@ -18,6 +18,7 @@ import { ChannelOrder } from './channel-order.tsx'
 import { ChannelsCard } from './channels-card.tsx'
 import { CountryOrders } from './country-orders.tsx'
 import { Explain } from './explain.tsx'
+import { ProvidersByCountry } from './providers-by-country.tsx'
 import './routing.css'
 
 const SHOWN = settingsOn('/routing')
@@ -78,6 +79,18 @@ export default function Routing() {
           </Editable>
         </Card>
       </div>
+      <Card
+        title="Providers in order"
+        lead="A channel may have several providers. If the first one fails, the next one gets the message. One that accepts messages nobody receives stands behind the others until it recovers, whatever you choose here."
+      >
+        <Editable may={may}>
+          <div class="routing-provider-rule">
+            <SettingField draft={draft} path="routing.providers" />
+            {routing.providers === 'best' && <SettingField draft={draft} path="routing.worth_micros" />}
+          </div>
+        </Editable>
+      </Card>
+      <ProvidersByCountry providers={providers.data ?? []} onReordered={providers.reload} />
       <Explain providers={providers.data ?? []} hasUnsavedChanges={draft.isDirty} />
       <ChannelsCard draft={draft} may={may} />
       <SaveBar draft={draft} beside={<TryOnPastTraffic draft={draft} />} question={emptiesOrder ? EMPTY_ORDER : null} />

@@ -1,4 +1,4 @@
-// The settings of an app that are neither routing nor limits: its codes, its texts, and what devices may do.
+// The settings of an app that are neither routing nor limits: its codes, its texts, what devices may do, and the hook of a login.
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { settingsOn } from '../../data/setting-words.ts'
@@ -10,6 +10,7 @@ import { TryOnPastTraffic } from '../settings-trial/try-on-past-traffic.tsx'
 import { CodeCard } from './code-card.tsx'
 import { DevicesCard } from './devices-card.tsx'
 import './settings.css'
+import { SupabaseCard } from './supabase-card.tsx'
 import { TextsCard } from './texts-card.tsx'
 
 const SHOWN = settingsOn('/settings')
@@ -20,12 +21,13 @@ export default function Settings() {
   return (
     <Screen
       title="Settings"
-      lead="What a code is like, how long it lives, what your messages say, and what apps and web pages may do. What you save here is used by every process within 5 seconds."
+      lead="What a code is like, how long it lives, what your messages say, what apps and web pages may do, and the hook of a login. What you save here is used by every process within 5 seconds."
     >
       {!may && <Notice>{onlyRole('developer', 'change the settings')}</Notice>}
       <CodeCard draft={draft} may={may} />
       <TextsCard draft={draft} may={may} />
       <DevicesCard draft={draft} may={may} />
+      <SupabaseCard may={may} />
       <SaveBar draft={draft} beside={<TryOnPastTraffic draft={draft} />} />
     </Screen>
   )

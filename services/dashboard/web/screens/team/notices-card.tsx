@@ -45,7 +45,7 @@ export function NoticesCard() {
   return (
     <Card
       title="Notices"
-      lead="A low balance, a paused endpoint or a provider that fails: each incident is told once, and kept for 90 days."
+      lead="A low balance, a paused endpoint, a provider that fails or falls silent: each incident is told once, and kept for 90 days."
     >
       {recipients.problem && <ProblemNotice problem={recipients.problem} onRetry={recipients.reload} />}
       {recipients.data && <WhoIsTold recipients={recipients.data} nameOf={nameOf} />}

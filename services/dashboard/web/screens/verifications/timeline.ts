@@ -62,11 +62,13 @@ function tellEntry(history: History, entry: TimelineEntry, now: number): Told {
         ids: idOf('Message', entry.delivery_id),
       })
     case 'delivery.sent':
-      return row(`${message} was taken${entry.provider ? ` by ${entry.provider}` : ''}; no receipt so far`)
+      return row(`${message} was taken${entry.provider ? ` by ${entry.provider}` : ''}; no receipt so far`, {
+        details: whyProvider(entry),
+      })
     case 'delivery.delivered':
       return row(`${message} was delivered`, {
         tone: 'good',
-        details: entry.provider ? [`Reported by ${entry.provider}.`] : [],
+        details: [...(entry.provider ? [`Reported by ${entry.provider}.`] : []), ...whyProvider(entry)],
       })
     case 'delivery.failed':
       return row(`${message} failed: ${reasonText(entry.reason)}`, { tone: 'bad', details: failureDetails(entry) })
@@ -129,7 +131,10 @@ function callDetails(entry: TimelineEntry): string[] {
 const failureDetails = (entry: TimelineEntry): string[] => [
   ...(entry.provider ? [`Reported by ${entry.provider}.`] : []),
   ...vendorLine(entry),
+  ...whyProvider(entry),
 ]
+
+const whyProvider = ({ because }: TimelineEntry): string[] => (because === undefined ? [] : [because])
 
 function vendorLine({ vendor_code, vendor_text }: TimelineEntry): string[] {
   if (vendor_code && vendor_text) return [`Code ${vendor_code}: ${vendor_text}`]

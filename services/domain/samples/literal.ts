@@ -38,9 +38,42 @@ export function writeLiteral(value: unknown, dialect: Dialect, depth = 0): strin
   return members.length === 0 ? dialect.emptyObject : wrap(members, dialect.object, dialect.indent, depth)
 }
 
-function wrap(parts: readonly string[], { open, close, space }: Brackets, indent: string, depth: number): string {
+export function wrap(
+  parts: readonly string[],
+  { open, close, space }: Brackets,
+  indent: string,
+  depth: number,
+): string {
   const inline = `${open}${space}${parts.join(', ')}${space}${close}`
   if (inline.length <= MAX_INLINE_LENGTH && !inline.includes('\n')) return inline
   const inner = indent.repeat(depth + 1)
   return `${open}\n${parts.map(part => `${inner}${part},\n`).join('')}${indent.repeat(depth)}${close}`
+}
+
+const quoteTypeScript = (text: string): string =>
+  `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`
+
+export const TYPESCRIPT: Dialect = {
+  indent: '  ',
+  text: quoteTypeScript,
+  member: (name, value) => `${/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoteTypeScript(name)}: ${value}`,
+  nothing: 'null',
+  yes: 'true',
+  no: 'false',
+  object: { open: '{', close: '}', space: ' ' },
+  list: { open: '[', close: ']', space: '' },
+  emptyObject: '{}',
+}
+
+export const PYTHON: Dialect = {
+  indent: '    ',
+  // A JSON text is a Python text as well.
+  text: text => JSON.stringify(text),
+  member: (name, value) => `${JSON.stringify(name)}: ${value}`,
+  nothing: 'None',
+  yes: 'True',
+  no: 'False',
+  object: { open: '{', close: '}', space: '' },
+  list: { open: '[', close: ']', space: '' },
+  emptyObject: '{}',
 }

@@ -1,0 +1,36 @@
+// Which messages of a route are evidence. A message is judged once it is older than the time in which nine of ten approve: what is younger
+// may still be approved, and would make every provider look bad. Pure.
+import { ROUTE_SLOT_MS, type RouteCounts, type RouteHistory } from './routes.ts'
+
+/** Where no approval was ever seen, neither on the route nor on its channel. */
+const UNKNOWN_SECONDS = 120
+/** A message is stored some seconds after it was accepted. */
+const MIN_SECONDS = 30
+/** Slots are kept for three hours: an hour to wait, an hour that is not over, and one to spare. */
+const MAX_SECONDS = 3_600
+
+/** The share of the approvals that has come when a message is judged. */
+export const APPROVED_BY_THEN = 0.9
+
+export const judgeDelayMs = ({ seconds_p90 }: Pick<RouteHistory, 'seconds_p90'>): number =>
+  1_000 * Math.min(MAX_SECONDS, Math.max(MIN_SECONDS, seconds_p90 ?? UNKNOWN_SECONDS))
+
+/** Slots that start before this time are judged. */
+export const judgedUntil = (history: Pick<RouteHistory, 'seconds_p90'>, now: number): number =>
+  Math.floor((now - judgeDelayMs(history)) / ROUTE_SLOT_MS) * ROUTE_SLOT_MS
+
+/** Messages and approvals of the stretches that start from `from` on and before `until`. Each weighs half after every `halfLifeMs` before
+ *  `now`. */
+export function decayed(
+  counts: readonly RouteCounts[],
+  { from, until, now, halfLifeMs }: { from: number; until: number; now: number; halfLifeMs: number },
+): { messages: number; approved: number } {
+  const sum = { messages: 0, approved: 0 }
+  for (const { start, messages, approved } of counts) {
+    if (start < from || start >= until) continue
+    const weight = Math.exp((-Math.LN2 * Math.max(0, now - start)) / halfLifeMs)
+    sum.messages += weight * messages
+    sum.approved += weight * Math.min(messages, approved)
+  }
+  return sum
+}

@@ -1,0 +1,126 @@
+// In which order the providers of a message are called. In: the providers that may send it, and the facts about their routes. Out: the same
+// providers in order, and why the first comes first. The facts and the shares that follow from them are kept for a moment, so that a message
+// costs no read and no arithmetic beyond its draw. Where the store does not answer soon, the listed order holds.
+import { createHash } from 'node:crypto'
+import { createBoundedMap } from '../../infra/bounded-map.ts'
+import { type Cache, createCache } from '../../infra/cache.ts'
+import type { Clock } from '../../infra/clock.ts'
+import type { Logger } from '../../infra/log/log.ts'
+import type { Docs } from '../../infra/store/docs.ts'
+import type { RouteReason } from '../../machines/otp.ts'
+import { pooledPrior } from '../../machines/routes.estimate.ts'
+import { drawOrder, type RouteRule, type RouteShare, sharesOf } from '../../machines/routes.order.ts'
+import { costIn } from '../../machines/routing.ts'
+import type { RouteFactsDoc } from '../domain/routes/documents.ts'
+import type { TenantApp } from '../domain/tenancy/tenancy.ts'
+import { type Candidate, isChatReply, mayCall } from './candidates.ts'
+import type { DeliveryJob } from './provider.ts'
+
+export interface OrderedCandidates {
+  candidates: readonly Candidate[]
+  /** Null for the listed order. */
+  because: RouteReason | null
+}
+
+export type OrderCandidates = (job: DeliveryJob, candidates: readonly Candidate[]) => Promise<OrderedCandidates>
+
+export interface RouteOrderDeps {
+  facts: Pick<Docs<RouteFactsDoc>, 'get'>
+  apps: Pick<Cache<TenantApp | null>, 'get'>
+  clock: Clock
+  log: Pick<Logger, 'warn'>
+}
+
+/** With the two seconds in which the sweeper makes facts, and the five in which an OTP actor stores counts, a message is learned from soon. */
+const FACTS_TTL_MS = 2_000
+const MAX_APPS = 10_000
+/** A message does not wait longer for its facts. */
+const MAX_WAIT_MS = 250
+
+/** The facts of an app, and the shares that were computed from them. */
+interface KnownFacts {
+  doc: RouteFactsDoc
+  shares: Map<string, RouteShare[]>
+}
+
+export function createRouteOrder({ facts, apps, clock, log }: RouteOrderDeps): OrderCandidates {
+  const latest = createBoundedMap<KnownFacts>(MAX_APPS)
+  const cache = createCache(load, { ttlMs: FACTS_TTL_MS, maxSize: MAX_APPS, clock })
+
+  /** Null where there are none, and where the store does not answer: then it is asked again after a while. */
+  async function load(app_id: string): Promise<KnownFacts | null> {
+    const found = await withinWait(facts.get([app_id])).catch(error => {
+      log.warn({ app_id, err: error }, 'routes.not_read')
+      return null
+    })
+    const doc = found?.get(app_id)
+    if (!doc) return null
+    const before = latest.get(app_id)
+    const known = before?.doc.rev === doc.rev ? before : { doc, shares: new Map() }
+    latest.set(app_id, known)
+    return known
+  }
+
+  /** Null when it takes too long. */
+  function withinWait<T>(reading: Promise<T>): Promise<T | null> {
+    return new Promise((resolve, reject) => {
+      const cancel = clock.after(MAX_WAIT_MS, () => resolve(null))
+      reading.then(resolve, reject).finally(cancel)
+    })
+  }
+
+  function sharesFor(
+    { doc, shares }: KnownFacts,
+    rule: RouteRule,
+    job: DeliveryJob,
+    usable: readonly Candidate[],
+  ): RouteShare[] {
+    const { otp, delivery } = job
+    const { country } = otp.recipient
+    const { kind } = otp.started_by
+    const options = usable.map((candidate, listed) => ({
+      provider: candidate.name,
+      fact: null,
+      cost_micros: costIn(candidate.cost_micros, country),
+      listed,
+    }))
+    const { providers, worth_micros } = rule
+    const key = JSON.stringify([kind, country, providers, worth_micros, options])
+    const known = shares.get(key)
+    if (known) return known
+    const ofKind = doc.facts.filter(fact => fact.kind === kind && fact.channel === delivery.channel)
+    const factOf = (provider: string) =>
+      ofKind.find(fact => fact.country === country && fact.provider === provider) ?? null
+    const computed = sharesOf(
+      options.map(option => ({ ...option, fact: factOf(option.provider) })),
+      rule,
+      pooledPrior(ofKind, delivery.channel),
+    )
+    shares.set(key, computed)
+    return computed
+  }
+
+  return async (job, candidates) => {
+    const listed = { candidates, because: null }
+    const usable = candidates.filter(one => mayCall(one, job))
+    // In a chat the user has written to one of them.
+    if (job.otp.mode === 'test' || usable.length < 2 || isChatReply(job)) return listed
+    const [known, app] = await Promise.all([cache.get(job.otp.app_id), apps.get(job.otp.app_id)])
+    if (known === null || app === null) return listed
+    const shares = sharesFor(known, app.settings.routing, job, usable)
+    const { order, because } = drawOrder(shares, randomOf(job.delivery.delivery_id))
+    const ordered = order.flatMap(name => usable.find(one => one.name === name) ?? [])
+    // Those that may not be called stay: they may have been called before.
+    return { candidates: [...ordered, ...candidates.filter(one => !usable.includes(one))], because }
+  }
+}
+
+/** Random numbers that are the same whenever the delivery is tried. There are eight, which is enough: the first ones decide. */
+function randomOf(delivery_id: string): () => number {
+  const bytes = createHash('sha256').update(delivery_id).digest()
+  let drawn = 0
+  return () => {
+    drawn += 1
+    return bytes.readUInt32LE(((drawn - 1) * 4) % bytes.length) / 2 ** 32
+  }
+}

@@ -1,0 +1,78 @@
+// Why a provider comes first, or does not, in plain sentences with figures. Pure.
+
+import type { RouteReason } from '../../../machines/otp.ts'
+import type { RouteShare } from '../../../machines/routes.order.ts'
+
+/** A share in percent, with a decimal only below 10 %: "2 %", "0.5 %", "81 %". */
+export const percent = (share: number): string => {
+  const value = share * 100
+  return `${value < 9.95 ? Math.round(value * 10) / 10 : Math.round(value)} %`
+}
+
+/** What is known about a provider in one country. */
+export interface RouteSituation {
+  state: 'ok' | 'silent' | 'open' | 'paused'
+  rule: RouteShare['rule']
+  share: number
+  /** Of 30 days. */
+  messages: number
+  conversion: number | null
+  low: number | null
+  high: number | null
+  /** The messages of all providers in the country, where they are too few for `best`. Null where they are not, or `best` is off. */
+  tooFewMessages: number | null
+  /** Its place among the providers of the channel that may be used, from 1. */
+  place: number
+  /** How many of those there are. */
+  usable: number
+}
+
+const DEAF = 'It accepts messages, but hardly anyone types the code.'
+
+export function becauseWords(situation: RouteSituation): string {
+  const { state, rule, share, tooFewMessages, place, usable } = situation
+  if (state === 'paused') return 'It is paused, so it gets no message.'
+  if (state === 'open')
+    return 'It failed too often just now, so the others get its messages. It is tested every 30 seconds.'
+  if (state === 'silent' && rule === 'probe')
+    return `${DEAF} It stands behind the others, and comes first for ${percent(share)} of the messages to notice when it recovers.`
+  if (state === 'silent')
+    return usable === 1
+      ? `${DEAF} There is no other to take over.`
+      : `${DEAF} So it is with all others: the listed order holds.`
+  if (rule === 'best')
+    return `${evidenceWords(situation)} That is the best here, so it comes first for ${percent(share)} of the messages.`
+  if (rule === 'explored')
+    return `${evidenceWords(situation)} It comes first for ${percent(share)} of the messages, so that a change is noticed.`
+  const listed = listedWords(situation)
+  if (tooFewMessages === null) return listed
+  return `${listed} ${tooFewMessages === 1 ? 'One message was' : `${tooFewMessages} messages were`} sent there in 30 days: too few to learn from.`
+
+  function listedWords({ rule }: RouteSituation): string {
+    if (rule === 'spared') return 'It comes first, because the ones listed before it are silent.'
+    if (usable === 1) return 'It is the only one that can be used.'
+    return place === 1
+      ? 'It is the first in the list.'
+      : `It is number ${place} in the list, and gets what the ones before it cannot send.`
+  }
+}
+
+/** "81 % of its messages are approved (76 % to 85 %)." */
+function evidenceWords({ messages, conversion, low, high }: RouteSituation): string {
+  if (messages === 0 || conversion === null || low === null || high === null) return 'It has no messages yet.'
+  return `${percent(conversion)} of its messages are approved (${percent(low)} to ${percent(high)}).`
+}
+
+/** Why the provider of one message came first. */
+export function reasonWords({ rule, share, conversion }: RouteReason): string {
+  switch (rule) {
+    case 'best':
+      return `The provider was the best for this country: ${percent(conversion)} of its messages were approved, and it came first for ${percent(share)} of all.`
+    case 'explored':
+      return `The provider came first to learn about it, as for ${percent(share)} of the messages. ${percent(conversion)} of its messages were approved.`
+    case 'probe':
+      return `The provider was silent, and came first to see whether it recovers, as for ${percent(share)} of the messages.`
+    case 'spared':
+      return 'The provider came first, because the ones listed before it were silent.'
+  }
+}

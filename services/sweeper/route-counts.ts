@@ -1,0 +1,102 @@
+// The counts of one app's routes, as the sweeper holds them in memory. In: hours and slots as they are stored, each whenever it has changed.
+// Out: the history of each route. Nothing is decoded or summed up twice: thirty days of an app are read once.
+import type { RouteCounts, RouteHistory } from '../../machines/routes.ts'
+import type { RouteSlotsDoc } from '../domain/routes/documents.ts'
+import { routeOf } from '../domain/routes/route-names.ts'
+import { decodeSlots, type Slots } from '../domain/routes/slots.ts'
+import { type ApprovalTimes, compactTimes, secondsOfShare } from '../domain/stats/approval-times.ts'
+import { type Cell, type Cells, countOf, decodeCells, MAX_ROUTES } from '../domain/stats/counts.ts'
+import type { StatsDoc } from '../domain/stats/documents.ts'
+
+export interface RouteCountsOfApp {
+  setHour(doc: Pick<StatsDoc, 'start' | 'routes'>): void
+  /** Answers false for one that is known already. */
+  setSlots(doc: RouteSlotsDoc): boolean
+  /** Forgets hours and slots that begin before these times. */
+  forget(before: { hours: number; slots: number }): void
+  histories(): RouteHistory[]
+}
+
+interface HoursOfRoute {
+  /** Oldest first. */
+  hours: RouteCounts[]
+  times: ApprovalTimes
+}
+
+interface KnownSlots {
+  rev: number
+  start: number
+  slots: Slots
+}
+
+export function createRouteCounts(): RouteCountsOfApp {
+  const cellsByHour = new Map<number, Cells>()
+  const hoursByRoute = new Map<string, HoursOfRoute>()
+  const slotsById = new Map<string, KnownSlots>()
+
+  function setCells(start: number, cells: Cells): void {
+    for (const [route, cell] of cellsByHour.get(start) ?? []) takeOut(route, start, cell)
+    for (const [route, cell] of cells) if (routeOf(route) !== null) putIn(route, start, cell)
+    if (cells.size > 0) cellsByHour.set(start, cells)
+    else cellsByHour.delete(start)
+  }
+
+  function takeOut(route: string, start: number, cell: Cell): void {
+    const known = hoursByRoute.get(route)
+    if (!known) return
+    known.hours = known.hours.filter(hour => hour.start !== start)
+    if (known.hours.length === 0) hoursByRoute.delete(route)
+    known.times = compactTimes([...known.times, ...cell.approvals.map((one, at) => (at % 2 === 0 ? one : -one))])
+  }
+
+  function putIn(route: string, start: number, cell: Cell): void {
+    const known = hoursByRoute.get(route) ?? { hours: [], times: [] }
+    hoursByRoute.set(route, known)
+    const counts = {
+      start,
+      messages: countOf(cell, 'sent'),
+      delivered: countOf(cell, 'delivered'),
+      approved: countOf(cell, 'approved'),
+    }
+    const after = known.hours.findIndex(hour => hour.start > start)
+    known.hours.splice(after === -1 ? known.hours.length : after, 0, counts)
+    known.times = compactTimes([...known.times, ...cell.approvals])
+  }
+
+  function slotsByRoute(): Map<string, RouteCounts[]> {
+    const byRoute = new Map<string, RouteCounts[]>()
+    for (const { slots } of [...slotsById.values()].sort((one, other) => one.start - other.start))
+      for (const [route, counts] of slots) {
+        const sorted = [...counts.values()].sort((one, other) => one.start - other.start)
+        byRoute.set(route, [...(byRoute.get(route) ?? []), ...sorted])
+      }
+    return byRoute
+  }
+
+  return {
+    setHour: ({ start, routes = '' }) => setCells(start, decodeCells(routes, MAX_ROUTES)),
+    setSlots({ _id, rev, start, slots }) {
+      if (slotsById.get(_id)?.rev === rev) return false
+      slotsById.set(_id, { rev, start, slots: decodeSlots(slots, start) })
+      return true
+    },
+    forget(before) {
+      for (const start of cellsByHour.keys()) if (start < before.hours) setCells(start, new Map())
+      for (const [_id, { start }] of slotsById) if (start < before.slots) slotsById.delete(_id)
+    },
+    histories() {
+      const slots = slotsByRoute()
+      return [...hoursByRoute].flatMap(([route, { hours, times }]) => {
+        const key = routeOf(route)
+        if (key === null) return []
+        return {
+          ...key,
+          hours,
+          slots: slots.get(route) ?? [],
+          seconds_p50: secondsOfShare(times, 0.5),
+          seconds_p90: secondsOfShare(times, 0.9),
+        }
+      })
+    },
+  }
+}

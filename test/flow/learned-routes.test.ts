@@ -1,0 +1,197 @@
+// Routes that learn, over HTTP: a provider whose codes are not entered is noticed, stands behind the other and recovers; the better one comes
+// first where the app wants it. What was usual before is written into the statistics of the past days.
+import { expect } from 'chai'
+import { HOUR_MS, MINUTE_MS } from '../../infra/time.ts'
+import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
+import { codeIn, describeLiveFlow, type LiveApp } from '../support/live-flow.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { addStatsHistory } from '../support/stats-history.ts'
+import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
+
+const LIMITS = { app_without_client_ip: [{ max: 100_000, seconds: 60 }] }
+/** Counts are stored every five seconds, facts are made every two. */
+const COUNTED_MS = 8_000
+/** A message is judged after half a minute at the earliest; slots are ten seconds long. */
+const JUDGED_MS = 30_000 + 10_000
+
+interface Shop extends LiveApp {
+  gateways: Record<'main' | 'spare', HttpGateway>
+}
+
+describeLiveFlow('routes that learn', live => {
+  const opened: { close(): Promise<void> }[] = []
+  afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
+
+  async function open(settings: object = {}): Promise<Shop> {
+    const [main, spare] = [await startHttpGateway(live.vendorOptions), await startHttpGateway(live.vendorOptions)]
+    opened.push(main, spare)
+    const provider = (name: string, { url }: HttpGateway) => ({ name, channel: 'sms', type: 'http', config: { url } })
+    const shop = await live.createApp([provider('main', main), provider('spare', spare)], {
+      routing: { default: ['sms'] },
+      limits: LIMITS,
+      fraud_guard: { mode: 'off' },
+      ...settings,
+    })
+    return { ...shop, gateways: { main, spare } }
+  }
+  /** Of each hour of the last two days, by provider how many of its ten messages were approved. */
+  const addPast = ({ app }: LiveApp, approved: Record<string, number>): Promise<void> =>
+    addStatsHistory(live.countersign.engines.store, {
+      app,
+      now: live.clock.now(),
+      hours: 49,
+      traffic: (_, ago) =>
+        Object.entries(ago === 0 ? {} : approved).map(([provider, count]) => ({
+          channel: 'sms',
+          country: 'US',
+          provider,
+          started: 10,
+          delivered: 0,
+          approved: count,
+          seconds: 9,
+        })),
+    })
+  const messages = ({ gateways }: Shop): [number, number] => [
+    gateways.main.messages.length,
+    gateways.spare.messages.length,
+  ]
+  async function send(shop: Shop, count: number, to?: string): Promise<string[]> {
+    const sent: string[] = []
+    for (let nth = 0; nth < count; nth += 1) {
+      const { body, text } = await shop.server.send(to ?? freshNumber())
+      expect(body.status, text).to.equal('pending')
+      sent.push(body.otp_id)
+    }
+    for (const otp_id of sent) await live.waitForDeliveries(shop.server, otp_id, 'sms sent')
+    return sent
+  }
+  async function sendAndVerify(shop: Shop, name: 'main' | 'spare'): Promise<void> {
+    const [otp_id = ''] = await send(shop, 1)
+    const code = codeIn(shop.gateways[name].messages.at(-1)?.requestBody.text)
+    expect((await shop.server.verify(otp_id, code)).body.status).to.equal('approved')
+  }
+  /** Counts are stored, then their messages become old enough. */
+  async function judge(): Promise<void> {
+    await live.advance(COUNTED_MS)
+    await live.advance(JUDGED_MS)
+  }
+  const rows = async ({ app }: Shop): Promise<Record<string, unknown>[]> =>
+    (await live.admin('GET', `/apps/${app}/routes?country=US`)).body.items ?? []
+  const states = async (shop: Shop) => (await rows(shop)).map(({ provider, state }) => `${provider} ${state}`)
+  const waitForStates = (shop: Shop, ...expected: string[]) =>
+    live.eventually(async () => {
+      const shown = await states(shop)
+      if (shown.join() !== expected.join()) await live.advance(1_000)
+      expect(shown).to.deep.equal(expected)
+    })
+  /** Of the first provider. */
+  const waitForMessages = (shop: Shop, expected: number) =>
+    live.eventually(async () => {
+      const messages = (await rows(shop))[0]?.messages
+      if (messages !== expected) await live.advance(1_000)
+      expect(messages).to.equal(expected)
+    })
+  async function pause({ app }: Shop, name: string, paused: boolean): Promise<void> {
+    const { status, text } = await live.admin('PUT', `/apps/${app}/providers/${name}`, {
+      type: 'http',
+      channel: 'sms',
+      paused,
+    })
+    expect(status, text).to.equal(200)
+    await live.advance(CACHE_TTL_MS)
+  }
+  const deliveriesOf = async (otp_ids: readonly string[]) => {
+    const found = await live.countersign.engines.store.docs('otps').get(otp_ids)
+    return [...found.values()].map(({ context }) => context.deliveries[0])
+  }
+  const linesOf = (shop: Shop, event: string) =>
+    live.countersign.log
+      .lines()
+      .filter(line => line.msg === event && line.app_id === shop.app)
+      .map(({ provider, country }) => `${provider} ${country}`)
+
+  it('notice a silent provider, send by the other, probe, and notice that it recovers', async () => {
+    const receiver = await startReceiver()
+    opened.push(receiver)
+    const shop = await open()
+    await addPast(shop, { main: 9, spare: 9 })
+    const endpoint = { url: `http://127.0.0.1:${receiver.port}/`, events: ['ops.provider_silent'] }
+    expect((await live.admin('POST', `/apps/${shop.app}/endpoints`, endpoint)).status).to.equal(201)
+
+    // These codes are not entered.
+    await send(shop, 20)
+    expect(messages(shop)).to.deep.equal([20, 0])
+    await judge()
+    await waitForStates(shop, 'main silent', 'spare ok')
+    await live.eventually(() => expect(linesOf(shop, 'provider.silent')).to.deep.equal(['main US']))
+    await live.eventually(async () => {
+      if (receiver.received.length === 0) await live.advance(1_000)
+      expect(receiver.received).to.have.length(1)
+    })
+    const { type, payload } = JSON.parse(String(receiver.received[0]?.body))
+    expect([type, payload.subject, payload.app_id]).to.deep.equal(['ops.provider_silent', 'main', shop.app])
+
+    await live.advance(CACHE_TTL_MS)
+    const spared = await deliveriesOf(await send(shop, 8))
+    const bySpare = spared.filter(one => one?.provider === 'spare')
+    expect(bySpare, 'but for probes').to.have.length.above(4)
+    expect(new Set(bySpare.map(one => one?.because?.rule))).to.deep.equal(new Set(['spared']))
+    expect(bySpare[0]?.because?.share).to.equal(0.98)
+    const [{ otp_id } = { otp_id: '' }] = (await live.admin('GET', `/apps/${shop.app}/verifications`)).body.items
+    const { timeline } = (await live.admin('GET', `/verifications/${otp_id}`)).body
+    expect(JSON.stringify(timeline)).to.include('because')
+
+    // Where there is no other, it is called all the same.
+    await pause(shop, 'spare', true)
+    const [before] = messages(shop)
+    for (let nth = 0; nth < 4; nth += 1) await sendAndVerify(shop, 'main')
+    expect(messages(shop)).to.deep.equal([before + 4, bySpare.length])
+    await judge()
+    await waitForStates(shop, 'main ok', 'spare paused')
+    await live.eventually(() => expect(linesOf(shop, 'provider.recovered')).to.deep.equal(['main US']))
+    await pause(shop, 'spare', false)
+    const [listed] = await deliveriesOf(await send(shop, 1))
+    expect(listed?.provider).to.equal('main')
+    expect(listed).to.not.have.property('because')
+    expect(receiver.received, 'told once').to.have.length(1)
+  })
+
+  it('have the better provider first where the app wants it, and never one that is paused', async () => {
+    const shop = await open({ routing: { default: ['sms'], providers: 'best' } })
+    await addPast(shop, { main: 4, spare: 9 })
+    const [first] = await deliveriesOf(await send(shop, 1))
+    expect(first?.provider, 'the listed one, without facts').to.equal('main')
+    await waitForMessages(shop, 481)
+    await live.advance(CACHE_TTL_MS)
+    const learned = await deliveriesOf(await send(shop, 8))
+    const best = learned.filter(one => one?.provider === 'spare')
+    expect(best).to.have.length.above(4)
+    expect(best[0]?.because).to.include({ rule: 'best' })
+    expect(best[0]?.because?.conversion).to.be.closeTo(0.9, 0.03)
+    await pause(shop, 'spare', true)
+    const paused = await deliveriesOf(await send(shop, 5))
+    expect(paused.map(one => one?.provider)).to.deep.equal(Array(5).fill('main'))
+  })
+
+  it('leave out a recipient who comes again within the hour, and messages that the guard suspects', async () => {
+    const shop = await open({ fraud_guard: { mode: 'record' } })
+    const { store } = live.countersign.engines
+    const isLeftOut = async (otp_ids: readonly string[]) =>
+      [...(await store.docs('otps').get(otp_ids)).values()].map(({ context }) => context.unlearned ?? false)
+    const to = freshNumber()
+    expect(await isLeftOut(await send(shop, 1, to))).to.deep.equal([false])
+    expect(await isLeftOut(await send(shop, 1, to))).to.deep.equal([true])
+    await live.advance(HOUR_MS)
+    expect(await isLeftOut(await send(shop, 1, to))).to.deep.equal([false])
+    // Neighbours of which none is verified.
+    const block = (nth: number) => `+1415557${String(1_000 + nth)}`
+    const neighbours: string[] = []
+    for (let nth = 0; nth < 8; nth += 1) neighbours.push(...(await send(shop, 1, block(nth))))
+    await live.advance(3 * MINUTE_MS)
+    neighbours.push(...(await send(shop, 1, block(8))))
+    const leftOut = await isLeftOut(neighbours)
+    expect(leftOut[0]).to.equal(false)
+    expect(leftOut.at(-1)).to.equal(true)
+    await waitForMessages(shop, leftOut.filter(one => !one).length + 2)
+  })
+})

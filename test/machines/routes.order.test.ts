@@ -1,0 +1,227 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { drawOrder, type RouteOption, type RouteRule, sharesOf, suggestionOf } from '../../machines/routes.order.ts'
+import { createRandom } from '../support/random.ts'
+import { fact } from '../support/routes.ts'
+
+const PRIOR = { approved: 2.8, missed: 1.2 }
+const LISTED: RouteRule = { providers: 'listed', worth_micros: 0 }
+const BEST: RouteRule = { providers: 'best', worth_micros: 0 }
+const SILENT = { silence: { score: 20, judged_until: 0, since: 5 } }
+
+/** In the order of the list: approved, missed, and what differs. */
+const options = (...all: [approved: number, missed: number, more?: { silent?: boolean; cost?: number }][]) =>
+  all.map(([approved, missed, { silent = false, cost = null } = {}], listed): RouteOption => {
+    const provider = 'abcdefghijklmnop'[listed] as string
+    return {
+      provider,
+      fact: fact(approved, missed, { provider, ...(silent ? SILENT : {}) }),
+      cost_micros: cost,
+      listed,
+    }
+  })
+const sharesBy = (all: readonly RouteOption[], rule = BEST): Record<string, number> =>
+  Object.fromEntries(sharesOf(all, rule, PRIOR).map(({ provider, share }) => [provider, share]))
+const firstOf = (all: readonly RouteOption[], rule: RouteRule, at: number) =>
+  drawOrder(sharesOf(all, rule, PRIOR), () => at)
+
+describe('the listed order', () => {
+  it('is kept, whatever the evidence', () => {
+    expect(firstOf(options([1, 99], [99, 1]), LISTED, 0.999)).to.deep.equal({ order: ['a', 'b'], because: null })
+  })
+
+  it('is kept in mode best with fewer than 50 messages in the country', () => {
+    expect(sharesBy(options([1, 24], [24, 0]))).to.deep.equal({ a: 1, b: 0 })
+    expect(sharesBy(options([1, 24], [25, 0])).b).to.be.above(0.8)
+  })
+
+  it('moves a silent provider behind the others, and probes it with 2 % of the messages', () => {
+    const all = options([5, 95, { silent: true }], [60, 40], [70, 30])
+    expect(sharesBy(all, LISTED)).to.deep.equal({ a: 0.02, b: 0.98, c: 0 })
+    expect(firstOf(all, LISTED, 0.01)).to.deep.equal({
+      order: ['a', 'b', 'c'],
+      because: { rule: 'probe', share: 0.02, conversion: 0.075 },
+    })
+    expect(firstOf(all, LISTED, 0.03)).to.deep.equal({
+      order: ['b', 'c', 'a'],
+      because: { rule: 'spared', share: 0.98, conversion: 0.604 },
+    })
+  })
+
+  it('gives no reason where a provider behind the first is silent', () => {
+    const all = options([60, 40], [5, 95, { silent: true }])
+    expect(firstOf(all, LISTED, 0.5)).to.deep.equal({ order: ['a', 'b'], because: null })
+  })
+
+  for (const rule of [LISTED, BEST])
+    it(`is kept where the only provider, or every one, is silent (${rule.providers})`, () => {
+      const silent = { silent: true }
+      expect(firstOf(options([0, 90, silent]), rule, 0.5)).to.deep.equal({ order: ['a'], because: null })
+      expect(firstOf(options([0, 90, silent], [50, 0, silent]), rule, 0.999)).to.deep.equal({
+        order: ['a', 'b'],
+        because: null,
+      })
+    })
+})
+
+describe('the order by evidence', () => {
+  it('puts the better provider first', () => {
+    expect(sharesBy(options([50, 50], [90, 10])).b).to.be.closeTo(0.98, 1e-9)
+    expect(firstOf(options([50, 50], [90, 10]), BEST, 0.5)).to.deep.equal({
+      order: ['b', 'a'],
+      because: { rule: 'best', share: 0.98, conversion: 0.892 },
+    })
+  })
+
+  it('explores by the chance to be the best', () => {
+    const { a = 0, b = 0 } = sharesBy(options([30, 20], [6, 6]))
+    const chance = 1 - a
+    expect(b).to.be.closeTo(chance, 1e-9)
+    // The chance that a draw of Beta(8.8, 7.2) is above one of Beta(32.8, 21.2).
+    expect(chance).to.be.within(0.02, 0.2)
+    expect(firstOf(options([30, 20], [6, 6]), BEST, 0.999).because?.rule).to.equal('explored')
+  })
+
+  it('gives the others 20 % together at most, in the proportion of their chances', () => {
+    const shares = sharesBy(options([75, 25], [7, 3], [7, 3], [1, 40]))
+    expect((shares.b ?? 0) + (shares.c ?? 0) + (shares.d ?? 0)).to.be.closeTo(0.2, 1e-9)
+    expect(shares.b).to.be.closeTo(shares.c ?? 0, 1e-9)
+    expect(shares.d).to.be.closeTo(0.02, 1e-9)
+  })
+
+  it('takes the cost off, measured by the worth of an approval', () => {
+    const all = options([80, 20, { cost: 60_000 }], [75, 25, { cost: 10_000 }])
+    expect(sharesBy(all).a).to.be.above(0.79)
+    expect(sharesBy(all, { providers: 'best', worth_micros: 200_000 }).b).to.be.above(0.9)
+    expect(sharesBy(all, { providers: 'best', worth_micros: 1_000_000_000 })).to.deep.equal(
+      sharesBy(options([80, 20, { cost: 50 }], [75, 25, { cost: 0 }]), { providers: 'best', worth_micros: 1_000_000 }),
+    )
+  })
+
+  it('compares a provider that is surely known with a cheap one that is not known', () => {
+    const all = options([3_000, 0, { cost: 128_938 }], [0, 0, { cost: 0 }])
+    expect(sharesBy(all, { providers: 'best', worth_micros: 100_000 })).to.deep.equal({ a: 0.02, b: 0.98 })
+  })
+
+  it('ignores costs unless every provider has one, because a provider without a price would look free', () => {
+    const some = options([80, 20, { cost: 60_000 }], [75, 25])
+    expect(sharesBy(some, { providers: 'best', worth_micros: 100_000 })).to.deep.equal(sharesBy(some))
+  })
+
+  it('knows nothing against a provider without facts', () => {
+    const all = options([30, 70], [0, 0]).map(option => (option.listed === 1 ? { ...option, fact: null } : option))
+    expect(sharesBy(all).b).to.be.above(0.8)
+  })
+
+  it('breaks ties as listed', () => {
+    expect(sharesBy(options([40, 10], [40, 10]))).to.deep.equal({ a: 0.8, b: 0.2 })
+  })
+})
+
+describe('in every order', () => {
+  const count = fc.double({ min: 0, max: 5_000, noNaN: true })
+  const option = fc.tuple(count, count, fc.boolean(), fc.option(fc.nat(200_000)))
+  const anyOptions = fc
+    .array(option, { minLength: 1, maxLength: 8 })
+    .map(all =>
+      options(
+        ...all.map(([approved, missed, silent, cost]): Parameters<typeof options>[number] => [
+          approved,
+          missed,
+          cost === null ? { silent } : { silent, cost },
+        ]),
+      ),
+    )
+  const anyRule = fc.record({
+    providers: fc.constantFrom<RouteRule['providers']>('listed', 'best'),
+    worth_micros: fc.constantFrom(0, 100_000, 10_000_000),
+  })
+  const isSilent = ({ fact }: RouteOption) => fact?.silence.since != null
+  const always = (holds: (all: RouteOption[], rule: RouteRule, seed: number) => void) =>
+    fc.assert(fc.property(anyOptions, anyRule, fc.integer({ min: 1, max: 1_000_000 }), holds))
+
+  it('the shares add up to 1, and none is negative', () => {
+    always((all, rule) => {
+      const shares = sharesOf(all, rule, PRIOR)
+      expect(shares.reduce((sum, { share }) => sum + share, 0)).to.be.closeTo(1, 1e-9)
+      for (const { share } of shares) expect(share).to.be.within(0, 1)
+    })
+  })
+
+  it('no provider starves, and all but the best get 20 % at most', () => {
+    always((all, { worth_micros }) => {
+      if (all.every(isSilent) || all.reduce((sum, { fact }) => sum + (fact?.messages ?? 0), 0) < 50) return
+      const shares = sharesOf(all, { providers: 'best', worth_micros }, PRIOR)
+      for (const { share } of shares) expect(share).to.be.at.least(0.02 - 1e-9)
+      expect(1 - Math.max(...shares.map(({ share }) => share))).to.be.at.most(0.2 + 1e-9)
+    })
+  })
+
+  it('a silent provider is first for 2 % of the messages, where another is not silent', () => {
+    always((all, rule) => {
+      if (all.every(isSilent)) return
+      for (const { provider, share } of sharesOf(all, rule, PRIOR))
+        if (all.some(one => one.provider === provider && isSilent(one))) expect(share).to.equal(0.02)
+    })
+  })
+
+  it('every provider that may be used is in it once, and no other', () => {
+    always((all, rule, seed) => {
+      const { order } = drawOrder(sharesOf(all, rule, PRIOR), createRandom(seed))
+      expect(order).to.have.members(all.map(({ provider }) => provider))
+    })
+  })
+
+  it('silent providers are last, unless one is probed', () => {
+    always((all, rule, seed) => {
+      if (all.every(isSilent)) return
+      const { order } = drawOrder(sharesOf(all, rule, PRIOR), createRandom(seed))
+      const silent = order.slice(1).map(provider => all.some(one => one.provider === provider && isSilent(one)))
+      expect(silent).to.deep.equal(silent.toSorted((one, other) => Number(one) - Number(other)))
+    })
+  })
+
+  it('the same seed gives the same order, and the options may come in any order', () => {
+    always((all, rule, seed) => {
+      const drawn = (some: RouteOption[]) => drawOrder(sharesOf(some, rule, PRIOR), createRandom(seed))
+      expect(drawn(all)).to.deep.equal(drawn(all))
+      expect(drawn(all.toReversed())).to.deep.equal(drawn(all))
+    })
+  })
+
+  it('each comes first as often as its share says', () => {
+    const shares = sharesOf(options([30, 20], [6, 4], [20, 20], [0, 9, { silent: true }]), BEST, PRIOR)
+    const random = createRandom(1)
+    const first = Array.from({ length: 20_000 }, () => drawOrder(shares, random).order[0])
+    for (const { provider, share } of shares)
+      expect(first.filter(one => one === provider).length / 20_000).to.be.closeTo(share, 0.01)
+  })
+})
+
+describe('a suggested order', () => {
+  const suggested = (worth_micros: number, ...all: Parameters<typeof options>) =>
+    suggestionOf(options(...all), worth_micros, PRIOR)
+
+  it('puts the provider first that is surely better, and says by how much', () => {
+    expect(suggested(0, [60, 40], [85, 15], [55, 45])).to.deep.equal({
+      order: ['b', 'a', 'c'],
+      gain: 0.24,
+      because: 'b converts 84 % (77 to 91 %); a converts 60 % (51 to 70 %)',
+    })
+  })
+
+  it('is none where the first is the best, where the evidence is thin or where the gain is small', () => {
+    expect(suggested(0, [85, 15], [60, 40])).to.equal(null)
+    expect(suggested(0, [60, 40], [4, 1])).to.equal(null)
+    expect(suggested(0, [10, 15], [20, 4])).to.equal(null)
+    expect(suggested(0, [60_000, 40_000], [60_900, 39_100])).to.equal(null)
+    expect(suggested(0, [60, 40])).to.equal(null)
+  })
+
+  it('never puts a silent provider first, and counts cost', () => {
+    expect(suggested(0, [60, 40], [85, 15, { silent: true }])).to.equal(null)
+    const cheaper = suggested(200_000, [80, 20, { cost: 60_000 }], [75, 25, { cost: 10_000 }])
+    expect(cheaper?.order).to.deep.equal(['b', 'a'])
+    expect(cheaper?.because).to.contain('less 30 % for its cost')
+  })
+})
