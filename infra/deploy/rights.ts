@@ -31,7 +31,7 @@ const EDGE: RoleRights['mongodb'] = {
 
 const channel = (name: 'sms' | 'whatsapp' | 'telegram' | 'email'): RoleRights => ({
   mongodb: {
-    find: 'attempts breakers otps providers',
+    find: 'attempts breakers otps providers route_facts',
     insert: 'attempts breakers sandbox_messages',
     update: 'attempts breakers',
     remove: 'breakers',
@@ -43,11 +43,11 @@ const RIGHTS: Readonly<Record<Role, RoleRights>> = {
   edge: { mongodb: EDGE, consumes: [] },
   otp: {
     mongodb: {
-      find: 'claims counters fraud_blocks fraud_networks fraud_numbers fraud_tallies ip_chunks ip_lists ledger otps prices providers spent_challenges stats_days stats_hours webhooks',
+      find: 'claims counters fraud_blocks fraud_networks fraud_numbers fraud_tallies ip_chunks ip_lists ledger otps prices providers route_slots spent_challenges stats_days stats_hours webhooks',
       insert:
-        'claims counters events fraud_blocks fraud_decisions fraud_networks fraud_numbers fraud_tallies ledger metadata_indexes otps refusals spent_challenges stats_hours',
+        'claims counters events fraud_blocks fraud_decisions fraud_networks fraud_numbers fraud_tallies ledger metadata_indexes otps refusals route_slots spent_challenges stats_hours',
       update:
-        'claims companies counters fraud_blocks fraud_networks fraud_numbers fraud_tallies otps spent_challenges stats_days stats_hours',
+        'claims companies counters fraud_blocks fraud_networks fraud_numbers fraud_tallies otps route_slots spent_challenges stats_days stats_hours',
       remove: 'claims spent_challenges',
     },
     consumes: ['otp.calls', 'otp.reports'],
@@ -62,11 +62,11 @@ const RIGHTS: Readonly<Record<Role, RoleRights>> = {
   },
   sweeper: {
     mongodb: {
-      find: 'attempts breakers claims counters event_looks events fraud_decisions ip_chunks ip_lists leases ledger metadata_indexes notices otps providers refusals rotations sandbox_messages stats_days stats_hours stats_progress users webhooks',
+      find: 'attempts breakers claims counters event_looks events fraud_decisions ip_chunks ip_lists leases ledger metadata_indexes notices otps providers refusals rotations route_facts route_slots sandbox_messages stats_days stats_hours stats_progress users webhooks',
       insert:
-        'apps claims companies counters event_looks ip_chunks leases ledger notices rotations stats_days stats_hours stats_progress',
+        'apps claims companies counters event_looks ip_chunks leases ledger notices rotations route_facts stats_days stats_hours stats_progress',
       update:
-        'apps claims companies counters event_looks events fraud_decisions ip_lists leases ledger metadata_indexes notices otps providers rotations sandbox_messages stats_days stats_hours stats_progress users webhooks',
+        'apps claims companies counters event_looks events fraud_decisions ip_lists leases ledger metadata_indexes notices otps providers rotations route_facts sandbox_messages stats_days stats_hours stats_progress users webhooks',
       remove: 'attempts claims events fraud_decisions ip_chunks leases metadata_indexes otps refusals sandbox_messages',
     },
     // It declares all of them.
@@ -75,7 +75,7 @@ const RIGHTS: Readonly<Record<Role, RoleRights>> = {
   // It answers the client API too (services/main.ts), and applies BOOTSTRAP_FILE.
   dashboard: {
     mongodb: {
-      find: `${EDGE.find} audit breakers claims counters events fraud_blocks fraud_decisions fraud_numbers fraud_tallies invitation_times ip_chunks ip_lists known_browsers leases ledger metadata_indexes notices passkeys prices refusals rotations sandbox_messages sessions sign_in_flows sign_in_mails sign_in_tickets spent_assertions stats_days stats_hours stats_progress users webhooks`,
+      find: `${EDGE.find} audit breakers claims counters events fraud_blocks fraud_decisions fraud_numbers fraud_tallies invitation_times ip_chunks ip_lists known_browsers leases ledger metadata_indexes notices passkeys prices refusals rotations route_facts sandbox_messages sessions sign_in_flows sign_in_mails sign_in_tickets spent_assertions stats_days stats_hours stats_progress users webhooks`,
       insert:
         'apps audit companies counters events invitation_times ip_chunks ip_lists keys known_browsers leases ledger passkeys prices providers refusals sessions sign_in_flows sign_in_mails sign_in_tickets spent_assertions stats_hours users webhooks',
       update:

@@ -60,14 +60,14 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
       'attackers and honest users against the fraud guard, in virtual time: messages sent, calls refused and challenged (BENCH_SEED; BENCH_PARTS: new,shop,honest)',
     run: async () => (await import('./fraud.ts')).default(),
   },
-  try: {
-    about: 'trying settings on the sends of a past week, and whether unchanged ones differ (BENCH_SENDS: how many)',
-    run: async () => (await import('./try.ts')).default(),
-  },
   routes: {
     about:
       'learned routes against the listed order and an oracle, in virtual time: approvals lost, silent providers noticed, false alarms (BENCH_SEED; BENCH_RUNS; BENCH_PARTS: learning,situations,silence,alarms)',
     run: async () => (await import('./routes.ts')).default(),
+  },
+  try: {
+    about: 'trying settings on the sends of a past week, and whether unchanged ones differ (BENCH_SENDS: how many)',
+    run: async () => (await import('./try.ts')).default(),
   },
   ip: {
     about: 'looking addresses up in many ranges against few, and importing them (BENCH_RANGES: how many)',
