@@ -64,16 +64,19 @@ async function measure(engine: string, store: CountersignStore): Promise<void> {
     const delay = monitorEventLoopDelay({ resolution: 1 })
     delay.enable()
     const begun = performance.now()
+    const usage = process.cpuUsage()
     const { sends, refused, no_longer_refused, moved, not_judged } = await trySettings(
       { store, keyring },
       { app_id: APP, saved: resolveSettings(SETTINGS), tried: resolveSettings(settings), ...range },
     )
     const seconds = ((performance.now() - begun) / 1000).toFixed(1)
     delay.disable()
+    const { user, system } = process.cpuUsage(usage)
+    const processor = ((user + system) / 1e6).toFixed(1)
     const sum = (rows: readonly { count: number }[]) => rows.reduce((all, { count }) => all + count, 0)
     const left = not_judged.map(({ reason, count }) => `${reason} ${count}`).join(', ') || 'nothing'
     console.log(
-      `  ${name.padEnd(24)} ${seconds.padStart(5)} s for ${sends} calls; refused ${sum(refused)}, let through ${sum(no_longer_refused)}, moved ${sum(moved)}; not judged: ${left}; event loop held ${(delay.max / 1e6).toFixed(0)} ms at most`,
+      `  ${name.padEnd(24)} ${seconds.padStart(5)} s, ${processor.padStart(5)} s of the processor, for ${sends} calls; refused ${sum(refused)}, let through ${sum(no_longer_refused)}, moved ${sum(moved)}; not judged: ${left}; event loop held ${(delay.max / 1e6).toFixed(0)} ms at most`,
     )
   }
   await store.close()

@@ -29,8 +29,10 @@ const PAGE_SIZE = 100
 /** How much later than its id a call may be: it may wait, and its idempotency key may have been claimed by a call before it. */
 const ID_SLACK_MS = 60_000
 
-const rangeOf = <T extends StoredCall>(prefix: IdPrefix, { app_id, from, until }: PastRange): Filter<T> =>
-  ({ app_id, _id: { $gte: firstIdAt(prefix, from - ID_SLACK_MS), $lt: firstIdAt(prefix, until) } }) as Filter<T>
+const rangeOf = (prefix: IdPrefix, { app_id, from, until }: PastRange) => ({
+  app_id,
+  _id: { $gte: firstIdAt(prefix, from - ID_SLACK_MS), $lt: firstIdAt(prefix, until) },
+})
 
 const SENDS = ['otp', 'msg'] as const
 
@@ -50,10 +52,11 @@ function createReader<T extends StoredCall>(docs: Pick<Docs<T>, 'find'>, prefix:
     /** Everything older was read. */
     readUntil: Number.NEGATIVE_INFINITY,
     async page(): Promise<T[]> {
-      const filter = rangeOf<T>(prefix, range)
-      const rest =
-        after === null ? filter : ({ ...filter, _id: { ...(filter._id as object), $gt: after } } as Filter<T>)
-      const page = await docs.find(rest, { sort: { _id: 1 } as Sort<T>, limit: PAGE_SIZE })
+      // One lower bound: with two, an index is read from the lesser one, for every page anew.
+      const { $gte, ...below } = rangeOf(prefix, range)._id
+      const _id = after === null ? { $gte, ...below } : { $gt: after, ...below }
+      const filter = { app_id: range.app_id, _id } as Filter<T>
+      const page = await docs.find(filter, { sort: { _id: 1 } as Sort<T>, limit: PAGE_SIZE })
       after = page.at(-1)?._id ?? after
       reader.readUntil = page.length < PAGE_SIZE ? Number.POSITIVE_INFINITY : (ulidTime(after ?? '') ?? 0)
       return page.filter(({ mode }) => mode === 'live')
