@@ -39,7 +39,7 @@ export interface TrialDeps {
   isAbandoned?(): boolean
 }
 
-/** What is read, the time before `since` included. It takes some 10 s. */
+/** What is read, the time before `since` included. */
 export const MAX_PAST_CALLS = 200_000
 /** A verification gets its last message within three times the longest life of a code. */
 const LONGEST_VERIFICATION_MS = 3 * HOUR_MS
