@@ -43,6 +43,19 @@ describe('the services in compose.yml', () => {
     for (const name of SECRET_VARIABLES) expect(compose).not.to.match(new RegExp(`^ +${name}:`, 'm'))
   })
 
+  it('leave the volumes of 0.1 alone, on which these engines cannot start', () => {
+    const [, volumes = ''] = /\nvolumes:\n(.*)$/s.exec(compose) ?? []
+    const names = all(/^ {2}([\w-]+):/gm, volumes)
+    expect(names).to.have.members(['rabbitmq-4', 'mongodb-8', 'mongodb-8-config'])
+    expect(all(/volumes: \['([a-z0-9-]+):/g, compose)).to.have.members(['rabbitmq-4', 'mongodb-8'])
+  })
+
+  it('can be traced, and be given more time to stop', () => {
+    for (const name of ['ENDPOINT', 'TRACES_ENDPOINT'])
+      expect(compose).to.match(new RegExp(`^ {4}OTEL_EXPORTER_OTLP_${name}:$`, 'm'))
+    expect(compose).to.include('stop_grace_period: $' + '{STOP_GRACE:-15s}')
+  })
+
   it('get every secret from make-secrets.sh', () => {
     const script = read('infra/deploy/make-secrets.sh')
     const [, roles = ''] = /for role in (.*); do/.exec(script) ?? []
