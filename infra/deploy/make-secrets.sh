@@ -13,12 +13,23 @@ secret() {
   local file=secrets/$1
   shift
   [[ -s $file ]] && return
-  "$@" >"$file"
-  chmod 444 "$file"
+  # A file that exists is kept, so a broken one must never get its name.
+  "$@" >"$file.new"
+  chmod 444 "$file.new"
+  mv -f "$file.new" "$file"
 }
 password() { openssl rand -hex 24; }
-key() { echo "k1:$(openssl rand -base64 32)"; }
-url() { echo "$1$(password)$2"; }
+# Into a variable first: a command that fails inside the argument of echo does not end the script.
+key() {
+  local bytes
+  bytes=$(openssl rand -base64 32)
+  echo "k1:$bytes"
+}
+url() {
+  local word
+  word=$(password)
+  echo "$1$word$2"
+}
 # The administrator's password stands in RabbitMQ's own configuration too.
 rabbitmq_conf() { sed -E 's#^http://([^:]+):([^@]+)@.*#default_user = \1\ndefault_pass = \2#' secrets/rabbitmq_admin_url; }
 mongodb_password() { sed -E 's#^mongodb://[^:]+:([^@]+)@.*#\1#' secrets/mongodb_admin_url; }

@@ -1,6 +1,10 @@
 // The files of infra/deploy agree with the program, without the tools that `npm run test:deploy` needs: every role has its place in each of them,
 // scalers name real queues, and alerts and boards use metrics and labels that exist.
-import { readdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
 import { expect } from 'chai'
 import { queueNames } from '../../infra/broker/amqp/queues.ts'
 import { DEFAULT_PREFIX, isQueue } from '../../infra/broker/topology.ts'
@@ -64,6 +68,26 @@ describe('the services in compose.yml', () => {
       ...roles.split(' ').flatMap(role => [`${role}_mongodb_url`, `${role}_amqp_url`]),
     ]
     expect(all(/^ {2}([\w-]+): \{ file: secrets\/\1 \}$/gm, compose)).to.have.members(made)
+  })
+})
+
+describe('make-secrets.sh', () => {
+  it('keeps no secret that openssl did not make, and makes it the next time', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'make-secrets-'))
+    try {
+      copyFileSync('infra/deploy/make-secrets.sh', join(folder, 'make-secrets.sh'))
+      writeFileSync(join(folder, 'openssl'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+      const run = (path = '') =>
+        spawnSync('bash', [join(folder, 'make-secrets.sh')], { env: { PATH: `${path}${process.env.PATH}` } }).status
+      const made = (): string[] => readdirSync(join(folder, 'secrets')).filter(name => !name.endsWith('.new'))
+      expect(run(`${folder}:`)).not.to.equal(0)
+      expect(made()).to.deep.equal([])
+      expect(run()).to.equal(0)
+      expect(made()).to.have.length.above(20)
+      expect(read(join(folder, 'secrets/data_keys'))).to.match(/^k1:[\w+/]{43}=\n$/)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })
 
