@@ -117,6 +117,25 @@ describe('the Helm chart', () => {
     }
   })
 
+  it('keeps the bootstrap file in a Secret, since it may hold credentials', () => {
+    expect(read(`${CHART}/templates/deployments.yaml`)).to.include('secretName: {{ $.Values.bootstrapSecret }}')
+    expect(Object.keys(schema.properties)).not.to.include('bootstrapConfigMap')
+  })
+
+  it('lets every role reach the collector of traces, and the edge port 443 alone', () => {
+    const policies = read(`${CHART}/templates/network-policies.yaml`)
+    expect(policies).to.match(/with \$policies\.collector .*\n.*if \.to .*\n.*port: \{\{ \.port \}\}/)
+    expect(policies).to.match(
+      /if eq \$role "edge" .*\n.*\n *- ports: \[\{ port: 443, protocol: TCP \}\]\n *\{\{- else if/,
+    )
+  })
+
+  it('asks for the lowest age of a queue, with the labels of the installation', () => {
+    const scalers = read(`${CHART}/templates/scalers.yaml`)
+    expect(scalers).to.include('query: min(countersign_queue_oldest_seconds{').and.include('$keda.age.labels')
+    expect(scalers).to.include('key: {{ $keda.urlKey }}')
+  })
+
   it('scales channels by their queues, as RabbitMQ and our metrics name them', () => {
     const scalers = read(`${CHART}/templates/scalers.yaml`)
     expect(scalers).to.include('$queue := $role | replace "channel-" "channel."')
