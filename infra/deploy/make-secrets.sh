@@ -37,6 +37,7 @@ mongodb_password() { sed -E 's#^mongodb://[^:]+:([^@]+)@.*#\1#' secrets/mongodb_
 secret code_secrets key
 secret data_keys key
 secret admin_token password
+secret metrics_token password
 secret mongodb_keyfile openssl rand -base64 756
 secret mongodb_admin_url url 'mongodb://admin:' '@mongodb:27017/?authSource=admin'
 secret mongodb_admin_password mongodb_password

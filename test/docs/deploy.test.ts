@@ -39,7 +39,7 @@ describe('the services in compose.yml', () => {
     for (const { name, role, secrets } of found) {
       const own = ROLE_SECRETS[role as keyof typeof ROLE_SECRETS].map(secret => secret.toLowerCase())
       const urls = ['mongodb_url', 'amqp_url'].map(file => `{ source: ${name}_${file}, target: ${file} }`)
-      expect(secrets, role).to.have.members([...urls, ...own])
+      expect(secrets, role).to.have.members([...urls, ...own, 'metrics_token'])
     }
   })
 
@@ -52,6 +52,10 @@ describe('the services in compose.yml', () => {
     const names = all(/^ {2}([\w-]+):/gm, volumes)
     expect(names).to.have.members(['rabbitmq-4', 'mongodb-8', 'mongodb-8-config'])
     expect(all(/volumes: \['([a-z0-9-]+):/g, compose)).to.have.members(['rabbitmq-4', 'mongodb-8'])
+  })
+
+  it('show their metrics to the token that make-secrets.sh made', () => {
+    expect(compose).to.match(/^ {4}METRICS_TOKEN_FILE: \/run\/secrets\/metrics_token$/m)
   })
 
   it('can be traced, and be given more time to stop', () => {
