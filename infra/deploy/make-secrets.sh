@@ -13,12 +13,23 @@ secret() {
   local file=secrets/$1
   shift
   [[ -s $file ]] && return
-  "$@" >"$file"
-  chmod 444 "$file"
+  # A file that exists is kept, so a broken one must never get its name.
+  "$@" >"$file.new"
+  chmod 444 "$file.new"
+  mv -f "$file.new" "$file"
 }
 password() { openssl rand -hex 24; }
-key() { echo "k1:$(openssl rand -base64 32)"; }
-url() { echo "$1$(password)$2"; }
+# Into a variable first: a command that fails inside the argument of echo does not end the script.
+key() {
+  local bytes
+  bytes=$(openssl rand -base64 32)
+  echo "k1:$bytes"
+}
+url() {
+  local word
+  word=$(password)
+  echo "$1$word$2"
+}
 # The administrator's password stands in RabbitMQ's own configuration too.
 rabbitmq_conf() { sed -E 's#^http://([^:]+):([^@]+)@.*#default_user = \1\ndefault_pass = \2#' secrets/rabbitmq_admin_url; }
 mongodb_password() { sed -E 's#^mongodb://[^:]+:([^@]+)@.*#\1#' secrets/mongodb_admin_url; }
@@ -26,6 +37,7 @@ mongodb_password() { sed -E 's#^mongodb://[^:]+:([^@]+)@.*#\1#' secrets/mongodb_
 secret code_secrets key
 secret data_keys key
 secret admin_token password
+secret metrics_token password
 secret mongodb_keyfile openssl rand -base64 756
 secret mongodb_admin_url url 'mongodb://admin:' '@mongodb:27017/?authSource=admin'
 secret mongodb_admin_password mongodb_password

@@ -1,6 +1,10 @@
 // The files of infra/deploy agree with the program, without the tools that `npm run test:deploy` needs: every role has its place in each of them,
 // scalers name real queues, and alerts and boards use metrics and labels that exist.
-import { readdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
 import { expect } from 'chai'
 import { queueNames } from '../../infra/broker/amqp/queues.ts'
 import { DEFAULT_PREFIX, isQueue } from '../../infra/broker/topology.ts'
@@ -35,12 +39,29 @@ describe('the services in compose.yml', () => {
     for (const { name, role, secrets } of found) {
       const own = ROLE_SECRETS[role as keyof typeof ROLE_SECRETS].map(secret => secret.toLowerCase())
       const urls = ['mongodb_url', 'amqp_url'].map(file => `{ source: ${name}_${file}, target: ${file} }`)
-      expect(secrets, role).to.have.members([...urls, ...own])
+      expect(secrets, role).to.have.members([...urls, ...own, 'metrics_token'])
     }
   })
 
   it('have no secret in their environment', () => {
     for (const name of SECRET_VARIABLES) expect(compose).not.to.match(new RegExp(`^ +${name}:`, 'm'))
+  })
+
+  it('leave the volumes of 0.1 alone, on which these engines cannot start', () => {
+    const [, volumes = ''] = /\nvolumes:\n(.*)$/s.exec(compose) ?? []
+    const names = all(/^ {2}([\w-]+):/gm, volumes)
+    expect(names).to.have.members(['rabbitmq-4', 'mongodb-8', 'mongodb-8-config'])
+    expect(all(/volumes: \['([a-z0-9-]+):/g, compose)).to.have.members(['rabbitmq-4', 'mongodb-8'])
+  })
+
+  it('show their metrics to the token that make-secrets.sh made', () => {
+    expect(compose).to.match(/^ {4}METRICS_TOKEN_FILE: \/run\/secrets\/metrics_token$/m)
+  })
+
+  it('can be traced, and be given more time to stop', () => {
+    for (const name of ['ENDPOINT', 'TRACES_ENDPOINT'])
+      expect(compose).to.match(new RegExp(`^ {4}OTEL_EXPORTER_OTLP_${name}:$`, 'm'))
+    expect(compose).to.include('stop_grace_period: $' + '{STOP_GRACE:-15s}')
   })
 
   it('get every secret from make-secrets.sh', () => {
@@ -51,6 +72,26 @@ describe('the services in compose.yml', () => {
       ...roles.split(' ').flatMap(role => [`${role}_mongodb_url`, `${role}_amqp_url`]),
     ]
     expect(all(/^ {2}([\w-]+): \{ file: secrets\/\1 \}$/gm, compose)).to.have.members(made)
+  })
+})
+
+describe('make-secrets.sh', () => {
+  it('keeps no secret that openssl did not make, and makes it the next time', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'make-secrets-'))
+    try {
+      copyFileSync('infra/deploy/make-secrets.sh', join(folder, 'make-secrets.sh'))
+      writeFileSync(join(folder, 'openssl'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+      const run = (path = '') =>
+        spawnSync('bash', [join(folder, 'make-secrets.sh')], { env: { PATH: `${path}${process.env.PATH}` } }).status
+      const made = (): string[] => readdirSync(join(folder, 'secrets')).filter(name => !name.endsWith('.new'))
+      expect(run(`${folder}:`)).not.to.equal(0)
+      expect(made()).to.deep.equal([])
+      expect(run()).to.equal(0)
+      expect(made()).to.have.length.above(20)
+      expect(read(join(folder, 'secrets/data_keys'))).to.match(/^k1:[\w+/]{43}=\n$/)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })
 
@@ -78,6 +119,25 @@ describe('the Helm chart', () => {
         role === 'dashboard' ? ofDashboard : role === 'otp' || role.startsWith('channel:') ? ofCodes : others
       expect(secretsIn(given), role).to.have.members([...ROLE_SECRETS[role]])
     }
+  })
+
+  it('keeps the bootstrap file in a Secret, since it may hold credentials', () => {
+    expect(read(`${CHART}/templates/deployments.yaml`)).to.include('secretName: {{ $.Values.bootstrapSecret }}')
+    expect(Object.keys(schema.properties)).not.to.include('bootstrapConfigMap')
+  })
+
+  it('lets every role reach the collector of traces, and the edge port 443 alone', () => {
+    const policies = read(`${CHART}/templates/network-policies.yaml`)
+    expect(policies).to.match(/with \$policies\.collector .*\n.*if \.to .*\n.*port: \{\{ \.port \}\}/)
+    expect(policies).to.match(
+      /if eq \$role "edge" .*\n.*\n *- ports: \[\{ port: 443, protocol: TCP \}\]\n *\{\{- else if/,
+    )
+  })
+
+  it('asks for the lowest age of a queue, with the labels of the installation', () => {
+    const scalers = read(`${CHART}/templates/scalers.yaml`)
+    expect(scalers).to.include('query: min(countersign_queue_oldest_seconds{').and.include('$keda.age.labels')
+    expect(scalers).to.include('key: {{ $keda.urlKey }}')
   })
 
   it('scales channels by their queues, as RabbitMQ and our metrics name them', () => {
