@@ -67,7 +67,10 @@ export function createOpenTelemetry({ url, attributes, clock }: TracingOptions):
     return {
       context,
       traceAt,
-      recorded: span.isRecording(),
+      // Work that outlives the message that started it, such as a loop, still runs in its span.
+      get recorded() {
+        return span.isRecording()
+      },
       trace: request_id => ({ request_id, traceparent: toTraceparent(context), traced_at: traceAt }),
       rename: newName => void span.updateName(newName),
       set: added => void span.setAttributes({ ...added }),
@@ -97,6 +100,7 @@ export function createOpenTelemetry({ url, attributes, clock }: TracingOptions):
   return {
     begin,
     within: (span, task) => running.run(span as OwnSpan, task),
+    outside: task => running.exit(task),
     current: () => running.getStore() ?? null,
     close: () => withTimeout(clock, CLOSE_WITHIN_MS, provider.shutdown()).catch(() => {}),
   }

@@ -1,9 +1,18 @@
 import { expect } from 'chai'
+import { done } from '../../../infra/broker/broker.ts'
+import { createEmbeddedBroker } from '../../../infra/broker/embedded.ts'
+import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
 import { HOUR_MS } from '../../../infra/time.ts'
 import { createOpenTelemetry } from '../../../infra/tracing/open-telemetry.ts'
+import { traceBroker } from '../../../infra/tracing/traced-broker.ts'
+import { traceStore } from '../../../infra/tracing/traced-store.ts'
 import { inSpan, type Tracing } from '../../../infra/tracing/tracing.ts'
+import { CONTRACT_TOPOLOGY } from '../../contract/broker.contract.ts'
+import { CONTRACT_COLLECTIONS } from '../../contract/store.contract.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
+import { eventually } from '../../support/eventually.ts'
 import { type CollectedSpan, pictureOf, type SpanCollector, startSpanCollector } from '../../support/span-collector.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
 describe('spans', () => {
   let clock: TestClock
@@ -57,6 +66,44 @@ describe('spans', () => {
     expect(tracing.current()).to.equal(null)
     const spans = [...(await collected()).values()]
     expect(pictureOf(spans, spans[0]?.traceId ?? '')).to.deep.equal(['outer', '  inner'])
+  })
+
+  it('are not made for work on the store that goes on after the span that started it', async () => {
+    const embedded = createEmbeddedStore({ folder: createTemporaryFolder(), collections: CONTRACT_COLLECTIONS, clock })
+    const things = traceStore(embedded, tracing).docs('things')
+    let goOn = (): void => {}
+    const later = new Promise<void>(resolve => {
+      goOn = resolve
+    })
+    let lasting = Promise.resolve()
+    await inSpan(tracing, 'message', { kind: 'consumer', parent: null, attributes: {} }, async () => {
+      await things.get(['a'])
+      lasting = later.then(async () => void (await things.count({ group: 'g' })))
+    })
+    goOn()
+    await lasting
+    await embedded.close()
+    expect([...(await collected()).keys()]).to.have.members(['message', 'get things'])
+  })
+
+  it('of an earlier message are left where messages without a trace are handled', async () => {
+    const embedded = createEmbeddedBroker({ topology: CONTRACT_TOPOLOGY, clock })
+    const broker = traceBroker(embedded, tracing, clock)
+    const within: unknown[] = []
+    await inSpan(tracing, 'message', { kind: 'consumer', parent: null, attributes: {} }, async () => {
+      await broker.consume(
+        'channel.sms',
+        async waiting => {
+          within.push(tracing.current())
+          return waiting.map(done)
+        },
+        { prefetch: 1 },
+      )
+      await broker.publish('channel.sms', { id: 'a', body: {} })
+      await eventually(() => expect(within).to.deep.equal([null]))
+    })
+    await broker.close(0)
+    await tracing.close()
   })
 
   it('of failed work name the error and not its text', async () => {
