@@ -5,8 +5,8 @@
 // database: SQLite leaves out what is cut off at the end of a log. Another process copies, because closing a file releases the locks that
 // this process has on it.
 //
-// The files are copied into a folder beside the new one, which gets its name when it is whole: whatever interrupts a copy, nothing that
-// looks like a backup is torn.
+// The files are copied into a folder beside the new one, which gets its name when it is whole: a copy that is interrupted does not look
+// like a backup.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { rename, rm, stat, statfs } from 'node:fs/promises'
