@@ -231,7 +231,7 @@ async function createRuntime(
   metrics.buildInfo.set({ version: VERSION, node: process.version, engine: config.engine.kind }, 1)
   const engines = overrides.engines ?? (await openEngines(config, clock, log))
   const findCaller = createFindCaller(config.http.trustedProxies)
-  const tracing = config.tracesUrl === null ? null : await openTracing(config.tracesUrl, config, clock)
+  const tracing = config.tracesUrl === null ? null : await openTracing(config.tracesUrl, config, clock, log)
   const broker = instrumentBroker(engines.broker, metrics, clock)
   const store = instrumentStore(engines.store, metrics)
   const outbound = overrides.outbound ?? createOutbound({ privateTargets: config.privateTargets })
@@ -253,10 +253,10 @@ async function createRuntime(
 }
 
 /** Loaded when it is needed. */
-async function openTracing(url: string, { roles }: Pick<Config, 'roles'>, clock: Clock): Promise<Tracing> {
+async function openTracing(url: string, { roles }: Pick<Config, 'roles'>, clock: Clock, log: Logger): Promise<Tracing> {
   const { createOpenTelemetry } = await import('../infra/tracing/open-telemetry.ts')
   const attributes = { 'service.name': 'countersign', 'service.version': VERSION, 'countersign.role': roleText(roles) }
-  return createOpenTelemetry({ url, attributes, clock })
+  return createOpenTelemetry({ url, attributes, clock, log })
 }
 
 /** The data of a development system may be deleted to start over. */

@@ -32,8 +32,12 @@ export function instrumentBroker(broker: Broker, metrics: Metrics, clock: Clock)
   const observeWait = (queue: Queue, messages: readonly DeliveredMessage[]) => {
     const now = clock.now()
     for (const { attempt, publishedAt } of messages) {
-      // A retried message waited on purpose, so it is left out.
-      if (attempt !== 1) continue
+      // A retried message waited on purpose, so its wait is left out. When it came back into the queue is not known: without the time of
+      // now, the age would only rise while a queue holds nothing but retries.
+      if (attempt !== 1) {
+        lastTaken.set(queue, now)
+        continue
+      }
       // The clocks of two hosts may differ a little, so no wait is negative.
       brokerWait.observe({ queue }, Math.max(now - publishedAt, 0) / 1000)
       lastTaken.set(queue, publishedAt)
@@ -136,14 +140,16 @@ function showOldest(
   clock: Clock,
   lastTaken: Map<Queue, number>,
 ): void {
+  async function showOldestOf(queue: Queue, publishedAt: number): Promise<void> {
+    const depth = await depthOf(broker, queue, clock)
+    const now = clock.now()
+    if (depth?.ready === 0) lastTaken.set(queue, now)
+    if (depth === undefined) queueOldest.remove({ queue })
+    else queueOldest.set({ queue }, depth.ready === 0 ? 0 : (depth.oldestMs ?? Math.max(now - publishedAt, 0)) / 1000)
+  }
+  // At once: where the broker hangs, a scrape waits for one timeout and not for one per queue.
   beforeScrape(async () => {
-    for (const [queue, publishedAt] of lastTaken) {
-      const depth = await depthOf(broker, queue, clock)
-      const now = clock.now()
-      if (depth?.ready === 0) lastTaken.set(queue, now)
-      if (depth === undefined) queueOldest.remove({ queue })
-      else queueOldest.set({ queue }, depth.ready === 0 ? 0 : (depth.oldestMs ?? Math.max(now - publishedAt, 0)) / 1000)
-    }
+    await Promise.all([...lastTaken].map(([queue, publishedAt]) => showOldestOf(queue, publishedAt)))
   })
 }
 

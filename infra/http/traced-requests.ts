@@ -1,5 +1,6 @@
 // In: a request. Out: the span of its handling, which continues the caller's trace.
 import type { Middleware } from 'koa'
+import { scrub } from '../log/scrub.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { asProblem } from './problem.ts'
 import { traceOf } from './request-trace.ts'
@@ -26,7 +27,8 @@ export const createRequestTracer =
       span.set({
         'http.route': route,
         'http.response.status_code': status,
-        'countersign.request_id': ctx.state.requestId,
+        // The caller may have chosen it: it is recorded as the log has it.
+        'countersign.request_id': scrub(ctx.state.requestId),
       })
       span.end()
     }

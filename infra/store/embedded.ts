@@ -27,7 +27,7 @@ export interface EmbeddedStoreOptions<C extends Collections> {
 }
 
 export interface EmbeddedStore<C extends Collections> extends Store<C> {
-  /** Copies everything into a new folder, from which a store can be opened. */
+  /** Copies everything into a new folder, from which a store can be opened. A copy that fails, or that `close` ends, leaves nothing. */
   copyTo(folder: string): Promise<void>
 }
 
@@ -44,6 +44,7 @@ export function createEmbeddedStore<C extends Collections>(options: EmbeddedStor
   }
   const commits = createGroupCommit(sqlite, clock)
   const stopPurging = startPurging(tables, sqlite, commits, clock)
+  const hotCopy = createHotCopy(sqlite, folder)
   const encode = createEncode(strict)
   const docs = new Map(
     tables.map(table => {
@@ -67,9 +68,11 @@ export function createEmbeddedStore<C extends Collections>(options: EmbeddedStor
       await ping()
       return clock.now()
     },
-    copyTo: createHotCopy(sqlite, folder),
+    copyTo: hotCopy.copyTo,
     async close() {
       stopPurging()
+      // SQLite empties its log when it is closed, which would tear a copy of it.
+      await hotCopy.close()
       commits.flush()
       sqlite.close()
     },

@@ -6,7 +6,8 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { Clock } from '../clock.ts'
-import { HOUR_MS } from '../time.ts'
+import type { Logger } from '../log/log.ts'
+import { HOUR_MS, MINUTE_MS } from '../time.ts'
 import { withTimeout } from '../timeout.ts'
 import type { Trace } from '../trace.ts'
 import type { Span, SpanKind, SpanOptions, Tracing } from './tracing.ts'
@@ -17,6 +18,7 @@ export interface TracingOptions {
   /** Of this process, beside what the environment says. */
   attributes: Readonly<Record<string, string>>
   clock: Clock
+  log: Pick<Logger, 'warn'>
 }
 
 const KINDS: Readonly<Record<SpanKind, otel.SpanKind>> = {
@@ -29,6 +31,7 @@ const KINDS: Readonly<Record<SpanKind, otel.SpanKind>> = {
 const LINKED_AFTER_MS = HOUR_MS
 /** A collector that is away must not keep a process from stopping. */
 const CLOSE_WITHIN_MS = 2_000
+const REPORT_EVERY_MS = MINUTE_MS
 
 interface OwnSpan extends Span {
   readonly context: otel.SpanContext
@@ -36,7 +39,8 @@ interface OwnSpan extends Span {
   readonly traceAt: number
 }
 
-export function createOpenTelemetry({ url, attributes, clock }: TracingOptions): Tracing {
+export function createOpenTelemetry({ url, attributes, clock, log }: TracingOptions): Tracing {
+  reportFailures(log, clock)
   const provider = new BasicTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes(attributes))
@@ -67,7 +71,10 @@ export function createOpenTelemetry({ url, attributes, clock }: TracingOptions):
     return {
       context,
       traceAt,
-      recorded: span.isRecording(),
+      // Work that outlives the message that started it, such as a loop, still runs in its span.
+      get recorded() {
+        return span.isRecording()
+      },
       trace: request_id => ({ request_id, traceparent: toTraceparent(context), traced_at: traceAt }),
       rename: newName => void span.updateName(newName),
       set: added => void span.setAttributes({ ...added }),
@@ -97,8 +104,35 @@ export function createOpenTelemetry({ url, attributes, clock }: TracingOptions):
   return {
     begin,
     within: (span, task) => running.run(span as OwnSpan, task),
+    outside: task => running.exit(task),
     current: () => running.getStore() ?? null,
     close: () => withTimeout(clock, CLOSE_WITHIN_MS, provider.shutdown()).catch(() => {}),
+  }
+}
+
+/** The library tells failures to one logger of the process, and to none unless it is set. Its warnings are left out: one of them quotes
+ *  headers, which may hold a token. */
+function reportFailures(log: Pick<Logger, 'warn'>, clock: Pick<Clock, 'now'>): void {
+  let reportedAt = Number.NEGATIVE_INFINITY
+  const ignore = (): void => {}
+  const error = (text: string): void => {
+    if (clock.now() - reportedAt < REPORT_EVERY_MS) return
+    reportedAt = clock.now()
+    log.warn({ why: messageIn(text) }, 'tracing.not_sent')
+  }
+  otel.diag.setLogger(
+    { error, warn: ignore, info: ignore, debug: ignore, verbose: ignore },
+    { logLevel: otel.DiagLogLevel.ERROR, suppressOverrideMessage: true },
+  )
+}
+
+/** Errors come as JSON, with their stack and with what the collector answered. */
+function messageIn(text: string): string {
+  try {
+    const { message } = JSON.parse(text) as { message?: unknown }
+    return typeof message === 'string' ? message : 'unknown'
+  } catch {
+    return text
   }
 }
 

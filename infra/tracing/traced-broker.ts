@@ -17,7 +17,8 @@ export function traceBroker(broker: Broker, tracing: Tracing, clock: Pick<Clock,
   ): Promise<R[]> {
     const spans = waiting.map(message => beginFor(queue, message, attributesOf(message)))
     const first = spans.find(span => span?.recorded)
-    if (!first) return handle(waiting)
+    // A consumer may have been attached inside a span, which is not that of its messages.
+    if (!first) return tracing.outside(() => handle(waiting))
     const continued = waiting.map((message, at) => continueIn(message, spans[at]))
     try {
       const results = await tracing.within(first, () => handle(continued))

@@ -16,7 +16,7 @@ export interface SpanOptions {
 }
 
 export interface Span {
-  /** False where sampling left the trace out: then nothing more need be measured. */
+  /** False where sampling left the trace out, and after the end: then nothing more need be measured. */
   readonly recorded: boolean
   /** The trace of the messages that this work causes. */
   trace(request_id: string): Trace
@@ -33,6 +33,8 @@ export interface Tracing {
   begin(name: string, options: SpanOptions): Span
   /** Runs a task, and everything that it starts, inside a span. */
   within<R>(span: Span, task: () => R): R
+  /** Runs a task, and everything that it starts, outside of any span. */
+  outside<R>(task: () => R): R
   /** The span that this code runs in. */
   current(): Span | null
   /** Sends what is left. */

@@ -15,6 +15,8 @@ export interface OutboxAgeDeps {
 export function showOutbox({ store, clock, metrics, partitions }: OutboxAgeDeps): void {
   metrics.beforeScrape(async () => {
     const now = clock.now()
+    // If the store fails, no age is shown: the last one would look like a measured one.
+    metrics.outboxOldest.remove()
     // Where the broker is away, a batch of those that wait says enough.
     const waiting = await findDue(store.docs('otps'), partitions(), 'outbox_at', now)
     const oldest = Math.min(now, ...waiting.flatMap(({ outbox }) => outbox.map(({ at }) => at)))

@@ -108,14 +108,24 @@ export function createSweeperService({
       held = []
       return leases.releaseAll()
     }
-    const taken: number[] = []
-    for (let partition = 0; partition < PARTITIONS && !stopping; partition += 1)
-      if (await leases.take(`sweep:${partition}`)) taken.push(partition)
-    held = taken
+    held = await takeLeases()
     if (held.length === 0) return
     // A sweep that fails does not stop the others.
     for (const [name, sweep] of allSweeps)
       await sweepOne(name, sweep, held).catch(error => log.warn({ err: error, sweep: name }, 'sweep.failed'))
+  }
+
+  async function takeLeases(): Promise<number[]> {
+    const taken: number[] = []
+    try {
+      for (let partition = 0; partition < PARTITIONS && !stopping; partition += 1)
+        if (await leases.take(`sweep:${partition}`)) taken.push(partition)
+    } catch (error) {
+      // Another process may hold them by now, and would show the same queues.
+      held = []
+      throw error
+    }
+    return taken
   }
 
   async function sweepOne(name: string, sweep: Sweep, partitions: readonly number[]): Promise<void> {
@@ -155,6 +165,7 @@ export function createSweeperService({
       cancelNext()
       const importsStopped = addressLists.stop()
       await sweeping
+      held = []
       const noticesTold = tellNotices.stop()
       await relay.settled()
       await accounts.settled()

@@ -631,10 +631,23 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'copying the embedded store lets another process open it',
     file: 'infra/store/embedded/hot-copy.ts',
-    original: "await runProgram('cp', ['-p', '--', join(folder, file), join(to, file)])",
-    planted:
-      "await runProgram('true').then(async () => (await import('node:fs/promises')).copyFile(join(folder, file), join(to, file)))",
+    original: 'await copyFile(join(folder, file), join(to, file), signal)',
+    planted: "await (await import('node:fs/promises')).copyFile(join(folder, file), join(to, file))",
     tests: ['test/faults/processes/store.embedded.test.ts'],
+  },
+  {
+    fault: 'a copy of the embedded store has its name before it is whole',
+    file: 'infra/store/embedded/hot-copy.ts',
+    original: '.partial`',
+    planted: '`',
+    tests: ['test/infra/store/embedded.hot-copy.test.ts'],
+  },
+  {
+    fault: 'the embedded store is closed while it is copied',
+    file: 'infra/store/embedded.ts',
+    original: 'await hotCopy.close()',
+    planted: '',
+    tests: ['test/infra/store/embedded.hot-copy.test.ts'],
   },
   {
     fault: 'a queue is declared in a way that RabbitMQ 4 deprecates',

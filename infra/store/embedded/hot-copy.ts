@@ -4,39 +4,117 @@
 // Without checkpoints SQLite only appends to its log, and the database file stays as it is. So the file and then the log are a state of the
 // database: SQLite leaves out what is cut off at the end of a log. Another process copies, because closing a file releases the locks that
 // this process has on it.
+//
+// The files are copied into a folder beside the new one, which gets its name when it is whole: a copy that is interrupted does not look
+// like a backup.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { ensurePrivateFolder } from '../../private-files.ts'
+import { Unavailable } from '../../unavailable.ts'
 import { DATABASE_FILE, type Sqlite } from './sqlite.ts'
+
+export interface HotCopy {
+  copyTo(folder: string): Promise<void>
+  /** Ends the copy that is under way, and refuses others. Resolves once no program reads the files any more. */
+  close(): Promise<void>
+}
 
 const LOG_FILE = `${DATABASE_FILE}-wal`
 /** SQLite's own. */
 const CHECKPOINT_EVERY_PAGES = 1_000
+const MIB = 1024 * 1024
+/** For what is written meanwhile: a disk that a copy fills stops the store itself. */
+const SPARE_BYTES = 64 * MIB
 
 const runProgram = promisify(execFile)
 
-export function createHotCopy(sqlite: Pick<Sqlite, 'column'>, folder: string): (to: string) => Promise<void> {
+export function createHotCopy(
+  sqlite: Pick<Sqlite, 'column'>,
+  folder: string,
+  freeBytesAt: (folder: string) => Promise<number> = freeBytes,
+): HotCopy {
+  const closing = new AbortController()
+  const { signal } = closing
   let underWay = Promise.resolve()
 
   async function copy(to: string): Promise<void> {
-    ensurePrivateFolder(to)
+    refuseWhenClosed(signal)
+    const partial = `${to}.partial`
+    try {
+      ensurePrivateFolder(partial)
+      await checkSpace(partial)
+      await copyFiles(partial)
+      refuseWhenClosed(signal)
+      await rename(partial, to)
+    } catch (error) {
+      await rm(partial, { recursive: true, force: true })
+      throw error
+    }
+  }
+
+  async function checkSpace(at: string): Promise<void> {
+    const sizes = await Promise.all(existingFiles().map(async file => (await stat(join(folder, file))).size))
+    const needed = sizes.reduce((sum, size) => sum + size, SPARE_BYTES)
+    const free = await freeBytesAt(at)
+    if (free < needed)
+      throw new Error(
+        `Not enough space for a copy: it needs ${Math.ceil(needed / MIB)} MiB, and ${Math.floor(free / MIB)} MiB are free`,
+      )
+  }
+
+  async function copyFiles(to: string): Promise<void> {
+    refuseWhenClosed(signal)
     sqlite.column('PRAGMA wal_autocheckpoint=0')
     try {
       // The log then begins anew, and is not begun anew again while it is copied.
       sqlite.column('PRAGMA wal_checkpoint(TRUNCATE)')
-      for (const file of [DATABASE_FILE, LOG_FILE])
-        if (existsSync(join(folder, file))) await runProgram('cp', ['-p', '--', join(folder, file), join(to, file)])
+      for (const file of existingFiles()) await copyFile(join(folder, file), join(to, file), signal)
     } finally {
       sqlite.column(`PRAGMA wal_autocheckpoint=${CHECKPOINT_EVERY_PAGES}`)
     }
   }
 
-  /** One after the other: the end of one switches checkpoints on. */
-  return to => {
-    const copied = underWay.then(() => copy(to))
-    underWay = copied.catch(() => {})
-    return copied
+  const existingFiles = (): string[] => [DATABASE_FILE, LOG_FILE].filter(file => existsSync(join(folder, file)))
+
+  return {
+    /** One after the other: the end of one switches checkpoints on. */
+    copyTo(to) {
+      const copied = underWay.then(() => copy(to))
+      underWay = copied.catch(() => {})
+      return copied
+    },
+    close() {
+      closing.abort()
+      return underWay
+    },
   }
+}
+
+function refuseWhenClosed(signal: AbortSignal): void {
+  if (signal.aborted) throw new Unavailable('The store is closed')
+}
+
+/** Settles when the program has ended. Given the signal itself, Node would reject before that. */
+async function copyFile(from: string, to: string, signal: AbortSignal): Promise<void> {
+  refuseWhenClosed(signal)
+  const running = runProgram('cp', ['-p', '--', from, to])
+  const end = (): void => void running.child.kill('SIGKILL')
+  signal.addEventListener('abort', end)
+  try {
+    await running
+  } catch (error) {
+    refuseWhenClosed(signal)
+    throw error
+  } finally {
+    signal.removeEventListener('abort', end)
+  }
+}
+
+/** For a user who is not root. */
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize
 }

@@ -187,6 +187,41 @@ describe('measured broker', () => {
     await broker.close(0)
   })
 
+  it('shows no rising age while retried messages are taken', async () => {
+    const { broker, clock, reading } = open({
+      depth: async () => ({ ready: 1, consumers: 1, dead: 0, oldestMs: null, brokerName: 'q' }),
+    })
+    const published = broker.publish('channel.sms', message('a'))
+    await clock.advance(60_000)
+    const outcomes = [retry(100), done()]
+    await broker.consume('channel.sms', async () => [outcomes.shift() ?? done()], { prefetch: 1 })
+    await eventually(() => expect(outcomes).to.have.length(1))
+    await clock.advance(100)
+    await published
+    await eventually(() => expect(outcomes).to.have.length(0))
+    await clock.advance(2_000)
+    expect(await reading()).to.include('countersign_queue_oldest_seconds{queue="channel.sms"} 2')
+    await broker.close(0)
+  })
+
+  it('asks for the ages of all queues at once', async () => {
+    const asked: string[] = []
+    const { broker, clock, reading, hideQueues } = open({
+      depth: queue => {
+        asked.push(queue)
+        return new Promise(() => {})
+      },
+    })
+    hideQueues()
+    for (const queue of ['channel.sms', 'channel.email'] as const)
+      await broker.consume(queue, async () => [done()], { prefetch: 1 })
+    const pending = reading()
+    await eventually(() => expect(asked).to.have.members(['channel.sms', 'channel.email']))
+    await clock.advance(2_000)
+    await pending
+    await broker.close(0)
+  })
+
   it('reads state and depth at each scrape, and leaves out depths that the broker cannot answer', async () => {
     let failing = false
     const { broker, clock, reading } = open({

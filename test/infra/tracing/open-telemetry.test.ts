@@ -1,18 +1,32 @@
+import * as otel from '@opentelemetry/api'
 import { expect } from 'chai'
-import { HOUR_MS } from '../../../infra/time.ts'
+import { done } from '../../../infra/broker/broker.ts'
+import { createEmbeddedBroker } from '../../../infra/broker/embedded.ts'
+import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../infra/time.ts'
 import { createOpenTelemetry } from '../../../infra/tracing/open-telemetry.ts'
+import { traceBroker } from '../../../infra/tracing/traced-broker.ts'
+import { traceStore } from '../../../infra/tracing/traced-store.ts'
 import { inSpan, type Tracing } from '../../../infra/tracing/tracing.ts'
+import { CONTRACT_TOPOLOGY } from '../../contract/broker.contract.ts'
+import { CONTRACT_COLLECTIONS } from '../../contract/store.contract.ts'
+import { type CapturedLog, createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
+import { eventually } from '../../support/eventually.ts'
+import { startReceiver } from '../../support/receiver.ts'
 import { type CollectedSpan, pictureOf, type SpanCollector, startSpanCollector } from '../../support/span-collector.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
 describe('spans', () => {
   let clock: TestClock
+  let captured: CapturedLog
   let collector: SpanCollector
   let tracing: Tracing
   beforeEach(async () => {
     clock = testClock()
+    captured = createCapturedLog()
     collector = await startSpanCollector()
-    tracing = createOpenTelemetry({ url: `${collector.url}/v1/traces`, attributes: {}, clock })
+    tracing = createOpenTelemetry({ url: `${collector.url}/v1/traces`, attributes: {}, clock, log: captured.log })
   })
   afterEach(() => collector.close())
 
@@ -57,6 +71,76 @@ describe('spans', () => {
     expect(tracing.current()).to.equal(null)
     const spans = [...(await collected()).values()]
     expect(pictureOf(spans, spans[0]?.traceId ?? '')).to.deep.equal(['outer', '  inner'])
+  })
+
+  it('are not made for work on the store that goes on after the span that started it', async () => {
+    const embedded = createEmbeddedStore({ folder: createTemporaryFolder(), collections: CONTRACT_COLLECTIONS, clock })
+    const things = traceStore(embedded, tracing).docs('things')
+    let goOn = (): void => {}
+    const later = new Promise<void>(resolve => {
+      goOn = resolve
+    })
+    let lasting = Promise.resolve()
+    await inSpan(tracing, 'message', { kind: 'consumer', parent: null, attributes: {} }, async () => {
+      await things.get(['a'])
+      lasting = later.then(async () => void (await things.count({ group: 'g' })))
+    })
+    goOn()
+    await lasting
+    await embedded.close()
+    expect([...(await collected()).keys()]).to.have.members(['message', 'get things'])
+  })
+
+  it('of an earlier message are left where messages without a trace are handled', async () => {
+    const embedded = createEmbeddedBroker({ topology: CONTRACT_TOPOLOGY, clock })
+    const broker = traceBroker(embedded, tracing, clock)
+    const within: unknown[] = []
+    await inSpan(tracing, 'message', { kind: 'consumer', parent: null, attributes: {} }, async () => {
+      await broker.consume(
+        'channel.sms',
+        async waiting => {
+          within.push(tracing.current())
+          return waiting.map(done)
+        },
+        { prefetch: 1 },
+      )
+      await broker.publish('channel.sms', { id: 'a', body: {} })
+      await eventually(() => expect(within).to.deep.equal([null]))
+    })
+    await broker.close(0)
+    await tracing.close()
+  })
+
+  it('that the collector does not take are told in the log, once a minute, without its answer', async () => {
+    await tracing.close()
+    const refusing = await startReceiver((_, response) => {
+      response.statusCode = 400
+      response.end('what the collector says')
+    })
+    tracing = createOpenTelemetry({
+      url: `http://127.0.0.1:${refusing.port}/v1/traces`,
+      attributes: {},
+      clock,
+      log: captured.log,
+    })
+    const told = () => captured.lines().filter(({ msg }) => msg === 'tracing.not_sent')
+    // A full batch is sent at once.
+    const sendBatch = () => {
+      for (let spans = 0; spans < 512; spans += 1) begin('work', null).end()
+    }
+    sendBatch()
+    await eventually(() => expect(told()).to.have.length(1))
+    expect(told()[0]).to.include({ level: 'warn', why: 'Bad Request' })
+    expect(captured.output()).not.to.include('what the collector says')
+    otel.diag.error('again')
+    await clock.advance(MINUTE_MS - 1)
+    otel.diag.error('again')
+    expect(told()).to.have.length(1)
+    await clock.advance(1)
+    otel.diag.error('later')
+    expect(told().map(({ why }) => why)).to.deep.equal(['Bad Request', 'later'])
+    await tracing.close()
+    await refusing.close()
   })
 
   it('of failed work name the error and not its text', async () => {

@@ -28,6 +28,8 @@ describe('the sweeper', () => {
   let reminded: unknown[]
   /** A collection that the sweeper cannot search. */
   let broken: keyof typeof COLLECTIONS | null
+  /** Leases cannot be taken or renewed. */
+  let failLeases: boolean
   beforeEach(async () => {
     clock = testClock()
     captured = createCapturedLog()
@@ -36,11 +38,14 @@ describe('the sweeper', () => {
     broker = createEmbeddedBroker({ topology: createTopology({ channel: [], webhook: [] }), clock, log })
     metrics = createMetrics()
     broken = null
+    failLeases = false
     const docs = ((name: 'otps') => {
       const all = store.docs(name)
       const find: typeof all.find = (...query) =>
         name === broken ? Promise.reject(new Error('a bug')) : all.find(...query)
-      return { ...all, find }
+      const modify: typeof all.modify = (...change) =>
+        failLeases && (name as string) === 'leases' ? Promise.reject(new Error('away')) : all.modify(...change)
+      return { ...all, find, modify }
     }) as CountersignStore['docs']
     sweeper = createSweeperService({
       config: { engine: { kind: 'embedded' }, ...TEST_PROVIDER_CONFIG },
@@ -111,6 +116,28 @@ describe('the sweeper', () => {
     ])
     sweeper.pause?.()
     await inTime(async () => expect((await shown()).filter(line => line.includes('queue_ready'))).to.deep.equal([]))
+  })
+
+  it('shows no queues after it stopped, and no age of the outbox while the store fails', async () => {
+    const shown = async (name: string) =>
+      (await metrics.render()).body.split('\n').filter(line => line.startsWith(`countersign_${name}`))
+    await inTime(async () => expect(await shown('queue_ready')).not.to.deep.equal([]))
+    expect(await shown('outbox_oldest')).to.have.length(1)
+    broken = 'otps'
+    expect(await shown('outbox_oldest')).to.deep.equal([])
+    broken = null
+    expect(await shown('outbox_oldest')).to.have.length(1)
+    await sweeper.stop?.()
+    expect(await shown('queue_ready')).to.deep.equal([])
+  })
+
+  it('shows no queues while it cannot take its leases', async () => {
+    const queues = async () =>
+      (await metrics.render()).body.split('\n').filter(line => line.startsWith('countersign_queue_ready'))
+    await inTime(async () => expect(await queues()).not.to.deep.equal([]))
+    failLeases = true
+    await inTime(async () => expect(await queues()).to.deep.equal([]))
+    failLeases = false
   })
 
   it('goes on with the next sweep when one fails, and says which', async () => {
