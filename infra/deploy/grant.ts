@@ -13,6 +13,7 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import type { Db, MongoClient } from 'mongodb'
 import { ROLES, type Role } from '../config/roles.ts'
+import { splitUrls } from '../config/values.ts'
 import { mongoPrivileges, rabbitPermissions, userOf } from './rights.ts'
 
 interface Account {
@@ -25,21 +26,36 @@ interface Account {
 
 const DEFAULT_VHOST = '/'
 
-async function readUrl(folder: string, name: string): Promise<URL> {
-  const text = (await readFile(join(folder, name), 'utf8')).trim()
+const readText = async (folder: string, name: string): Promise<string> =>
+  (await readFile(join(folder, name), 'utf8')).trim()
+
+function parseUrl(text: string, name: string): URL {
   // A list of hosts is not valid in a URL, and the hosts do not matter here.
   const first = text.replace(/^([^:]+:\/\/(?:[^@/?]*@)?[^,/?]+)[^/?]*/, '$1')
   if (!URL.canParse(first)) throw new Error(`${name} does not hold a URL`)
   return new URL(first)
 }
 
+/** MongoDB's URL may list hosts; RabbitMQ's variable lists whole URLs, one for each node, which must all be of one account. */
+async function readUrls(folder: string, name: string, engine: 'mongodb' | 'amqp'): Promise<URL[]> {
+  const text = await readText(folder, name)
+  return (engine === 'amqp' ? splitUrls(text) : [text]).map(url => parseUrl(url, name))
+}
+
 async function readAccounts(folder: string, engine: 'mongodb' | 'amqp', defaultPlace: string): Promise<Account[]> {
   return Promise.all(
     ROLES.map(async role => {
-      const { username, password, pathname } = await readUrl(folder, `${userOf(role)}_${engine}_url`)
-      if (username === '' || password === '') throw new Error(`the URL of ${role} names no user or no password`)
-      const place = decodeURIComponent(pathname.slice(1)) || defaultPlace
-      return { role, user: decodeURIComponent(username), password: decodeURIComponent(password), place }
+      const accounts = (await readUrls(folder, `${userOf(role)}_${engine}_url`, engine)).map(url => {
+        const { username, password, pathname } = url
+        if (username === '' || password === '') throw new Error(`the URL of ${role} names no user or no password`)
+        const place = decodeURIComponent(pathname.slice(1)) || defaultPlace
+        return { role, user: decodeURIComponent(username), password: decodeURIComponent(password), place }
+      })
+      const [first, ...others] = accounts as [Account, ...Account[]]
+      for (const { user, password, place } of others)
+        if (user !== first.user || password !== first.password || place !== first.place)
+          throw new Error(`the URLs of ${role} differ in user, password or virtual host`)
+      return first
     }),
   )
 }
@@ -66,7 +82,7 @@ function passwordHash(password: string): string {
 }
 
 async function grantAtRabbit(folder: string): Promise<void> {
-  const api = await readUrl(folder, 'rabbitmq_admin_url')
+  const api = parseUrl(await readText(folder, 'rabbitmq_admin_url'), 'rabbitmq_admin_url')
   const credentials = Buffer.from(`${decodeURIComponent(api.username)}:${decodeURIComponent(api.password)}`)
   const answer = await fetch(`${api.origin}/api/definitions`, {
     method: 'POST',
@@ -77,16 +93,24 @@ async function grantAtRabbit(folder: string): Promise<void> {
 }
 
 export async function grantAtMongo(folder: string): Promise<void> {
-  const url = (await readFile(join(folder, 'mongodb_admin_url'), 'utf8')).trim()
+  const url = await readText(folder, 'mongodb_admin_url')
   const mongodb = await import('mongodb')
-  const client = new mongodb.MongoClient(url, { directConnection: true })
+  const alone = loneHost(url)
+  // A member of no replica set yet answers only a direct connection. Of several hosts the driver has to find the primary.
+  const client = new mongodb.MongoClient(url, alone === undefined ? {} : { directConnection: true })
   try {
-    await makeReplicaSet(client, (await readUrl(folder, 'mongodb_admin_url')).host)
+    if (alone !== undefined) await makeReplicaSet(client, alone)
     for (const account of await readAccounts(folder, 'mongodb', 'countersign'))
       await grant(client.db(account.place), account)
   } finally {
     await client.close()
   }
+}
+
+/** The host of a URL that names one host and no replica set. */
+export function loneHost(url: string): string | undefined {
+  const [, hosts = ''] = /^mongodb:\/\/(?:[^@/?]*@)?([^/?]+)/.exec(url) ?? []
+  return hosts === '' || hosts.includes(',') || /[?&]replicaSet=/i.test(url) ? undefined : hosts
 }
 
 async function grant(db: Db, { role, user, password }: Account): Promise<void> {

@@ -16,7 +16,9 @@ describe('the page about queues', () => {
     const topology = createTopology(brokerDelays(readConfig({}, []).backoff))
     const queues = createQueues(queueNames(DEFAULT_PREFIX), topology, DEFAULT_DELIVERY_LIMIT)
     const channel = { connection: { serverProperties: { version: '3.10.8' } } } as Channel
-    const declared = queues.all(channel).map(({ name, options }) => `${name}: ${describeOptions(options)}`)
+    const declared = [...queues.allWork(), ...queues.allCalls(channel)].map(
+      ({ name, options }) => `${name}: ${describeOptions(options)}`,
+    )
     const rows = [...page.matchAll(/^\| `(countersign\.v1\.[\w.]+)` \| ([^|]+) \| ([^|]+) \|$/gm)]
     expect(rows.map(([, name, , options]) => `${name}: ${options?.replaceAll('`', '')}`)).to.have.members(declared)
   })
@@ -25,7 +27,8 @@ describe('the page about queues', () => {
     const topology = createTopology(brokerDelays(readConfig({}, []).backoff))
     const queues = createQueues(queueNames(DEFAULT_PREFIX), topology, DEFAULT_DELIVERY_LIMIT)
     const channel = { connection: { serverProperties: { version: '4.0.1' } } } as Channel
-    expect(queues.all(channel).every(({ options }) => options.durable)).to.equal(true)
+    const declared = [...queues.allWork(), ...queues.allCalls(channel)]
+    expect(declared.every(({ options }) => options.durable)).to.equal(true)
   })
 
   it('names queues as the OpenAPI document does', () => {

@@ -6,10 +6,10 @@ import type { Deaths } from '../deaths.ts'
 import { createDispatcher, type HandlerResult } from '../dispatcher.ts'
 import type { CallQueue } from '../topology.ts'
 import type { Caller } from './caller.ts'
-import type { AmqpChannelDeps } from './channel.ts'
+import { type AmqpChannelDeps, withChannel } from './channel.ts'
 import { metaOf } from './envelope.ts'
 import { type Answer, answerJson, type Call, callJson, callsIn, encodeFrame } from './frames.ts'
-import { assertQueues, type QueueNames, type Queues } from './queues.ts'
+import { declareCalls, type QueueNames, type Queues } from './queues.ts'
 import {
   type Acknowledger,
   type AmqpDelivery,
@@ -52,7 +52,7 @@ export function createCallServer(
   answer: (waiting: ReceivedCall[]) => Promise<unknown[]>,
   flow: Flow,
 ): Subscription {
-  const { names, queues, caller, deaths, clock, log } = options
+  const { names, queues, caller, deaths, connection, clock, log } = options
   const answers = new Map<string, string[]>()
 
   function reply({ replyTo }: Frame, given: Answer): void {
@@ -100,7 +100,8 @@ export function createCallServer(
     ...options,
     queue: names.queue(queue),
     flow,
-    declareQueue: channel => assertQueues(channel, [queues.calls(queue, channel)]),
+    // On channels of their own: a refused declaration must not close the channel that is about to consume.
+    declareQueue: channel => declareCalls(task => withChannel(connection, clock, task), queues.calls(queue, channel)),
     dispatch: acknowledger =>
       createDispatcher<PendingCall, unknown>({
         flow,
