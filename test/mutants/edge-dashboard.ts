@@ -34,8 +34,8 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   {
     fault: 'the Overview blames a paused provider for being silent',
     file: 'services/dashboard/health/routes.ts',
-    original: 'if (paused || own.length === 0) return []',
-    planted: 'if (paused === null || own.length === 0) return []',
+    original: 'fact.channel === channel && mayBeUsed(scopeOf(provider), fact.country)',
+    planted: 'fact.channel === channel && mayBeUsed({ ...scopeOf(provider), paused: false }, fact.country)',
     tests: ['test/services/dashboard/learned-routes.test.ts'],
   },
   // The command line.

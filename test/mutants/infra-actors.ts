@@ -582,7 +582,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'owners are told of a silent provider that is paused or was removed',
     file: 'services/sweeper/incidents.ts',
-    original: 'silence.since !== null && isUsed(provider)',
+    original: 'silence.since !== null && isUsed(provider, country)',
     planted: 'silence.since !== null && isUsed !== null',
     tests: ['test/services/sweeper/notices.test.ts'],
   },

@@ -99,7 +99,7 @@ export async function declareAll(onChannel: OnChannel, queues: Queues): Promise<
   }
 }
 
-/** Declares a queue of calls, whatever is there under its name. One with the other durability (406) comes from another release or from
+/** Declares a queue of calls, or uses the one that is there under its name. One with the other durability (406) comes from another release or from
  *  another RabbitMQ of the cluster, and serves as well. A durable one lives on one node; while that node is away, RabbitMQ refuses to declare
  *  and to find it (404), but deletes it, and declares it on another node. The calls in it are past their budget soon anyway. */
 export async function declareCalls(onChannel: OnChannel, { name, options }: Declaration): Promise<void> {

@@ -138,7 +138,9 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'GET /apps/{id}/fraud': {},
   'GET /apps/{id}/fraud/prefixes': {},
   'POST /apps/{id}/route': { body: { recipient: '+14155550123' } },
-  'POST /apps/{id}/settings/try': { body: { settings: {}, since: '2029-01-01T00:00:00Z', until: '2029-01-02T00:00:00Z' } },
+  'POST /apps/{id}/settings/try': {
+    body: { settings: {}, since: '2029-01-01T00:00:00Z', until: '2029-01-02T00:00:00Z' },
+  },
   'GET /prices': { elsewhere: NO_COMPANY },
   'PUT /prices': { body: { prices: [] } },
   'POST /prices/try': { body: { prices: [] } },
