@@ -208,6 +208,7 @@ eachStore('several processes that apply the same file at once', fresh => {
 
       const store = await fresh()
       await apply(store, before)
+      expect((await store.docs('keys').get(['key_made'])).size, 'left by an earlier test').to.equal(0)
       const results = await Promise.all(Array.from({ length: 5 }, () => apply(store, fullBootstrapFile())))
       expect(await meaning(store)).to.deep.equal(await meaning(clean))
 
