@@ -1,5 +1,6 @@
 // A block: the phone numbers that share all but their last four digits and were sent messages within the last hour. In: a block,
 // and new entries of its numbers. Out: the block after. Pure. A number counts once, however often it is sent to or verified.
+import { HOUR_MS } from './durations.ts'
 
 export interface BlockNumber {
   /** Tells the numbers of a block apart. A part of a keyed index, which reveals nothing of the number. */
@@ -17,7 +18,7 @@ export interface Block {
 
 export const EMPTY_BLOCK: Block = { numbers: [] }
 /** Numbers of a block are neighbours if both were sent to within this time. */
-export const BLOCK_WINDOW_MS = 3_600_000
+export const BLOCK_WINDOW_MS = HOUR_MS
 /** More numbers would not change a judgement: 40 unverified ones already refuse. */
 const MAX_NUMBERS_PER_BLOCK = 64
 

@@ -1,5 +1,6 @@
 // What was sent to one number by an app's devices. In: a history, and new entries. Out: the history after, and how long the number must
 // wait. Pure. A number that is never verified gets a few messages an hour, and its starts are further and further apart.
+import { DAY_MS, HOUR_MS } from './durations.ts'
 
 export interface NumberHistory {
   /** The times of messages of the last hour that were not verified. */
@@ -16,8 +17,6 @@ export interface NumberEntry {
   what: 'start' | 'message' | 'approval'
 }
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 /** More would not change the wait. */
 const MAX_MESSAGES = 20
 const MAX_STARTS = 8

@@ -1,6 +1,7 @@
 // How many messages were sent and how many of them were verified, over time; counted for a range of numbers, a country, all numbers that
 // an app's devices send to, and a network of client addresses. In: a tally and new entries. Out: the tally after. Pure. Adding entries also
 // drops the periods that are too old.
+import { DAY_MS } from './durations.ts'
 
 /** `at` is the number of the period since the epoch. */
 export interface Period {
@@ -30,7 +31,6 @@ export interface ConversionCounts {
 }
 
 export const SLOT_MS = 300_000
-const DAY_MS = 86_400_000
 /** An hour of slots. */
 const RECENT_SLOTS = 12
 /** Where there is time, the current slot and the one before are not judged: their users may still be entering codes. */

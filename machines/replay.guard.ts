@@ -1,5 +1,6 @@
 // The fraud guard's memory in a replay of past sends. In: messages and approvals, in order. Out: the evidence about a number, as the live guard
 // has it (services/otp/fraud), from the same counts. Pure but for the memory itself. Numbers are in the clear here: nothing of this is stored.
+import { HOUR_MS } from './durations.ts'
 import { devicesPerMinute } from './fraud.allowance.ts'
 import { ALL_NUMBERS, blockOf, countryName, hundredOf, paceRules, rangeOf, VERIFIED_RULES } from './fraud.groups.ts'
 import { addToHistory, EMPTY_HISTORY, type NumberHistory } from './fraud.number.ts'
@@ -59,7 +60,7 @@ export function createGuardMemory(settings: AppSettings, pastDays: PastDays): Gu
   /** A number that is verified again and again counts once an hour, as in the live guard. */
   function isFirstThisHour({ kind, number }: GuardedNumber, sentAt: number, at: number): boolean {
     if (kind === 'server') {
-      const isFirst = sentAt - (verifiedByServers.get(number) ?? Number.NEGATIVE_INFINITY) >= 3_600_000
+      const isFirst = sentAt - (verifiedByServers.get(number) ?? Number.NEGATIVE_INFINITY) >= HOUR_MS
       if (isFirst) verifiedByServers.set(number, sentAt)
       return isFirst
     }

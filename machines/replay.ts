@@ -10,8 +10,10 @@
 // Two worlds are played beside each other. The one of the saved settings follows what happened; where its rules decide otherwise than
 // happened then (other settings or providers at the time, processes that counted at once), the call is not judged and both worlds take what
 // happened. So unchanged settings never differ. The tried settings hold from `since` on; what happened before only fills the counters.
+
 import type { LimitScope } from './calls.ts'
 import type { Channel } from './channels.ts'
+import { HOUR_MS } from './durations.ts'
 import type { ErrorType } from './errors.ts'
 import {
   type Accepted,
@@ -73,7 +75,7 @@ export interface ReplayResult {
 
 const MAX_EXAMPLES = 20
 /** A code lives for three times an hour at most, and a provider's last report comes soon after. */
-const FORGOTTEN_AFTER_MS = 4 * 3_600_000
+const FORGOTTEN_AFTER_MS = 4 * HOUR_MS
 
 export interface Replay {
   /** Events come in the order of time. */

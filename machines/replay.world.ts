@@ -1,7 +1,9 @@
 // One world of a replay: the counters, verifications and guard that an app would have under its settings. In: past calls. Out: what the rules
 // of live calls say of each; and the world after what is accepted.
+
 import type { LimitScope } from './calls.ts'
 import type { Channel } from './channels.ts'
+import { DAY_MS } from './durations.ts'
 import type { ErrorType } from './errors.ts'
 import { canCost } from './fraud.messages.ts'
 import { waitsOnLink } from './otp.changes.ts'
@@ -32,8 +34,6 @@ export interface WorldInput {
   prices(country: string | null): Prices
   pastDays: PastDays
 }
-
-const DAY_MS = 86_400_000
 
 /** A verification in one of the worlds. */
 interface SentOtp extends ResendState {

@@ -1,11 +1,12 @@
 // What the evidence says about each route. In: what is stored over time. Out: facts, and how sure they are. Pure.
+
 import type { Channel } from './channels.ts'
+import { HOUR_MS } from './durations.ts'
 import { betaOf, meanOf, quantilesOf } from './routes.beta.ts'
 import { decayed, judgedUntil } from './routes.judged.ts'
 import { judge } from './routes.silence.ts'
 import type { Evidence, RouteCounts, RouteFact, RouteHistory, RouteKey } from './routes.ts'
 
-const HOUR_MS = 3_600_000
 const HALF_LIFE_MS = 24 * HOUR_MS
 /** The prior weighs as much as this many messages: enough that one message decides nothing, and little enough that twenty do. */
 const PRIOR_MESSAGES = 4

@@ -6,7 +6,7 @@ import { ROUTE_SLOT_MS, type RouteCounts, type RouteHistory } from './routes.ts'
 const UNKNOWN_SECONDS = 120
 /** A message is stored some seconds after it was accepted. */
 const MIN_SECONDS = 30
-/** Slots are kept for three hours: an hour to wait, an hour that is not over, and one to spare. */
+/** Slots are kept for four hours (services/domain/routes): an hour to wait, an hour that is not over, and two to spare. */
 const MAX_SECONDS = 3_600
 
 /** The share of the approvals that has come when a message is judged. */

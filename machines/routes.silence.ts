@@ -4,11 +4,11 @@
 // Each message adds the log of how much likelier its outcome is for a silent provider than for one that does as usual. Below zero the score
 // starts anew, so that a good past does not hide a bad present. What a slot adds depends on nothing after it was judged: the result is
 // the same whether slots come one by one or all at once.
+import { DAY_MS, HOUR_MS } from './durations.ts'
 import { APPROVED_BY_THEN, decayed, judgeDelayMs, judgedUntil } from './routes.judged.ts'
 import type { RouteCounts, RouteHistory, Silence } from './routes.ts'
 
-const HOUR_MS = 3_600_000
-const WEEK_MS = 7 * 24 * HOUR_MS
+const WEEK_MS = 7 * DAY_MS
 
 /** A silent provider converts at this part of its usual, at most. */
 const SILENT_PART = 0.05

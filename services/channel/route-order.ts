@@ -8,6 +8,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { MINUTE_MS } from '../../infra/time.ts'
+import { withTimeout } from '../../infra/timeout.ts'
 import type { RouteReason } from '../../machines/otp.ts'
 import { pooledPrior } from '../../machines/routes.estimate.ts'
 import { drawOrder, type RouteRule, type RouteShare, sharesOf } from '../../machines/routes.order.ts'
@@ -52,26 +53,18 @@ export function createRouteOrder({ facts, apps, clock, log }: RouteOrderDeps): O
 
   /** Null where there are none, and where the store does not answer: then it is asked again after a while. */
   async function load(app_id: string): Promise<KnownFacts | null> {
-    const found = await withinWait(facts.get([app_id])).catch(error => {
+    const found = await withTimeout(clock, MAX_WAIT_MS, facts.get([app_id])).catch(error => {
       log.warn({ app_id, err: error }, 'routes.not_read')
-      return null
+      return undefined
     })
     const before = latest.get(app_id)
     // A slow store must not send messages back to a silent provider.
-    if (found === null) return before && before.doc.at > clock.now() - MAX_AGE_MS ? before : null
+    if (found === undefined) return before && before.doc.at > clock.now() - MAX_AGE_MS ? before : null
     const doc = found.get(app_id)
     if (!doc) return null
     const known = before?.doc.rev === doc.rev ? before : { doc, shares: new Map() }
     latest.set(app_id, known)
     return known
-  }
-
-  /** Null when it takes too long. */
-  function withinWait<T>(reading: Promise<T>): Promise<T | null> {
-    return new Promise((resolve, reject) => {
-      const cancel = clock.after(MAX_WAIT_MS, () => resolve(null))
-      reading.then(resolve, reject).finally(cancel)
-    })
   }
 
   function sharesFor(

@@ -73,6 +73,8 @@ const outage = (provider: string, day: number, hours: number, kind: Outage['kind
   const from = START + day * DAY_MS + 10 * HOUR_MS
   return { provider, from, until: from + hours * HOUR_MS, kind }
 }
+const TWO_GOOD = { providers: providersOf([0.8, 0.75]), perDay: 500 }
+
 const SITUATIONS: readonly { name: string; country: Country }[] = [
   {
     name: 'nothing happens, the first is the best',
@@ -91,32 +93,28 @@ const SITUATIONS: readonly { name: string; country: Country }[] = [
   {
     name: 'the first is silent for 8 hours, twice',
     country: {
-      providers: providersOf([0.8, 0.75]),
-      perDay: 500,
+      ...TWO_GOOD,
       outages: [outage('a', 1, 8, { part: 0.02 }), outage('a', 4, 8, { part: 0 })],
     },
   },
   {
     name: 'the first is loud for 8 hours, twice',
     country: {
-      providers: providersOf([0.8, 0.75]),
-      perDay: 500,
+      ...TWO_GOOD,
       outages: [outage('a', 1, 8, 'loud'), outage('a', 4, 8, 'loud')],
     },
   },
   {
     name: 'the first loses half for two days (one network of several)',
     country: {
-      providers: providersOf([0.8, 0.75]),
-      perDay: 500,
+      ...TWO_GOOD,
       outages: [outage('a', 2, 48, { part: 0.5 })],
     },
   },
   {
     name: 'both are silent for 4 hours (the network, or the app)',
     country: {
-      providers: providersOf([0.8, 0.75]),
-      perDay: 500,
+      ...TWO_GOOD,
       outages: [outage('a', 2, 4, { part: 0 }), outage('b', 2, 4, { part: 0 })],
     },
   },

@@ -554,8 +554,8 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'a message waits as long as the store does not answer',
     file: 'services/channel/route-order.ts',
-    original: 'clock.after(MAX_WAIT_MS, () => resolve(null))',
-    planted: 'clock.after(MAX_WAIT_MS, () => {})',
+    original: 'withTimeout(clock, MAX_WAIT_MS, facts.get([app_id]))',
+    planted: 'withTimeout(clock, 1_000 * MAX_WAIT_MS, facts.get([app_id]))',
     tests: ['test/services/channel/route-order.test.ts'],
   },
   {
