@@ -562,7 +562,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     fault: 'a provider that may not be called comes first',
     file: 'services/channel/route-order.ts',
     original: 'candidates.filter(one => mayCall(one, job))\n',
-    planted: 'candidates.filter(one => one && job)\n',
+    planted: 'candidates.filter(one => mayCall(one, job) || one.paused)\n',
     tests: ['test/services/channel/route-order.test.ts'],
   },
   {
