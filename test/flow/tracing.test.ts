@@ -52,7 +52,7 @@ onEachEngineSet('spans', engines => {
     code = codeIn(twilio.messages[0]?.form.Body)
     expect((await call('verify', { otp_id: body.otp_id, code })).body).to.include({ matched: true })
     await live.eventually(() => expect(endpoint.received).to.have.length(2))
-    await live.stop()
+    await live.advanceUntil(live.countersign.stop())
     return collector.spans()
   }
 

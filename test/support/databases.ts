@@ -23,7 +23,11 @@ export async function takeDatabase(): Promise<string> {
   return name
 }
 
-export const returnDatabase = (name: string): void => void used.push(name)
+/** Once: two tests would get a database that is returned twice, and each would see what the other has written. */
+export function returnDatabase(name: string): void {
+  if (used.includes(name)) throw new Error(`the database ${name} was returned before`)
+  used.push(name)
+}
 
 export const dropDatabase = (name: string): Promise<unknown> => withMongo(client => client.db(name).dropDatabase())
 
