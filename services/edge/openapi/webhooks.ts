@@ -1,7 +1,7 @@
 // The events that Countersign sends to the endpoints of an app. docs/webhooks.md says how to check their signature.
 import { z } from 'zod'
 import type { ApiParameter, ApiWebhook } from '../../../infra/openapi/operation.ts'
-import type { OtpEnd, WebhookEvent } from '../../../machines/webhook-events.ts'
+import type { OpsEventType, WebhookEvent, WebhookEventType } from '../../../machines/webhook-events.ts'
 
 const id = z.string().meta({
   description:
@@ -9,6 +9,8 @@ const id = z.string().meta({
 })
 const otp_id = z.string().meta({ description: 'The verification.' })
 const delivery_id = z.string().meta({ description: 'The message.' })
+
+type PayloadOf<Type extends WebhookEvent['event']> = Extract<WebhookEvent, { event: Type }>['payload']
 
 /** What an endpoint with the payload `full` receives beside the others. */
 const fullMembers = {
@@ -29,80 +31,6 @@ const fullMembers = {
     .optional()
     .meta({ description: 'Only in `full` payloads: what the send gave, until the person is erased.' }),
 }
-
-const otpPayload = <Status extends OtpEnd>(status: Status, name: string) =>
-  z
-    .object({
-      otp_id,
-      status: z.literal(status).meta({ description: 'The state of the verification.' }),
-      ...fullMembers,
-    })
-    .meta({ id: name, description: 'The verification that ended.' })
-
-const deliveryPayload = <Status extends 'delivered' | 'failed'>(status: Status, name: string) =>
-  z
-    .object({
-      otp_id: otp_id.meta({ description: 'The verification or the message.' }),
-      message_id: z.string().optional().meta({
-        description: 'Of a code that your backend made (`POST /messages`): the same as `otp_id`. Absent otherwise.',
-      }),
-      delivery_id,
-      status: z.literal(status).meta({ description: 'The state of the message.' }),
-      ...fullMembers,
-    })
-    .meta({ id: name, description: 'The message that ended.' })
-
-type PayloadOf<Type extends WebhookEvent['event']> = Extract<WebhookEvent, { event: Type }>['payload']
-/** zod makes no difference between a member that is absent and one that is undefined. */
-type DeliveryPayloadOf<Type extends `delivery.${string}` & WebhookEvent['event']> = Omit<
-  PayloadOf<Type>,
-  'message_id'
-> & {
-  message_id?: string | undefined
-}
-
-const eventOf = <Type extends string, Payload extends z.ZodType>(type: Type, payload: Payload, name: string) =>
-  z
-    .object({ id, type: z.literal(type).meta({ description: 'The kind of event.' }), payload })
-    .meta({ id: name, description: `The body of the event \`${type}\`.` })
-
-const approved = eventOf(
-  'otp.approved',
-  otpPayload('approved', 'OtpApprovedPayload') satisfies z.ZodType<PayloadOf<'otp.approved'>>,
-  'OtpApprovedEvent',
-)
-const failed = eventOf(
-  'otp.failed',
-  otpPayload('failed', 'OtpFailedPayload') satisfies z.ZodType<PayloadOf<'otp.failed'>>,
-  'OtpFailedEvent',
-)
-const expired = eventOf(
-  'otp.expired',
-  otpPayload('expired', 'OtpExpiredPayload') satisfies z.ZodType<PayloadOf<'otp.expired'>>,
-  'OtpExpiredEvent',
-)
-const canceled = eventOf(
-  'otp.canceled',
-  otpPayload('canceled', 'OtpCanceledPayload') satisfies z.ZodType<PayloadOf<'otp.canceled'>>,
-  'OtpCanceledEvent',
-)
-const delivered = eventOf(
-  'delivery.delivered',
-  deliveryPayload('delivered', 'DeliveryDeliveredPayload') satisfies z.ZodType<DeliveryPayloadOf<'delivery.delivered'>>,
-  'DeliveryDeliveredEvent',
-)
-const notDelivered = eventOf(
-  'delivery.failed',
-  deliveryPayload('failed', 'DeliveryFailedPayload') satisfies z.ZodType<DeliveryPayloadOf<'delivery.failed'>>,
-  'DeliveryFailedEvent',
-)
-const test = eventOf(
-  'webhook.test',
-  z
-    .object({ app_id: z.string().meta({ description: 'The app whose endpoint is tested.' }) })
-    .meta({ id: 'WebhookTestPayload', description: 'It says nothing about a person.' }),
-  'WebhookTestEvent',
-)
 
 const header = (name: string, description: string, example: string): ApiParameter => ({
   name,
@@ -135,88 +63,162 @@ const HEADERS: readonly ApiParameter[] = [
   ),
 ]
 
-const otp = 'otp_01hf7y9jy02c5j477k4p3pnres'
-const delivery = 'dlv_01hf7y9jy1fcg3v0qkq5w2zj8m'
-
 const RETRIES =
   'Answer 2xx soon. Any other status counts as a failure, and the event is sent again with the same `id` and the same bytes.'
 
 const ASKED_FOR = 'Sent only to endpoints that ask for it.'
 
-export const WEBHOOKS: readonly ApiWebhook[] = [
-  {
-    name: 'otp.approved',
-    id: 'onOtpApproved',
+interface Described {
+  summary: string
+  /** When it happens. */
+  description: string
+  payload: z.ZodType
+  /** Of the payload. */
+  example: Record<string, string>
+}
+
+type EventType = WebhookEventType | 'webhook.test'
+
+/** `OtpApproved` of `otp.approved`. */
+const pascal = (type: EventType): string =>
+  type.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+const otpEnded = <Type extends `otp.${string}` & WebhookEvent['event']>(type: Type) => {
+  const status = type.slice('otp.'.length) as PayloadOf<Type>['status']
+  const members = { otp_id, status: z.literal(status).meta({ description: 'The state of the verification.' }) }
+  return {
+    payload: z
+      .object({ ...members, ...fullMembers })
+      .meta({ id: `${pascal(type)}Payload`, description: 'The verification that ended.' }),
+    example: { otp_id: 'otp_01hf7y9jy02c5j477k4p3pnres', status },
+  }
+}
+
+const messageEnded = <Type extends `delivery.${string}` & WebhookEvent['event']>(type: Type) => {
+  const status = type.slice('delivery.'.length) as PayloadOf<Type>['status']
+  const members = {
+    otp_id: otp_id.meta({ description: 'The verification or the message.' }),
+    message_id: z.string().optional().meta({
+      description: 'Of a code that your backend made (`POST /messages`): the same as `otp_id`. Absent otherwise.',
+    }),
+    delivery_id,
+    status: z.literal(status).meta({ description: 'The state of the message.' }),
+  }
+  return {
+    payload: z
+      .object({ ...members, ...fullMembers })
+      .meta({ id: `${pascal(type)}Payload`, description: 'The message that ended.' }),
+    example: { otp_id: 'otp_01hf7y9jy02c5j477k4p3pnres', delivery_id: 'dlv_01hf7y9jy1fcg3v0qkq5w2zj8m', status },
+  }
+}
+
+const app_id = z.string().meta({ description: 'The app.' })
+
+const incident = (type: OpsEventType, subject: { description: string; example: string; ofApp: boolean }) => ({
+  payload: z
+    .object({
+      company_id: z.string().meta({ description: 'The company.' }),
+      ...(subject.ofApp ? { app_id } : {}),
+      subject: z.string().meta({ description: subject.description }),
+      at: z.string().meta({ description: 'When it began, ISO 8601.' }),
+    })
+    .meta({ id: `${pascal(type)}Payload`, description: 'What needs an operator.' }),
+  example: {
+    company_id: 'cmp_01hf7y9jy0a1b2c3d4e5f6g7h8',
+    ...(subject.ofApp ? { app_id: 'app_01hf7y9jy0c3w8q1x5r2m7k4vd' } : {}),
+    subject: subject.example,
+    at: '2023-11-14T22:13:20.000Z',
+  },
+})
+
+const EVENTS: Record<EventType, Described> = {
+  'otp.approved': {
     summary: 'A verification was approved',
-    description: `The code was right, or the user's WhatsApp message approved it. ${RETRIES}`,
-    headers: HEADERS,
-    schema: approved,
-    example: { id: EVENT_ID, type: 'otp.approved', payload: { otp_id: otp, status: 'approved' } },
+    description: "The code was right, or the user's WhatsApp message approved it.",
+    ...otpEnded('otp.approved'),
   },
-  {
-    name: 'otp.failed',
-    id: 'onOtpFailed',
+  'otp.failed': {
     summary: 'A verification failed',
-    description: `The attempts were used up without the right code. ${RETRIES}`,
-    headers: HEADERS,
-    schema: failed,
-    example: { id: EVENT_ID, type: 'otp.failed', payload: { otp_id: otp, status: 'failed' } },
+    description: 'The attempts were used up without the right code.',
+    ...otpEnded('otp.failed'),
   },
-  {
-    name: 'delivery.delivered',
-    id: 'onDeliveryDelivered',
+  'delivery.delivered': {
     summary: 'A message arrived',
-    description: `A receipt says that a message arrived. ${RETRIES}`,
-    headers: HEADERS,
-    schema: delivered,
-    example: {
-      id: EVENT_ID,
-      type: 'delivery.delivered',
-      payload: { otp_id: otp, delivery_id: delivery, status: 'delivered' },
-    },
+    description: 'A receipt says that a message arrived.',
+    ...messageEnded('delivery.delivered'),
   },
-  {
-    name: 'delivery.failed',
-    id: 'onDeliveryFailed',
+  'delivery.failed': {
     summary: 'A message did not arrive',
-    description: `A message did not arrive. ${RETRIES}`,
-    headers: HEADERS,
-    schema: notDelivered,
-    example: {
-      id: EVENT_ID,
-      type: 'delivery.failed',
-      payload: { otp_id: otp, delivery_id: delivery, status: 'failed' },
-    },
+    description: 'A message did not arrive.',
+    ...messageEnded('delivery.failed'),
   },
-  {
-    name: 'otp.expired',
-    id: 'onOtpExpired',
+  'otp.expired': {
     summary: 'A verification expired',
-    description: `Its time was up. ${ASKED_FOR} ${RETRIES}`,
-    headers: HEADERS,
-    schema: expired,
-    example: { id: EVENT_ID, type: 'otp.expired', payload: { otp_id: otp, status: 'expired' } },
+    description: `Its time was up. ${ASKED_FOR}`,
+    ...otpEnded('otp.expired'),
   },
-  {
-    name: 'otp.canceled',
-    id: 'onOtpCanceled',
+  'otp.canceled': {
     summary: 'A verification was canceled',
-    description: `Your backend canceled it. ${ASKED_FOR} ${RETRIES}`,
-    headers: HEADERS,
-    schema: canceled,
-    example: { id: EVENT_ID, type: 'otp.canceled', payload: { otp_id: otp, status: 'canceled' } },
+    description: `Your backend canceled it, or a person did. ${ASKED_FOR}`,
+    ...otpEnded('otp.canceled'),
   },
-  {
-    name: 'webhook.test',
-    id: 'onWebhookTest',
+  'ops.balance_low': {
+    summary: 'The balance is low',
+    description: `The balance of the company is below its threshold. Sent in each of its apps. ${ASKED_FOR}`,
+    ...incident('ops.balance_low', {
+      description: 'The id of the company.',
+      example: 'cmp_01hf7y9jy0a1b2c3d4e5f6g7h8',
+      ofApp: false,
+    }),
+  },
+  'ops.endpoint_paused': {
+    summary: 'An endpoint was paused',
+    description: `An endpoint of the app was paused because it failed for too long. ${ASKED_FOR}`,
+    ...incident('ops.endpoint_paused', {
+      description: 'The id of the endpoint.',
+      example: 'whk_01hf7y9jy0c3w8q1x5r2m7k4vd',
+      ofApp: true,
+    }),
+  },
+  'ops.provider_open': {
+    summary: 'A provider fails',
+    description: `The circuit breaker of a provider opened. ${ASKED_FOR}`,
+    ...incident('ops.provider_open', { description: 'The name of the provider.', example: 'twilio-main', ofApp: true }),
+  },
+  'ops.provider_silent': {
+    summary: 'A provider is silent',
+    description: `A provider accepts messages, and hardly anyone enters their codes. ${ASKED_FOR}`,
+    ...incident('ops.provider_silent', {
+      description: 'The name of the provider.',
+      example: 'twilio-main',
+      ofApp: true,
+    }),
+  },
+  'webhook.test': {
     summary: 'A test event',
-    description: `An operator asked for a test event. ${RETRIES}`,
-    headers: HEADERS,
-    schema: test,
-    example: {
-      id: 'evt_test_01hf7yat00w51rkfpywnvhmjvq',
-      type: 'webhook.test',
-      payload: { app_id: 'app_01hf7y9jy0c3w8q1x5r2m7k4vd' },
-    },
+    description: 'An operator asked for a test event.',
+    payload: z
+      .object({ app_id: z.string().meta({ description: 'The app whose endpoint is tested.' }) })
+      .meta({ id: 'WebhookTestPayload', description: 'It says nothing about a person.' }),
+    example: { app_id: 'app_01hf7y9jy0c3w8q1x5r2m7k4vd' },
   },
-]
+}
+
+export const WEBHOOKS: readonly ApiWebhook[] = Object.entries(EVENTS).map(([name, event]) => {
+  const type = name as EventType
+  return {
+    name,
+    id: `on${pascal(type)}`,
+    summary: event.summary,
+    description: `${event.description} ${RETRIES}`,
+    headers: HEADERS,
+    schema: z
+      .object({ id, type: z.literal(type).meta({ description: 'The kind of event.' }), payload: event.payload })
+      .meta({ id: `${pascal(type)}Event`, description: `The body of the event \`${type}\`.` }),
+    example: {
+      id: type === 'webhook.test' ? EVENT_ID.replace('evt_', 'evt_test_') : EVENT_ID,
+      type,
+      payload: event.example,
+    },
+  }
+})
