@@ -76,7 +76,7 @@ const pauseOnFailure = {
     actions: [fail, pause('exhausted'), pausedEffect('exhausted')],
   },
 }
-const enableTransition = { target: 'active', actions: [enable, effect({ type: 'enabled' })] }
+const enableTransition = { target: 'active', actions: enable }
 const pauseByOperator = { target: 'paused', actions: [pause('operator'), pausedEffect('operator')] }
 
 export const endpointMachine = endpointSetup.createMachine({

@@ -30,8 +30,7 @@ export type EndpointEvent =
   | { type: 'endpoint.enable'; at: number }
   | { type: 'endpoint.pause'; at: number }
 
-/** After `enabled`, the webhook events that were held during the pause are sent. */
-export type EndpointEffect = { type: 'paused'; reason: PauseReason } | { type: 'enabled' } | { type: 'recovered' }
+export type EndpointEffect = { type: 'paused'; reason: PauseReason } | { type: 'recovered' }
 
 /** The machine's state as it is stored in the endpoint's document. */
 export interface SavedEndpoint {

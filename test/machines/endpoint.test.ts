@@ -76,7 +76,7 @@ describe('a failing endpoint', () => {
     const { life, effects } = play(failing(99), enable(9))
     expect(life).to.deep.include({ value: 'active' })
     expect(life.context).to.include({ failures: 0, failing_since: null, enabled_at: 9 })
-    expect(effects).to.deep.equal([{ type: 'enabled' }])
+    expect(effects).to.deep.equal([])
   })
 
   it('is paused by its hundredth failure in a row once it has failed for an hour', () => {
@@ -115,7 +115,7 @@ describe('a paused endpoint', () => {
     const { status, life, effects } = play(paused, enable(HOUR))
     expect([status, life.value]).to.deep.equal(['active', 'active'])
     expect(life.context).to.deep.equal({ ...newEndpoint, last_success_at: 3, enabled_at: HOUR })
-    expect(effects).to.deep.equal([{ type: 'enabled' }])
+    expect(effects).to.deep.equal([])
   })
 })
 
