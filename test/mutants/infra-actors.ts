@@ -520,7 +520,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     fault: 'an hour that is counted again loses the counts of its routes',
     file: 'services/sweeper/stats.ts',
     original: ' addRoute(counted.tally.routes, entry, 1)',
-    planted: ' void entry',
+    planted: ' addRoute(counted.tally.routes, entry, 0)',
     tests: ['test/services/sweeper/stats.test.ts'],
   },
   {
@@ -632,7 +632,8 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     fault: 'copying the embedded store lets another process open it',
     file: 'infra/store/embedded/hot-copy.ts',
     original: 'await copyFile(join(folder, file), join(to, file), signal)',
-    planted: "await (await import('node:fs/promises')).copyFile(join(folder, file), join(to, file))",
+    planted:
+      "void copyFile\n      await (await import('node:fs/promises')).copyFile(join(folder, file), join(to, file))",
     tests: ['test/faults/processes/store.embedded.test.ts'],
   },
   {
