@@ -4,10 +4,10 @@ import { z } from 'zod'
 import { httpException } from '../../infra/http/problem.ts'
 import { newId } from '../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../infra/iso-time.ts'
-import type { Operators } from '../../infra/store/docs.ts'
 import { openAccount } from '../domain/money/batches.ts'
 import { timeSchema } from '../domain/openapi/shared-schemas.ts'
 import type { Company } from '../domain/tenancy/documents.ts'
+import { lowBalance, withLowBalance } from '../domain/tenancy/low-balance.ts'
 import { shownName } from '../domain/tenancy/value-schemas.ts'
 import { principalOf } from './access.ts'
 import { ok, page } from './answers.ts'
@@ -17,17 +17,12 @@ import { pageOf } from './page-schema.ts'
 import { pageQuery } from './pages.ts'
 import { getOr404 } from './request-input.ts'
 
-const lowBalance = z
-  .int()
-  .min(1)
-  .meta({ description: 'Owners are told when the balance is below this, in micro-units. Null: they are not told.' })
-
 const company = z
   .object({
     id: z.string().meta({ description: 'Identifies the company.' }),
     name: z.string().meta({ description: 'The name of the company.' }),
     balance: z.int().meta({ description: 'In micro-units of your currency.' }),
-    low_balance_micros: lowBalance.nullable(),
+    low_balance_micros: lowBalance,
     created_at: timeSchema('When it was created.'),
     closed_at: timeSchema('When it was closed: its keys are refused since. Null while it is open.').nullable(),
   })
@@ -129,7 +124,7 @@ export const companyOperations = [
       "Renames or closes it, or sets the balance below which its owners are told. A closed company's keys are refused. Its data is kept until retention. `closed: false` opens it again. Closing and opening need an operator.",
     body: {
       schema: z
-        .strictObject({ name: shownName().optional(), low_balance_micros: lowBalance.nullable().optional(), closed })
+        .strictObject({ name: shownName().optional(), low_balance_micros: lowBalance.optional(), closed })
         .meta({ id: 'ChangeCompanyRequest', description: 'Changes a company.' }),
       example: { name: 'Acme Ltd' },
     },
@@ -154,7 +149,7 @@ export const companyOperations = [
           before: auditFields(stored),
           after: auditFields(company),
           perform: async () =>
-            (await docs.change([{ _id, rev, update: withThreshold(change, threshold) }]))[0] === 'won'
+            (await docs.change([{ _id, rev, update: withLowBalance(change, threshold) }]))[0] === 'won'
               ? companyView(company)
               : null,
         }
@@ -162,8 +157,3 @@ export const companyOperations = [
     },
   }),
 ]
-
-const withThreshold = (change: Partial<Company>, low_balance_micros: number | null): Operators<Company> =>
-  low_balance_micros === null
-    ? { $set: change, $unset: { low_balance_micros: true, low_balance_watch: true } }
-    : { $set: { ...change, low_balance_micros, low_balance_watch: 1 } }
