@@ -1,8 +1,11 @@
 // The settings screen, in a real browser.
+import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
+import { createKeyring } from '../../infra/crypto/keyring.ts'
+import { hookSecretContext } from '../../services/domain/tenancy/documents.ts'
 import { describeInBrowserOnce, expectAccessible, LOOKS, SIZES } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -193,6 +196,23 @@ describeInBrowserOnce('the settings screen', (open, start) => {
     await page.getByRole('button', { name: 'Remove secret' }).click()
     await page.getByText('The secret is removed.').waitFor()
     expect(await stored()).to.deep.equal({ test: null, live: null })
+  })
+
+  it('says that a secret is set which cannot be read, and lets it be replaced', async () => {
+    const countersign = await start()
+    const { page } = await open.operator(countersign)
+    const lost = createKeyring({
+      dataKeys: [{ id: 'lost', key: randomBytes(32) }],
+      codeSecrets: countersign.secrets.code,
+    })
+    const sealed = lost.seal('whsec_c2VjcmV0LW9mLXN1cGFiYXNl', hookSecretContext(APP, 'live'))
+    await countersign.engines.store.docs('apps').modify({ _id: APP }, { $set: { hook_secrets: { live: sealed } } })
+    await page.goto('/settings')
+    const [test, live] = ['Test', 'Live'].map(mode => page.getByRole('row').filter({ hasText: new RegExp(`^${mode}`) }))
+    await live?.getByText('Set, but it cannot be read: its data key is no longer configured.').waitFor()
+    await test?.getByText('Not set').waitFor()
+    await live?.getByRole('button', { name: 'Remove the live secret' }).waitFor()
+    expect(await live?.getByRole('button', { name: 'Set the live secret' }).textContent()).to.equal('Replace')
   })
 
   it('lets a viewer change nothing', async () => {
