@@ -22,7 +22,7 @@ const company = z
     id: z.string().meta({ description: 'Identifies the company.' }),
     name: z.string().meta({ description: 'The name of the company.' }),
     balance: z.int().meta({ description: 'In micro-units of your currency.' }),
-    low_balance_micros: lowBalance,
+    low_balance_micros: lowBalance.nullable(),
     created_at: timeSchema('When it was created.'),
     closed_at: timeSchema('When it was closed: its keys are refused since. Null while it is open.').nullable(),
   })
@@ -124,7 +124,7 @@ export const companyOperations = [
       "Renames or closes it, or sets the balance below which its owners are told. A closed company's keys are refused. Its data is kept until retention. `closed: false` opens it again. Closing and opening need an operator.",
     body: {
       schema: z
-        .strictObject({ name: shownName().optional(), low_balance_micros: lowBalance.optional(), closed })
+        .strictObject({ name: shownName().optional(), low_balance_micros: lowBalance.nullable().optional(), closed })
         .meta({ id: 'ChangeCompanyRequest', description: 'Changes a company.' }),
       example: { name: 'Acme Ltd' },
     },

@@ -73,7 +73,7 @@ const company = z.strictObject({
   id: id('cmp'),
   name: name.optional(),
   balance: z.int().min(0).optional(),
-  low_balance_micros: lowBalance.optional(),
+  low_balance_micros: lowBalance.nullable().optional(),
   apps: z.array(app).optional(),
 })
 

@@ -6,7 +6,6 @@ import type { Company } from './documents.ts'
 export const lowBalance = z
   .int()
   .min(1)
-  .nullable()
   .meta({ description: 'Owners are told when the balance is below this, in micro-units. Null: they are not told.' })
 
 /** The members of a company with this threshold. */
