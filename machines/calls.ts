@@ -18,6 +18,8 @@ export interface KeyedClaim {
   ids: string[]
   /** The key itself, by which it can be indexed under a new data key. */
   sealed_key: string
+  /** The claim lives at least this long, also where `idempotency_ttl_seconds` is shorter. */
+  min_life_ms?: number
 }
 
 export type OtpCall =

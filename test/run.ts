@@ -12,8 +12,8 @@ import { dropDatabasesOfRun } from './support/databases.ts'
 import { MONGODB_URL } from './support/engines.ts'
 
 const FAULTS = 'test/faults/'
-/** Run by commands of their own: `npm run test:browser`, `test:faults`, `test:python`, `test:examples`. */
-const APART = ['test/browser/', FAULTS, 'test/clients/python/', 'test/examples/']
+/** Run by commands of their own: `npm run test:browser`, `test:faults`, `test:python`, `test:runtimes`, `test:examples`. */
+const APART = ['test/browser/', FAULTS, 'test/clients/python/', 'test/clients/runtimes/', 'test/examples/']
 /** These stop or freeze the engines, which all tests share, so they run one after the other. */
 const ENGINE_FAULTS = `${FAULTS}engines/`
 

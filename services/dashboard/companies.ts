@@ -4,10 +4,10 @@ import { z } from 'zod'
 import { httpException } from '../../infra/http/problem.ts'
 import { newId } from '../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../infra/iso-time.ts'
-import type { Operators } from '../../infra/store/docs.ts'
 import { openAccount } from '../domain/money/batches.ts'
 import { timeSchema } from '../domain/openapi/shared-schemas.ts'
 import type { Company } from '../domain/tenancy/documents.ts'
+import { lowBalance, withLowBalance } from '../domain/tenancy/low-balance.ts'
 import { shownName } from '../domain/tenancy/value-schemas.ts'
 import { principalOf } from './access.ts'
 import { ok, page } from './answers.ts'
@@ -16,11 +16,6 @@ import { operation } from './operation.ts'
 import { pageOf } from './page-schema.ts'
 import { pageQuery } from './pages.ts'
 import { getOr404 } from './request-input.ts'
-
-const lowBalance = z
-  .int()
-  .min(1)
-  .meta({ description: 'Owners are told when the balance is below this, in micro-units. Null: they are not told.' })
 
 const company = z
   .object({
@@ -154,7 +149,7 @@ export const companyOperations = [
           before: auditFields(stored),
           after: auditFields(company),
           perform: async () =>
-            (await docs.change([{ _id, rev, update: withThreshold(change, threshold) }]))[0] === 'won'
+            (await docs.change([{ _id, rev, update: withLowBalance(change, threshold) }]))[0] === 'won'
               ? companyView(company)
               : null,
         }
@@ -162,8 +157,3 @@ export const companyOperations = [
     },
   }),
 ]
-
-const withThreshold = (change: Partial<Company>, low_balance_micros: number | null): Operators<Company> =>
-  low_balance_micros === null
-    ? { $set: change, $unset: { low_balance_micros: true, low_balance_watch: true } }
-    : { $set: { ...change, low_balance_micros, low_balance_watch: 1 } }

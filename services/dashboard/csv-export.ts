@@ -34,7 +34,7 @@ export interface CsvExport {
 
 const csvFile = z.string().meta({
   id: 'CsvFile',
-  description: `A line of names, then a line for each item, newest first (RFC 4180, UTF-8). A member of a member is a column (\`started_by.kind\`), a list or a map is JSON. A text that begins like a formula has an apostrophe in front. Where rows are left out, the last line begins with \`${MORE_ROWS}\`, and the cell after it has the \`cursor\` of the next file.`,
+  description: `A line of names, then a line for each item, newest first (RFC 4180, UTF-8). A member of a member is a column (\`started_by.kind\`), a list or a map is JSON. A text that begins like a formula, at its start or after a semicolon, a tab or a line break, has an apostrophe there. Where rows are left out, the last line begins with \`${MORE_ROWS}\`, and the cell after it has the \`cursor\` of the next file.`,
 })
 
 /** For the OpenAPI document: an answer that is a page, and its example as a file. */

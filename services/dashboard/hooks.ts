@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../infra/crypto/unseal-or-null.ts'
-import type { Mode } from '../../machines/otp.ts'
+import { MODES, type Mode } from '../../machines/otp.ts'
 import { keyMode } from '../domain/openapi/shared-schemas.ts'
 import { type App, hookSecretContext } from '../domain/tenancy/documents.ts'
 import { fingerprint } from '../domain/tenancy/fingerprint.ts'
@@ -16,16 +16,21 @@ const hook = z
     path: z.string().meta({ description: 'The address of the hook, after `PUBLIC_URL`.' }),
     secrets: z
       .object({
-        live: z.string().nullable().meta({ description: 'Of live mode; null: none.' }),
-        test: z.string().nullable().meta({ description: 'Of test mode; null: none.' }),
+        live: z.string().nullable().meta({ description: 'Of live mode; null: none, or none that can be read.' }),
+        test: z.string().nullable().meta({ description: 'Of test mode; null: none, or none that can be read.' }),
       })
       .meta({ id: 'HookSecrets', description: 'Fingerprints of the secrets.' }),
+    unreadable: z.array(keyMode).meta({
+      description:
+        'The modes whose secret is set, but sealed with a data key that is no longer configured. Calls that it signs are answered with 503.',
+    }),
   })
   .meta({ id: 'SupabaseHook', description: 'Where Supabase Auth has codes delivered.' })
 
 const EXAMPLE = {
   path: '/hooks/supabase/app_01k2m8x4e9s7v3hqz5tnw6yb0c',
   secrets: { live: 'hmac:Zm9vYmFy', test: null },
+  unreadable: [],
 }
 
 const view = (keyring: Pick<Keyring, 'index' | 'unseal'>, { _id, hook_secrets = {} }: App) => {
@@ -34,7 +39,9 @@ const view = (keyring: Pick<Keyring, 'index' | 'unseal'>, { _id, hook_secrets = 
     const secret = sealed === null ? null : unsealOrNull(keyring, sealed, hookSecretContext(_id, mode))
     return secret === null ? null : fingerprint(keyring, secret)
   }
-  return { path: `/hooks/supabase/${_id}`, secrets: { live: shown('live'), test: shown('test') } }
+  const secrets = { live: shown('live'), test: shown('test') }
+  const isUnreadable = (mode: Mode): boolean => (hook_secrets[mode] ?? null) !== null && secrets[mode] === null
+  return { path: `/hooks/supabase/${_id}`, secrets, unreadable: MODES.filter(isUnreadable) }
 }
 
 export const hookOperations = [

@@ -63,8 +63,10 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
     { recipient, code, locale, client_ip = null }: Body<typeof messageRequest>,
     by: Identity,
     idempotencyKey: string,
+    claimOptions: Pick<KeyedClaim, 'min_life_ms'> = {},
   ): OtpCall {
     const address = client_ip === null ? null : publicIpAddress(client_ip)
+    const claim = claimOf(keyring, { ...by, kind: 'message' }, idempotencyKey)
     return {
       type: 'otp.send',
       by,
@@ -73,7 +75,7 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
       sealed_code: keyring.seal(code, inFlight.code),
       locale: localeOf(locale ?? ''),
       sealed_client_ip: address === null ? null : keyring.seal(address, inFlight.clientIp),
-      claim: claimOf(keyring, { ...by, kind: 'message' }, idempotencyKey),
+      claim: claim && { ...claim, ...claimOptions },
     }
   }
 

@@ -38,7 +38,7 @@ export default async function admin(): Promise<void> {
 }
 
 async function measure(engines: EngineSet): Promise<void> {
-  const system = await startCountersign(engines, ALL_IN_ONE, { prepare: fill })
+  const system = await startCountersign(engines, ALL_IN_ONE, { prepare: fillWith(OTPS) })
   const headers = { Authorization: `Bearer ${TOKEN}` }
   const get = async (path: string) => {
     const response = await fetch(`${system.url}/admin/v1${path}`, { headers })
@@ -87,39 +87,42 @@ function queries(otp_id: string): string[] {
   ]
 }
 
-async function fill({ engines, env }: Site): Promise<void> {
-  const began = performance.now()
-  const store: CountersignStore =
-    engines === 'embedded'
-      ? createEmbeddedStore({ folder: env.DATA_DIR ?? '', collections: COLLECTIONS, clock: systemClock })
-      : createMongoStore({ url: env.MONGODB_URL ?? '', collections: COLLECTIONS, timeoutMs: 120_000 })
-  const indexOf = createIndexOf(env)
-  const app = (nth: number) => ({
-    _id: `app_b${nth}`,
-    company_id: 'cmp_bench',
-    name: 'Bench',
-    settings: {},
-    created_at: 0,
-    rev: 1,
-  })
-  await inBatches(
-    APPS,
-    nth => app(nth),
-    docs => store.docs('apps').insert(docs),
-  )
-  await inBatches(
-    OTPS,
-    nth => newOtp(nth, indexOf),
-    docs => store.docs('otps').insert(docs),
-  )
-  await inBatches(
-    REFUSALS,
-    nth => newRefusal(nth, indexOf),
-    docs => store.docs('refusals').insert(docs),
-  )
-  await store.close()
-  console.log(`  (filled on ${engines} engines in ${Math.round((performance.now() - began) / 1_000)} s)`)
-}
+/** Stores this many verifications, in many apps of one company. */
+export const fillWith =
+  (otps: number) =>
+  async ({ engines, env }: Site): Promise<void> => {
+    const began = performance.now()
+    const store: CountersignStore =
+      engines === 'embedded'
+        ? createEmbeddedStore({ folder: env.DATA_DIR ?? '', collections: COLLECTIONS, clock: systemClock })
+        : createMongoStore({ url: env.MONGODB_URL ?? '', collections: COLLECTIONS, timeoutMs: 120_000 })
+    const indexOf = createIndexOf(env)
+    const app = (nth: number) => ({
+      _id: `app_b${nth}`,
+      company_id: 'cmp_bench',
+      name: 'Bench',
+      settings: {},
+      created_at: 0,
+      rev: 1,
+    })
+    await inBatches(
+      APPS,
+      nth => app(nth),
+      docs => store.docs('apps').insert(docs),
+    )
+    await inBatches(
+      otps,
+      nth => newOtp(nth, indexOf),
+      docs => store.docs('otps').insert(docs),
+    )
+    await inBatches(
+      REFUSALS,
+      nth => newRefusal(nth, indexOf),
+      docs => store.docs('refusals').insert(docs),
+    )
+    await store.close()
+    console.log(`  (filled on ${engines} engines in ${Math.round((performance.now() - began) / 1_000)} s)`)
+  }
 
 async function inBatches<T>(count: number, make: (nth: number) => T, insert: (docs: T[]) => Promise<unknown>) {
   for (let first = 0; first < count; first += BATCH)

@@ -50,6 +50,10 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
       'each query of the admin API with many verifications stored (BENCH_OTPS: how many; BENCH_APPS: in how many apps)',
     run: async () => (await import('./admin.ts')).default(),
   },
+  csv: {
+    about: 'the longest CSV export: rows, time, memory, and how long others wait (BENCH_OTPS: how many are stored)',
+    run: async () => (await import('./csv.ts')).default(),
+  },
   stats: {
     about:
       'statistics of many verifications: whether every cell is exact, and how long a query takes (BENCH_OTPS: how many)',

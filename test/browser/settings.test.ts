@@ -1,10 +1,39 @@
 // The settings screen, in a real browser.
+import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
+import { createKeyring } from '../../infra/crypto/keyring.ts'
+import { hookSecretContext } from '../../services/domain/tenancy/documents.ts'
 import { describeInBrowserOnce, expectAccessible, LOOKS, SIZES } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 
 const [COMPANY, APP] = ['cmp_demo', 'app_demo']
+
+interface InPage {
+  getComputedStyle(element: unknown): Record<string, string>
+}
+
+const styleOf = (shown: Locator, property: string): Promise<string | undefined> =>
+  shown.evaluate((element, name) => (globalThis as unknown as InPage).getComputedStyle(element)[name], property)
+
+/** Tries everything by which a mail could run a script, load something, send something or lead away. */
+const hostileMail = (away: string, own: string): string => `
+<meta http-equiv="refresh" content="0; url=${away}/refresh">
+<base href="${away}/">
+<link rel="stylesheet" href="${away}/link.css"><link rel="preconnect" href="${away}"><link rel="prefetch" href="${away}/prefetch">
+<link rel="preload" as="image" href="${away}/preload"><link rel="icon" href="${away}/icon">
+<style>@import url(${away}/import.css); p { color: rgb(1, 2, 3) } div { background: url(${away}/background) }
+@font-face { font-family: leak; src: url(${away}/font) } p { font-family: leak, serif }</style>
+<script>document.body.dataset.ran = top.document.body.dataset.ran = '1'</script>
+<script src="${own}/theme.js?leak"></script>
+<p>{code} for {app}</p><div>shown</div>
+<img src="${away}/picture" onerror="document.body.dataset.ran = '1'"><img src="${own}/favicon.svg?leak">
+<svg onload="document.body.dataset.ran = '1'"></svg><video poster="${away}/poster" src="${away}/video" autoplay></video>
+<iframe src="${away}/frame"></iframe><object data="${away}/object"></object><embed src="${away}/embed">
+<a href="${away}/link">a link</a> <a href="${away}/window" target="_blank">a new window</a> <a href="${away}/self" target="_self">the same frame</a> <a href="javascript:document.body.dataset.ran='1'">script</a>
+<form action="${own}/admin/v1/sign-out?leak" method="post"><button>send</button></form>`
 
 async function save(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Save', exact: true }).click()
@@ -99,6 +128,53 @@ describeInBrowserOnce('the settings screen', (open, start) => {
     expect((await stored()).email).to.deep.equal({})
   })
 
+  it('shows the HTML of a mail with its styles, and runs, loads and sends nothing of it', async () => {
+    let connections = 0
+    const elsewhere = createServer((_, response) => void response.end()).on('connection', () => {
+      connections += 1
+    })
+    await new Promise<void>(resolve => void elsewhere.listen(0, '127.0.0.1', resolve))
+    try {
+      const { page } = await open.operator(await start(), { reportsRefusals: true })
+      const answered: string[] = []
+      page.on('response', response => answered.push(response.url()))
+      await page.goto('/settings')
+      await page.getByLabel('Message', { exact: true }).selectOption('Email')
+      const mail = page.frameLocator('iframe[title="HTML part"]').frameLocator('iframe')
+      const builtIn = mail.locator('bdi[dir=ltr]', { hasText: '123456' })
+      await builtIn.waitFor()
+      expect(await styleOf(builtIn, 'fontSize')).to.equal('28px')
+
+      const away = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`
+      const own = new URL(page.url()).origin
+      await page.getByLabel('HTML', { exact: true }).fill(hostileMail(away, own))
+      const code = mail.getByText('123456 for Demo')
+      await code.waitFor()
+      expect(await styleOf(code, 'color'), 'a style of its own').to.equal('rgb(1, 2, 3)')
+      await mail.getByText('a link').click()
+      await mail.getByText('a new window').click()
+      await mail.getByRole('button', { name: 'send' }).click()
+      // The frame stands as it was: no script ran, and it went nowhere.
+      await code.waitFor()
+      expect(await mail.locator('body').getAttribute('data-ran')).to.equal(null)
+      expect(await page.evaluate('document.body.dataset.ran'), 'in the page').to.equal(undefined)
+      expect(await mail.locator('html').evaluate(() => (globalThis as { origin?: string }).origin)).to.equal('null')
+      expect(
+        page
+          .context()
+          .pages()
+          .filter(one => one.url().startsWith(away)),
+      ).to.deep.equal([])
+      expect(new URL(page.url()).pathname).to.equal(`/a/${APP}/settings`)
+      expect(answered.filter(url => !url.startsWith(own) || url.includes('leak'))).to.deep.equal([])
+      await mail.getByText('the same frame').click()
+      await code.waitFor({ state: 'detached' })
+      expect(connections, 'connections to elsewhere').to.equal(0)
+    } finally {
+      await new Promise(resolve => elsewhere.close(resolve))
+    }
+  })
+
   it('takes the secret of the Supabase hook, shows only its fingerprint, and removes it', async () => {
     const { page, admin } = await open.operator(await start())
     await page.goto('/settings')
@@ -120,6 +196,23 @@ describeInBrowserOnce('the settings screen', (open, start) => {
     await page.getByRole('button', { name: 'Remove secret' }).click()
     await page.getByText('The secret is removed.').waitFor()
     expect(await stored()).to.deep.equal({ test: null, live: null })
+  })
+
+  it('says that a secret is set which cannot be read, and lets it be replaced', async () => {
+    const countersign = await start()
+    const { page } = await open.operator(countersign)
+    const lost = createKeyring({
+      dataKeys: [{ id: 'lost', key: randomBytes(32) }],
+      codeSecrets: countersign.secrets.code,
+    })
+    const sealed = lost.seal('whsec_c2VjcmV0LW9mLXN1cGFiYXNl', hookSecretContext(APP, 'live'))
+    await countersign.engines.store.docs('apps').modify({ _id: APP }, { $set: { hook_secrets: { live: sealed } } })
+    await page.goto('/settings')
+    const [test, live] = ['Test', 'Live'].map(mode => page.getByRole('row').filter({ hasText: new RegExp(`^${mode}`) }))
+    await live?.getByText('Set, but it cannot be read: its data key is no longer configured.').waitFor()
+    await test?.getByText('Not set').waitFor()
+    await live?.getByRole('button', { name: 'Remove the live secret' }).waitFor()
+    expect(await live?.getByRole('button', { name: 'Set the live secret' }).textContent()).to.equal('Replace')
   })
 
   it('lets a viewer change nothing', async () => {

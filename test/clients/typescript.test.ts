@@ -120,6 +120,24 @@ describe('the TypeScript client', () => {
     expect(await thrownBy(countersign.cancel({ otp_id: 'otp_1' }))).to.include({ type: 'HTTPException', status: 404 })
   })
 
+  it('follows no redirect', async () => {
+    const asked: string[] = []
+    const server = createServer((request, response) => {
+      asked.push(request.url ?? '')
+      response.writeHead(307, { location: '/elsewhere' }).end()
+    })
+    await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve))
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    try {
+      const error = await thrownBy(new Countersign({ key: 'sk_test_a', baseUrl }).send({ recipient: 'a@b.example' }))
+      expect(error).to.be.instanceOf(client.HTTPException).and.include({ status: 307 })
+    } finally {
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+    }
+    expect(asked).to.deep.equal(['/api/v1/otp/send'])
+  })
+
   it('delivers a code made elsewhere', async () => {
     const answer = { message_id: 'msg_1', channel: 'sms', masked_recipient: '+1****01', status: 'queued' }
     const { asked, countersign } = createFetch([Response.json(answer)])

@@ -112,6 +112,26 @@ describeFlow('the hook of Supabase Auth', flow => {
     expect(await flow.inbox(to)).to.have.length(1)
   })
 
+  it('knows a call for as long as its signature is accepted, however short the app keeps idempotency keys', async () => {
+    const { app, secret } = await createHook()
+    await flow.admin('PATCH', `/apps/${app}`, { settings: { idempotency_ttl_seconds: 60 } })
+    await flow.advance(CACHE_TTL_MS)
+    const [to, id] = [freshNumber(), randomUUID()]
+    const body = smsBody(to, '561166')
+    // Accepted from five minutes before this time until five minutes after it.
+    const at = flow.clock.now() + 290_000
+    const play = () => call(app, secret, body, { id, at })
+    expect((await play()).body).to.deep.equal({})
+    await flow.waitForCode(to)
+    await flow.advance(120_000)
+    expect((await play()).body).to.deep.equal({})
+    await flow.advance(440_000)
+    expect((await play()).body).to.deep.equal({})
+    expect(await flow.inbox(to)).to.have.length(1)
+    await flow.advance(40_000)
+    expect((await play()).status).to.equal(401)
+  })
+
   it('answers a refusal as Supabase reads it', async () => {
     const { app, secret } = await createHook()
     const refused = await call(app, secret, smsBody('15005550001', '561166'))

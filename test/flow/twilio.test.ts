@@ -73,7 +73,8 @@ describeFlow("Twilio's API", flow => {
       sna: null,
     })
     expect(sid).to.match(/^VE[0-9a-f]{32}$/)
-    expect(url).to.match(new RegExp(`/compat/twilio/v2/Services/${rest.service_sid}/Verifications/${sid}$`))
+    const path = `/compat/twilio/v2/Services/${rest.service_sid}/Verifications/${sid}`
+    expect(url).to.equal(`${flow.countersign.url}${path}`)
     expect(date_created)
       .to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
       .and.equal(date_updated)

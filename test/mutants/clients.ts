@@ -42,6 +42,13 @@ export const CLIENTS: readonly Mutant[] = [
     tests: CLIENT,
   },
   {
+    fault: 'a redirect leads a client with recipient and key to another server',
+    file: 'clients/typescript/src/request.ts',
+    original: "redirect: 'manual'",
+    planted: "redirect: 'follow'",
+    tests: CLIENT,
+  },
+  {
     fault: 'a client repeats calls without a budget, so an outage multiplies the load',
     file: 'clients/typescript/src/retries.ts',
     original: 'left -= 1',

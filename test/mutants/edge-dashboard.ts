@@ -75,6 +75,13 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/flow/hooks.test.ts'],
   },
   {
+    fault: 'a call of a Supabase hook can be played again once its id is forgotten',
+    file: 'services/otp/calls/send.ts',
+    original: 'Math.max(settings.idempotency_ttl_seconds * 1000, min_life_ms)',
+    planted: 'Math.min(settings.idempotency_ttl_seconds * 1000, min_life_ms || Infinity)',
+    tests: ['test/flow/hooks.test.ts'],
+  },
+  {
     fault: 'the key of any app sends codes through the Kratos hook of another',
     file: 'services/edge/hooks/hooks.ts',
     original: 'if (by.app_id !== ctx.params.app_id)',
@@ -687,8 +694,36 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   {
     fault: 'a spreadsheet runs a formula that a stranger wrote into an exported list',
     file: 'infra/csv.ts',
-    original: 'FORMULA.test(text) ?',
-    planted: 'FORMULA.test(text) && text.length > 99 ?',
+    original: '.replace(FORMULA, "\'")',
+    planted: '',
+    tests: ['test/infra/csv.test.ts'],
+  },
+  {
+    fault: 'a mail that an app wrote has the origin of the dashboard in its preview',
+    file: 'services/dashboard/web-pages.ts',
+    original: "'sandbox allow-scripts',",
+    planted: "'sandbox allow-scripts allow-same-origin',",
+    tests: ['test/services/dashboard/web-pages.test.ts'],
+  },
+  {
+    fault: 'a start with a bootstrap file removes the threshold that an owner set',
+    file: 'services/domain/bootstrap/write-to-store.ts',
+    original: 'low_balance_micros === undefined ? before.threshold : low_balance_micros',
+    planted: 'low_balance_micros ?? null',
+    tests: ['test/services/domain/bootstrap/apply.test.ts'],
+  },
+  {
+    fault: 'a program that listens signs with a secret that nobody knows',
+    file: 'services/cli/commands/listen.ts',
+    original: "if (secret === '') throw",
+    planted: "if (secret === '-') throw",
+    tests: ['test/services/cli/cli.test.ts'],
+  },
+  {
+    fault: 'a spreadsheet that splits at semicolons runs a formula within an exported cell',
+    file: 'infra/csv.ts',
+    original: '.replaceAll(FORMULA_AFTER_SEPARATOR, "$1\'")',
+    planted: '',
     tests: ['test/infra/csv.test.ts'],
   },
   {
@@ -763,7 +798,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'a threshold that an owner removed is still shown',
-    file: 'services/dashboard/companies.ts',
+    file: 'services/domain/tenancy/low-balance.ts',
     original: '$unset: { low_balance_micros: true, low_balance_watch: true }',
     planted: '$unset: { low_balance_watch: true }',
     tests: ['test/services/dashboard/companies.test.ts'],

@@ -55,6 +55,8 @@ export interface PageOptions {
   size?: 'desktop' | 'phone'
   /** True where the test moves the page's clock, which its context cannot get back. */
   movesClock?: boolean
+  /** True where the browser is to refuse what a page tries, which it reports as errors. */
+  reportsRefusals?: boolean
 }
 
 export interface Viewer {
@@ -116,7 +118,7 @@ function inBrowser(engines: EngineSet, suite: BrowserSuite): void {
   afterEach(takeBack)
 
   async function stranger(countersign: Countersign, options: PageOptions = {}): Promise<Viewer> {
-    const { theme = 'light', size = 'desktop' } = options
+    const { theme = 'light', size = 'desktop', reportsRefusals = false } = options
     const context = await lend(countersign.url, options)
     const page = await context.newPage()
     if (size !== 'desktop') await page.setViewportSize(SIZES[size])
@@ -124,8 +126,8 @@ function inBrowser(engines: EngineSet, suite: BrowserSuite): void {
     page.on('pageerror', error => errors.push(String(error)))
     page.on('console', message => {
       // A refused call is an answer like any other; the browser reports it as an error of its own.
-      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
-        errors.push(message.text())
+      const isRefusal = reportsRefusals || message.text().startsWith('Failed to load resource')
+      if (message.type() === 'error' && !isRefusal) errors.push(message.text())
     })
     const token = countersign.secrets.adminTokens[0]?.token ?? ''
     const admin: Viewer['admin'] = (method, path, body) =>

@@ -24,10 +24,10 @@ export async function request(send: typeof fetch, { url, ...init }: Request, lim
   const timer = setTimeout(end, timeout)
   signal?.addEventListener('abort', end)
   try {
-    // A redirect could hand recipient and code to another server.
-    const response = await send(url, { ...init, redirect: 'error', signal: ending.signal })
+    // A redirect could hand recipient and code to another server. Not `error`, which Cloudflare's workers do not have.
+    const response = await send(url, { ...init, redirect: 'manual', signal: ending.signal })
     const body = parse(await response.text())
-    if (!response.ok || body === undefined) throw answerError(response.status, response.headers, body)
+    if (!response.ok || body === undefined) throw answerError(statusOf(response), response.headers, body)
     return body
   } catch (cause) {
     if (cause instanceof CountersignError) throw cause
@@ -39,6 +39,9 @@ export async function request(send: typeof fetch, { url, ...init }: Request, lim
     signal?.removeEventListener('abort', end)
   }
 }
+
+/** Browsers hide the status of a redirect that is not followed. */
+const statusOf = ({ type, status }: Response): number => (type === 'opaqueredirect' ? 302 : status)
 
 function parse(text: string): unknown {
   try {

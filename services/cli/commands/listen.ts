@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import { bodyOf, callServer, reasonOf, type Schemas } from '../api.ts'
-import { Unreachable } from '../failures.ts'
+import { Unreachable, UsageError } from '../failures.ts'
 import { printable, printLine, printNote } from '../output.ts'
 import { parseUrl } from '../profile.ts'
 import { examples, type Session } from '../session.ts'
@@ -31,12 +31,15 @@ export function addListen(program: Command, session: Session): void {
     .command('listen <app> <address>')
     .description('hand the events of an app to a local address, until Control-C')
     .addOption(
-      // Other users of the machine can read the arguments of a process.
       new Option('--secret <secret>', 'that signs, - reads it from stdin; a new one by default').env(SECRET_VARIABLE),
     )
     .action(async (id: string, address: string, { secret: given }: ListenOptions) => {
       const target = parseUrl(address)
-      const secret = (given === '-' ? (await text(process.stdin)).trim() : given) || newSecret()
+      if (given && given !== '-' && listen.getOptionValueSource('secret') === 'cli')
+        printNote(
+          `Other users of this machine can read --secret in its list of processes: use ${SECRET_VARIABLE}, or --secret - and stdin.`,
+        )
+      const secret = given === '-' ? await readSecret() : given || newSecret()
       const api = session.api()
       const fetchEvents = async (since: number, known: string[]): Promise<SignedEvent[]> => {
         const body = { secret, since: new Date(since).toISOString(), known }
@@ -63,6 +66,12 @@ export function addListen(program: Command, session: Session): void {
     'listen app_… http://localhost:4000/hooks',
     'listen app_… http://localhost:4000/hooks --secret - < secret',
   )
+}
+
+async function readSecret(): Promise<string> {
+  const secret = (await text(process.stdin)).trim()
+  if (secret === '') throw new UsageError('--secret - found no secret on stdin')
+  return secret
 }
 
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`

@@ -51,6 +51,8 @@ export interface BootstrapCompany {
   id: string
   name: string | null
   balance: number
+  /** Null removes it; undefined: as stored. */
+  low_balance_micros: number | null | undefined
   apps: BootstrapApp[]
 }
 
@@ -73,10 +75,11 @@ type RawProvider = NonNullable<RawApp['providers']>[number]
 type RawRange = NonNullable<BootstrapFile['ip_lists']>[number]
 
 export const completeBootstrap = (file: BootstrapFile): Bootstrap => ({
-  companies: (file.companies ?? []).map(({ id, name, balance, apps }) => ({
+  companies: (file.companies ?? []).map(({ id, name, balance, low_balance_micros, apps }) => ({
     id,
     name: name ?? null,
     balance: balance ?? 0,
+    low_balance_micros,
     apps: (apps ?? []).map(completeApp),
   })),
   prices: file.prices?.map(price => ({ _id: priceId(price.channel, price.country), ...price })) ?? null,

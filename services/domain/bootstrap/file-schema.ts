@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { canonicalCidr } from '../address-lists/cidr.ts'
 import { ADDRESS_CLASSES } from '../address-lists/documents.ts'
 import { hookSecret } from '../tenancy/hook-secrets.ts'
+import { lowBalance } from '../tenancy/low-balance.ts'
 import { priceSchema } from '../tenancy/price-schema.ts'
 import { check } from '../tenancy/problems.ts'
 import { PROVIDER_TYPES } from '../tenancy/provider-types/list.ts'
@@ -72,6 +73,7 @@ const company = z.strictObject({
   id: id('cmp'),
   name: name.optional(),
   balance: z.int().min(0).optional(),
+  low_balance_micros: lowBalance.nullable().optional(),
   apps: z.array(app).optional(),
 })
 

@@ -21,6 +21,7 @@ import {
   providerId,
 } from '../tenancy/documents.ts'
 import { sealHookSecret } from '../tenancy/hook-secrets.ts'
+import { lowBalanceMembers, withLowBalance } from '../tenancy/low-balance.ts'
 import { type WebhookEndpoint, type WebhookSecret, webhookSecretContext } from '../webhooks/documents.ts'
 import { createWebhookSecret, newWebhookSecret } from '../webhooks/new-secret.ts'
 import { withCurrent } from '../webhooks/secrets.ts'
@@ -82,13 +83,27 @@ function mintOnce(id: string, { minted }: BootstrapRun, mint: () => string): str
   return value
 }
 
-const ensureCompany = ({ id, name, balance }: BootstrapCompany, { store, clock }: BootstrapDeps) =>
+const ensureCompany = ({ id, name, balance, low_balance_micros }: BootstrapCompany, { store, clock }: BootstrapDeps) =>
   ensure(store.docs('companies'), id, {
     create: () => {
       const now = clock.now()
-      return { _id: id, name: name ?? id, ...openAccount(id, balance, now), created_at: now, rev: 0 }
+      return {
+        _id: id,
+        name: name ?? id,
+        ...openAccount(id, balance, now),
+        ...lowBalanceMembers(low_balance_micros ?? null),
+        created_at: now,
+        rev: 0,
+      }
     },
-    update: stored => (name === null || name === stored.name ? null : { $set: { name } }),
+    update: stored => {
+      const before = { name: stored.name, threshold: stored.low_balance_micros ?? null }
+      const wanted = {
+        name: name ?? before.name,
+        threshold: low_balance_micros === undefined ? before.threshold : low_balance_micros,
+      }
+      return sameJson(wanted, before) ? null : withLowBalance({ name: wanted.name }, wanted.threshold)
+    },
   })
 
 const ensureApp = (app: BootstrapApp, companyId: string, { store, keyring, clock }: BootstrapDeps) => {

@@ -3,8 +3,13 @@ import { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 import { isBase64 } from '../../../infra/base64.ts'
 import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
+import { MINUTE_MS } from '../../../infra/time.ts'
 
 const MAX_AGE_SECONDS = 300
+
+/** A request may be repeated for this long after it was first accepted: its timestamp may lie as far ahead as behind. A minute is for
+ *  processes whose clocks differ. */
+export const REPEATABLE_MS = 2 * MAX_AGE_SECONDS * 1000 + MINUTE_MS
 
 export interface SignedRequest {
   id: string

@@ -14,11 +14,11 @@ import { describeRequest } from '../../../infra/http/request-log.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import { parseJson } from '../../../infra/json.ts'
 import type { Trace } from '../../../infra/trace.ts'
-import type { Identity, OtpAnswer, OtpCall } from '../../../machines/calls.ts'
+import type { Identity, KeyedClaim, OtpAnswer, OtpCall } from '../../../machines/calls.ts'
 import type { RefusalLog } from '../../domain/refusals/refusal-log.ts'
 import { TENANT_CACHE, type Tenancy } from '../../domain/tenancy/tenancy.ts'
 import { validationProblem } from '../../domain/validation-problem.ts'
-import { isSignedBy } from '../../domain/webhooks/standard-signature.ts'
+import { isSignedBy, REPEATABLE_MS } from '../../domain/webhooks/standard-signature.ts'
 import type { Answer, createUnsealed } from '../answers.ts'
 import type { Calls } from '../calls.ts'
 import { createRecordRefusal } from '../record-refusal.ts'
@@ -37,6 +37,11 @@ export interface HookDeps {
   callOtp(ctx: Context, call: OtpCall): Promise<OtpAnswer>
   respond(answer: OtpAnswer, trace: Trace): Answer
   unsealed: ReturnType<typeof createUnsealed>
+}
+
+/** By which a call that comes twice is known; empty: not at all. */
+interface CallKey extends Pick<KeyedClaim, 'min_life_ms'> {
+  key: string
 }
 
 /** Both send the whole user along. */
@@ -61,11 +66,13 @@ export function createHookRouter(deps: HookDeps): Router {
     })
   }
 
-  async function sendAll(ctx: Context, by: Identity, idempotencyKey: string, messages: readonly HookMessage[]) {
+  async function sendAll(ctx: Context, by: Identity, messages: readonly HookMessage[], { key, ...claim }: CallKey) {
     const trace = traceOf(ctx)
     for (const [nth, message] of messages.entries()) {
-      const key = idempotencyKey === '' ? '' : `${idempotencyKey}:${nth}`
-      const answered = await recorded(ctx, by, async () => callOtp(ctx, calls.createMessage(message, by, key)))
+      const messageKey = key === '' ? '' : `${key}:${nth}`
+      const answered = await recorded(ctx, by, async () =>
+        callOtp(ctx, calls.createMessage(message, by, messageKey, claim)),
+      )
       const { otp_id } = respond(answered, trace)
       describeRequest(ctx, { otp_id })
     }
@@ -77,7 +84,7 @@ export function createHookRouter(deps: HookDeps): Router {
       if (by.app_id !== ctx.params.app_id) throw httpException(401, 'The API key is not of this app.')
       return parse(kratosBody, await readJson(ctx))
     })
-    await sendAll(ctx, by, ctx.get('idempotency-key'), messages)
+    await sendAll(ctx, by, messages, { key: ctx.get('idempotency-key') })
     ctx.body = {}
   }
 
@@ -108,7 +115,8 @@ export function createHookRouter(deps: HookDeps): Router {
         if (!json.ok) throw httpException(400, `The body is ${json.message}.`)
         return parse(supabaseBody, json.value)
       })
-      await sendAll(ctx, by, ctx.get('webhook-id'), messages)
+      // A stranger who has seen a signed call could repeat it once its id was forgotten.
+      await sendAll(ctx, by, messages, { key: ctx.get('webhook-id'), min_life_ms: REPEATABLE_MS })
       ctx.body = {}
     } catch (error) {
       const { status, message, extras } = asProblem(error)

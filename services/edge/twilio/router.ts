@@ -111,7 +111,8 @@ export function createTwilioRouter(deps: TwilioDeps): Router {
   function show(ctx: Context, doc: OtpDoc, status: number): void {
     describeRequest(ctx, { otp_id: doc._id })
     ctx.status = status
-    const base = http.publicUrl ?? ctx.origin
+    // Koa's `origin` is the header of that name.
+    const base = http.publicUrl ?? `${ctx.protocol}://${ctx.host}`
     ctx.body = unsealed(traceOf(ctx), () => verificationOf(keyring, doc, clock.now(), base))
   }
 

@@ -66,7 +66,8 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
 
     /** A call with an idempotency key that has its answer gets that one; otherwise the key leads to the verification that is resent. */
     const resendInstead = async (latest: OtpDoc): Promise<MessageResult> => {
-      const keyed = call.claim && (await claims.claim(call.claim, call.otp_id, claimLifeMs(app.settings, by.mode)))
+      const keyed =
+        call.claim && (await claims.claim(call.claim, call.otp_id, claimLifeMs(call.claim, app.settings, by.mode)))
       if (keyed?.kind === 'bound') return { answer: existingOtp(keyed.otp, command_id) }
       const { challenge_solution } = call
       const resent = await resend(

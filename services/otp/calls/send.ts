@@ -106,7 +106,7 @@ export const createSend = (deps: SendDeps) => {
   }
 
   function claimKey(claim: KeyedClaim, { otp_id, by }: SendCall, settings: AppSettings): Promise<Claim> {
-    return claims.claim(claim, otp_id, claimLifeMs(settings, by.mode))
+    return claims.claim(claim, otp_id, claimLifeMs(claim, settings, by.mode))
   }
 
   async function releaseKey(claim: HeldClaim | null): Promise<void> {
@@ -265,8 +265,8 @@ function circumstancesOf(
 }
 
 /** A claim leads to a verification, so it must not outlive it. */
-export const claimLifeMs = (settings: AppSettings, mode: Mode): number =>
-  Math.min(settings.idempotency_ttl_seconds * 1000, retentionMs(settings, mode))
+export const claimLifeMs = ({ min_life_ms = 0 }: KeyedClaim, settings: AppSettings, mode: Mode): number =>
+  Math.min(Math.max(settings.idempotency_ttl_seconds * 1000, min_life_ms), retentionMs(settings, mode))
 
 /** A call that is delivered twice made the verification itself, so its answer is not a replay. */
 export const existingOtp = ({ first, last_commands }: OtpDoc, command_id: string): OtpAnswer => ({

@@ -4,11 +4,12 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import process from 'node:process'
 import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { Webhook } from 'standardwebhooks'
 import { type Answer, ask } from '../../support/api-caller.ts'
-import { spawnChild } from '../../support/child.ts'
+import { spawnChild, spawnCommand } from '../../support/child.ts'
 import { CLI, type CliResult, useCli } from '../../support/cli.ts'
 import { type Countersign, startCountersign } from '../../support/countersign.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -387,9 +388,10 @@ describe('the command line', function () {
     const { app, key } = await createApp()
     const received: { headers: IncomingHttpHeaders; body: string }[] = []
     const receivedByOther: typeof received = []
+    const receivedByThird: typeof received = []
     const receiver = await listen(
       createServer(async (request, answer) => {
-        const all = request.url === '/other' ? receivedByOther : received
+        const all = { '/other': receivedByOther, '/third': receivedByThird }[request.url ?? ''] ?? received
         all.push({ headers: request.headers, body: await text(request) })
         answer.writeHead(all === received && all.length === 1 ? 500 : 204).end()
       }),
@@ -404,27 +406,40 @@ describe('the command line', function () {
     const ownSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
     const withSecret = { ...env, COUNTERSIGN_WEBHOOK_SECRET: ownSecret }
     const other = spawnChild(CLI, withSecret, ['listen', app, `${receiver.url}/other`])
+    const stdinSecret = `whsec_${Buffer.alloc(32, 8).toString('base64')}`
+    const fromStdin = `exec "$0" "$1" listen ${app} ${receiver.url}/third --secret - <<< ${stdinSecret}`
+    const third = spawnCommand('bash', ['-c', fromStdin, process.execPath, CLI], env)
     await eventually(() => {
-      for (const { stderr } of [listening, other]) expect(stderr()).to.include('Events of')
+      for (const { stderr } of [listening, other, third]) expect(stderr()).to.include('Events of')
     }, 30_000)
-    expect(other.stderr()).to.not.include('whsec_')
+    for (const { stderr } of [other, third]) expect(stderr()).to.not.match(/whsec_|list of processes/)
     const [, secret = ''] = /Signing secret: (whsec_\S+)/.exec(listening.stderr()) ?? []
     const otp_id = await send()
     await listening.waitForLine(line => line.endsWith('→  500'))
     await listening.waitForLine(line => line.endsWith('→  204'))
-    await other.waitForLine(line => line.endsWith('→  204'))
-    for (const { process, exited } of [listening, other]) {
+    for (const one of [other, third]) await one.waitForLine(line => line.endsWith('→  204'))
+    for (const { process, exited } of [listening, other, third]) {
       process.kill('SIGINT')
       await exited
     }
     receiver.server.close()
-    expect([received.length, receivedByOther.length]).to.deep.equal([2, 1])
+    expect([received.length, receivedByOther.length, receivedByThird.length]).to.deep.equal([2, 1, 1])
     const expectSigned = (by: string, { headers, body }: (typeof received)[number]): void => {
       const event = new Webhook(by).verify(body, headers as Record<string, string>) as { payload: { otp_id: string } }
       expect(event.payload.otp_id).to.equal(otp_id).and.not.equal(earlier)
     }
     for (const one of received) expectSigned(secret, one)
     for (const one of receivedByOther) expectSigned(ownSecret, one)
+    for (const one of receivedByThird) expectSigned(stdinSecret, one)
+  })
+
+  it('listen warns of a secret among its arguments, and refuses an empty one on stdin', async () => {
+    const args = ['listen', 'app_nosuch', 'http://127.0.0.1:1', '--secret']
+    const warned = await cli([...args, 'whsec_c2VjcmV0IGFtb25nIGFyZ3VtZW50cw=='])
+    expect(warned.code).to.equal(1)
+    expect(warned.stderr).to.include('list of processes: use COUNTERSIGN_WEBHOOK_SECRET')
+    const empty = await cli([...args, '-'], { stdin: '\n' })
+    expect([empty.code, empty.stderr.includes('found no secret on stdin')]).to.deep.equal([2, true])
   })
 
   it('init writes a bootstrap file and keys with which the server starts', async () => {

@@ -38,7 +38,7 @@ describe("the dashboard's pages", () => {
       expect(body).to.include('<div id="app">')
     })
 
-  it('allows no inline script, no inline style, no frame and nothing from elsewhere', async () => {
+  it('allows no inline script, no inline style, no foreign frame and nothing from elsewhere', async () => {
     const { headers, body } = await server.ask('/')
     const policy = headers.get('content-security-policy') ?? ''
     expect(policy).to.include("default-src 'none'").and.include("script-src 'self'").and.include("style-src 'self'")
@@ -46,6 +46,18 @@ describe("the dashboard's pages", () => {
     expect(policy).not.to.match(/unsafe|http|data:|\*/)
     expect(body).not.to.match(/<script(?![^>]* src="\/)|<style|\sstyle=|\son\w+=/)
     for (const address of assetsOf(body)) expect(address).to.match(/^\/[^/]/)
+  })
+
+  it('shows a mail in a frame without an origin, which loads nothing and which only the dashboard shows', async () => {
+    const { headers } = await server.ask('/mail-frame.html')
+    expect(headers.get('content-security-policy')?.split('; ')).to.have.members([
+      'sandbox allow-scripts',
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'unsafe-inline'",
+      "base-uri 'none'",
+      "frame-ancestors 'self'",
+    ])
   })
 
   it('gives every asset of the page, to be kept for ever if its name tells its content', async () => {

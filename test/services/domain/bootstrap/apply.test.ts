@@ -165,6 +165,27 @@ eachStore('applying the bootstrap file', fresh => {
     expect(company).to.deep.include({ name: 'Acme Ltd', balance: 4, rev: 1 })
   })
 
+  it('sets the balance below which owners are told, leaves it where it is not named, and removes it with null', async () => {
+    const store = await fresh()
+    const withThreshold = (low_balance_micros?: number | null) => ({
+      companies: [{ id: 'cmp_acme', ...(low_balance_micros === undefined ? {} : { low_balance_micros }) }],
+    })
+    const stored = async () => {
+      const [company] = (await allTenancyDocs(store)).companies
+      return [company?.low_balance_micros, company?.low_balance_watch, company?.rev]
+    }
+    await apply(store, withThreshold(2_000))
+    expect(await stored()).to.deep.equal([2_000, 1, 0])
+    await apply(store, withThreshold())
+    expect(await stored()).to.deep.equal([2_000, 1, 0])
+    await apply(store, withThreshold(5_000))
+    expect(await stored()).to.deep.equal([5_000, 1, 1])
+    await apply(store, withThreshold(null))
+    expect(await stored()).to.deep.equal([undefined, undefined, 2])
+    await apply(store, withThreshold(3_000))
+    expect(await stored()).to.deep.equal([3_000, 1, 3])
+  })
+
   it('replaces settings as a whole', async () => {
     const store = await fresh()
     await apply(store, withApp({ name: 'Shop', settings: { send_attempts: 3, locale: 'de' } }))

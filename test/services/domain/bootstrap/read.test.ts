@@ -77,7 +77,7 @@ describe('reading the bootstrap file', () => {
   it('accepts an empty file', () => {
     expect(read({})).to.deep.equal({ companies: [], prices: null, ip_lists: null })
     expect(read({ companies: [{ id: 'cmp_A1' }], prices: [], ip_lists: [] })).to.deep.equal({
-      companies: [{ id: 'cmp_A1', name: null, balance: 0, apps: [] }],
+      companies: [{ id: 'cmp_A1', name: null, balance: 0, low_balance_micros: undefined, apps: [] }],
       prices: [],
       ip_lists: [],
     })
@@ -95,6 +95,7 @@ describe('reading the bootstrap file', () => {
         {
           id: 'company_a',
           balance: -1,
+          low_balance_micros: 0,
           apps: [
             { id: 'app_a', keys: [{ id: 'key_1', kind: 'servant', mode: 'test' }], colour: 1 },
             { id: 'app_a', settings: { code: { length: 3 }, limits: { recipient: [{ max: 0, seconds: 1 }] } } },
@@ -111,6 +112,7 @@ describe('reading the bootstrap file', () => {
     expect(faults(file)).to.have.members([
       'companies.0.id',
       'companies.0.balance',
+      'companies.0.low_balance_micros',
       'companies.0.apps.0.keys.0.kind',
       'companies.0.apps.0.colour',
       'companies.0.apps.1.id',

@@ -78,12 +78,21 @@ export function SupabaseCard({ may }: { may: boolean }) {
   )
 }
 
-function columnsOf({ secrets }: Hook, may: boolean, open: (dialog: OpenDialog) => void): Column<KeyMode>[] {
+function columnsOf(hook: Hook, may: boolean, open: (dialog: OpenDialog) => void): Column<KeyMode>[] {
+  const { secrets, unreadable } = hook
+  const isSet = (mode: KeyMode): boolean => secrets[mode] !== null || unreadable.includes(mode)
   const columns: Column<KeyMode>[] = [
     { name: 'Mode', show: mode => <Badge tone={mode === 'live' ? 'info' : 'neutral'}>{MODE_NAMES[mode]}</Badge> },
     {
       name: 'Secret',
-      show: mode => (secrets[mode] === null ? <span class="soft">Not set</span> : <code>{secrets[mode]}</code>),
+      show: mode =>
+        unreadable.includes(mode) ? (
+          'Set, but it cannot be read: its data key is no longer configured. Calls of Supabase wait until the key is back or the secret is replaced.'
+        ) : isSet(mode) ? (
+          <code>{secrets[mode]}</code>
+        ) : (
+          <span class="soft">Not set</span>
+        ),
     },
   ]
   if (!may) return columns
@@ -93,9 +102,9 @@ function columnsOf({ secrets }: Hook, may: boolean, open: (dialog: OpenDialog) =
     show: mode => (
       <RowActions>
         <Button look="quiet" aria-label={`Set the ${mode} secret`} onClick={() => open({ set: mode })}>
-          {secrets[mode] === null ? 'Set' : 'Replace'}
+          {isSet(mode) ? 'Replace' : 'Set'}
         </Button>
-        {secrets[mode] !== null && (
+        {isSet(mode) && (
           <Button look="quiet" aria-label={`Remove the ${mode} secret`} onClick={() => open({ remove: mode })}>
             Remove
           </Button>

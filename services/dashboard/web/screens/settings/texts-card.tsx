@@ -12,6 +12,7 @@ import { Editable } from '../../ui/editable.tsx'
 import { Select, TextArea, TextField } from '../../ui/field.tsx'
 import { SettingField } from '../../ui/setting-field.tsx'
 import { languageName } from './language-name.ts'
+import { MailFrame } from './mail-frame.tsx'
 import { segmentWords } from './segment-words.ts'
 
 type TextChannel = 'sms' | 'email' | 'whatsapp'
@@ -117,7 +118,7 @@ function Preview({ appName, channel, language, own, draft }: PreviewProps) {
   const { length, ttl_seconds } = draft.settings.code
   const code = '12345678'.slice(0, Number(length) || undefined)
   const minutes = Math.max(1, Math.floor(Number(ttl_seconds) / 60) || 1)
-  const { text, subject } = renderMessage({
+  const { text, subject, html } = renderMessage({
     channel,
     locale: language,
     app: appName,
@@ -130,6 +131,12 @@ function Preview({ appName, channel, language, own, draft }: PreviewProps) {
     <section class="settings-text-preview" aria-label="Preview">
       <h3>Preview</h3>
       {subject !== null && <p class="settings-text-subject">{subject}</p>}
+      {html !== null && (
+        <>
+          <MailFrame html={html} />
+          <p class="hint">Pictures are not loaded here, and links lead nowhere. Programs without HTML show the text:</p>
+        </>
+      )}
       <p class="settings-text-message" dir="auto">
         {text}
       </p>
