@@ -235,6 +235,7 @@ async function createRuntime(
   const log = processLog.child({ role: roleText(config.roles) })
   const metrics = overrides.metrics ?? createMetrics({ processMetrics: true })
   metrics.buildInfo.set({ version: VERSION, node: process.version, engine: config.engine.kind }, 1)
+  for (const role of config.roles) metrics.role.set({ role }, 1)
   const engines = overrides.engines ?? (await openEngines(config, clock, log))
   const findCaller = createFindCaller(config.http.trustedProxies)
   const tracing = config.tracesUrl === null ? null : await openTracing(config.tracesUrl, config, clock, log)
