@@ -7,6 +7,7 @@ import { createClockWatch } from './clock-watch.ts'
 import type { RefuseEarly } from './http/early-refusals.ts'
 import type { Readiness } from './http/health.ts'
 import { type Address, type App, type Listener, listen } from './http/listen.ts'
+import type { TrustsCaller } from './http/traced-requests.ts'
 import type { Logger } from './log/log.ts'
 import type { Metrics } from './metrics.ts'
 import { createReadiness, type Phase, type READINESS_COLLECTIONS } from './readiness.ts'
@@ -19,6 +20,8 @@ export interface Service {
   router?: Router
   /** Asked about each request before the router is. */
   refuseEarly?: RefuseEarly
+  /** Whose traces are continued where spans are recorded. One service of a process says so. */
+  trustsCaller?: TrustsCaller
   /** Called once the engines answer. The process is ready only while the returned consumers are attached. */
   attach?(): Promise<Consumer[]>
   /** Called when the clock of the process is wrong: the service begins no work of its own, such as a sweep, until `resume`. Its consumers

@@ -236,6 +236,12 @@ const createInstruments = (registry: Registry) => {
       labelNames: ['what'],
       registers,
     }),
+    role: new Gauge({
+      name: 'countersign_role',
+      help: '1 for each role of the process.',
+      labelNames: ['role'],
+      registers,
+    }),
     buildInfo: new Gauge({
       name: 'countersign_build_info',
       help: 'Always 1. The labels say what runs: version of Countersign, version of Node.js, engine (embedded or real).',

@@ -99,7 +99,8 @@ const createDashboardWithClientApi = (runtime: Runtime): Service => {
   const edge = createEdgeService({ ...runtime, otherApis: [ADMIN_API], screens: SCREENS })
   if (edge.router) dashboard.router?.use(edge.router.routes())
   const stop = async (): Promise<void> => void (await Promise.all([dashboard.stop?.(), edge.stop?.()]))
-  return { ...dashboard, ...(edge.refuseEarly ? { refuseEarly: edge.refuseEarly } : {}), stop }
+  const { refuseEarly, trustsCaller } = edge
+  return { ...dashboard, ...(refuseEarly && { refuseEarly }), ...(trustsCaller && { trustsCaller }), stop }
 }
 
 /** Which service plays which role. */
@@ -161,6 +162,7 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
     return service ?? []
   })
   const routers = [...serviceLogs.keys()]
+  const trustsCaller = services.find(service => service.trustsCaller)?.trustsCaller
   const initialData = createInitialData({
     ...runtime,
     bootstrap,
@@ -172,7 +174,11 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
     ...runtime,
     services,
     stopDelayMs: config.stopDelayMs,
-    listeners: readiness => createListeners({ ...runtime, routers, serviceLogs, earlyRefusals }, readiness),
+    listeners: readiness =>
+      createListeners(
+        { ...runtime, routers, serviceLogs, earlyRefusals, ...(trustsCaller && { trustsCaller }) },
+        readiness,
+      ),
     async prepare() {
       await store.ping()
       const source = config.secrets.data ? null : config.dataDir
@@ -229,6 +235,7 @@ async function createRuntime(
   const log = processLog.child({ role: roleText(config.roles) })
   const metrics = overrides.metrics ?? createMetrics({ processMetrics: true })
   metrics.buildInfo.set({ version: VERSION, node: process.version, engine: config.engine.kind }, 1)
+  for (const role of config.roles) metrics.role.set({ role }, 1)
   const engines = overrides.engines ?? (await openEngines(config, clock, log))
   const findCaller = createFindCaller(config.http.trustedProxies)
   const tracing = config.tracesUrl === null ? null : await openTracing(config.tracesUrl, config, clock, log)

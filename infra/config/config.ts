@@ -65,6 +65,8 @@ export interface Config {
   readonly stopDelayMs: number
   readonly provider: {
     readonly timeoutMs: number
+    /** The most calls that this process has under way at one provider of an app. */
+    readonly maxCalls: number
     /** How long to wait for a receipt after a provider call whose outcome is unknown. */
     readonly unknownWaitMs: number
   }
@@ -97,6 +99,7 @@ const settings = z.object({
   MAX_IN_FLIGHT: wholeNumber(1, 1_000_000).default(2000),
   STOP_DELAY: wholeNumber(0, HOUR_MS).default(0),
   PROVIDER_TIMEOUT: wholeNumber(1, HOUR_MS).default(8000),
+  PROVIDER_CALLS: wholeNumber(1, 10_000).default(200),
   UNKNOWN_WAIT: wholeNumber(0, HOUR_MS).default(15_000),
   CHANNEL_BACKOFF: delays().default([1000, 5000, 15_000]),
   WEBHOOK_BACKOFF: delays().default([5000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000]),
@@ -171,7 +174,11 @@ export function readConfig(env: Environment, roleNames: readonly string[]): Conf
       trustedProxies: values.TRUSTED_PROXIES,
     },
     stopDelayMs: values.STOP_DELAY,
-    provider: { timeoutMs: values.PROVIDER_TIMEOUT, unknownWaitMs: values.UNKNOWN_WAIT },
+    provider: {
+      timeoutMs: values.PROVIDER_TIMEOUT,
+      maxCalls: values.PROVIDER_CALLS,
+      unknownWaitMs: values.UNKNOWN_WAIT,
+    },
     backoff: { channel: values.CHANNEL_BACKOFF, webhook: values.WEBHOOK_BACKOFF },
     privateTargets: values.ALLOW_PRIVATE_TARGETS,
     secrets: {

@@ -14,7 +14,7 @@ import { answerWithNotFoundPage } from './not-found-page.ts'
 import { asProblem, httpException, PROBLEM_TYPE, type Problem, problemBody } from './problem.ts'
 import type { RefusalPacing } from './refusal-pacing.ts'
 import { requestFields } from './request-log.ts'
-import { createRequestTracer } from './traced-requests.ts'
+import { createRequestTracer, type TrustsCaller } from './traced-requests.ts'
 
 export interface ShellDeps {
   log: Logger
@@ -24,6 +24,8 @@ export interface ShellDeps {
   clock: Pick<Clock, 'now'>
   /** Where none is given, no spans are recorded. */
   tracing?: Tracing | null
+  /** Whose traces are continued: no caller's where none is given. */
+  trustsCaller?: TrustsCaller
   /** The address at which clients reach the deployment, if it is known. */
   publicUrl?: string | null
   /** Where none is given, nothing is paced. */
@@ -32,7 +34,16 @@ export interface ShellDeps {
 
 /** `middleware` runs before the routers. */
 export function createHttpShell(
-  { log, serviceLogs, metrics, clock, tracing = null, publicUrl = null, pacing }: ShellDeps,
+  {
+    log,
+    serviceLogs,
+    metrics,
+    clock,
+    tracing = null,
+    trustsCaller = async () => false,
+    publicUrl = null,
+    pacing,
+  }: ShellDeps,
   routers: readonly Router[],
   middleware: readonly Middleware[] = [],
 ): Koa {
@@ -46,7 +57,7 @@ export function createHttpShell(
   const logOf = createLogOf(log, serviceLogs)
   app.use(createLogAndMeasure(logOf, metrics, clock))
   app.use(createAnswerProblems(logOf, publicUrl, pacing))
-  if (tracing) app.use(createRequestTracer(tracing, routeOf, path => POLLED_ROUTES.has(path)))
+  if (tracing) app.use(createRequestTracer(tracing, routeOf, path => POLLED_ROUTES.has(path), trustsCaller))
   for (const step of middleware) app.use(step)
   app.use(refuseUnrouted)
   for (const router of routers) app.use(router.routes())

@@ -1,9 +1,14 @@
-// In: a request. Out: the span of its handling, which continues the caller's trace.
+// In: a request. Out: the span of its handling. It continues the trace of a caller that is trusted, and is recorded if that is, as far as the
+// sampler looks at it. The span of any other request begins a trace, with a link to its caller's: else a stranger could make us record every
+// request, or mix them into other traces, with a header (W3C Trace Context, "Denial of Service").
 import type { Middleware } from 'koa'
 import { scrub } from '../log/scrub.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { asProblem } from './problem.ts'
 import { traceOf } from './request-trace.ts'
+
+/** In: the header `Authorization`. */
+export type TrustsCaller = (authorization: string) => Promise<boolean>
 
 /** `routeOf` and `isPolled`: of the HTTP shell. */
 export const createRequestTracer =
@@ -11,15 +16,19 @@ export const createRequestTracer =
     tracing: Tracing,
     routeOf: (ctx: Parameters<Middleware>[0]) => string,
     isPolled: (path: string) => boolean,
+    trustsCaller: TrustsCaller,
   ): Middleware =>
   async (ctx, next) => {
     if (isPolled(ctx.path)) return next()
     const { method } = ctx
+    const caller = traceOf(ctx)
+    const continues = caller.traceparent !== null && (await trustsCaller(ctx.get('authorization')))
     const span = tracing.begin(method, {
       kind: 'server',
-      parent: traceOf(ctx),
+      parent: continues ? caller : null,
       attributes: { 'http.request.method': method },
     })
+    if (!continues) span.link(caller)
     ctx.state.trace = span.trace(ctx.state.requestId)
     const end = (status: number): void => {
       const route = routeOf(ctx)

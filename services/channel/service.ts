@@ -32,7 +32,7 @@ import { channelCallQueue } from '../domain/tenancy/provider-test.ts'
 import { createTenancy, TENANT_CACHE } from '../domain/tenancy/tenancy.ts'
 import { channelQueue } from '../domain/verifications/messages.ts'
 import { createBreakerReports } from './admission/breaker-reports.ts'
-import { createAdmission } from './admission/provider-gates.ts'
+import { createAdmission, prefetchFor } from './admission/provider-gates.ts'
 import { createSendApprovalReply } from './approval-reply.ts'
 import { createBuildProvider } from './build-provider.ts'
 import { createCallProvider } from './call-provider.ts'
@@ -60,8 +60,6 @@ export interface ChannelDeps {
   tracing?: Tracing | null
 }
 
-/** A message is held while its provider is called; in the sandbox, also until its receipt is due. */
-const CONSUMER = { prefetch: 500 }
 /** Tests of providers come one by one, from people. */
 const CALLS = { prefetch: 10 }
 
@@ -74,7 +72,7 @@ const REDELIVERED_UNDER_WAY_MS = 2_500
 export const createChannelService =
   (channel: Channel) =>
   ({ config, broker, store, keyring, clock, log, metrics, outbound, tracing = null }: ChannelDeps): Service => {
-    const { timeoutMs, unknownWaitMs } = config.provider
+    const { timeoutMs, maxCalls, unknownWaitMs } = config.provider
     const { publicUrl } = config.http
     const otps = batchDocs(store.docs('otps'))
     const tenancy = createTenancy({ store, keyring })
@@ -90,7 +88,7 @@ export const createChannelService =
     const factories = { ...PROVIDER_FACTORIES, sandbox: () => sandbox }
     const buildProvider = createBuildProvider({ factories, providerDeps: { outbound, clock }, publicUrl, log })
     const reports = createBreakerReports({ breakers: store.docs('breakers'), clock, log })
-    const admission = createAdmission({ channel, clock, log, metrics, reports })
+    const admission = createAdmission({ channel, maxCalls, clock, log, metrics, reports })
     const candidates = createCandidates({
       channel,
       tenancy,
@@ -128,9 +126,11 @@ export const createChannelService =
     const answerCall = (call: ReceivedCall) =>
       isConsoleMailCall(call.body) ? sendConsoleMail(call, call.body) : testProvider(call)
 
+    // A message is held while its provider is called; in the sandbox, also until its receipt is due.
+    const flow = { prefetch: prefetchFor(maxCalls) }
     return {
       attach: async () => [
-        await broker.consume(channelQueue(channel), waiting => Promise.all(waiting.map(deliver)), CONSUMER),
+        await broker.consume(channelQueue(channel), waiting => Promise.all(waiting.map(deliver)), flow),
         await broker.serve(channelCallQueue(channel), calls => Promise.all(calls.map(answerCall)), CALLS),
       ],
       stop: async () => {

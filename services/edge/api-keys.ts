@@ -5,6 +5,7 @@ import { createBoundedMap } from '../../infra/bounded-map.ts'
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { httpException, type Problem } from '../../infra/http/problem.ts'
+import type { TrustsCaller } from '../../infra/http/traced-requests.ts'
 import type { Identity } from '../../machines/calls.ts'
 import type { KeyKind } from '../../machines/otp.ts'
 import { hashApiKey } from '../domain/tenancy/api-keys.ts'
@@ -36,6 +37,19 @@ export function createIdentify(deps: KeyDeps): Identify {
     return { key_id, kind, mode, app_id, company_id }
   }
 }
+
+/** Servers are trusted: their keys are not in strangers' hands, as those of devices are. Asked before the route is known, so the key may come
+ *  as it does in any API of the edge. */
+export const createTrustsCaller =
+  (identify: Identify): TrustsCaller =>
+  async authorization => {
+    const apiKey = bearerKeyOf(authorization) ?? basicCredentialsOf(authorization)?.apiKey
+    // A key that cannot be looked up now is refused by its route, with the reason.
+    return identify(apiKey, ['server']).then(
+      () => true,
+      () => false,
+    )
+  }
 
 export const bearerKeyOf = (authorization: string): string | undefined => BEARER.exec(authorization)?.[1]
 

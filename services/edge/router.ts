@@ -15,6 +15,7 @@ import type { RefuseEarly } from '../../infra/http/early-refusals.ts'
 import { httpException } from '../../infra/http/problem.ts'
 import { describeRequest } from '../../infra/http/request-log.ts'
 import { traceOf } from '../../infra/http/request-trace.ts'
+import type { TrustsCaller } from '../../infra/http/traced-requests.ts'
 import { isId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import { routerPath } from '../../infra/openapi/operation.ts'
@@ -27,7 +28,7 @@ import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { createAdmission } from './admission.ts'
 import { type Answer, createRespond, createUnsealed } from './answers.ts'
-import { bearerKeyOf, createIdentify } from './api-keys.ts'
+import { bearerKeyOf, createIdentify, createTrustsCaller } from './api-keys.ts'
 import { createCalls } from './calls.ts'
 import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
 import { createEarlyRefusal } from './early-refusal.ts'
@@ -77,6 +78,7 @@ export interface ApiRouters {
   twilio: Router
   hooks: Router
   refuseEarly: RefuseEarly
+  trustsCaller: TrustsCaller
 }
 
 export function createApiRouter(deps: RouterDeps): ApiRouters {
@@ -201,7 +203,7 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
     respond,
     unsealed,
   })
-  return { router, twilio, hooks, refuseEarly: early.refuse }
+  return { router, twilio, hooks, refuseEarly: early.refuse, trustsCaller: createTrustsCaller(identify) }
 }
 
 /** The log names the verification of a refused call too. */

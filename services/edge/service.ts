@@ -58,5 +58,5 @@ export function createEdgeService(deps: EdgeDeps): Service {
   router.use(api.hooks.routes())
   router.use(createReferenceRouter({ http, parts: [CLIENT_API, ...otherApis], screens }).routes())
   const stop = async (): Promise<void> => void (await Promise.all([usage.stop(), refusals.settled()]))
-  return { router, refuseEarly: api.refuseEarly, stop }
+  return { router, refuseEarly: api.refuseEarly, trustsCaller: api.trustsCaller, stop }
 }

@@ -1,20 +1,11 @@
 // Messages through a channel actor to a provider on loopback, on RabbitMQ and MongoDB. Compares one process with bare HTTP calls from one
 // process, two processes with one, and a channel alone with one beside a channel whose provider hangs. All messages are queued first;
 // the figure is how fast they arrive at the provider, without the warm-up.
-import { randomBytes } from 'node:crypto'
 import process from 'node:process'
-import { type Clock, systemClock } from '../../infra/clock.ts'
-import { readConfig } from '../../infra/config/config.ts'
-import { createKeyring } from '../../infra/crypto/keyring.ts'
-import { createLog } from '../../infra/log/log.ts'
 import type { Channel } from '../../machines/channels.ts'
-import { channelQueue } from '../../services/domain/verifications/messages.ts'
-import { type Engines, openEngines } from '../../services/main.ts'
 import type { Child } from '../support/child.ts'
-import { deliverBody, newOtpDocument } from '../support/queued-otps.ts'
-import { waitUntilUp } from '../support/rabbitmq.ts'
-import { freshSite, type Site } from '../support/site.ts'
-import { launchProcess } from './launch.ts'
+import { openChannelSite, queueMessages } from './channel-queue.ts'
+import { addressOf, launchProcess, stopProcess } from './launch.ts'
 import { alternating, quantile } from './measure.ts'
 import { print } from './report.ts'
 import { needsRealEngines, ROUNDS } from './under-load.ts'
@@ -23,9 +14,6 @@ const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 6_000)
 /** Not counted, because a process that has just started is still compiling its code. */
 const WARM_UP_MESSAGES = Math.floor(MESSAGES / 3)
 const AT_ONCE = 200
-const BATCH_SIZE = 500
-
-const secret = (): string => `k1:${randomBytes(32).toString('base64')}`
 
 interface Bench {
   /** Queues messages, starts these processes and answers how many messages arrived per second. Optionally beside a channel that hangs. */
@@ -72,20 +60,8 @@ export default async function channel(): Promise<void> {
 
 async function open(): Promise<Bench> {
   const provider = launchProcess('provider.process', {})
-  const { url } = JSON.parse(await provider.waitForLine(line => line.startsWith('{"url"')))
-  const site = await freshSite(
-    'real',
-    {
-      NODE_ENV: 'production',
-      LOG_LEVEL: 'warn',
-      CODE_SECRETS: secret(),
-      DATA_KEYS: secret(),
-      ADMIN_TOKEN: 'the-operator-of-the-bench',
-      ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
-    },
-    { dropsDatabase: true },
-  )
-  const engines = await enginesOf(site)
+  const url = await addressOf(provider)
+  const { site, engines, close } = await openChannelSite()
   let rounds = 0
 
   /** Each round has its own app and paths. */
@@ -103,7 +79,7 @@ async function open(): Promise<Bench> {
     }))
     const companies = [{ id: `cmp_round${rounds}`, name: 'Bench', apps: [{ id: app, name: 'Shop', providers }] }]
     const BOOTSTRAP_FILE = await site.write('bootstrap.json', { companies })
-    for (const name of channels) await queue(engines, site, name, app)
+    for (const name of channels) await queueMessages(engines, site, { channel: name, app_id: app, count: MESSAGES })
     const env = { ...site.env, AMQP_PREFIX: site.prefix, BOOTSTRAP_FILE }
     const start = (names: Channel[]): Child =>
       launchProcess(
@@ -131,37 +107,8 @@ async function open(): Promise<Bench> {
     },
     async stop() {
       await stopProcess(provider)
-      await engines.broker.close(0)
-      await engines.store.close()
-      await site.wipe()
+      await close()
     },
-  }
-}
-
-async function enginesOf(site: Site): Promise<Engines> {
-  const engines = await openEngines(readConfig(site.env, []), systemClock, createLog({ level: 'silent' }), {
-    prefix: site.prefix,
-  })
-  await waitUntilUp(engines.broker)
-  return engines
-}
-
-/** Prepares the state that the OTP actor leaves: verifications in the store, and their deliveries in the queue. */
-async function queue({ store, broker }: Engines, site: Site, name: Channel, app_id: string): Promise<void> {
-  const { secrets } = readConfig(site.env, [])
-  const keyring = createKeyring({ dataKeys: secrets.data ?? [], codeSecrets: secrets.code ?? [] })
-  const clock: Clock = systemClock
-  for (let first = 0; first < MESSAGES; first += BATCH_SIZE) {
-    const docs = Array.from({ length: Math.min(BATCH_SIZE, MESSAGES - first) }, () =>
-      newOtpDocument({ keyring, clock }, { mode: 'live', app_id, order: [name] }),
-    )
-    await store.docs('otps').insert(docs)
-    await Promise.all(
-      docs.map(doc => {
-        const body = deliverBody(doc)
-        return broker.publish(channelQueue(name), { id: body.delivery_id, body })
-      }),
-    )
   }
 }
 
@@ -177,9 +124,4 @@ async function waitForArrivals(url: string, path: string, many: number): Promise
     if ((count ?? 0) >= many) return ms ?? 0
     await new Promise(resolve => setTimeout(resolve, 200))
   }
-}
-
-async function stopProcess({ process, exited }: Child): Promise<void> {
-  process.kill('SIGTERM')
-  await exited
 }

@@ -9,3 +9,19 @@ const FLAGS = ['--expose-gc', ...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? []
 /** Starts a file of this folder as a process. `name` is the file's name without its ending. */
 export const launchProcess = (name: string, env: Record<string, string>, args: string[] = []): Child =>
   spawnChild(join(import.meta.dirname, `${name}.js`), env, args, FLAGS)
+
+/** Where a process answers, once it says so. */
+export const addressOf = async (child: Child): Promise<string> =>
+  JSON.parse(await child.waitForLine(line => line.startsWith('{"url"'))).url
+
+/** Where a process of Countersign answers, once it takes work. */
+export async function waitUntilReady(child: Child): Promise<string> {
+  const url = await addressOf(child)
+  while (!(await fetch(`${url}/readyz`)).ok) await new Promise(resolve => setTimeout(resolve, 100))
+  return url
+}
+
+export async function stopProcess({ process, exited }: Child): Promise<void> {
+  process.kill('SIGTERM')
+  await exited
+}

@@ -1,10 +1,13 @@
 // Live sends: one process per role, a vendor and the app's backend on loopback (outside.process.ts), a price and a balance.
-import { launchProcess } from './launch.ts'
+import { addressOf, launchProcess } from './launch.ts'
 import { type Countersign, KEY, NO_LIMIT, ONE_PROCESS_PER_ROLE, startCountersign } from './systems.ts'
 
 const SECRET = 'a-secret-of-the-vendor'
 
-const bootstrapFor = (outside: string) => ({
+export const LIVE_SETTINGS = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' }
+
+/** An app with a price, a balance, a provider and an endpoint; both are at `outside`. */
+export const liveBootstrap = (outside: string) => ({
   prices: [{ channel: 'sms', country: '*', micros: 40_000 }],
   companies: [
     {
@@ -33,10 +36,10 @@ export async function startLive(): Promise<Countersign> {
     await outside.exited
   }
   try {
-    const { url } = JSON.parse(await outside.waitForLine(line => line.startsWith('{"url"')))
+    const url = await addressOf(outside)
     const countersign = await startCountersign('real', ONE_PROCESS_PER_ROLE, {
-      bootstrap: bootstrapFor(url),
-      settings: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' },
+      bootstrap: liveBootstrap(url),
+      settings: LIVE_SETTINGS,
     })
     await fetch(`${url}/receipts`, { method: 'PUT', body: `${countersign.url}/callbacks/app_bench/vendor` })
     return {

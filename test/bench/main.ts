@@ -32,6 +32,11 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
       'messages through channel actors to a provider on loopback, against bare HTTP calls (BENCH_MESSAGES: how many)',
     run: async () => (await import('./channel.ts')).default(),
   },
+  scale: {
+    about:
+      'one, two and four processes of a channel and of the OTP role, each bounded so that the machine is not the limit (BENCH_PARTS: channel,otp)',
+    run: async () => (await import('./scale.ts')).default(),
+  },
   memory: {
     about: 'what the process uses while it sends and sends, all in one on embedded engines (BENCH_SENDS: how many)',
     run: async () => (await import('./memory.ts')).default(),

@@ -7,7 +7,7 @@ import { ROLES, type Role } from '../../infra/config/config.ts'
 import type { Child } from '../support/child.ts'
 import { withRabbitChannel } from '../support/rabbitmq.ts'
 import { type EngineSet, type Env, freshSite, type Site } from '../support/site.ts'
-import { launchProcess } from './launch.ts'
+import { addressOf, launchProcess, stopProcess, waitUntilReady } from './launch.ts'
 
 export interface System {
   url: string
@@ -81,7 +81,7 @@ export async function startCountersign(
   await prepare(site)
   const env = { ...site.env, AMQP_PREFIX: site.prefix, BOOTSTRAP_FILE: await site.write('bootstrap.json', bootstrap) }
   const processes = layout.map(roles => launchProcess('countersign.process', env, [...roles]))
-  const urls = await Promise.all(processes.map(ready))
+  const urls = await Promise.all(processes.map(waitUntilReady))
   return {
     env,
     processes,
@@ -135,18 +135,4 @@ async function startPipeline(names: readonly string[]): Promise<System & { site:
       await site.wipe()
     },
   }
-}
-
-const addressOf = async (child: Child): Promise<string> =>
-  JSON.parse(await child.waitForLine(line => line.startsWith('{"url"'))).url
-
-async function ready(child: Child): Promise<string> {
-  const url = await addressOf(child)
-  while (!(await fetch(`${url}/readyz`)).ok) await new Promise(resolve => setTimeout(resolve, 100))
-  return url
-}
-
-async function stopProcess({ process, exited }: Child): Promise<void> {
-  process.kill('SIGTERM')
-  await exited
 }

@@ -1,6 +1,6 @@
 // What processes and engines have used so far: their processor time, and the commands and documents of MongoDB. Linux only: it reads
 // /proc.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { MongoClient } from 'mongodb'
 import { MONGODB_URL } from '../support/engines.ts'
 
@@ -45,6 +45,8 @@ const perRequest = (before: Reading, after: Reading, requests: number): Reading 
 
 /** User and system time. Fields are counted from behind the process name, which may contain spaces. */
 function cpuMs(pid: number): number {
+  // RabbitMQ has children that live for a moment, and use next to nothing.
+  if (!existsSync(`/proc/${pid}`)) return 0
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS

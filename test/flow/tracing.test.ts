@@ -1,4 +1,6 @@
 // Spans: what a trace store gets of a send, from the request to the webhook, on both engine sets.
+import { Buffer } from 'node:buffer'
+import process from 'node:process'
 import { expect } from 'chai'
 import { ask } from '../support/api-caller.ts'
 import { CACHE_TTL_MS } from '../support/flow.ts'
@@ -123,5 +125,50 @@ onEachEngineSet('spans', engines => {
 
   it('disturb nothing while their collector is away', async () => {
     await verifyOnce({ url: 'http://127.0.0.1:9' })
+  })
+})
+
+describe('the trace of a caller', () => {
+  let live: LiveFlow
+  let collector: SpanCollector
+  beforeEach(async () => {
+    collector = await startSpanCollector()
+  })
+  afterEach(async () => {
+    delete process.env.OTEL_TRACES_SAMPLER
+    await live.stop()
+    await collector.close()
+  })
+  const read = (headers: Record<string, string>) =>
+    ask(`${live.countersign.url}/api/v1/otp/otp_none`, { headers: { traceparent: CALLER, ...headers } })
+
+  it('decides what is recorded for a server key, and never for a device or a stranger', async () => {
+    process.env.OTEL_TRACES_SAMPLER = 'parentbased_always_off'
+    live = await startLiveFlow('embedded', [], { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
+    const { app, server } = await live.createApp([])
+    const { body } = await live.admin('POST', `/apps/${app}/keys`, { kind: 'publishable', mode: 'test' })
+    const basic = Buffer.from(`AC0123:${server.key}`).toString('base64')
+    expect((await read({ authorization: `Bearer ${body.key}` })).status).to.equal(404)
+    expect((await read({ authorization: 'Bearer sk_live_of_a_stranger' })).status).to.equal(401)
+    expect((await read({})).status).to.equal(401)
+    expect((await read({ authorization: `Bearer ${server.key}` })).status).to.equal(404)
+    expect((await read({ authorization: `Basic ${basic}` })).status).to.equal(401)
+    await live.stop()
+    const requests = collector.spans().filter(({ name }) => name.startsWith('GET '))
+    expect(requests.map(({ traceId, attributes }) => [traceId, attributes['http.response.status_code']])).to.deep.equal(
+      [
+        [CALLERS_TRACE, 404],
+        [CALLERS_TRACE, 401],
+      ],
+    )
+  })
+
+  it('is linked to that of the request, where it is not continued', async () => {
+    live = await startLiveFlow('embedded', [], { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
+    await read({})
+    await live.stop()
+    const [request] = collector.spans().filter(({ name }) => name.startsWith('GET '))
+    expect(request?.traceId).not.to.equal(CALLERS_TRACE)
+    expect(request?.links.map(({ traceId }) => traceId)).to.deep.equal([CALLERS_TRACE])
   })
 })

@@ -2,6 +2,13 @@
 import type { Mutant } from './mutant.ts'
 
 export const EDGE_DASHBOARD: readonly Mutant[] = [
+  {
+    fault: 'a device decides with a header what is recorded',
+    file: 'services/edge/api-keys.ts',
+    original: "identify(apiKey, ['server'])",
+    planted: "identify(apiKey, ['server', 'publishable'])",
+    tests: ['test/flow/tracing.test.ts'],
+  },
   // Learned routes.
   {
     fault: 'a change of a provider without its costs forgets them',

@@ -82,7 +82,7 @@ export function createChannelActor(
     log,
   })
   const breakerReports = createBreakerReports({ breakers: store.docs('breakers'), clock, log })
-  const admission = createAdmission({ channel: 'sms', clock, log, metrics, reports: breakerReports })
+  const admission = createAdmission({ channel: 'sms', maxCalls: 200, clock, log, metrics, reports: breakerReports })
   const candidates = createCandidates({
     channel: 'sms',
     tenancy: tenants,

@@ -17,7 +17,7 @@ export const secrets = {
 
 /** The times of the channel actor, for what needs no whole configuration. */
 export const TEST_PROVIDER_CONFIG = {
-  provider: { timeoutMs: 10_000, unknownWaitMs: 15_000 },
+  provider: { timeoutMs: 10_000, maxCalls: 200, unknownWaitMs: 15_000 },
   backoff: { channel: [1_000, 15_000], webhook: [] },
   http: { publicUrl: null },
 }

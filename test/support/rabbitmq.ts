@@ -32,13 +32,36 @@ async function withConnection<T>(task: (connection: ChannelModel) => Promise<T>)
 export const withRabbitChannel = <T>(task: (channel: ConfirmChannel) => Promise<T>): Promise<T> =>
   withConnection(async connection => task(await connection.createConfirmChannel()))
 
-export async function removeQueues({ topology, prefix }: { topology: Topology; prefix: string }): Promise<void> {
+interface Queues {
+  topology: Topology
+  prefix: string
+}
+
+/** The names of the work queues on RabbitMQ, with those of their dead letters and waits. */
+const workQueues = ({ topology, prefix }: Queues): string[] => {
   const names = queueNames(prefix)
-  const work = (Object.keys(topology.work) as WorkQueue[]).flatMap(queue => [
+  return (Object.keys(topology.work) as WorkQueue[]).flatMap(queue => [
     names.queue(queue),
     names.dead(queue),
     ...topology.work[queue].map(delayMs => names.wait(queue, delayMs)),
   ])
+}
+
+/** How many messages wait in each work queue that has some, those of dead letters and waits included. Messages that a consumer holds are
+ *  not among them. */
+export const waitingMessages = (queues: Queues): Promise<Record<string, number>> =>
+  withRabbitChannel(async channel => {
+    const counts: Record<string, number> = {}
+    for (const queue of workQueues(queues)) {
+      const { messageCount } = await channel.checkQueue(queue)
+      if (messageCount > 0) counts[queue] = messageCount
+    }
+    return counts
+  })
+
+export async function removeQueues(queues: Queues): Promise<void> {
+  const { topology, prefix } = queues
+  const work = workQueues(queues)
   await withConnection(async connection => {
     // A quorum queue deleted while it is still starting crashes its dead-letter worker, and two such crashes leave every quorum
     // queue of the node useless (rabbitmq-server#16652). A queue that answers a purge has started. A purge fails where a test has
@@ -49,7 +72,7 @@ export async function removeQueues({ topology, prefix }: { topology: Topology; p
       await channel.purgeQueue(queue).catch(() => {})
     }
     const channel = await connection.createChannel()
-    for (const queue of [...topology.calls.map(names.queue), ...work]) await channel.deleteQueue(queue)
+    for (const queue of [...topology.calls.map(queueNames(prefix).queue), ...work]) await channel.deleteQueue(queue)
   })
 }
 

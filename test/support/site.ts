@@ -3,7 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createTopology } from '../../infra/broker/topology.ts'
+import { createTopology, type Topology } from '../../infra/broker/topology.ts'
 import { readConfig } from '../../infra/config/config.ts'
 import { brokerDelays } from '../../services/domain/webhooks/retry-waits.ts'
 import { dropDatabase, returnDatabase, takeDatabase } from './databases.ts'
@@ -19,6 +19,8 @@ export interface Site {
   env: Env
   /** The prefix of its queues' names. */
   prefix: string
+  /** Of its processes. */
+  topology(): Topology
   /** Writes a file into the data folder and returns its path. */
   write(name: string, content: unknown): Promise<string>
   wipe(): Promise<void>
@@ -50,10 +52,12 @@ export async function freshSite(
     ...env,
     MONGODB_URL: real ? withDatabase(mongodbUrl, database) : '',
   }
+  const topology = (): Topology => createTopology(brokerDelays(readConfig(settings, []).backoff))
   return {
     engines,
     env: settings,
     prefix,
+    topology,
     async write(name, content) {
       const file = join(folder, name)
       await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content))
@@ -64,7 +68,7 @@ export async function freshSite(
       if (!real) return
       if (dropsDatabase) await dropDatabase(database)
       else returnDatabase(database)
-      await removeQueues({ topology: createTopology(brokerDelays(readConfig(settings, []).backoff)), prefix })
+      await removeQueues({ topology: topology(), prefix })
     },
   }
 }

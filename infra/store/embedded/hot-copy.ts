@@ -5,12 +5,12 @@
 // database: SQLite leaves out what is cut off at the end of a log. Another process copies, because closing a file releases the locks that
 // this process has on it.
 //
-// The files are copied into a folder beside the new one, which gets its name when it is whole: a copy that is interrupted does not look
-// like a backup.
+// The files are copied into a folder beside the new one, which gets its name when it is whole and on the disk: a copy that is interrupted, by
+// a loss of power too, does not look like a backup.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { rename, rm, stat, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { ensurePrivateFolder } from '../../private-files.ts'
 import { Unavailable } from '../../unavailable.ts'
@@ -31,11 +31,14 @@ const SPARE_BYTES = 64 * MIB
 
 const runProgram = promisify(execFile)
 
-export function createHotCopy(
-  sqlite: Pick<Sqlite, 'column'>,
-  folder: string,
-  freeBytesAt: (folder: string) => Promise<number> = freeBytes,
-): HotCopy {
+/** What tests replace. */
+export interface Disk {
+  freeBytes(folder: string): Promise<number>
+  /** Resolves once a file, or the names in a folder, are on the disk. */
+  sync(path: string): Promise<void>
+}
+
+export function createHotCopy(sqlite: Pick<Sqlite, 'column'>, folder: string, disk: Disk = REAL_DISK): HotCopy {
   const closing = new AbortController()
   const { signal } = closing
   let underWay = Promise.resolve()
@@ -47,10 +50,23 @@ export function createHotCopy(
       ensurePrivateFolder(partial)
       await checkSpace(partial)
       await copyFiles(partial)
+      for (const file of await readdir(partial)) await disk.sync(join(partial, file))
+      await disk.sync(partial)
       refuseWhenClosed(signal)
       await rename(partial, to)
+      await syncName(to)
     } catch (error) {
       await rm(partial, { recursive: true, force: true })
+      throw error
+    }
+  }
+
+  /** The folder of the copies may be new as well. */
+  async function syncName(copied: string): Promise<void> {
+    try {
+      for (const above of [dirname(copied), dirname(dirname(copied))]) await disk.sync(above)
+    } catch (error) {
+      await rm(copied, { recursive: true, force: true })
       throw error
     }
   }
@@ -58,7 +74,7 @@ export function createHotCopy(
   async function checkSpace(at: string): Promise<void> {
     const sizes = await Promise.all(existingFiles().map(async file => (await stat(join(folder, file))).size))
     const needed = sizes.reduce((sum, size) => sum + size, SPARE_BYTES)
-    const free = await freeBytesAt(at)
+    const free = await disk.freeBytes(at)
     if (free < needed)
       throw new Error(
         `Not enough space for a copy: it needs ${Math.ceil(needed / MIB)} MiB, and ${Math.floor(free / MIB)} MiB are free`,
@@ -113,8 +129,18 @@ async function copyFile(from: string, to: string, signal: AbortSignal): Promise<
   }
 }
 
-/** For a user who is not root. */
-async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder)
-  return bavail * bsize
+const REAL_DISK: Disk = {
+  /** For a user who is not root. */
+  async freeBytes(folder) {
+    const { bavail, bsize } = await statfs(folder)
+    return bavail * bsize
+  },
+  async sync(path) {
+    const file = await open(path)
+    try {
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+  },
 }

@@ -16,8 +16,8 @@ export interface Concurrency {
   isBusy(): boolean
 }
 
-/** The maximum is less than half of a channel's prefetch. */
-const SLOTS = { initial: 64, max: 200, min: 4 }
+const INITIAL_SLOTS = 64
+const MIN_SLOTS = 4
 const MAX_QUEUE_WAIT_MS = 1_000
 /** A provider whose calls take longer than this has no queue. */
 const SLOW_CALL_MS = 2_000
@@ -26,11 +26,12 @@ const INITIAL_CALL_MS = 50
 /** The weight of the latest call in the moving average of call times. */
 const LATEST_CALL_WEIGHT = 0.1
 
-export function createConcurrency(clock: Clock): Concurrency {
+/** `maxCalls`: the most slots that the provider ever gets. */
+export function createConcurrency(clock: Clock, maxCalls: number): Concurrency {
   const queue = new Set<(release: Release | null) => void>()
   /** The calls in progress, oldest first. */
   const calls = new Set<{ startedAt: number }>()
-  let slots: number = SLOTS.initial
+  let slots = Math.min(INITIAL_SLOTS, maxCalls)
   let averageMs = INITIAL_CALL_MS
 
   /** A call in progress that takes longer than the average replaces it, so that a provider that starts to hang is noticed at once. */
@@ -51,8 +52,8 @@ export function createConcurrency(clock: Clock): Concurrency {
 
   function adjust(result: AttemptResult, ms: number): void {
     averageMs += (ms - averageMs) * LATEST_CALL_WEIGHT
-    if (result === 'unknown') slots = Math.max(SLOTS.min, Math.floor(slots / 2))
-    else if (result !== 'failed' && (calls.size + 1) * 2 >= slots) slots = Math.min(SLOTS.max, slots + 1)
+    if (result === 'unknown') slots = Math.max(Math.min(MIN_SLOTS, maxCalls), Math.floor(slots / 2))
+    else if (result !== 'failed' && (calls.size + 1) * 2 >= slots) slots = Math.min(maxCalls, slots + 1)
   }
 
   function admitWaiting(): void {

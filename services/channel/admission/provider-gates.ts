@@ -49,6 +49,8 @@ export interface Admission {
 
 export interface AdmissionDeps {
   channel: Channel
+  /** The most calls under way at one provider of an app. */
+  maxCalls: number
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'breakers' | 'beforeScrape'>
@@ -60,9 +62,11 @@ export interface AdmissionDeps {
 const MAX_PAUSE_MS = 60_000
 /** A gate takes 13 KB. The gate that was not used for the longest time is dropped first. */
 const MAX_GATES = 2_000
-/** Concurrent calls of one company over all its apps and providers: half of a channel's prefetch. More than one provider's limit, so that
- *  messages for a single provider wait in its queue before the company's limit refuses them. */
-const MAX_CALLS_PER_COMPANY = 250
+/** Concurrent calls of one company over all its apps and providers. More than one provider's limit, so that messages for a single provider
+ *  wait in its queue before the company's limit refuses them. */
+const maxCallsPerCompany = (maxCalls: number): number => Math.ceil(maxCalls * 1.25)
+/** How many messages a channel takes from its queue, so that one company never holds more than half of them in calls. */
+export const prefetchFor = (maxCalls: number): number => 2 * maxCallsPerCompany(maxCalls)
 
 interface Gate {
   app_id: string
@@ -73,7 +77,8 @@ interface Gate {
   pausedUntil: number
 }
 
-export function createAdmission({ channel, clock, log, metrics, reports }: AdmissionDeps): Admission {
+export function createAdmission({ channel, maxCalls, clock, log, metrics, reports }: AdmissionDeps): Admission {
+  const mostOfCompany = maxCallsPerCompany(maxCalls)
   const gatesByProvider = new Map<string, Gate>()
   const callsByCompany = new Map<string, number>()
   /** The metric of a type whose last gate was dropped becomes 0. */
@@ -94,7 +99,7 @@ export function createAdmission({ channel, clock, log, metrics, reports }: Admis
       },
     })
     reports.report(app_id, name, breaker.state())
-    return { app_id, name, type, breaker, concurrency: createConcurrency(clock), pausedUntil: 0 }
+    return { app_id, name, type, breaker, concurrency: createConcurrency(clock, maxCalls), pausedUntil: 0 }
   }
 
   function gateOf(provider: ProviderKey): Gate {
@@ -158,8 +163,7 @@ export function createAdmission({ channel, clock, log, metrics, reports }: Admis
     }
   }
 
-  const isCompanyAtLimit = (company_id: string): boolean =>
-    (callsByCompany.get(company_id) ?? 0) >= MAX_CALLS_PER_COMPANY
+  const isCompanyAtLimit = (company_id: string): boolean => (callsByCompany.get(company_id) ?? 0) >= mostOfCompany
 
   return {
     busyMs(providers) {

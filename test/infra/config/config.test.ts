@@ -24,7 +24,7 @@ describe('settings', () => {
         trustedProxies: [],
       },
       stopDelayMs: 0,
-      provider: { timeoutMs: 8000, unknownWaitMs: 15_000 },
+      provider: { timeoutMs: 8000, maxCalls: 200, unknownWaitMs: 15_000 },
       backoff: {
         channel: [1000, 5000, 15_000],
         webhook: [5000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000],
@@ -63,6 +63,7 @@ describe('settings', () => {
         MAX_IN_FLIGHT: '10',
         STOP_DELAY: '3000',
         PROVIDER_TIMEOUT: '500',
+        PROVIDER_CALLS: '20',
         UNKNOWN_WAIT: '0',
         CHANNEL_BACKOFF: '10',
         WEBHOOK_BACKOFF: '50, 20,20',
@@ -89,7 +90,7 @@ describe('settings', () => {
         trustedProxies: ['10.0.0.0/8', '2001:db8::/32', '192.0.2.1/32'],
       },
       stopDelayMs: 3_000,
-      provider: { timeoutMs: 500, unknownWaitMs: 0 },
+      provider: { timeoutMs: 500, maxCalls: 20, unknownWaitMs: 0 },
       backoff: { channel: [10], webhook: [50, 20, 20] },
       privateTargets: ['127.0.0.0/8'],
     })
@@ -145,6 +146,7 @@ describe('a setting', () => {
     ['MAX_BODY_BYTES', ['0', '-5', '1k', '999999999999']],
     ['MAX_IN_FLIGHT', ['0', 'many']],
     ['PROVIDER_TIMEOUT', ['0', '8s']],
+    ['PROVIDER_CALLS', ['0', 'all']],
     ['UNKNOWN_WAIT', ['-1', '1.5']],
     [
       'TRUSTED_PROXIES',

@@ -1,6 +1,6 @@
-// Copies that do not succeed. Those that do: test/faults/processes/store.embedded.test.ts.
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+// When a copy counts as made, and copies that do not succeed. Copies under load: test/faults/processes/store.embedded.test.ts.
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join, relative } from 'node:path'
 import process from 'node:process'
 import { expect } from 'chai'
 import { createHotCopy } from '../../../infra/store/embedded/hot-copy.ts'
@@ -10,6 +10,46 @@ import { CONTRACT_COLLECTIONS } from '../../contract/store.contract.ts'
 import { testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { createTemporaryFolder } from '../../support/temporary-folder.ts'
+
+describe('a copy of the embedded store', () => {
+  /** Copies a folder with both files. Answers what was made safe on the disk, in order, and what had its name by then. */
+  async function copyWith(failsAt: string | null): Promise<{ synced: string[]; failure: unknown; left: string[] }> {
+    const parent = createTemporaryFolder()
+    const [folder, backups] = [join(parent, 'data'), join(parent, 'data', 'backups')]
+    mkdirSync(backups, { recursive: true })
+    for (const file of ['countersign.db', 'countersign.db-wal']) writeFileSync(join(folder, file), 'pages')
+    const synced: string[] = []
+    const sync = async (path: string): Promise<void> => {
+      const name = relative(parent, path)
+      if (name === failsAt) throw new Error('I/O error')
+      synced.push(`${name}${existsSync(join(backups, 'one')) ? ', named' : ''}`)
+    }
+    const disk = { freeBytes: async () => Number.MAX_SAFE_INTEGER, sync }
+    const { copyTo } = createHotCopy({ column: () => [] }, folder, disk)
+    const failure = await copyTo(join(backups, 'one')).then(
+      () => null,
+      (error: Error) => error.message,
+    )
+    return { synced, failure, left: readdirSync(backups) }
+  }
+
+  it('gets its name when its files are on the disk, and is made when its name is', async () => {
+    const { synced, failure, left } = await copyWith(null)
+    expect({ failure, left }).to.deep.equal({ failure: null, left: ['one'] })
+    expect(synced.slice(0, 2)).to.have.members([
+      'data/backups/one.partial/countersign.db',
+      'data/backups/one.partial/countersign.db-wal',
+    ])
+    expect(synced.slice(2)).to.deep.equal(['data/backups/one.partial', 'data/backups, named', 'data, named'])
+  })
+
+  it('leaves nothing when the disk does not take it', async () => {
+    for (const failsAt of ['data/backups/one.partial/countersign.db-wal', 'data/backups/one.partial', 'data/backups']) {
+      const { failure, left } = await copyWith(failsAt)
+      expect({ failure, left }, failsAt).to.deep.equal({ failure: 'I/O error', left: [] })
+    }
+  })
+})
 
 describe('a copy of the embedded store that does not succeed', () => {
   const path = process.env.PATH
@@ -85,7 +125,8 @@ describe('a copy of the embedded store that does not succeed', () => {
       statements.push(sql)
       return []
     }
-    const { copyTo } = createHotCopy({ column }, folder, async () => free)
+    const disk = { freeBytes: async () => free, sync: async () => {} }
+    const { copyTo } = createHotCopy({ column }, folder, disk)
     await store.copyTo(folder)
     writeFileSync(join(folder, 'countersign.db'), Buffer.alloc(size - 5))
     writeFileSync(join(folder, 'countersign.db-wal'), 'pages')

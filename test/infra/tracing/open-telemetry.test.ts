@@ -1,11 +1,14 @@
+import { Buffer } from 'node:buffer'
 import * as otel from '@opentelemetry/api'
 import { expect } from 'chai'
 import { done } from '../../../infra/broker/broker.ts'
 import { createEmbeddedBroker } from '../../../infra/broker/embedded.ts'
+import type { Outbound } from '../../../infra/outbound/outbound.ts'
 import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../infra/time.ts'
 import { createOpenTelemetry } from '../../../infra/tracing/open-telemetry.ts'
 import { traceBroker } from '../../../infra/tracing/traced-broker.ts'
+import { traceOutbound } from '../../../infra/tracing/traced-outbound.ts'
 import { traceStore } from '../../../infra/tracing/traced-store.ts'
 import { inSpan, type Tracing } from '../../../infra/tracing/tracing.ts'
 import { CONTRACT_TOPOLOGY } from '../../contract/broker.contract.ts'
@@ -16,6 +19,8 @@ import { eventually } from '../../support/eventually.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { type CollectedSpan, pictureOf, type SpanCollector, startSpanCollector } from '../../support/span-collector.ts'
 import { createTemporaryFolder } from '../../support/temporary-folder.ts'
+
+const NOT_RECORDED = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00'
 
 describe('spans', () => {
   let clock: TestClock
@@ -89,6 +94,38 @@ describe('spans', () => {
     await lasting
     await embedded.close()
     expect([...(await collected()).keys()]).to.have.members(['message', 'get things'])
+  })
+
+  it('are not made for calls of others that are made after the span that started them, or in one that is left out', async () => {
+    const made: string[] = []
+    const outbound = traceOutbound(
+      {
+        request: async ({ url }) => {
+          made.push(url)
+          return { status: 200, headers: {}, body: Buffer.alloc(0) }
+        },
+      } as Partial<Outbound> as Outbound,
+      tracing,
+    )
+    const call = (path: string) =>
+      outbound.request({
+        method: 'POST',
+        url: `https://vendor.example/${path}`,
+        headers: {},
+        body: Buffer.alloc(0),
+        signal: new AbortController().signal,
+        maxBytes: 1,
+      })
+    const ended = begin('message', null)
+    await tracing.within(ended, () => call('during'))
+    ended.end()
+    await tracing.within(ended, () => call('after'))
+    const leftOut = begin('left out', { request_id: 'a', traceparent: NOT_RECORDED })
+    await tracing.within(leftOut, () => call('in'))
+    leftOut.end()
+    expect(made.map(url => new URL(url).pathname)).to.deep.equal(['/during', '/after', '/in'])
+    await tracing.close()
+    expect(collector.spans().map(({ name }) => name)).to.have.members(['message', 'POST'])
   })
 
   it('of an earlier message are left where messages without a trace are handled', async () => {

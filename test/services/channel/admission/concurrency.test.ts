@@ -9,9 +9,9 @@ const MAX_SLOTS = 200
 const MIN_SLOTS = 4
 
 describe('the concurrency limit of a provider', () => {
-  const createTestConcurrency = () => {
+  const createTestConcurrency = (maxCalls = MAX_SLOTS) => {
     const clock = testClock()
-    const { acquire, callMs } = createConcurrency(clock)
+    const { acquire, callMs } = createConcurrency(clock, maxCalls)
     const acquireSlot = async (): Promise<Release> => {
       const release = await acquire()
       if (!release) throw new Error('no free slot')
@@ -79,6 +79,15 @@ describe('the concurrency limit of a provider', () => {
     expect(await slotCount()).to.equal(INITIAL_SLOTS / 2)
     for (let nth = 0; nth < 8; nth += 1) await calls(1, 'unknown', 8_000)
     expect(await slotCount()).to.equal(MIN_SLOTS)
+  })
+
+  it('stays below a small maximum from its first call to its last', async () => {
+    const { slotCount, calls } = createTestConcurrency(2)
+    expect(await slotCount()).to.equal(2)
+    for (let nth = 0; nth < 5; nth += 1) await calls(2, 'accepted', 10)
+    expect(await slotCount()).to.equal(2)
+    for (let nth = 0; nth < 5; nth += 1) await calls(1, 'unknown', 8_000)
+    expect(await slotCount(), 'after it hung').to.equal(2)
   })
 
   describe('when no slot is free', () => {

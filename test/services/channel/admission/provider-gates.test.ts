@@ -20,7 +20,7 @@ function createTestAdmission() {
     report: (app_id: string, provider: string, state: string) => void reported.push(`${app_id} ${provider} ${state}`),
     forget: (app_id: string, provider: string) => void reported.push(`${app_id} ${provider} gone`),
   }
-  const admission = createAdmission({ channel: 'sms', clock, log: log.log, metrics, reports })
+  const admission = createAdmission({ channel: 'sms', maxCalls: 200, clock, log: log.log, metrics, reports })
   const enter = async (provider: Parameters<typeof admission.admit>[0] = shop): Promise<Permit> => {
     const permit = await admission.admit(provider)
     if (!isPermit(permit)) throw new Error(`not admitted: ${JSON.stringify(permit)}`)
