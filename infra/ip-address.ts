@@ -16,6 +16,8 @@ export function publicIpAddress(text: string): string | null {
 /** An IPv4-mapped address counts as IPv4. */
 export const isIpv4 = (text: string): boolean => ipaddr.process(text).kind() === 'ipv4'
 
+const IPV4_BITS = 32
+
 export interface NetworkBits {
   ipv4: number
   ipv6: number
@@ -24,6 +26,8 @@ export interface NetworkBits {
 /** The network of that length that contains the address, as `203.0.113.0/24`. An IPv4-mapped address counts as IPv4. */
 export function networkOf(text: string, bits: NetworkBits): string {
   const address = ipaddr.process(text)
+  // A network of one address needs no arithmetic.
+  if (address.kind() === 'ipv4' && bits.ipv4 === IPV4_BITS) return `${address}/${IPV4_BITS}`
   return address.kind() === 'ipv6'
     ? `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/${bits.ipv6}`)}/${bits.ipv6}`
     : `${ipaddr.IPv4.networkAddressFromCIDR(`${address}/${bits.ipv4}`)}/${bits.ipv4}`

@@ -5,7 +5,7 @@ import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
 import { countedMessages } from '../../../machines/fraud.messages.ts'
 import { isMessage } from '../../../machines/otp.queries.ts'
-import type { Delivery, Otp } from '../../../machines/otp.ts'
+import type { Delivery, KeyKind, Otp } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import type { Accepted, PastEvent, PastResend, PastResult, PastSend } from '../../../machines/replay.calls.ts'
 import {
@@ -18,7 +18,6 @@ import { networksOf } from '../../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
 import { mailboxOf } from '../../domain/verifications/mailbox.ts'
-import { parseRecipient } from '../../domain/verifications/valid-recipient.ts'
 
 type Unsealer = Pick<Keyring, 'unseal'>
 
@@ -29,6 +28,8 @@ export interface PastCalls {
   events: PastEvent[]
   unplayed?: UnplayedReason
 }
+
+const counterOf = (kind: KeyKind, mailbox: string) => ({ key: `sends:${kind}:${mailbox}` })
 
 const addressOf = (address: string | null, abusive: boolean): PastSend['address'] =>
   address === null
@@ -55,6 +56,7 @@ export function callsOfOtp(keyring: Unsealer, doc: OtpDoc): PastCalls {
   const [firstMessage, later] = startsOnLink
     ? [undefined, otp.deliveries]
     : [otp.deliveries[0], otp.deliveries.slice(1)]
+  const mailbox = mailboxOf(value)
   const send: PastSend = {
     what: 'send',
     at,
@@ -64,8 +66,9 @@ export function callsOfOtp(keyring: Unsealer, doc: OtpDoc): PastCalls {
       kind: recipient.kind,
       country: recipient.country,
       masked: recipient.masked,
-      mailbox: mailboxOf(value),
+      mailbox,
     },
+    counter: counterOf(started_by.kind, mailbox),
     address: addressOf(address, false),
     circumstances,
     givenCode: givenCodeOf(otp),
@@ -84,19 +87,31 @@ export function callsOfOtp(keyring: Unsealer, doc: OtpDoc): PastCalls {
       result: resultOf(delivery),
     }
   })
-  const refunds = otp.deliveries
-    .filter(isRefunded)
-    .map(({ updated_at, micros }): PastEvent => ({ what: 'refund', at: updated_at, otp_id: id, micros }))
-  return { events: [send, ...resends, ...refunds, ...endOf(otp)] }
+  const corrections = otp.deliveries.flatMap(delivery =>
+    correctionsOf(delivery, delivery === firstMessage ? id : delivery.delivery_id, otp.approval),
+  )
+  return { events: [send, ...resends, ...corrections, ...endOf(otp)] }
 }
 
-const isRefunded = ({ status, micros, charge }: Delivery): boolean =>
-  status === 'failed' && micros > 0 && charge === undefined
+/** A price that was kept was never given back. */
+const refundOf = ({ status, micros, charge }: Delivery): Accepted['refund'] => {
+  if (status !== 'failed' || micros === 0 || charge === 'kept') return undefined
+  return charge === 'again' ? 'taken_back' : 'kept'
+}
 
-const priceOf = (delivery: Delivery | undefined): Pick<Accepted, 'micros' | 'refunded'> => ({
-  micros: delivery?.micros ?? 0,
-  ...(delivery && isRefunded(delivery) && { refunded: true as const }),
-})
+function correctionsOf(delivery: Delivery, call_id: string, approval: Otp['approval']): PastEvent[] {
+  const refund = refundOf(delivery)
+  if (refund === undefined) return []
+  const refunded: PastEvent = { what: 'refund', at: delivery.updated_at, call_id }
+  return refund === 'kept' || approval === null
+    ? [refunded]
+    : [refunded, { what: 'recharge', at: approval.at, call_id }]
+}
+
+function priceOf(delivery: Delivery | undefined): Pick<Accepted, 'micros' | 'refund'> {
+  const refund = delivery && refundOf(delivery)
+  return { micros: delivery?.micros ?? 0, ...(refund && { refund }) }
+}
 
 const resultOf = (delivery: Delivery): PastResult =>
   delivery.reason === 'insufficient_funds'
@@ -137,8 +152,8 @@ export function callsOfRefusal(keyring: Unsealer, refusal: RefusalDoc): PastCall
     }
   if (OF_RESENDS.has(type)) return unplayed('reused_pending')
   const person = readPerson(keyring, id, sealed)
-  const recipient = person && parseRecipient(person.recipient)
-  if (person === null || !recipient) return unplayed('unreadable')
+  if (person === null) return unplayed('unreadable')
+  const mailbox = mailboxOf(person.recipient)
   return {
     events: [
       {
@@ -147,11 +162,12 @@ export function callsOfRefusal(keyring: Unsealer, refusal: RefusalDoc): PastCall
         id,
         kind,
         recipient: {
-          kind: recipient.kind,
-          country: recipient.kind === 'phone' ? recipient.country : null,
+          kind: person.recipient.includes('@') ? 'email' : 'phone',
+          country: refusal.country,
           masked: refusal.masked ?? '',
-          mailbox: mailboxOf(recipient.value),
+          mailbox,
         },
+        counter: counterOf(kind, mailbox),
         address: addressOf(person.client_ip, reputation === 'abusive'),
         circumstances: {
           ...(channel && { channel }),
