@@ -65,11 +65,6 @@ const EXAMPLE_COLUMNS: readonly Column<Example>[] = [
   },
 ]
 
-const NOT_JUDGED_COLUMNS: readonly Column<Schemas['NotJudged']>[] = [
-  { name: 'Why', show: ({ detail }) => detail },
-  { ...count, name: 'Calls' },
-]
-
 export function TrialResult({ trial }: { trial: Trial }) {
   const { sends, refused, no_longer_refused, moved, cost_micros, examples, not_judged } = trial
   const { was, would_be } = cost_micros
@@ -91,7 +86,18 @@ export function TrialResult({ trial }: { trial: Trial }) {
       <Section title="Would be let through" rows={no_longer_refused} columns={REFUSAL_COLUMNS} />
       <Section title="Would move" rows={moved} columns={MOVE_COLUMNS} />
       <Section title="Examples" rows={examples} columns={EXAMPLE_COLUMNS} />
-      <Section title="Not judged" rows={not_judged} columns={NOT_JUDGED_COLUMNS} />
+      {not_judged.length > 0 && (
+        <section>
+          <h3>Not judged</h3>
+          <ul class="trial-not-judged">
+            {not_judged.map(({ reason, count, detail }) => (
+              <li key={reason}>
+                <strong>{countOf(count, 'call')}.</strong> {detail}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
     </div>
   )
 }
