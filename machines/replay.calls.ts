@@ -6,7 +6,7 @@ import type { ErrorType } from './errors.ts'
 import type { KeyKind, Recipient, SendCircumstances } from './otp.ts'
 import type { NetworkName } from './quotas.ts'
 
-/** The recipient in the clear, in the form that limits count. */
+/** `mailbox`: the recipient in the clear, in the form that limits count; or another text that tells numbers apart, where no guard is on. */
 export interface PastRecipient extends Pick<Recipient, 'kind' | 'country' | 'masked'> {
   mailbox: string
 }

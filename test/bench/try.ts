@@ -19,6 +19,7 @@ import { resolveSettings, type SettingsInput } from '../../services/domain/tenan
 import { codeOf } from '../../services/domain/verifications/code.ts'
 import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
 import { atRest, inFlight } from '../../services/domain/verifications/encryption-context.ts'
+import { recipientIndexes } from '../../services/domain/verifications/lookup-indexes.ts'
 import { MONGODB_URL } from '../support/engines.ts'
 import { startOtpActor } from '../support/otp.actor.ts'
 import { testKeyring } from '../support/tenancy.ts'
@@ -177,28 +178,28 @@ async function copyCrowd(
 ): Promise<void> {
   const inCrowd = (text: string): string =>
     text.replace(numbersOf(0), numbersOf(crowd)).replace(addressesOf(0), addressesOf(crowd))
+  const indexOf = (number: string): string => recipientIndexes(keyring, { app_id: APP, mode: 'live' }, number)[0] ?? ''
   const ids = new Map(otps.map(({ _id }) => [_id, newId('otp', ulidTime(_id) ?? 0)]))
   const copiedOtps = otps.map((doc): OtpDoc => {
     const { _id: from, context } = doc
     const to = ids.get(from) ?? ''
     const resealed = (sealed: string, at: (id: string) => string): string =>
       keyring.seal(inCrowd(keyring.unseal(sealed, at(from))), at(to))
-    const recipient = { ...context.recipient, sealed: resealed(context.recipient.sealed, atRest.recipient) }
+    const sealed = resealed(context.recipient.sealed, atRest.recipient)
+    const index = indexOf(keyring.unseal(sealed, atRest.recipient(to)))
+    const recipient = { ...context.recipient, sealed, index }
     const client_ip = context.client_ip === null ? null : resealed(context.client_ip, atRest.clientIp)
-    return { ...doc, _id: to, context: { ...context, otp_id: to, recipient, client_ip } }
+    return { ...doc, _id: to, recipient: index, context: { ...context, otp_id: to, recipient, client_ip } }
   })
   const copiedRefusals = refusals.map((doc): RefusalDoc => {
     const _id = newId('rfs', ulidTime(doc._id) ?? 0)
     const { judged } = doc
     if (judged === undefined) return { ...doc, _id }
     const otp_id = judged.otp_id && { otp_id: ids.get(judged.otp_id) ?? '' }
-    const sealed = judged.sealed && {
-      sealed: keyring.seal(
-        inCrowd(keyring.unseal(judged.sealed, refusedPersonContext(doc._id))),
-        refusedPersonContext(_id),
-      ),
-    }
-    return { ...doc, _id, judged: { ...judged, ...otp_id, ...sealed } }
+    if (judged.sealed === undefined) return { ...doc, _id, judged: { ...judged, ...otp_id } }
+    const person = inCrowd(keyring.unseal(judged.sealed, refusedPersonContext(doc._id)))
+    const sealed = keyring.seal(person, refusedPersonContext(_id))
+    return { ...doc, _id, recipient: indexOf(JSON.parse(person).recipient), judged: { ...judged, ...otp_id, sealed } }
   })
   await store.docs('otps').insert(copiedOtps)
   await store.docs('refusals').insert(copiedRefusals)

@@ -839,6 +839,13 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/machines/replay.test.ts'],
   },
   {
+    fault: 'a trial of settings takes a number for two while data keys rotate',
+    file: 'services/dashboard/settings-trial/trial.ts',
+    original: 'usesGuard(input) || keyring.keyIds.length > 1',
+    planted: 'usesGuard(input) || keyring.keyIds.length > 9',
+    tests: ['test/services/dashboard/settings-trial.test.ts'],
+  },
+  {
     fault: 'a trial of settings passes over verifications that were erased',
     file: 'services/dashboard/settings-trial/not-judged.ts',
     original: "reasons.add('not_kept', counted.started - recorded.started)",

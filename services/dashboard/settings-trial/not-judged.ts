@@ -13,7 +13,7 @@ import { addStoredCells, countOf, newCell } from '../../domain/stats/counts.ts'
 import { hourId } from '../../domain/stats/documents.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { NOT_JUDGED, type NotJudgedReason, type SettingsTrialAnswer } from './schemas.ts'
-import type { TrialInput } from './trial.ts'
+import type { TrialInput } from './trial-input.ts'
 
 export interface Reasons {
   add(reason: NotJudgedReason, count?: number): void

@@ -2,7 +2,6 @@
 // sent and what was refused are read page by page beside each other, and an event waits until nothing earlier can follow: a verification
 // holds its later messages, and an id is a little older than what it names. The other work of the process goes on between two pages.
 import { setImmediate } from 'node:timers/promises'
-import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { firstIdAt, type IdPrefix, ulidTime } from '../../../infra/ids.ts'
 import type { Doc, Docs, Filter, Sort } from '../../../infra/store/docs.ts'
 import type { PastEvent } from '../../../machines/replay.calls.ts'
@@ -10,7 +9,7 @@ import type { CountersignStore } from '../../domain/collections.ts'
 import type { RefusalDoc } from '../../domain/refusals/documents.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { createEventQueue } from './event-queue.ts'
-import { callsOfOtp, callsOfRefusal, type PastCalls } from './past-calls.ts'
+import { callsOfOtp, callsOfRefusal, type PastCalls, type ReadCallsDeps } from './past-calls.ts'
 
 export interface PastRange {
   app_id: string
@@ -19,9 +18,8 @@ export interface PastRange {
   until: number
 }
 
-export interface ReadPastDeps {
+export interface ReadPastDeps extends ReadCallsDeps {
   store: Pick<CountersignStore, 'docs'>
-  keyring: Pick<Keyring, 'unseal'>
 }
 
 type StoredCall = Doc & { app_id: string; mode: 'live' | 'test' }
@@ -77,7 +75,7 @@ export interface PastWatcher {
 }
 
 export async function* readPast(
-  { store, keyring }: ReadPastDeps,
+  { store, ...deps }: ReadPastDeps,
   range: PastRange,
   { onOtp, onRefusal }: PastWatcher,
 ): AsyncGenerator<PastEvent[]> {
@@ -96,11 +94,11 @@ export async function* readPast(
 
   function takeAll<T>(
     page: readonly T[],
-    callsOf: (keyring: ReadPastDeps['keyring'], doc: T) => PastCalls,
+    callsOf: (deps: ReadCallsDeps, doc: T) => PastCalls,
     onRead: (doc: T, calls: PastCalls) => void,
   ): void {
     for (const doc of page) {
-      const calls = callsOf(keyring, doc)
+      const calls = callsOf(deps, doc)
       onRead(doc, calls)
       for (const event of calls.events) if (event.at < until) queue.add(event)
     }

@@ -9,7 +9,6 @@ import type { Period } from '../../../machines/fraud.tally.ts'
 import type { KeyKind, Prices } from '../../../machines/otp.ts'
 import type { PastDays } from '../../../machines/replay.guard.ts'
 import { createReplay } from '../../../machines/replay.ts'
-import type { AppSettings } from '../../../machines/settings.ts'
 import { lengthOf } from '../../../machines/windows.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { tallyId } from '../../domain/fraud/documents.ts'
@@ -21,20 +20,11 @@ import { createReasons, watchGuardPast, watchRecorded, watchUnplayedRules } from
 import type { PastCalls } from './past-calls.ts'
 import { hasMorePast, type PastRange, readPast } from './read-past.ts'
 import type { SettingsTrialAnswer } from './schemas.ts'
-
-export interface TrialInput {
-  app_id: string
-  saved: AppSettings
-  tried: AppSettings
-  since: number
-  until: number
-  now: number
-  app_created_at: number
-}
+import { type TrialInput, usesGuard } from './trial-input.ts'
 
 export interface TrialDeps {
   store: CountersignStore
-  keyring: Pick<Keyring, 'unseal'>
+  keyring: Pick<Keyring, 'unseal' | 'keyIds'>
   /** Whether its caller has gone: then the rest is not played. */
   isAbandoned?(): boolean
   /** `MAX_PAST_CALLS`, unless it is given. */
@@ -50,7 +40,7 @@ const MAX_TALLIES = 20_000
 
 export async function trySettings(deps: TrialDeps, input: TrialInput): Promise<SettingsTrialAnswer> {
   const { app_id, saved, tried, since, until } = input
-  const { store, isAbandoned = () => false, maxCalls = MAX_PAST_CALLS } = deps
+  const { store, keyring, isAbandoned = () => false, maxCalls = MAX_PAST_CALLS } = deps
   // The caller may have left while this waited for its turn.
   if (isAbandoned()) throw httpException(400, 'The caller has left.')
   const range = { app_id, from: readingStart(input), until }
@@ -75,7 +65,8 @@ export async function trySettings(deps: TrialDeps, input: TrialInput): Promise<S
     for (const event of events) if (event.what === 'send') watchGuard(event)
   }
 
-  const past = readPast(deps, range, {
+  const readsNumbers = usesGuard(input) || keyring.keyIds.length > 1
+  const past = readPast({ store, keyring, readsNumbers }, range, {
     onOtp(doc, calls) {
       recorded.onOtp(doc)
       if (!isTried(doc.created_at)) return
@@ -102,10 +93,6 @@ export async function trySettings(deps: TrialDeps, input: TrialInput): Promise<S
     not_judged: notJudged.list(),
   }
 }
-
-/** A guard that only records decides nothing. */
-const usesGuard = ({ saved, tried }: TrialInput): boolean =>
-  [saved, tried].some(({ fraud_guard }) => fraud_guard.mode === 'on')
 
 /** Where the longest window begins whose previous bucket counts at `since`; and at least a verification's life before, and for the guard and
  *  spend caps the day before. */

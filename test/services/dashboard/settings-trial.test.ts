@@ -7,7 +7,8 @@ import type { Channel } from '../../../machines/channels.ts'
 import { isPaid } from '../../../machines/otp.charges.ts'
 import { isEnded } from '../../../machines/otp.queries.ts'
 import type { KeyKind, Otp } from '../../../machines/otp.ts'
-import { type TrialDeps, type TrialInput, trySettings } from '../../../services/dashboard/settings-trial/trial.ts'
+import { type TrialDeps, trySettings } from '../../../services/dashboard/settings-trial/trial.ts'
+import type { TrialInput } from '../../../services/dashboard/settings-trial/trial-input.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { openAccount } from '../../../services/domain/money/batches.ts'
 import { priceId } from '../../../services/domain/money/documents.ts'
@@ -207,10 +208,10 @@ onEmbeddedStore('a replay of past calls', fresh => {
     since: number,
     saved: SettingsInput,
     tried: SettingsInput,
-    { maxCalls, ...input }: Pick<TrialDeps, 'maxCalls'> & Partial<TrialInput> = {},
+    { deps = {}, ...input }: { deps?: Partial<TrialDeps> } & Partial<TrialInput> = {},
   ) =>
     trySettings(
-      { store, keyring, ...(maxCalls !== undefined && { maxCalls }) },
+      { store, keyring, ...deps },
       {
         app_id,
         saved: resolveSettings(saved),
@@ -237,6 +238,20 @@ onEmbeddedStore('a replay of past calls', fresh => {
     expect(off.no_longer_refused).to.deep.equal([
       { type: 'RateLimitExceededError', scope: 'fraud_guard', country: 'US', count: 2 },
     ])
+  })
+
+  it('knows a number whose verifications are indexed with two data keys', async () => {
+    const saved: SettingsInput = { limits: { recipient: [{ max: 2, seconds: 600 }] } }
+    const since = actor.clock.now()
+    const app_id = await createApp(saved)
+    const call = { do: 'send', to: '+14155550001', kind: 'server', ip: null } as const
+    expect(await perform(app_id, [call, call, call])).to.deep.equal({ calls: 3, accepted: 2 })
+    // As while data keys rotate: the first one is not indexed again yet.
+    const [first] = await store.docs('otps').find({ app_id, _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 1 })
+    await store.docs('otps').modify({ _id: first?._id ?? '' }, { $set: { 'context.recipient.index': 'former' } })
+    const rotating = { ...keyring, keyIds: ['new', 'former'] }
+    const { not_judged } = await replay(app_id, since, saved, saved, { deps: { keyring: rotating } })
+    expect(not_judged).to.deep.equal([])
   })
 
   describe('says', () => {
@@ -285,7 +300,7 @@ onEmbeddedStore('a replay of past calls', fresh => {
       const since = actor.clock.now()
       await perform(app_id, RECIPIENTS.map(call))
       const told = async (maxCalls: number) => {
-        const failure = await replay(app_id, since, {}, {}, { maxCalls }).catch(error => error)
+        const failure = await replay(app_id, since, {}, {}, { deps: { maxCalls } }).catch(error => error)
         return failure.extras?.members.errors[0]
       }
       expect(await told(2 * RECIPIENTS.length)).to.equal(undefined)
