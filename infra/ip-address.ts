@@ -14,7 +14,9 @@ export function publicIpAddress(text: string): string | null {
 }
 
 /** An IPv4-mapped address counts as IPv4. */
-export const isIpv4 = (text: string): boolean => ipaddr.process(text).kind() === 'ipv4'
+export const isIpv4 = (text: string): boolean => isIP(text) === 4 || ipaddr.process(text).kind() === 'ipv4'
+
+const IPV4_BITS = 32
 
 export interface NetworkBits {
   ipv4: number
@@ -23,6 +25,8 @@ export interface NetworkBits {
 
 /** The network of that length that contains the address, as `203.0.113.0/24`. An IPv4-mapped address counts as IPv4. */
 export function networkOf(text: string, bits: NetworkBits): string {
+  // A network of one address is that address, which node:net accepts in canonical form only.
+  if (bits.ipv4 === IPV4_BITS && isIP(text) === 4) return `${text}/${IPV4_BITS}`
   const address = ipaddr.process(text)
   return address.kind() === 'ipv6'
     ? `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/${bits.ipv6}`)}/${bits.ipv6}`

@@ -13,7 +13,7 @@ export interface Period {
 export interface Tally {
   /** Slots of five minutes, 14 at most, oldest first. */
   slots: Period[]
-  /** UTC days: the last seven and today, oldest first. */
+  /** UTC days, oldest first. */
   days: Period[]
 }
 
@@ -36,7 +36,8 @@ const RECENT_SLOTS = 12
 /** Where there is time, the current slot and the one before are not judged: their users may still be entering codes. */
 const UNJUDGED_SLOTS = 2
 const TRAFFIC_SLOTS = 2
-const DAYS = 7
+/** A tally has the last days and today. */
+export const TALLY_DAYS = 7
 /** A day with fewer sends is not used to find the usual conversion. */
 const MIN_SENT_PER_DAY = 20
 const TEN_MINUTES_PER_DAY = 144
@@ -46,7 +47,7 @@ export const EMPTY_TALLY: Tally = { slots: [], days: [] }
 /** A verified message counts in the period in which it was sent, so that `verified` is always a part of `sent`. */
 export function addToTally(tally: Tally, entries: readonly TallyEntry[], now: number): Tally {
   const oldestSlot = Math.floor(now / SLOT_MS) - RECENT_SLOTS - UNJUDGED_SLOTS + 1
-  const oldestDay = Math.floor(now / DAY_MS) - DAYS
+  const oldestDay = Math.floor(now / DAY_MS) - TALLY_DAYS
   return {
     slots: addEntries(tally.slots, entries, SLOT_MS, oldestSlot),
     days: addEntries(tally.days, entries, DAY_MS, oldestDay),

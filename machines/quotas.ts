@@ -70,8 +70,19 @@ export const quotasOfResend = (resend: CountedResend): Quota[] => [...quotasOfAd
 export const quotaOfMessage = (recipient: CounterName, limits: AppSettings['limits']): Quota => ({
   scope: 'recipient',
   ...recipient,
-  rules: limits.recipient_messages.map(rule => ({ ...rule, counts: 'messages' })),
+  rules: messageRules(limits),
 })
+
+const madeMessageRules = new WeakMap<AppSettings['limits'], readonly WindowRule[]>()
+
+/** Made once for the limits of an app: a replay of past sends asks for them hundreds of thousands of times. */
+function messageRules(limits: AppSettings['limits']): readonly WindowRule[] {
+  const known = madeMessageRules.get(limits)
+  if (known) return known
+  const rules = limits.recipient_messages.map((rule): WindowRule => ({ ...rule, counts: 'messages' }))
+  madeMessageRules.set(limits, rules)
+  return rules
+}
 
 const quotaOfApp = ({ kind, limits, app }: CountedResend): Quota => ({
   scope: 'app',
@@ -86,8 +97,9 @@ function quotasOfAddress({ limits, networks, suspect }: CountedResend): Quota[] 
   return (networks ?? []).map(({ limitFactor, ...name }) => ({
     scope: suspect ? 'client_ip_reputation' : 'client_ip',
     ...name,
-    rules: limits.client_ip.map(rule => scaleRule(rule, limitFactor * share)),
+    rules: scaleRules(limits.client_ip, limitFactor * share),
   }))
 }
 
-const scaleRule = (rule: LimitRule, factor: number): LimitRule => ({ ...rule, max: Math.floor(rule.max * factor) })
+const scaleRules = (rules: readonly LimitRule[], factor: number): readonly LimitRule[] =>
+  factor === 1 ? rules : rules.map(rule => ({ ...rule, max: Math.floor(rule.max * factor) }))

@@ -6,16 +6,17 @@ import type { ErrorType } from './errors.ts'
 import type { KeyKind, Recipient, SendCircumstances } from './otp.ts'
 import type { NetworkName } from './quotas.ts'
 
-/** The recipient in the clear, in the form that limits count. */
+/** `mailbox`: the recipient in the clear, in the form that limits count; or another text that tells numbers apart, where no guard is on. */
 export interface PastRecipient extends Pick<Recipient, 'kind' | 'country' | 'masked'> {
   mailbox: string
 }
 
-/** `micros`: of its message, 0 where there was none. `refunded`: its message failed, and its price was given back. */
+/** `micros`: of its message, 0 where there was none. `refund`: its message failed, and its price was given back; `taken_back` where an approval
+ *  charged it again. */
 export interface Accepted {
   channel: Channel
   micros: number
-  refunded?: true
+  refund?: 'kept' | 'taken_back'
 }
 
 export interface Refused {
@@ -32,6 +33,8 @@ export interface PastSend {
   id: string
   kind: KeyKind
   recipient: PastRecipient
+  /** Of what is sent to the recipient, by this kind of key. */
+  counter: { key: string }
   /** Null without a usable client address. */
   address: { networks: readonly NetworkName[]; abusive: boolean } | null
   circumstances: SendCircumstances
@@ -59,7 +62,8 @@ export type PastEvent =
   | PastResend
   /** Approved, failed or canceled. `approvedSentAt`: of an approval, when the message was sent that was verified. */
   | { what: 'end'; at: number; otp_id: string; approvedSentAt: number | null }
-  | { what: 'refund'; at: number; otp_id: string; micros: number }
+  /** Of the price of a call's message. */
+  | { what: 'refund' | 'recharge'; at: number; call_id: string }
 
 export type PastCall = PastSend | PastResend
 

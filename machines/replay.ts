@@ -76,6 +76,7 @@ export interface ReplayResult {
 const MAX_EXAMPLES = 20
 /** A code lives for three times an hour at most, and a provider's last report comes soon after. */
 const FORGOTTEN_AFTER_MS = 4 * HOUR_MS
+const FORGET_EVERY_MS = HOUR_MS / 4
 
 export interface Replay {
   /** Events come in the order of time. */
@@ -134,7 +135,7 @@ export function createReplay(input: ReplayInput): Replay {
     compare(call, was, byTried.result)
     acceptIn(triedWorld, call, byTried.result, byTried.quotas)
     if (!isRefused(byTried.result)) {
-      const keepsRefund = !isRefused(was) && was.refunded === true && was.channel === byTried.result.channel
+      const keepsRefund = !isRefused(was) && was.refund === 'kept' && was.channel === byTried.result.channel
       cost.would_be += keepsRefund ? 0 : byTried.result.micros
     }
   }
@@ -172,7 +173,11 @@ export function createReplay(input: ReplayInput): Replay {
     }
   }
 
+  // Not at every event: a map is walked from its start, past what was deleted there.
+  let forgetAt = Number.NEGATIVE_INFINITY
   function forgetOld(at: number): void {
+    if (at < forgetAt) return
+    forgetAt = at + FORGET_EVERY_MS
     for (const [id, send] of starts) {
       if (send.at >= at - FORGOTTEN_AFTER_MS) break
       starts.delete(id)
@@ -189,7 +194,7 @@ export function createReplay(input: ReplayInput): Replay {
         else playCall(event)
       } else if (event.what === 'end')
         for (const world of worlds) world.end(event.otp_id, event.approvedSentAt, event.at)
-      else for (const world of worlds) world.refund(event.otp_id, event.micros, event.at)
+      else for (const world of worlds) world.correctSpending(event.call_id, event.what, event.at)
     },
     result: () => ({
       sends,
@@ -203,7 +208,7 @@ export function createReplay(input: ReplayInput): Replay {
   }
 }
 
-const costOf = ({ micros, refunded }: Accepted): number => (refunded ? 0 : micros)
+const costOf = ({ micros, refund }: Accepted): number => (refund === 'kept' ? 0 : micros)
 
 const isSame = (one: PastResult, other: PastResult): boolean =>
   isRefused(one)

@@ -3,14 +3,13 @@
 
 import type { LimitScope } from './calls.ts'
 import type { Channel } from './channels.ts'
-import { DAY_MS } from './durations.ts'
 import type { ErrorType } from './errors.ts'
 import { canCost } from './fraud.messages.ts'
 import { waitsOnLink } from './otp.changes.ts'
 import { expiryAfterSend, isLapsed } from './otp.code-life.ts'
 import { sendsLeft } from './otp.queries.ts'
 import type { KeyKind, Prices, Rules } from './otp.ts'
-import { type Quota, quotaOfMessage, quotasOfResend, quotasOfSend } from './quotas.ts'
+import { type CountedResend, type Quota, quotaOfMessage, quotasOfResend, quotasOfSend } from './quotas.ts'
 import {
   type Accepted,
   isRefused,
@@ -23,10 +22,10 @@ import {
   type Refused,
 } from './replay.calls.ts'
 import { createGuardMemory, type GuardMemory, type PastDays } from './replay.guard.ts'
+import { createSpending } from './replay.spending.ts'
 import { isCoolingDown, type ResendState, resendTarget } from './resend.ts'
-import { freeChannel, isGeoBlocked, type ProviderScope, routeSend, usableChannels } from './routing.ts'
+import { freeChannel, isGeoBlocked, type ProviderScope, routeSend, type SendRoute, usableChannels } from './routing.ts'
 import type { AppSettings } from './settings.ts'
-import { capMicros, OTHER_COUNTRIES } from './spend-caps.ts'
 import { allowsOneMore, areOver, countOne, type Windows } from './windows.ts'
 
 export interface WorldInput {
@@ -59,6 +58,8 @@ const refusedWith = (type: ErrorType, scope: LimitScope | null = null): Judged =
   result: { type, scope },
   quotas: [],
 })
+const APP_COUNTERS = { server: { key: 'app:server' }, publishable: { key: 'app:publishable' } }
+const COUNTERS_WITHOUT_ADDRESS = { server: { key: 'no_ip:server' }, publishable: { key: 'no_ip:publishable' } }
 /** Counters that are kept without looking whether they are over. */
 const FORGET_ABOVE = 10_000
 const PUBLISHABLE_SEND_OFF = refusedWith('PublishableSendDisabledError')
@@ -71,9 +72,9 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
     cooldowns_ms: settings.resend_cooldown_seconds.map(seconds => seconds * 1000),
   }
   const counters = new Map<string, Windows>()
-  const spent = new Map<string, number>()
+  const spending = createSpending(settings.spend_caps)
   const verifications = new Map<string, SentOtp>()
-  const guard: GuardMemory = createGuardMemory(settings, pastDays)
+  const guard: GuardMemory | null = settings.fraud_guard.mode === 'on' ? createGuardMemory(settings, pastDays) : null
 
   const windowsOf = (key: string): Windows => {
     const known = counters.get(key) ?? {}
@@ -90,34 +91,31 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
   const isFull = (quota: Pick<Quota, 'key' | 'rules'>, at: number): boolean =>
     !allowsOneMore(counters.get(quota.key) ?? {}, quota.rules, at)
 
-  const recipientCounter = ({ kind, recipient }: PastSend) => ({ key: `sends:${kind}:${recipient.mailbox}` })
-  const callCounters = ({ address, circumstances }: PastSend, kind: KeyKind) => ({
+  const sendQuotas = ({ kind, counter, address, circumstances }: PastSend, channel: Channel): Quota[] =>
+    quotasOfSend({
+      limits,
+      kind,
+      networks: address?.networks ?? null,
+      suspect: circumstances.suspect === true,
+      app: APP_COUNTERS[kind],
+      recipient: counter,
+      withoutAddress: COUNTERS_WITHOUT_ADDRESS[kind],
+      sendsMessage: !waitsOnLink({ whatsapp: settings.channels.whatsapp.mode }, channel),
+    })
+  const resendQuotas = ({ start }: SentOtp, kind: KeyKind | null, sendsMessage: boolean): Quota[] => [
+    ...(kind === null ? [] : quotasOfResend(countedResend(start, kind))),
+    ...(sendsMessage ? [quotaOfMessage(start.counter, limits)] : []),
+  ]
+  const countedResend = ({ address, circumstances }: PastSend, kind: KeyKind): CountedResend => ({
     limits,
     kind,
     networks: address?.networks ?? null,
     suspect: circumstances.suspect === true,
-    app: { key: `app:${kind}` },
+    app: APP_COUNTERS[kind],
   })
-  const sendQuotas = (send: PastSend, channel: Channel): Quota[] =>
-    quotasOfSend({
-      ...callCounters(send, send.kind),
-      recipient: recipientCounter(send),
-      withoutAddress: { key: `without_ip:${send.kind}` },
-      sendsMessage: !waitsOnLink({ whatsapp: settings.channels.whatsapp.mode }, channel),
-    })
-  const resendQuotas = ({ start }: SentOtp, kind: KeyKind | null, sendsMessage: boolean): Quota[] => [
-    ...(kind === null ? [] : quotasOfResend(callCounters(start, kind))),
-    ...(sendsMessage ? [quotaOfMessage(recipientCounter(start), limits)] : []),
-  ]
 
   const priceOf = (channel: Channel, { country }: PastRecipient, was: PastResult): number =>
     !isRefused(was) && was.channel === channel ? was.micros : (prices(country)[channel] ?? 0)
-  const spendKey = ({ country }: PastRecipient, at: number): string =>
-    `${country ?? OTHER_COUNTRIES}:${Math.floor(at / DAY_MS)}`
-  const isOverCap = (recipient: PastRecipient, micros: number, at: number): boolean => {
-    const cap = capMicros(settings.spend_caps, recipient)
-    return cap !== undefined && micros > 0 && (spent.get(spendKey(recipient, at)) ?? 0) + micros > cap
-  }
 
   /** Limits, guard and spend cap of a message, or of a link, which is only counted. */
   function judgeMessage(
@@ -145,13 +143,12 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
     if (guarded !== null && 'result' in guarded) return guarded
     const to = guarded?.movedTo ?? channel
     const micros = isLink(to) ? 0 : priceOf(to, recipient, call.result)
-    if (isOverCap(recipient, micros, at)) return { result: limited('spend_cap'), quotas: [] }
+    if (!spending.allows(recipient, micros, at)) return { result: limited('spend_cap'), quotas: [] }
     return { result: { channel: to, micros }, quotas: [...quotas, ...(guarded?.paces ?? [])] }
 
     function askGuard(): Judged | { movedTo: Channel | null; paces: readonly Pick<Quota, 'key' | 'rules'>[] } {
-      const { mode, action } = settings.fraud_guard
       const passed = { movedTo: null, paces: [] }
-      if (mode === 'off' || recipient.kind !== 'phone') return passed
+      if (guard === null || recipient.kind !== 'phone') return passed
       const number = { kind: start.kind, number: recipient.mailbox, country: recipient.country }
       const ignoresHistory = call.what === 'send' && circumstances.hardest_challenge === true
       const judgement = guard.judge(number, { isFirst, ignoresHistory }, at)
@@ -159,18 +156,20 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
       const paces = guard.paces(number, judgement)
       const isSlowed = judgement.verdict === 'slow' && !paces.some(pace => isFull(pace, at))
       if (isSlowed) return { movedTo: null, paces }
-      if (mode === 'record') return passed
-      const movedTo = action === 'free_channel' && free !== channel ? free : null
+      const movedTo = settings.fraud_guard.action === 'free_channel' && free !== channel ? free : null
       return movedTo === null ? { result: limited('fraud_guard'), quotas: [] } : { movedTo, paces: [] }
     }
   }
 
-  function judgeSend(send: PastSend): Judged {
-    const { kind, recipient, address, circumstances, givenCode } = send
-    if (kind === 'publishable' && !settings.publishable_send) return PUBLISHABLE_SEND_OFF
-    if (isGeoBlocked(settings, recipient)) return refusedWith('GeoBlockedError')
-    const whatsapp = settings.channels.whatsapp.mode
+  /** Most sends ask for nothing special, so few routes are made. */
+  const routes = new Map<string, SendRoute & { free: Channel | null }>()
+  function routeOf({ kind, recipient, circumstances, givenCode }: PastSend) {
     const { country } = recipient
+    const { channel, without_link } = circumstances
+    const name = `${kind} ${recipient.kind} ${country} ${channel} ${without_link} ${givenCode}`
+    const known = routes.get(name)
+    if (known) return known
+    const whatsapp = settings.channels.whatsapp.mode
     const route = routeSend({
       settings,
       recipient: recipient.kind,
@@ -181,14 +180,23 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
       asked: circumstances,
       givenCode,
     })
-    const { channel } = route
+    const made = { ...route, free: freeChannel(route, prices(country), whatsapp) }
+    routes.set(name, made)
+    return made
+  }
+
+  function judgeSend(send: PastSend): Judged {
+    const { kind, recipient, address } = send
+    if (kind === 'publishable' && !settings.publishable_send) return PUBLISHABLE_SEND_OFF
+    if (isGeoBlocked(settings, recipient)) return refusedWith('GeoBlockedError')
+    const { channel, free } = routeOf(send)
     if (channel === undefined) return refusedWith('NoEnabledChannelError')
     if (address?.abusive) return refusedWith('IpReputationBlockedError')
     return judgeMessage(send, send, channel, {
       quotas: sendQuotas(send, channel),
-      whatsapp,
+      whatsapp: settings.channels.whatsapp.mode,
       isFirst: true,
-      free: freeChannel(route, prices(country), whatsapp),
+      free,
     })
   }
 
@@ -235,15 +243,14 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
     return otp === undefined ? [] : resendQuotas(otp, call.kind, call.kind === null || !waitsOnLink(otp, channel))
   }
 
-  function countSpent({ recipient }: PastSend, micros: number, at: number): void {
-    const key = spendKey(recipient, at)
-    if (micros !== 0) spent.set(key, (spent.get(key) ?? 0) + micros)
-  }
+  /** A message that is not sent as it was then would not fail as it did. */
+  const isRefundedLater = ({ result }: PastCall, channel: Channel): boolean =>
+    !isRefused(result) && result.refund !== undefined && result.channel === channel
 
   function countMessage(otp: SentOtp, channel: Channel, at: number): void {
     const { start } = otp
     if (start.givenCode !== null || start.recipient.kind !== 'phone' || !canCost({ channel }, otp)) return
-    guard.sent(numberOf(start), otp.counted === 0, at)
+    guard?.sent(numberOf(start), otp.counted === 0, at)
     otp.counted += 1
   }
 
@@ -261,7 +268,7 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
       if (otp === undefined) return
       for (const { key, rules } of quotas) if (rules.length > 0) countOne(windowsOf(key), rules, at)
       forgetOldCounters(at)
-      countSpent(otp.start, micros, at)
+      spending.count(call, otp.start.recipient, micros, isRefundedLater(call, channel))
       const onLink = waitsOnLink(otp, channel)
       if (isUnasked(call) && onLink) answerOnLink(otp)
       else if (call.what === 'resend') moveOtp(otp, channel, at)
@@ -271,34 +278,21 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
     end(otp_id: string, approvedSentAt: number | null, at: number): void {
       const otp = verifications.get(otp_id)
       if (otp !== undefined && otp.counted > 0 && approvedSentAt !== null)
-        guard.verified(numberOf(otp.start), approvedSentAt, at)
+        guard?.verified(numberOf(otp.start), approvedSentAt, at)
       verifications.delete(otp_id)
     },
 
-    refund(otp_id: string, micros: number, at: number): void {
-      const otp = verifications.get(otp_id)
-      if (otp !== undefined) countSpent(otp.start, -micros, at)
-    },
+    correctSpending: spending.correct,
 
     forget: (otp_id: string): void => void verifications.delete(otp_id),
   }
 
   function startOtp(send: PastSend, channel: Channel): SentOtp {
     const whatsapp = settings.channels.whatsapp.mode
-    const { at, kind, recipient, circumstances, givenCode } = send
-    const { order } = routeSend({
-      settings,
-      recipient: recipient.kind,
-      country: recipient.country,
-      providers,
-      whatsapp,
-      caller: kind,
-      asked: circumstances,
-      givenCode,
-    })
+    const { at } = send
     const otp: SentOtp = {
       start: send,
-      order,
+      order: routeOf(send).order,
       whatsapp,
       channel,
       tried: [channel],

@@ -4,6 +4,9 @@ import type { AppSettings } from './settings.ts'
 
 export const OTHER_COUNTRIES = '*'
 
+/** What is spent together: on a country, or on all numbers without one. */
+export const cappedGroup = ({ country }: Pick<Recipient, 'country'>): string => country ?? OTHER_COUNTRIES
+
 /** Numbers without a country fall under `*`. Email addresses have no cap. */
 export const capMicros = (
   caps: AppSettings['spend_caps'],

@@ -72,9 +72,10 @@ export function countOne(windows: Windows, rules: readonly WindowRule[], now: nu
   // Rules of the same length share a window.
   const after: Windows = {}
   for (const rule of rules) {
-    const known = windows[windowName(rule)]
+    const name = windowName(rule)
+    const known = windows[name]
     const [count, before] = countsAt(known, rule, now)
-    after[windowName(rule)] = { bucket: Math.max(known?.bucket ?? 0, bucketAt(rule, now)), count: count + 1, before }
+    after[name] = { bucket: Math.max(known?.bucket ?? 0, bucketAt(rule, now)), count: count + 1, before }
   }
   Object.assign(windows, after)
 }

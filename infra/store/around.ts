@@ -16,7 +16,7 @@ type Around = <R>(operation: keyof Docs<Doc>, run: () => Promise<R>) => Promise<
 const aroundDocs = <T extends Doc>(docs: Docs<T>, around: Around): Docs<T> => ({
   get: (ids, options) => around('get', () => docs.get(ids, options)),
   find: (filter, page) => around('find', () => docs.find(filter, page)),
-  count: filter => around('count', () => docs.count(filter)),
+  count: (filter, max) => around('count', () => docs.count(filter, max)),
   insert: added => around('insert', () => docs.insert(added)),
   change: changes => around('change', () => docs.change(changes)),
   update: updates => around('update', () => docs.update(updates)),

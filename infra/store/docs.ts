@@ -93,7 +93,8 @@ export interface Docs<T extends Doc> {
   /** The filter and the sort of `find`, and the filters of `count`, `modify` and `remove`, must be served by a declared index or by
    *  `_id`. Outside production, an adapter throws `Unindexed` for one that is not. */
   find(filter: Filter<T>, page: Page<T>): Promise<T[]>
-  count(filter: Filter<T>): Promise<number>
+  /** `max`: counting ends there, so that it reads no more than that of many. */
+  count(filter: Filter<T>, max?: number): Promise<number>
   /** Inserts in few group commits, often one. Answers one per document, in their order: `duplicate` when its `_id`, or a value of a
    *  unique index, is taken. The other documents are inserted all the same. */
   insert(docs: readonly T[]): Promise<('inserted' | 'duplicate')[]>

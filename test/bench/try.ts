@@ -1,13 +1,14 @@
 // How long it takes to try settings on many past sends, on each store, and whether unchanged settings differ in anything. A week is recorded
-// by a running OTP actor, in virtual time: an app with limits, addresses, approvals, resends and people who call too often. Further weeks
-// are copies of it: windows end within a day, so that live rules would have decided them alike.
+// by a running OTP actor, in virtual time: an app with limits, addresses, approvals, resends and people who call too often. The others who call
+// in that week are copies of these: other numbers and addresses at the same times, which live rules would have decided alike.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import process from 'node:process'
 import { systemClock } from '../../infra/clock.ts'
-import { firstIdAt, newId, ulidTime } from '../../infra/ids.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { newId, ulidTime } from '../../infra/ids.ts'
 import { createEmbeddedStore } from '../../infra/store/embedded.ts'
 import { createMongoStore } from '../../infra/store/mongo.ts'
 import { trySettings } from '../../services/dashboard/settings-trial/trial.ts'
@@ -18,14 +19,15 @@ import { resolveSettings, type SettingsInput } from '../../services/domain/tenan
 import { codeOf } from '../../services/domain/verifications/code.ts'
 import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
 import { atRest, inFlight } from '../../services/domain/verifications/encryption-context.ts'
+import { recipientIndexes } from '../../services/domain/verifications/lookup-indexes.ts'
 import { MONGODB_URL } from '../support/engines.ts'
 import { startOtpActor } from '../support/otp.actor.ts'
 import { testKeyring } from '../support/tenancy.ts'
 
 const SENDS = Number(process.env.BENCH_SENDS ?? 100_000)
 const RECORDED = Math.min(SENDS, 2_000)
-const WEEKS = Math.ceil(SENDS / RECORDED)
-const WEEK_MS = 7 * 86_400_000
+const CROWDS = Math.ceil(SENDS / RECORDED)
+const SPAN_MS = 6 * 86_400_000
 const APP = 'app_a'
 const COMPANY = 'cmp_a'
 const SETTINGS: SettingsInput = {
@@ -37,6 +39,7 @@ const TRIED: { name: string; settings: SettingsInput }[] = [
     name: 'one send a day',
     settings: { limits: { ...SETTINGS.limits, recipient: [{ max: 1, seconds: 86_400 }] } },
   },
+  { name: 'fraud guard on', settings: { ...SETTINGS, fraud_guard: { mode: 'on' } } },
   { name: 'WhatsApp first', settings: { ...SETTINGS, routing: { default: ['whatsapp', 'sms'] } } },
 ]
 
@@ -56,10 +59,10 @@ export default async function tryOut(): Promise<void> {
 
 async function measure(engine: string, store: CountersignStore): Promise<void> {
   const keyring = testKeyring()
-  const record = await recordWeek(store, keyring)
-  for (let week = 1; week < WEEKS; week += 1) await copyWeek(store, keyring, record.range, week * WEEK_MS)
-  const range = { since: record.range.since, until: record.range.until + (WEEKS - 1) * WEEK_MS }
-  console.log(`\n${engine}: ${record.accepted} sends and resends, ${record.refused} refused, in each of ${WEEKS} weeks`)
+  const week = await recordWeek(store, keyring)
+  for (let crowd = 1; crowd < CROWDS; crowd += 1) await copyCrowd(store, keyring, week, crowd)
+  const { accepted, refused } = week.counts
+  console.log(`\n${engine}: ${CROWDS} times ${accepted} sends and resends in a week, and ${refused} refused`)
   for (const { name, settings } of TRIED) {
     const delay = monitorEventLoopDelay({ resolution: 1 })
     delay.enable()
@@ -67,7 +70,14 @@ async function measure(engine: string, store: CountersignStore): Promise<void> {
     const usage = process.cpuUsage()
     const { sends, refused, no_longer_refused, moved, not_judged } = await trySettings(
       { store, keyring },
-      { app_id: APP, saved: resolveSettings(SETTINGS), tried: resolveSettings(settings), ...range },
+      {
+        app_id: APP,
+        saved: resolveSettings(SETTINGS),
+        tried: resolveSettings(settings),
+        ...week.range,
+        now: week.range.until,
+        app_created_at: 0,
+      },
     )
     const seconds = ((performance.now() - begun) / 1000).toFixed(1)
     delay.disable()
@@ -82,7 +92,14 @@ async function measure(engine: string, store: CountersignStore): Promise<void> {
   await store.close()
 }
 
-async function recordWeek(store: CountersignStore, keyring: ReturnType<typeof testKeyring>) {
+interface Week {
+  counts: { accepted: number; refused: number }
+  range: { since: number; until: number }
+  otps: OtpDoc[]
+  refusals: RefusalDoc[]
+}
+
+async function recordWeek(store: CountersignStore, keyring: Keyring): Promise<Week> {
   await store
     .docs('apps')
     .insert([{ _id: APP, company_id: COMPANY, name: 'A', settings: SETTINGS, created_at: 0, rev: 1 }])
@@ -104,7 +121,7 @@ async function recordWeek(store: CountersignStore, keyring: ReturnType<typeof te
     return seed % below
   }
   for (let nth = 0; nth < RECORDED; nth += 1) {
-    await clock.advance(1 + draw((2 * 86_400_000 * 6) / RECORDED))
+    await clock.advance(1 + draw((2 * SPAN_MS) / RECORDED))
     // One in ten calls comes from the few who call again and again.
     const person = nth % 10 === 0 ? draw(5) : 100 + draw(50_000)
     const answer = await ask({
@@ -112,9 +129,12 @@ async function recordWeek(store: CountersignStore, keyring: ReturnType<typeof te
       by,
       otp_id: newId('otp', clock.now()),
       locale: null,
-      sealed_client_ip: keyring.seal(`81.${person >> 16}.${(person >> 8) & 255}.${person & 255}`, inFlight.clientIp),
+      sealed_client_ip: keyring.seal(
+        `${addressesOf(0)}${person >> 16}.${(person >> 8) & 255}.${person & 255}`,
+        inFlight.clientIp,
+      ),
       claim: null,
-      sealed_recipient: keyring.seal(`+4479111${String(person).padStart(5, '0')}`, inFlight.recipient),
+      sealed_recipient: keyring.seal(`${numbersOf(0)}${String(person).padStart(5, '0')}`, inFlight.recipient),
     })
     counts[answer.kind === 'verification' ? 'accepted' : 'refused'] += 1
     if (answer.kind !== 'verification') continue
@@ -135,65 +155,52 @@ async function recordWeek(store: CountersignStore, keyring: ReturnType<typeof te
       })
   }
   await close()
-  return { ...counts, range: { since, until: clock.now() + 1 } }
+  const all = { sort: { _id: 1 }, limit: 2 * RECORDED } as const
+  return {
+    counts,
+    range: { since, until: clock.now() + 1 },
+    otps: await store.docs('otps').find({ app_id: APP, _id: { $gte: '' } }, all),
+    refusals: await store.docs('refusals').find({ app_id: APP, _id: { $gte: '' } }, all),
+  }
 }
 
-/** The recorded week again, later: the same people, in verifications and refusals of their own. */
-async function copyWeek(
+/** How the numbers and the client addresses of a crowd begin: 50 crowds for each last digit. */
+const numbersOf = (crowd: number): string =>
+  `+4479${'02456'[Math.floor(crowd / 10) % 5]}${crowd % 10}${1 + Math.floor(crowd / 50)}`
+const addressesOf = (crowd: number): string => `${81 + crowd}.`
+
+/** The recorded week once more, with other people: verifications and refusals of their own. */
+async function copyCrowd(
   store: CountersignStore,
-  keyring: ReturnType<typeof testKeyring>,
-  { since, until }: { since: number; until: number },
-  later: number,
+  keyring: Keyring,
+  { otps, refusals }: Week,
+  crowd: number,
 ): Promise<void> {
-  const idLater = (prefix: 'otp' | 'rfs', id: string): string => newId(prefix, (ulidTime(id) ?? 0) + later)
-  const range = (prefix: 'otp' | 'rfs') => ({ _id: { $gte: firstIdAt(prefix, since), $lt: firstIdAt(prefix, until) } })
-  const ids = new Map<string, string>()
-  const otps: OtpDoc[] = []
-  const recorded = store.docs('otps').find({ app_id: APP, ...range('otp') }, { sort: { _id: 1 }, limit: 100_000 })
-  for (const doc of await recorded) {
-    const _id = idLater('otp', doc._id)
-    ids.set(doc._id, _id)
-    const { context } = doc
-    const { recipient, client_ip, deliveries, approval } = context
-    const again = (sealed: string, at: (id: string) => string): string =>
-      keyring.seal(keyring.unseal(sealed, at(doc._id)), at(_id))
-    otps.push({
-      ...doc,
-      _id,
-      created_at: doc.created_at + later,
-      context: {
-        ...context,
-        otp_id: _id,
-        recipient: { ...recipient, sealed: again(recipient.sealed, atRest.recipient) },
-        client_ip: client_ip === null ? null : again(client_ip, atRest.clientIp),
-        first_sent_at: context.first_sent_at + later,
-        last_sent_at: context.last_sent_at + later,
-        expires_at: context.expires_at + later,
-        deliveries: deliveries.map(one => ({
-          ...one,
-          created_at: one.created_at + later,
-          updated_at: one.updated_at + later,
-        })),
-        approval: approval && { ...approval, at: approval.at + later },
-      },
-    })
-  }
-  const refusals: RefusalDoc[] = []
-  for (const doc of await store
-    .docs('refusals')
-    .find({ app_id: APP, ...range('rfs') }, { sort: { _id: 1 }, limit: 100_000 })) {
-    const _id = idLater('rfs', doc._id)
+  const inCrowd = (text: string): string =>
+    text.replace(numbersOf(0), numbersOf(crowd)).replace(addressesOf(0), addressesOf(crowd))
+  const indexOf = (number: string): string => recipientIndexes(keyring, { app_id: APP, mode: 'live' }, number)[0] ?? ''
+  const ids = new Map(otps.map(({ _id }) => [_id, newId('otp', ulidTime(_id) ?? 0)]))
+  const copiedOtps = otps.map((doc): OtpDoc => {
+    const { _id: from, context } = doc
+    const to = ids.get(from) ?? ''
+    const resealed = (sealed: string, at: (id: string) => string): string =>
+      keyring.seal(inCrowd(keyring.unseal(sealed, at(from))), at(to))
+    const sealed = resealed(context.recipient.sealed, atRest.recipient)
+    const index = indexOf(keyring.unseal(sealed, atRest.recipient(to)))
+    const recipient = { ...context.recipient, sealed, index }
+    const client_ip = context.client_ip === null ? null : resealed(context.client_ip, atRest.clientIp)
+    return { ...doc, _id: to, recipient: index, context: { ...context, otp_id: to, recipient, client_ip } }
+  })
+  const copiedRefusals = refusals.map((doc): RefusalDoc => {
+    const _id = newId('rfs', ulidTime(doc._id) ?? 0)
     const { judged } = doc
-    const sealed =
-      judged?.sealed &&
-      keyring.seal(keyring.unseal(judged.sealed, refusedPersonContext(doc._id)), refusedPersonContext(_id))
-    const copied = judged && {
-      ...judged,
-      ...(sealed && { sealed }),
-      ...(judged.otp_id && { otp_id: ids.get(judged.otp_id) ?? '' }),
-    }
-    refusals.push({ ...doc, _id, at: doc.at + later, ...(copied && { judged: copied }) })
-  }
-  await store.docs('otps').insert(otps)
-  await store.docs('refusals').insert(refusals)
+    if (judged === undefined) return { ...doc, _id }
+    const otp_id = judged.otp_id && { otp_id: ids.get(judged.otp_id) ?? '' }
+    if (judged.sealed === undefined) return { ...doc, _id, judged: { ...judged, ...otp_id } }
+    const person = inCrowd(keyring.unseal(judged.sealed, refusedPersonContext(doc._id)))
+    const sealed = keyring.seal(person, refusedPersonContext(_id))
+    return { ...doc, _id, recipient: indexOf(JSON.parse(person).recipient), judged: { ...judged, ...otp_id, sealed } }
+  })
+  await store.docs('otps').insert(copiedOtps)
+  await store.docs('refusals').insert(copiedRefusals)
 }

@@ -6,13 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
-import { addressIn } from '../../services/dashboard/screens.ts'
 import { type Caller, createCaller, refusal } from '../support/api-caller.ts'
 import { describeInBrowserOnce, expectAccessible, LOOKS, SIZES, type Viewer } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { CACHE_TTL_MS } from '../support/flow.ts'
 import { createRunningClock } from '../support/running-clock.ts'
-import { createSampleCompany, SAMPLE_BOOTSTRAP, SAMPLE_ENV } from '../support/sample-company.ts'
 
 const [COMPANY, APP] = ['cmp_demo', 'app_demo']
 
@@ -332,39 +330,5 @@ describeInBrowserOnce('the looks of the screen of limits and fraud', (open, star
       await page.getByRole('button', { name: 'Import list' }).click()
       await page.getByRole('dialog').waitFor()
       await expectAccessible(page)
-    })
-})
-
-describeInBrowserOnce('unsaved changes tried on past traffic', (open, start) => {
-  for (const { theme, size } of LOOKS)
-    it(`show what they would have done, and open the verifications, ${theme}, on a ${size}`, async () => {
-      const countersign = await start({ env: SAMPLE_ENV, bootstrap: SAMPLE_BOOTSTRAP })
-      const sample = await createSampleCompany(countersign)
-      try {
-        const { page, admin } = await open.operator(countersign, { theme, size })
-        await page.goto(addressIn({ app_id: sample.app, company_id: sample.company }, '/limits'))
-        await page.getByLabel('Block a country').fill('United States')
-        await page.keyboard.press('Enter')
-        await page.getByRole('button', { name: 'Try on past traffic' }).click()
-        const dialog = page.getByRole('dialog', { name: 'Try on past traffic' })
-        const refused = dialog.getByRole('table', { name: 'Would be refused' }).getByRole('row').nth(1)
-        await refused.waitFor()
-        expect(await refused.getByRole('cell').allInnerTexts()).to.deep.equal(['Country blocked', 'United States', '2'])
-        await expectAccessible(page)
-        const width = await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)
-        expect(width).to.be.at.most(SIZES[size].width)
-        const opened = page.waitForEvent('popup')
-        await dialog
-          .getByRole('link', { name: /^Show the verification of/ })
-          .first()
-          .click()
-        await (await opened).getByRole('heading', { level: 1, name: 'Verification' }).waitFor()
-        await dialog.getByRole('button', { name: 'Close' }).click()
-        await page.getByRole('region', { name: 'Unsaved changes' }).waitFor()
-        const { body } = await admin('GET', `/apps/${sample.app}`)
-        expect(body.settings.blocked_countries).not.to.include('US')
-      } finally {
-        await sample.close()
-      }
     })
 })

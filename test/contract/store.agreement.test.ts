@@ -190,6 +190,7 @@ onRealEngines('the store, embedded and on MongoDB', { MONGODB_URL }, () => {
         for (const { filter, sort, limit } of queries) {
           await same(docs => docs.find(filter, { sort, limit }))
           await same(docs => docs.count(filter))
+          await same(docs => docs.count(filter, limit))
         }
       },
     )

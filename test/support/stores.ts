@@ -77,7 +77,7 @@ function lend(store: CountersignStore): Loan {
     return {
       get: (ids, options) => run(() => docs.get(ids, options)),
       find: (filter, page) => run(() => docs.find(filter, page)),
-      count: filter => run(() => docs.count(filter)),
+      count: (filter, max) => run(() => docs.count(filter, max)),
       insert: inserted => run(() => docs.insert(inserted)),
       change: changes => run(() => docs.change(changes)),
       update: updates => run(() => docs.update(updates)),

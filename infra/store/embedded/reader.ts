@@ -75,12 +75,12 @@ export function createReader<T extends Doc>(sqlite: Sqlite, table: Table, strict
       check(filter, sort)
       return [...findMatching(filter, table.find(filter, sort), limit)]
     },
-    async count(filter) {
+    async count(filter, max = NO_LIMIT) {
       check(filter)
       const { sql, params, exact } = table.count(filter)
-      if (exact) return sqlite.value(sql, params) as number
+      if (exact) return sqlite.value(sql, [...params, max]) as number
       let found = 0
-      for (const _ of findMatching(filter, table.match(filter), NO_LIMIT)) found++
+      for (const _ of findMatching(filter, table.match(filter), max)) found++
       return found
     },
   }

@@ -29,9 +29,10 @@ export function tableOf(collection: string, spec: CollectionSpec) {
     'doc TEXT NOT NULL',
   ]
 
+  /** The last parameter is the limit. */
   function count<T extends Doc>(filter: Filter<T>): Where {
     const where = whereOf(filter, indexed)
-    return { ...where, sql: `SELECT count(*) FROM ${table} WHERE ${where.sql}` }
+    return { ...where, sql: `SELECT count(*) FROM (SELECT 1 FROM ${table} WHERE ${where.sql} LIMIT ?)` }
   }
   /** The last parameter is the limit. */
   function remove<T extends Doc>(filter: Filter<T>): Where {

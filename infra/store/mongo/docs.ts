@@ -50,9 +50,9 @@ export function createMongoDocs<T extends Doc>(
       return (await run(() => collection.find(query, page).toArray())) as unknown as T[]
     },
 
-    async count(filter) {
+    async count(filter, max) {
       const query = checkedFilter(filter)
-      return run(() => collection.countDocuments(query))
+      return run(() => collection.countDocuments(query, max === undefined ? {} : { limit: max }))
     },
 
     async insert(docs) {

@@ -15,7 +15,7 @@ export interface EventQueue {
 }
 
 const rankOf = (event: PastEvent): number => {
-  if (event.what === 'end' || event.what === 'refund') return 1
+  if (event.what !== 'send' && event.what !== 'resend') return 1
   return isRefused(event.result) ? 2 : 0
 }
 
@@ -28,8 +28,14 @@ export function createEventQueue(): EventQueue {
   let added = 0
 
   function swap(one: number, other: number): void {
-    ;[heap[one], heap[other]] = [heap[other] as Queued, heap[one] as Queued]
+    const moved = heap[one] as Queued
+    heap[one] = heap[other] as Queued
+    heap[other] = moved
   }
+
+  /** The place of the earlier one; the second place may be beyond the end. */
+  const earlier = (one: number, other: number): number =>
+    other < heap.length && isBefore(heap[other] as Queued, heap[one] as Queued) ? other : one
 
   function rise(from: number): void {
     for (let at = from; at > 0; ) {
@@ -42,11 +48,8 @@ export function createEventQueue(): EventQueue {
 
   function sink(): void {
     for (let at = 0; ; ) {
-      const children = [2 * at + 1, 2 * at + 2].filter(child => child < heap.length)
-      const least = children.reduce(
-        (best, child) => (isBefore(heap[child] as Queued, heap[best] as Queued) ? child : best),
-        at,
-      )
+      const left = 2 * at + 1
+      const least = earlier(earlier(at, left), left + 1)
       if (least === at) return
       swap(at, least)
       at = least

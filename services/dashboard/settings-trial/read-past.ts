@@ -2,14 +2,14 @@
 // sent and what was refused are read page by page beside each other, and an event waits until nothing earlier can follow: a verification
 // holds its later messages, and an id is a little older than what it names. The other work of the process goes on between two pages.
 import { setImmediate } from 'node:timers/promises'
-import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { firstIdAt, type IdPrefix, ulidTime } from '../../../infra/ids.ts'
 import type { Doc, Docs, Filter, Sort } from '../../../infra/store/docs.ts'
 import type { PastEvent } from '../../../machines/replay.calls.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
+import type { RefusalDoc } from '../../domain/refusals/documents.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { createEventQueue } from './event-queue.ts'
-import { callsOfOtp, callsOfRefusal, type PastCalls } from './past-calls.ts'
+import { callsOfOtp, callsOfRefusal, type PastCalls, type ReadCallsDeps } from './past-calls.ts'
 
 export interface PastRange {
   app_id: string
@@ -18,9 +18,8 @@ export interface PastRange {
   until: number
 }
 
-export interface ReadPastDeps {
+export interface ReadPastDeps extends ReadCallsDeps {
   store: Pick<CountersignStore, 'docs'>
-  keyring: Pick<Keyring, 'unseal'>
 }
 
 type StoredCall = Doc & { app_id: string; mode: 'live' | 'test' }
@@ -36,13 +35,17 @@ const rangeOf = (prefix: IdPrefix, { app_id, from, until }: PastRange) => ({
 
 const SENDS = ['otp', 'msg'] as const
 
-/** How many documents the time has, of both modes. */
-export async function countPast({ docs }: Pick<CountersignStore, 'docs'>, range: PastRange): Promise<number> {
+/** Whether the time has more documents than that, of both modes. */
+export async function hasMorePast(
+  { docs }: Pick<CountersignStore, 'docs'>,
+  range: PastRange,
+  max: number,
+): Promise<boolean> {
   const counts = await Promise.all([
-    ...SENDS.map(prefix => docs('otps').count(rangeOf(prefix, range))),
-    docs('refusals').count(rangeOf('rfs', range)),
+    ...SENDS.map(prefix => docs('otps').count(rangeOf(prefix, range), max + 1)),
+    docs('refusals').count(rangeOf('rfs', range), max + 1),
   ])
-  return counts.reduce((sum, count) => sum + count, 0)
+  return counts.reduce((sum, count) => sum + count, 0) > max
 }
 
 /** One kind of documents, in pages. */
@@ -65,28 +68,40 @@ function createReader<T extends StoredCall>(docs: Pick<Docs<T>, 'find'>, prefix:
   return reader
 }
 
-/** `onRead`: what was read of each document that is not older than the range. */
+/** Called with every document that is read. */
+export interface PastWatcher {
+  onOtp(doc: OtpDoc, calls: PastCalls): void
+  onRefusal(doc: RefusalDoc, calls: PastCalls): void
+}
+
 export async function* readPast(
-  { store, keyring }: ReadPastDeps,
+  { store, ...deps }: ReadPastDeps,
   range: PastRange,
-  onRead: (calls: PastCalls, doc: StoredCall) => void,
+  { onOtp, onRefusal }: PastWatcher,
 ): AsyncGenerator<PastEvent[]> {
   const { until } = range
   const queue = createEventQueue()
   const sources = [
     ...SENDS.map(prefix => {
       const reader = createReader<OtpDoc>(store.docs('otps'), prefix, range)
-      return { reader, read: async () => (await reader.page()).map(doc => take(doc, callsOfOtp(keyring, doc))) }
+      return { reader, read: async () => takeAll(await reader.page(), callsOfOtp, onOtp) }
     }),
     (() => {
-      const reader = createReader(store.docs('refusals'), 'rfs', range)
-      return { reader, read: async () => (await reader.page()).map(doc => take(doc, callsOfRefusal(keyring, doc))) }
+      const reader = createReader<RefusalDoc>(store.docs('refusals'), 'rfs', range)
+      return { reader, read: async () => takeAll(await reader.page(), callsOfRefusal, onRefusal) }
     })(),
   ]
 
-  function take(doc: StoredCall, calls: PastCalls): void {
-    onRead(calls, doc)
-    for (const event of calls.events) if (event.at < until) queue.add(event)
+  function takeAll<T>(
+    page: readonly T[],
+    callsOf: (deps: ReadCallsDeps, doc: T) => PastCalls,
+    onRead: (doc: T, calls: PastCalls) => void,
+  ): void {
+    for (const doc of page) {
+      const calls = callsOf(deps, doc)
+      onRead(doc, calls)
+      for (const event of calls.events) if (event.at < until) queue.add(event)
+    }
   }
 
   for (;;) {

@@ -85,6 +85,8 @@ export const settingsTrialOperations = [
         tried: resolveSettings(tried),
         since,
         until: end,
+        now,
+        app_created_at: app.created_at,
       }
       const isAbandoned = () => ctx.res.destroyed
       const { company_id } = app

@@ -51,7 +51,10 @@ export const NOT_JUDGED = {
   not_recorded: 'Recorded by a former release, without what the rules look at.',
   reused_pending: 'A send that was treated as a resend, and refused.',
   unreadable: 'Its data key is not configured any more.',
+  not_kept: 'Verifications that were erased since: their retention has ended, or the recipient asked for it.',
   unrecorded_refusals: 'In a flood refusals are only counted, and they are kept for 7 days.',
+  guard_without_past:
+    'Sends to numbers that the fraud guard compares with the week before. Most of that week is no longer on record.',
   may_come_back: 'What these people would have done next is not known: try again, resend, enter the code.',
   link_resends: 'Verifications on a WhatsApp link that were asked for again: that is no message, and has no record.',
   guesses: 'Wrong codes have no times on record, so their limits are not tried.',

@@ -3,7 +3,7 @@
 import { DAY_MS } from '../../../infra/time.ts'
 import type { Recipient } from '../../../machines/otp.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
-import { capMicros, OTHER_COUNTRIES } from '../../../machines/spend-caps.ts'
+import { capMicros, cappedGroup } from '../../../machines/spend-caps.ts'
 
 export interface SpendCap {
   /** Names an app, a country and a day: `capKey`. */
@@ -25,7 +25,7 @@ export function spendCapOf(
   caps: AppSettings['spend_caps'],
 ): SpendCap | undefined {
   const limit = capMicros(caps, recipient)
-  return limit === undefined ? undefined : { key: capKey(app_id, recipient.country ?? OTHER_COUNTRIES, at), limit }
+  return limit === undefined ? undefined : { key: capKey(app_id, cappedGroup(recipient), at), limit }
 }
 
 const dayOf = (at: number): number => Math.floor(at / DAY_MS)

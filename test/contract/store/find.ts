@@ -87,6 +87,16 @@ export function findCases({ things: docs, coded, counters, fresh }: StoreFixture
     })
   })
 
+  it('counts no further than it is told', async () => {
+    const group = fresh()
+    await docs().insert(things(group, 5, () => ({ data: { rank: 1 } })))
+    for (const filter of [{ group }, { group, 'data.rank': 1 }] satisfies Filter<Thing>[]) {
+      expect(await docs().count(filter, 3)).to.equal(3)
+      expect(await docs().count(filter, 5)).to.equal(5)
+      expect(await docs().count(filter, 6)).to.equal(5)
+    }
+  })
+
   it('throws for a filter with an undefined member', async () => {
     const careless = { group: undefined } as unknown as Filter<Thing>
     const calls = [

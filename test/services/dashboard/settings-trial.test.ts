@@ -4,9 +4,15 @@ import fc from 'fast-check'
 import { newId } from '../../../infra/ids.ts'
 import type { OtpAnswer } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
-import type { KeyKind } from '../../../machines/otp.ts'
-import { trySettings } from '../../../services/dashboard/settings-trial/trial.ts'
+import { isPaid } from '../../../machines/otp.charges.ts'
+import { isEnded } from '../../../machines/otp.queries.ts'
+import type { KeyKind, Otp } from '../../../machines/otp.ts'
+import { type TrialDeps, trySettings } from '../../../services/dashboard/settings-trial/trial.ts'
+import type { TrialInput } from '../../../services/dashboard/settings-trial/trial-input.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
+import { openAccount } from '../../../services/domain/money/batches.ts'
+import { priceId } from '../../../services/domain/money/documents.ts'
+import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
 import { providerContext, providerId } from '../../../services/domain/tenancy/documents.ts'
 import { resolveSettings, type SettingsInput } from '../../../services/domain/tenancy/settings.ts'
 import { codeOf } from '../../../services/domain/verifications/code.ts'
@@ -14,6 +20,7 @@ import { inFlight } from '../../../services/domain/verifications/encryption-cont
 import { eventually } from '../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
+import { reportStatus } from '../../support/sent-otp.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 
@@ -21,6 +28,7 @@ type Step =
   | { do: 'send'; to: string; kind: KeyKind; ip: string | null }
   | { do: 'resend'; nth: number; kind: KeyKind; channel: Channel | null }
   | { do: 'verify'; nth: number }
+  | { do: 'fail'; nth: number }
   | { do: 'wait'; ms: number }
 
 const RECIPIENTS = [
@@ -33,6 +41,15 @@ const RECIPIENTS = [
 ]
 const ADDRESSES = [null, '8.8.8.8', '8.8.4.4', '2a00:1450:4001:800::1', '2a00:1450:4001:801::1']
 
+const PRICES: readonly [Channel, number][] = [
+  ['sms', 60],
+  ['whatsapp', 40],
+  ['email', 10],
+]
+const priced = (channel: Channel) => ({ _id: priceId(channel, '*'), channel, country: '*' })
+/** What is paid for a verification, refunds deducted. */
+const kept = ({ deliveries }: Otp): number => deliveries.filter(isPaid).reduce((sum, { micros }) => sum + micros, 0)
+
 const kind = fc.constantFrom<KeyKind>('server', 'publishable')
 const send = fc.record({
   do: fc.constant('send' as const),
@@ -40,7 +57,11 @@ const send = fc.record({
   kind,
   ip: fc.constantFrom(...ADDRESSES),
 })
-const wait = fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(10_000, 31_000, 200_000, 700_000) })
+const HALF_A_DAY_MS = 12 * 3_600_000
+const wait = fc.record({
+  do: fc.constant('wait' as const),
+  ms: fc.constantFrom(10_000, 31_000, 200_000, 700_000, HALF_A_DAY_MS),
+})
 const nth = fc.nat({ max: 9 })
 const resend = fc.record({
   do: fc.constant('resend' as const),
@@ -49,8 +70,12 @@ const resend = fc.record({
   channel: fc.constantFrom<Channel | null>(null, null, 'sms', 'whatsapp'),
 })
 const verify = fc.record({ do: fc.constant('verify' as const), nth })
+const fail = fc.record({ do: fc.constant('fail' as const), nth })
 const steps = fc.array(
-  fc.oneof({ weight: 6, arbitrary: send }, { weight: 3, arbitrary: resend }, verify, { weight: 2, arbitrary: wait }),
+  fc.oneof({ weight: 6, arbitrary: send }, { weight: 3, arbitrary: resend }, verify, fail, {
+    weight: 2,
+    arbitrary: wait,
+  }),
   { minLength: 10, maxLength: 40 },
 )
 const sendsOnly = fc.array(fc.oneof({ weight: 6, arbitrary: send }, wait), { minLength: 10, maxLength: 40 })
@@ -74,6 +99,7 @@ const settings: fc.Arbitrary<SettingsInput> = fc.record({
   resend_cooldown_seconds: fc.constantFrom([30], [0], [30, 60]),
   send_attempts: fc.integer({ min: 1, max: 4 }),
   fraud_guard: fc.record({ mode: fc.constantFrom('off' as const, 'record' as const, 'on' as const) }),
+  spend_caps: fc.constantFrom<Record<string, number>>({}, { '*': 250 }, { US: 120, '*': 1_000 }),
   publishable_send: fc.constant(true),
   publishable_challenge: fc.constant('off' as const),
 })
@@ -86,6 +112,9 @@ onEmbeddedStore('a replay of past calls', fresh => {
   beforeEach(async () => {
     store = await fresh()
     actor = await startOtpActor(store, keyring)
+    const account = openAccount('cmp_a', 1_000_000, actor.clock.now())
+    await store.docs('companies').insert([{ _id: 'cmp_a', name: 'A', ...account, created_at: 0, rev: 1 }])
+    await store.docs('prices').insert(PRICES.map(([channel, micros]) => ({ ...priced(channel), micros })))
   })
   afterEach(() => actor.close())
 
@@ -102,6 +131,30 @@ onEmbeddedStore('a replay of past calls', fresh => {
       }),
     )
     return app_id
+  }
+
+  const storedOtp = async (otp_id: string) => {
+    const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
+    return (doc as NonNullable<typeof doc>).context
+  }
+  const balance = async () => (await store.docs('companies').get(['cmp_a'])).get('cmp_a')?.balance ?? 0
+
+  /** Resolves when the prices that it gives back, or charges again, are booked. */
+  async function settle(otp_id: string, change: () => Promise<unknown>, isSeen: (otp: Otp) => boolean): Promise<void> {
+    const [moneyBefore, before] = [await balance(), kept(await storedOtp(otp_id))]
+    await change()
+    const after = await eventually(async () => {
+      const otp = await storedOtp(otp_id)
+      expect(isSeen(otp)).to.equal(true)
+      return kept(otp)
+    })
+    await eventually(async () => expect(await balance()).to.equal(moneyBefore + before - after))
+  }
+
+  async function failLatest(otp_id: string): Promise<void> {
+    const { delivery_id = '' } = (await storedOtp(otp_id)).deliveries.at(-1) ?? {}
+    const isSeen = ({ deliveries }: Otp) => deliveries.some(one => one.delivery_id === delivery_id && isEnded(one))
+    await settle(otp_id, () => reportStatus(actor, { otp_id, delivery_id }, 'failed'), isSeen)
   }
 
   /** Answers how many calls were made, and how many of them accepted. */
@@ -130,11 +183,15 @@ onEmbeddedStore('a replay of past calls', fresh => {
         const otp_id = started[step.nth % started.length] as string
         if (step.do === 'resend')
           answers.push(await ask({ type: 'otp.resend', by: by(step.kind), otp_id, channel: step.channel }))
+        else if (step.do === 'fail') await failLatest(otp_id)
         else {
-          const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
-          const code = codeOf(keyring, (doc as NonNullable<typeof doc>).context)
-          const sealed_code = keyring.seal(code, inFlight.code)
-          await ask({ type: 'otp.verify', by: by('publishable'), otp_id, sealed_code })
+          const sealed_code = keyring.seal(codeOf(keyring, await storedOtp(otp_id)), inFlight.code)
+          const call = { type: 'otp.verify' as const, by: by('publishable'), otp_id, sealed_code }
+          await settle(
+            otp_id,
+            () => ask(call),
+            () => true,
+          )
         }
       }
     }
@@ -146,10 +203,25 @@ onEmbeddedStore('a replay of past calls', fresh => {
     return { calls: answers.length, accepted }
   }
 
-  const replay = (app_id: string, since: number, saved: SettingsInput, tried: SettingsInput) =>
+  const replay = (
+    app_id: string,
+    since: number,
+    saved: SettingsInput,
+    tried: SettingsInput,
+    { deps = {}, ...input }: { deps?: Partial<TrialDeps> } & Partial<TrialInput> = {},
+  ) =>
     trySettings(
-      { store, keyring },
-      { app_id, saved: resolveSettings(saved), tried: resolveSettings(tried), since, until: actor.clock.now() + 1 },
+      { store, keyring, ...deps },
+      {
+        app_id,
+        saved: resolveSettings(saved),
+        tried: resolveSettings(tried),
+        since,
+        until: actor.clock.now() + 1,
+        now: actor.clock.now() + 1,
+        app_created_at: since,
+        ...input,
+      },
     )
 
   it('has the fraud guard of the time, and shows what it would let through if it were off', async () => {
@@ -166,6 +238,77 @@ onEmbeddedStore('a replay of past calls', fresh => {
     expect(off.no_longer_refused).to.deep.equal([
       { type: 'RateLimitExceededError', scope: 'fraud_guard', country: 'US', count: 2 },
     ])
+  })
+
+  it('knows a number whose verifications are indexed with two data keys', async () => {
+    const saved: SettingsInput = { limits: { recipient: [{ max: 2, seconds: 600 }] } }
+    const since = actor.clock.now()
+    const app_id = await createApp(saved)
+    const call = { do: 'send', to: '+14155550001', kind: 'server', ip: null } as const
+    expect(await perform(app_id, [call, call, call])).to.deep.equal({ calls: 3, accepted: 2 })
+    // As while data keys rotate: the first one is not indexed again yet.
+    const [first] = await store.docs('otps').find({ app_id, _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 1 })
+    await store.docs('otps').modify({ _id: first?._id ?? '' }, { $set: { 'context.recipient.index': 'former' } })
+    const rotating = { ...keyring, keyIds: ['new', 'former'] }
+    const { not_judged } = await replay(app_id, since, saved, saved, { deps: { keyring: rotating } })
+    expect(not_judged).to.deep.equal([])
+  })
+
+  describe('says', () => {
+    const call = (to: string): Step => ({ do: 'send', to, kind: 'server', ip: null })
+    const HOUR_MS = 3_600_000
+    const DAY_MS = 24 * HOUR_MS
+    const reasons = ({ not_judged }: Awaited<ReturnType<typeof replay>>) =>
+      not_judged.map(({ reason, count }) => ({ reason, count }))
+
+    it('how many verifications are not kept', async () => {
+      const since = actor.clock.now()
+      const app_id = await createApp({})
+      await perform(app_id, RECIPIENTS.map(call))
+      await actor.clock.advance(HOUR_MS)
+      expect(reasons(await replay(app_id, since, {}, {}))).to.deep.equal([])
+      const erased = await store.docs('otps').find({ app_id, _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 2 })
+      await eraseVerifications(store, erased)
+      const after = await replay(app_id, since, {}, {})
+      expect(after.sends).to.equal(RECIPIENTS.length - 2)
+      expect(reasons(after)).to.deep.equal([{ reason: 'not_kept', count: 2 }])
+    })
+
+    it('which sends the guard would judge without most of its week', async () => {
+      const saved: SettingsInput = { fraud_guard: { mode: 'on' } }
+      const since = actor.clock.now()
+      const app_id = await createApp(saved)
+      // One on each of eight days.
+      await perform(
+        app_id,
+        Array.from({ length: 8 }, () => [call('+14155550001'), { do: 'wait', ms: DAY_MS } as const]).flat(),
+      )
+      const old = { app_created_at: since - 30 * DAY_MS }
+      // Tallies keep seven days, and the day before `since` is read: the first three days lack more than three of seven.
+      const withoutPast = [{ reason: 'guard_without_past', count: 3 }]
+      expect(reasons(await replay(app_id, since, saved, saved, old))).to.deep.equal(withoutPast)
+      expect(reasons(await replay(app_id, since, saved, saved)), 'a new app has no past').to.deep.equal([])
+      const off: SettingsInput = { fraud_guard: { mode: 'record' } }
+      expect(reasons(await replay(app_id, since, off, off, old)), 'it refuses nothing').to.deep.equal([])
+      const lately = actor.clock.now() - DAY_MS
+      expect(reasons(await replay(app_id, lately, saved, saved, old)), 'of a day').to.deep.equal([])
+    })
+
+    it('that there is too much traffic, and whether a shorter time would help', async () => {
+      const app_id = await createApp({})
+      await perform(app_id, RECIPIENTS.map(call))
+      const since = actor.clock.now()
+      await perform(app_id, RECIPIENTS.map(call))
+      const told = async (maxCalls: number) => {
+        const failure = await replay(app_id, since, {}, {}, { deps: { maxCalls } }).catch(error => error)
+        return failure.extras?.members.errors[0]
+      }
+      expect(await told(2 * RECIPIENTS.length)).to.equal(undefined)
+      const [shorter, quieter] = [await told(RECIPIENTS.length), await told(RECIPIENTS.length - 1)]
+      expect(shorter).to.include({ path: 'since' })
+      expect(shorter.message).to.match(/^begins a time with too much traffic: more than 6 .*\. Try a shorter time$/)
+      expect(quieter.message).to.match(/^has too much traffic before it: more than 5 .*: try one with less traffic$/)
+    })
   })
 
   it('with unchanged settings differs in nothing, and reproduces every call', async function () {

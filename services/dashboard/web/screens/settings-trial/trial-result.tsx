@@ -92,7 +92,7 @@ export function TrialResult({ trial }: { trial: Trial }) {
           <ul class="trial-not-judged">
             {not_judged.map(({ reason, count, detail }) => (
               <li key={reason}>
-                <strong>{formatCount(count)}</strong> {detail}
+                <strong>{countOf(count, 'call')}.</strong> {detail}
               </li>
             ))}
           </ul>

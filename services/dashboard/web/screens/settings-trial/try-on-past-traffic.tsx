@@ -59,22 +59,7 @@ function TrialDialog({ draft: { patch }, onClose }: { draft: SettingsDraft; onCl
       </p>
       <Segments label="The last" value={period} options={OPTIONS} onChange={value => setPeriod(value)} />
       {trial.problem && <ProblemNotice problem={trial.problem} />}
-      {trial.problem && <FieldProblems problem={trial.problem} />}
       {trial.data ? <TrialResult trial={trial.data} /> : trial.loading && <Loading what="past traffic" />}
     </Dialog>
-  )
-}
-
-/** The fields may be behind the dialog. */
-function FieldProblems({ problem }: { problem: { fields: ReadonlyMap<string, string> } }) {
-  if (problem.fields.size === 0) return null
-  return (
-    <ul>
-      {[...problem.fields].map(([path, message]) => (
-        <li key={path}>
-          <code>{path}</code> {message}
-        </li>
-      ))}
-    </ul>
   )
 }

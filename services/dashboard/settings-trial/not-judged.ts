@@ -1,0 +1,116 @@
+// What a trial of settings cannot know. In: the documents that are read, and the statistics of the time, which count also what is not kept.
+// Out: reasons with their counts.
+import { DAY_MS, HOUR_MS } from '../../../infra/time.ts'
+import { TALLY_DAYS } from '../../../machines/fraud.tally.ts'
+import { isMessage } from '../../../machines/otp.queries.ts'
+import type { Otp } from '../../../machines/otp.ts'
+import type { PastSend } from '../../../machines/replay.calls.ts'
+import type { AppSettings } from '../../../machines/settings.ts'
+import type { CountersignStore } from '../../domain/collections.ts'
+import type { RefusalDoc } from '../../domain/refusals/documents.ts'
+import { hourOf, startOf } from '../../domain/stats/contribution.ts'
+import { addStoredCells, countOf, newCell } from '../../domain/stats/counts.ts'
+import { hourId } from '../../domain/stats/documents.ts'
+import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import { NOT_JUDGED, type NotJudgedReason, type SettingsTrialAnswer } from './schemas.ts'
+import type { TrialInput } from './trial-input.ts'
+
+export interface Reasons {
+  add(reason: NotJudgedReason, count?: number): void
+  list(): SettingsTrialAnswer['not_judged']
+}
+
+export function createReasons(): Reasons {
+  const counts = new Map<NotJudgedReason, number>()
+  return {
+    add(reason, count = 1) {
+      if (count > 0) counts.set(reason, (counts.get(reason) ?? 0) + count)
+    },
+    list: () => [...counts].map(([reason, count]) => ({ reason, count, detail: NOT_JUDGED[reason] })),
+  }
+}
+
+/** What a verification shows of rules that are not played. */
+export function watchUnplayedRules({ saved, tried }: TrialInput, { add }: Reasons): (otp: Otp) => void {
+  const differs = (of: (settings: AppSettings) => unknown): boolean =>
+    JSON.stringify(of(saved)) !== JSON.stringify(of(tried))
+  const guessesDiffer = differs(({ verify_attempts, limits }) => [verify_attempts, limits.recipient_verify])
+  const ordersDiffer = differs(({ routing }) => [routing.providers, routing.worth_micros])
+  const challengesDiffer = differs(({ publishable_challenge }) => publishable_challenge)
+  const originsDiffer = differs(({ allowed_origins }) => allowed_origins)
+  return otp => {
+    if (ordersDiffer) add('provider_order')
+    if (challengesDiffer && otp.started_by.kind === 'publishable') add('challenges')
+    if (originsDiffer && otp.started_by.kind === 'publishable') add('origins')
+    if (otp.link !== null && otp.sends > 1) add('link_resends')
+    if (guessesDiffer && otp.wrong_codes > 0) add('guesses')
+    if (saved.auto_fallback !== tried.auto_fallback && otp.deliveries.some(({ status }) => status === 'failed'))
+      add('auto_fallback')
+    if (saved.reuse_pending !== tried.reuse_pending && otp.started_by.kind === 'server') add('reuse_pending')
+  }
+}
+
+/** With more than this missing, the median day of the guard's week may be another one. */
+const MAX_MISSING_DAYS = Math.floor(TALLY_DAYS / 2)
+
+/** The guard compares a send with the week before it. Of that week it knows the days that its tallies still have, and those that are read.
+ *  `readFrom`: where reading begins. */
+export function watchGuardPast(
+  { app_created_at, now }: TrialInput,
+  { add }: Reasons,
+  { readFrom, hasAllTallies }: { readFrom: number; hasAllTallies: boolean },
+): (send: PastSend) => void {
+  const dayOf = (at: number): number => Math.floor(at / DAY_MS)
+  const firstKnownDay = Math.min(dayOf(readFrom), dayOf(now) - TALLY_DAYS)
+  // Before the app existed there is nothing to know.
+  const missingDays = (at: number): number => firstKnownDay - Math.max(dayOf(at) - TALLY_DAYS, dayOf(app_created_at))
+  return ({ at, recipient }) => {
+    if (recipient.kind !== 'phone') return
+    if (!hasAllTallies || missingDays(at) > MAX_MISSING_DAYS) add('guard_without_past')
+  }
+}
+
+export interface RecordedCalls {
+  onOtp(doc: OtpDoc): void
+  onRefusal(doc: RefusalDoc): void
+  /** Says how many calls the statistics count that are not on record. */
+  compare(store: Pick<CountersignStore, 'docs'>, reasons: Reasons): Promise<void>
+}
+
+/** Counts what is on record of the whole hours of the time: statistics count by the hour, what is not kept too. */
+export function watchRecorded({ app_id, since, until }: TrialInput): RecordedCalls {
+  const [from, to] = [hourOf(since + HOUR_MS - 1), hourOf(until)]
+  const recorded = { started: 0, refused: 0 }
+  const isInWholeHour = (at: number): boolean => at >= from && at < to
+
+  async function readStatistics({
+    docs,
+  }: Pick<CountersignStore, 'docs'>): Promise<{ started: number; refused: number }> {
+    const hours = await docs('stats_hours').find(
+      { _id: { $gte: hourId(app_id, 'live', from), $lt: hourId(app_id, 'live', to) } },
+      { sort: { _id: 1 }, limit: (to - from) / HOUR_MS },
+    )
+    const all = newCell()
+    for (const { by } of hours) addStoredCells(by.channel, () => all)
+    const refused = hours.flatMap(hour => Object.values(hour.refused)).reduce((sum, count) => sum + count, 0)
+    return { started: countOf(all, 'started'), refused }
+  }
+
+  return {
+    onOtp(doc) {
+      if (!isMessage(doc.context) && isInWholeHour(startOf(doc))) recorded.started += 1
+    },
+    onRefusal(doc) {
+      if (isCountedRefusal(doc) && isInWholeHour(doc.at)) recorded.refused += 1
+    },
+    async compare(store, reasons) {
+      if (from >= to) return
+      const counted = await readStatistics(store)
+      reasons.add('not_kept', counted.started - recorded.started)
+      reasons.add('unrecorded_refusals', counted.refused - recorded.refused)
+    },
+  }
+}
+
+const isCountedRefusal = ({ type, recipient, judged }: RefusalDoc): boolean =>
+  recipient !== undefined && type !== 'ChallengeRequiredError' && (judged === undefined || judged.call === 'send')

@@ -1,0 +1,89 @@
+// Unsaved changes are tried on past traffic, in a real browser, on each screen that has the button.
+import { expect } from 'chai'
+import type { Locator, Page } from 'playwright-core'
+import { addressIn } from '../../services/dashboard/screens.ts'
+import { describeInBrowserOnce, expectAccessible, LOOKS, SIZES } from '../support/browser.ts'
+import { createSampleCompany, SAMPLE_BOOTSTRAP, SAMPLE_ENV } from '../support/sample-company.ts'
+
+const tryButton = (page: Page): Locator => page.getByRole('button', { name: 'Try on past traffic' })
+const dialogOf = (page: Page): Locator => page.getByRole('dialog', { name: 'Try on past traffic' })
+const row = (dialog: Locator, table: string): Locator =>
+  dialog.getByRole('table', { name: table }).getByRole('row').nth(1)
+
+/** The sample has two live sends of the last hours, both by SMS to the United States. */
+const CHANGES: readonly { screen: string; change(page: Page): Promise<void>; refused: string[] | null }[] = [
+  {
+    screen: '/limits',
+    async change(page) {
+      await page.getByLabel('Block a country').fill('United States')
+      await page.keyboard.press('Enter')
+    },
+    refused: ['Country blocked', 'United States', '2'],
+  },
+  {
+    screen: '/routing',
+    change: page => page.getByRole('switch', { name: 'SMS' }).click(),
+    refused: ['No channel', 'United States', '2'],
+  },
+  {
+    screen: '/settings',
+    change: page => page.getByRole('switch', { name: 'Publishable keys may send in live mode' }).click(),
+    refused: null,
+  },
+]
+
+describeInBrowserOnce('unsaved changes tried on past traffic', (open, start) => {
+  for (const { theme, size } of LOOKS)
+    it(`show what they would have done, and open the verifications, ${theme}, on a ${size}`, async function () {
+      this.timeout(180_000)
+      const countersign = await start({ env: SAMPLE_ENV, bootstrap: SAMPLE_BOOTSTRAP })
+      const sample = await createSampleCompany(countersign)
+      try {
+        const { page, admin } = await open.operator(countersign, { theme, size })
+        const before = (await admin('GET', `/apps/${sample.app}`)).body.settings
+        for (const { screen, change, refused } of CHANGES) {
+          await page.goto(addressIn({ app_id: sample.app, company_id: sample.company }, screen))
+          await change(page)
+          await tryButton(page).click()
+          const dialog = dialogOf(page)
+          if (refused === null)
+            await dialog.getByText('No send of this time would have been decided otherwise.').waitFor()
+          else {
+            await row(dialog, 'Would be refused').waitFor()
+            const cells = await row(dialog, 'Would be refused').getByRole('cell').allInnerTexts()
+            expect(cells).to.deep.equal(refused)
+          }
+          await expectAccessible(page)
+          const width = await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)
+          expect(width).to.be.at.most(SIZES[size].width)
+          if (refused !== null) {
+            const opened = page.waitForEvent('popup')
+            await dialog
+              .getByRole('link', { name: /^Show the verification of/ })
+              .first()
+              .click()
+            const popup = await opened
+            await popup.getByRole('heading', { level: 1, name: 'Verification' }).waitFor()
+            await popup.close()
+          }
+          await page.keyboard.press('Escape')
+          await dialog.waitFor({ state: 'detached' })
+          expect(await tryButton(page).evaluate(button => button === button.ownerDocument.activeElement)).to.equal(true)
+          await page.getByRole('region', { name: 'Unsaved changes' }).waitFor()
+        }
+        expect((await admin('GET', `/apps/${sample.app}`)).body.settings).to.deep.equal(before)
+      } finally {
+        await sample.close()
+      }
+    })
+
+  it('say once what is wrong with them', async () => {
+    const { page } = await open.operator(await start())
+    await page.goto('/settings')
+    await page.getByLabel('Digits of a code').fill('40')
+    await tryButton(page).click()
+    const dialog = dialogOf(page)
+    await dialog.getByRole('alert').waitFor()
+    expect((await dialog.innerText()).match(/code\.length/g)).to.have.length(1)
+  })
+})
