@@ -82,6 +82,9 @@ export function addRoute(cells: Cells, { route, delivered, approved, step }: Rou
   if (step !== null) addApproval(cell, step, by)
 }
 
-/** Whether a later verification of the recipient is left out: it weighs once an hour. */
+/** A recipient weighs once in this time. */
+export const RECIPIENT_WEIGHS_ONCE_MS = HOUR_MS
+
+/** Whether a later verification of the recipient is left out. */
 export const isRepeated = (lastAt: number | undefined, now: number): boolean =>
-  lastAt !== undefined && now - lastAt < HOUR_MS
+  lastAt !== undefined && now - lastAt < RECIPIENT_WEIGHS_ONCE_MS
