@@ -131,6 +131,25 @@ describeLiveFlow('routes that learn', live => {
     const { type, payload } = JSON.parse(String(receiver.received[0]?.body))
     expect([type, payload.subject, payload.app_id]).to.deep.equal(['ops.provider_silent', 'main', shop.app])
 
+    // Nobody can tell yet whether it is the provider or the shop's page, so the other gets half, and its codes are entered.
+    await live.advance(CACHE_TTL_MS)
+    const firsts: (string | undefined)[] = []
+    while (!firsts.includes('main') || firsts.filter(name => name === 'spare').length < 4) {
+      const [otp_id = ''] = await send(shop, 1)
+      const [delivery] = await deliveriesOf([otp_id])
+      firsts.push(delivery?.provider)
+      expect(delivery?.because).to.include({ rule: delivery?.provider === 'spare' ? 'spared' : 'probe', share: 0.5 })
+      const code = codeIn(shop.gateways.spare.messages.at(-1)?.requestBody.text)
+      if (delivery?.provider === 'spare')
+        expect((await shop.server.verify(otp_id, code)).body.status).to.equal('approved')
+    }
+    await judge()
+    await live.eventually(async () => {
+      const share = (await rows(shop))[1]?.share
+      if (share !== 0.98) await live.advance(1_000)
+      expect(share).to.equal(0.98)
+    })
+
     await live.advance(CACHE_TTL_MS)
     const spared = await deliveriesOf(await send(shop, 8))
     const bySpare = spared.filter(one => one?.provider === 'spare')
@@ -143,9 +162,9 @@ describeLiveFlow('routes that learn', live => {
 
     // Where there is no other, it is called all the same.
     await pause(shop, 'spare', true)
-    const [before] = messages(shop)
+    const [before, others] = messages(shop)
     for (let nth = 0; nth < 4; nth += 1) await sendAndVerify(shop, 'main')
-    expect(messages(shop)).to.deep.equal([before + 4, bySpare.length])
+    expect(messages(shop)).to.deep.equal([before + 4, others])
     await judge()
     await waitForStates(shop, 'main ok', 'spare paused')
     await live.eventually(() => expect(linesOf(shop, 'provider.recovered')).to.deep.equal(['main US']))
@@ -154,6 +173,41 @@ describeLiveFlow('routes that learn', live => {
     expect(listed?.provider).to.equal('main')
     expect(listed).to.not.have.property('because')
     expect(receiver.received, 'told once').to.have.length(1)
+  })
+
+  it('blame no provider while no code of any is entered, nor one whose codes are entered wrong', async () => {
+    const shop = await open()
+    await addPast(shop, { main: 9, spare: 9 })
+    // Of each the same number, by turns.
+    for (const [paused, free] of [
+      ['spare', 'main'],
+      ['main', 'spare'],
+    ] as const) {
+      await pause(shop, paused, true)
+      await send(shop, 20)
+      expect(shop.gateways[free].messages).to.have.length(20)
+      await pause(shop, paused, false)
+    }
+    await judge()
+    await waitForMessages(shop, 500)
+    expect(await states(shop)).to.deep.equal(['main ok', 'spare ok'])
+    for (const otp_id of await send(shop, 20)) {
+      const { body } = await shop.server.verify(otp_id, 'wrong!')
+      expect(body.matched ?? false, JSON.stringify(body)).to.equal(false)
+    }
+    await judge()
+    await waitForMessages(shop, 520)
+    expect(await states(shop)).to.deep.equal(['main ok', 'spare ok'])
+    expect(linesOf(shop, 'provider.silent')).to.deep.equal([])
+  })
+
+  it('leave out a recipient who comes again, also where no limit counts recipients', async () => {
+    const limits = { ...LIMITS, recipient: [], recipient_messages: [] }
+    const shop = await open({ limits })
+    const to = freshNumber()
+    const ids = [...(await send(shop, 1, to)), ...(await send(shop, 1, to)), ...(await send(shop, 1))]
+    const found = await live.countersign.engines.store.docs('otps').get(ids)
+    expect(ids.map(id => found.get(id)?.context.unlearned ?? false)).to.deep.equal([false, true, false])
   })
 
   it('have the better provider first where the app wants it, and never one that is paused', async () => {
