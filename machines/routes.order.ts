@@ -36,14 +36,14 @@ const MIN_MESSAGES = 50
 const MIN_SHARE = 0.02
 /** All providers but the best get no more than this together. */
 const MAX_EXPLORED = 0.2
-/** Silent providers keep this share together while nobody knows whether the others do better. */
+/** Silent providers keep this share together while it is not known whether the others do better. */
 const UNSURE_SHARE = 0.5
 /** A suggestion needs this much certainty, and this much gain. */
 const SUGGEST_CHANCE = 0.95
 const SUGGEST_GAIN = 0.01
 
 export const isSilent = ({ fact }: RouteOption): boolean => fact !== null && fact.silence.since !== null
-/** Where codes of the others are not entered either, there is nobody to stand behind. */
+/** Where codes of the others are not entered either, it stands behind none of them. */
 const standsBehind = (option: RouteOption): boolean => isSilent(option) && option.fact?.silence.others !== 'silent'
 const isUnsure = ({ fact }: RouteOption): boolean => fact?.silence.others === 'unknown'
 const messagesOf = (options: readonly RouteOption[]): number =>
@@ -64,7 +64,7 @@ export function sharesOf(options: readonly RouteOption[], rule: RouteRule, prior
   const unsure = behind.filter(isUnsure).length
   for (const option of behind) shares.set(option, isUnsure(option) ? UNSURE_SHARE / unsure : floor)
   if (learns) explore(values, first, { floor, most: MAX_EXPLORED - floor * behind.length }, shares)
-  // Nobody knows whether the others do better, and somebody must try.
+  // A change is noticed only if the others get some messages.
   else if (first && isSilent(first.option) && inFront.length > 0)
     for (const option of usable) if (option !== first.option) shares.set(option, floor)
   const given = [...shares.values()].reduce((sum, share) => sum + share, 0)

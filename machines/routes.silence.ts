@@ -7,7 +7,7 @@
 // of them are, so that silence is not noticed a slot later.
 //
 // A high score says that codes of the route are not entered, and not why. Where the codes of other providers are not entered either, it
-// is the app's own form. Where none of the others had messages, nobody can tell yet: the provider is called silent, and how the others do
+// is the app's own form. Where none of the others had messages, it cannot be told yet: the provider is called silent, and how the others do
 // with some of its messages decides (see routes.order.ts).
 import { HOUR_MS } from './durations.ts'
 import { APPROVED_BY_THEN, isEvidence, judgeDelayMs, judgedUntil } from './routes.judged.ts'
@@ -21,9 +21,9 @@ export const SILENT_SCORE = 20
 /** A silent provider has recovered once its score has fallen by this much: three entered codes in a row. */
 const RECOVERED_FALL = 7
 
-/** Anyone can send with a publishable key. So of the messages of devices whose codes nobody enters, an hour counts no more than so many
+/** Anyone can send with a publishable key. So of the messages of devices whose codes are not entered, an hour counts no more than so many
  *  times its usual messages, and one: a stranger is no faster than the app's own users are, whose codes are entered. */
-const DEVICES_MAX_MESSAGES = 2
+const DEVICES_MAX_MESSAGES = 1.5
 
 /** A slot of so many messages, of which at most this part was entered, is looked at every few seconds while it grows old. */
 const SUSPECT_MESSAGES = 10

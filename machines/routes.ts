@@ -63,7 +63,7 @@ export type Others = 'well' | 'silent' | 'unknown'
 
 /** Where the sequential test for silence stands. */
 export interface Silence {
-  /** Grows with messages whose code nobody enters, and falls with those whose code somebody does. */
+  /** Grows with messages whose codes are not entered, and falls with those whose codes are. */
   score: number
   /** Slots up to this time are in the score. */
   judged_until: number

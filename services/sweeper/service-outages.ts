@@ -3,7 +3,7 @@
 // starts finds in the store until when the service worked before.
 //
 // What counts is that a look fails or that a process is new, and not how long ago the last look was: a sweeper that is busy is no outage.
-// While no sweeper runs, nobody knows whether the service works, so that time is an outage too.
+// While no sweeper runs, it is not known whether the service works, so that time is an outage too.
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Outage } from '../../machines/routes.ts'

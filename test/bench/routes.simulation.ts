@@ -55,7 +55,7 @@ export interface Country {
   down?: readonly Stretch[]
   /** The app's form does not work: messages are sent, and no code can be entered. */
   brokenForm?: readonly Stretch[]
-  /** Messages of a stranger, whose codes nobody enters. */
+  /** Messages of a stranger, whose codes are not entered. */
   flood?: Stretch & { perHour: number }
   /** Of the keys that send; `server` unless it is given. */
   kind?: KeyKind

@@ -286,10 +286,10 @@ describe('messages of devices', () => {
 
   it('silence no provider whose codes for servers are entered', () => {
     const server = (approved: boolean) =>
-      history({ hours: usualDays(START, 0.8), slots: singles(START, times(360, approved)) })
-    expect(noticed(unheard('publishable', START, 15, 20), [server(true)])).to.equal(false)
-    expect(noticed(unheard('publishable', START, 15, 20), [server(false)])).to.equal(true)
-    expect(noticed(unheard('server', START, 15, 20), [{ ...server(true), kind: 'publishable' }])).to.equal(true)
+      history({ hours: usualDays(START, 0.8), slots: singles(START, times(1_000, approved)) })
+    expect(noticed(unheard('publishable', START, 30, 30), [server(true)])).to.equal(false)
+    expect(noticed(unheard('publishable', START, 30, 30), [server(false)])).to.equal(true)
+    expect(noticed(unheard('server', START, 30, 30), [{ ...server(true), kind: 'publishable' }])).to.equal(true)
   })
 })
 

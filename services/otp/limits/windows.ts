@@ -114,7 +114,7 @@ function rolledWindows(rules: readonly WindowRule[], now: number): Record<string
   return Object.fromEntries(windows)
 }
 
-/** When no window of these rules overlaps its buckets any more, and nobody asks when it was last counted. A counter is purged when that is
+/** When no window of these rules overlaps its buckets any more, and it is not asked for its last count. A counter is purged when that is
  *  so for all of its windows. */
 const purgeAt = ({ rules, tellsLast }: Pick<Limit, 'rules' | 'tellsLast'>, now: number): Date =>
   new Date(now + Math.max(tellsLast ? RECIPIENT_WEIGHS_ONCE_MS : 0, ...rules.map(rule => 2 * lengthOf(rule))))

@@ -13,13 +13,13 @@ import { hourWithAdded, newHour } from '../../../services/domain/stats/hours-and
 import { createRouteSweeps } from '../../../services/sweeper/routes.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
-import { onEmbeddedStore } from '../../support/stores.ts'
+import { eachStore } from '../../support/stores.ts'
 
 const T0 = Date.UTC(2030, 0, 10, 12)
 const ROUTE = 'server sms GB main'
 const LOOK_MS = 2_000
 
-onEmbeddedStore('facts about routes', fresh => {
+eachStore('facts about routes', fresh => {
   let store: CountersignStore
   let clock: TestClock
   const { log, lines } = createCapturedLog()
@@ -37,11 +37,13 @@ onEmbeddedStore('facts about routes', fresh => {
     messages: number
     approved: number
     seconds?: number
+    route?: string
   }
   /** Adds counts as an OTP actor stores them: to the hour, and to slots if they are recent. */
-  async function add({ app = 'app_1', at = clock.now(), messages, approved, seconds = 20 }: Counted): Promise<void> {
+  async function add(counted: Counted): Promise<void> {
+    const { app = 'app_1', at = clock.now(), messages, approved, seconds = 20, route = ROUTE } = counted
     const tally = newTally()
-    const cell = cellOf(tally.routes, ROUTE)
+    const cell = cellOf(tally.routes, route)
     addCount(cell, 'sent', messages)
     addCount(cell, 'approved', approved)
     if (approved > 0) addApproval(cell, approvalStep(seconds * 1_000), approved)
@@ -57,15 +59,15 @@ onEmbeddedStore('facts about routes', fresh => {
     const doc = (await store.docs('route_slots').get([id])).get(id)
     const slots = decodeSlots(doc?.slots ?? '', start)
     const slot = at - (at % 10_000)
-    const before = slots.get(ROUTE)?.get(slot) ?? { start: slot, messages: 0, tried: 0, approved: 0 }
-    const ofRoute = slots.get(ROUTE) ?? new Map()
+    const before = slots.get(route)?.get(slot) ?? { start: slot, messages: 0, tried: 0, approved: 0 }
+    const ofRoute = slots.get(route) ?? new Map()
     ofRoute.set(slot, {
       start: slot,
       messages: before.messages + messages,
       tried: before.tried + approved,
       approved: before.approved + approved,
     })
-    slots.set(ROUTE, ofRoute)
+    slots.set(route, ofRoute)
     const update = { $set: { slots: encodeSlots(slots, start), changed_at: clock.now() } }
     if (doc) await store.docs('route_slots').change([{ _id: id, rev: doc.rev, update }])
     else await store.docs('route_slots').insert([newSlotsDoc(app, start, slots, clock.now())])
@@ -80,8 +82,9 @@ onEmbeddedStore('facts about routes', fresh => {
   const factsOf = async (app = 'app_1') => (await store.docs('route_facts').get([app])).get(app)
   const factOf = async (app = 'app_1') => (await factsOf(app))?.facts[0] as RouteFact
   /** A week in which eight of ten were approved. */
-  const addUsual = async (app = 'app_1') => {
-    for (let hour = 3; hour < 24 * 7; hour += 4) await add({ app, at: T0 - hour * HOUR_MS, messages: 10, approved: 8 })
+  const addUsual = async (app = 'app_1', route = ROUTE) => {
+    for (let hour = 3; hour < 24 * 7; hour += 4)
+      await add({ app, route, at: T0 - hour * HOUR_MS, messages: 10, approved: 8 })
   }
   /** Counts the documents that are read of each collection. */
   function countReads(): { counted: CountersignStore; reads: Record<string, number> } {
@@ -196,7 +199,7 @@ onEmbeddedStore('facts about routes', fresh => {
     expect(await factsOf('app_late')).to.include({ _id: 'app_late' })
   })
 
-  /** Messages whose codes nobody enters, and looks. */
+  /** Messages whose codes are not entered, and looks. */
   async function sendUnheard(count: number, sweep: (ms: number) => Promise<void>): Promise<void> {
     for (let nth = 0; nth < count; nth += 1) {
       await add({ messages: 1, approved: 0 })
@@ -218,6 +221,25 @@ onEmbeddedStore('facts about routes', fresh => {
     expect((await factOf()).silence).to.include({ score: 0, since: null })
     await sendUnheard(40, sweep)
     expect((await factOf()).silence.since).to.be.a('number')
+  })
+
+  it('blame no provider for a broken form of the app, and notice one that is silent when the form works', async () => {
+    const OTHER = 'server email ? mailer'
+    await addUsual()
+    await addUsual('app_1', OTHER)
+    const sweep = newSweep()
+    const sendBoth = async (count: number, approvedOfOther: number) => {
+      for (let nth = 0; nth < count; nth += 1) {
+        await add({ route: OTHER, messages: 1, approved: approvedOfOther })
+        await add({ messages: 1, approved: 0 })
+        await sweep(10_000)
+      }
+    }
+    await sendBoth(60, 0)
+    for (const { silence } of (await factsOf())?.facts ?? []) expect(silence.since).to.equal(null)
+    await sendBoth(30, 1)
+    const found = (await factsOf())?.facts.map(({ provider, silence }) => [provider, silence.since !== null])
+    expect(Object.fromEntries(found ?? [])).to.deep.equal({ main: true, mailer: false })
   })
 
   it('blame no provider for the time before the process started', async () => {
