@@ -22,7 +22,7 @@ export const SILENT_SCORE = 20
 const RECOVERED_FALL = 7
 
 /** Anyone can send with a publishable key. So of the messages of devices whose codes are not entered, an hour counts no more than so many
- *  times its usual messages, and one: a stranger is no faster than the app's own users are, whose codes are entered. */
+ *  times its usual messages, evenly, and one: a stranger is no faster than the app's own users are, whose codes are entered. */
 const DEVICES_MAX_MESSAGES = 1.5
 
 /** A slot of so many messages, of which at most this part was entered, is looked at every few seconds while it grows old. */
@@ -117,7 +117,8 @@ function createTest(history: RouteHistory, app: RoutesOfApp): (before: Silence, 
     const misses = slot.messages - triedIn(slot)
     if (history.kind === 'server') return misses
     const hour = Math.floor(slot.start / HOUR_MS) * HOUR_MS
-    let left = 1 + DEVICES_MAX_MESSAGES * usual.messagesAt(slot.start)
+    const passed = (slot.start + ROUTE_SLOT_MS - hour) / HOUR_MS
+    let left = 1 + DEVICES_MAX_MESSAGES * usual.messagesAt(slot.start) * passed
     for (const one of history.slots)
       if (one.start >= hour && one.start < slot.start) left -= one.messages - triedIn(one)
     return Math.min(misses, Math.max(0, left))

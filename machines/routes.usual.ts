@@ -23,6 +23,8 @@ const MIN_APPROVED = 5
 /** The same hours of a week ago, in which people may approve less: nights, weekends. */
 const SAME_HOURS_MS = 3 * HOUR_MS
 const SAME_HOURS_WEIGHT = 20
+/** With so many messages the very hour of a week ago is looked at too: a weekend begins at once. */
+const SAME_HOUR_MIN_MESSAGES = 100
 /** They lower the usual to half at most, because they may have been an outage themselves. */
 const SAME_HOURS_MIN = 0.5
 /** How many messages an hour has is taken from this many days, the hour before and the hour after. */
@@ -51,13 +53,15 @@ function conversionBefore(hours: readonly RouteCounts[], hour: number): number |
   const rate = approved / (messages + 1)
   const careful = rate - Math.sqrt((rate * (1 - rate)) / messages)
   const weekAgo = hour - WEEK_MS
-  const same = decayed(hours, {
-    from: weekAgo - SAME_HOURS_MS,
-    until: weekAgo + SAME_HOURS_MS,
-    now: hour,
-    halfLifeMs: Number.POSITIVE_INFINITY,
-  })
-  const ofSameHours = (same.approved + SAME_HOURS_WEIGHT * rate) / (same.messages + SAME_HOURS_WEIGHT)
+  const within = (from: number, until: number) =>
+    decayed(hours, { from, until, now: hour, halfLifeMs: Number.POSITIVE_INFINITY })
+  const rateIn = (same: { messages: number; approved: number }): number =>
+    (same.approved + SAME_HOURS_WEIGHT * rate) / (same.messages + SAME_HOURS_WEIGHT)
+  const sameHour = within(weekAgo, weekAgo + HOUR_MS)
+  const ofSameHours = Math.min(
+    rateIn(within(weekAgo - SAME_HOURS_MS, weekAgo + SAME_HOURS_MS)),
+    sameHour.messages < SAME_HOUR_MIN_MESSAGES ? 1 : rateIn(sameHour),
+  )
   return careful * Math.min(1, Math.max(SAME_HOURS_MIN, ofSameHours / rate))
 }
 

@@ -57,7 +57,7 @@ function printLearning(): void {
   console.log(
     `\nThe first ${LEARNED_MESSAGES} messages of a country, of ${RUNS} seeds: approvals lost against the oracle; aim ≤ ${percent(MAX_REGRET)} at 200 a day and more`,
   )
-  for (const perDay of [200, 1_000, 5_000, 50])
+  for (const perDay of (process.env.BENCH_PER_DAY ?? '200,1000,5000,50').split(',').map(Number))
     for (const conversions of CONVERSIONS) {
       const country = { providers: providersOf(conversions), perDay }
       const more = { messages: LEARNED_MESSAGES, days: (2 * LEARNED_MESSAGES) / perDay + 1 }

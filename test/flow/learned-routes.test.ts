@@ -139,9 +139,9 @@ describeLiveFlow('routes that learn', live => {
       const [delivery] = await deliveriesOf([otp_id])
       firsts.push(delivery?.provider)
       expect(delivery?.because).to.include({ rule: delivery?.provider === 'spare' ? 'spared' : 'probe', share: 0.5 })
+      if (delivery?.provider !== 'spare') continue
       const code = codeIn(shop.gateways.spare.messages.at(-1)?.requestBody.text)
-      if (delivery?.provider === 'spare')
-        expect((await shop.server.verify(otp_id, code)).body.status).to.equal('approved')
+      expect((await shop.server.verify(otp_id, code)).body.status).to.equal('approved')
     }
     await judge()
     await live.eventually(async () => {
@@ -178,12 +178,10 @@ describeLiveFlow('routes that learn', live => {
   it('do not call a provider silent whose codes are entered wrong: its messages arrive', async () => {
     const shop = await open()
     await addPast(shop, { main: 9 })
-    for (let nth = 0; nth < 20; nth += 1) {
-      const [otp_id = ''] = await send(shop, 1)
-      const code = codeIn(shop.gateways.main.messages.at(-1)?.requestBody.text)
-      const wrong = String((Number(code) + 1) % 10 ** code.length).padStart(code.length, '0')
-      expect((await shop.server.verify(otp_id, wrong)).body).to.include({ matched: false })
-    }
+    const sent = await send(shop, 20)
+    const codes = shop.gateways.main.messages.map(({ requestBody }) => codeIn(requestBody.text))
+    const wrong = ['123456', '654321', '111111'].find(code => !codes.includes(code)) ?? ''
+    for (const otp_id of sent) expect((await shop.server.verify(otp_id, wrong)).body).to.include({ matched: false })
     const sentUntil = live.clock.now()
     await judge()
     const { store } = live.countersign.engines

@@ -13,13 +13,13 @@ import { hourWithAdded, newHour } from '../../../services/domain/stats/hours-and
 import { createRouteSweeps } from '../../../services/sweeper/routes.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
-import { eachStore } from '../../support/stores.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
 const T0 = Date.UTC(2030, 0, 10, 12)
 const ROUTE = 'server sms GB main'
 const LOOK_MS = 2_000
 
-eachStore('facts about routes', fresh => {
+onEmbeddedStore('facts about routes', fresh => {
   let store: CountersignStore
   let clock: TestClock
   const { log, lines } = createCapturedLog()
