@@ -126,6 +126,17 @@ describe('a provider is never silent', () => {
     expect(noticedAfter(0.8, others)).to.be.above(2 * noticedAfter(0.8))
   })
 
+  it('by a conversion that has fallen as that of the others in the country has', () => {
+    const tenth = route(
+      0.8,
+      times(120, false).map((_, nth) => nth % 10 === 0),
+    )
+    const third = times(200, false).map((_, nth) => nth % 10 < 3)
+    const other = history({ provider: 'other', hours: usualDays(START, 0.8), slots: singles(START, third) })
+    expect(isSilent(tenth)).to.equal(true)
+    expect(isSilent(tenth, [other])).to.equal(false)
+  })
+
   it('more slowly because another one is silent too, as long as a third does well', () => {
     const other = (provider: string, approved: boolean) =>
       history({ provider, hours: usualDays(START, 0.8), slots: singles(START, times(200, approved)) })
