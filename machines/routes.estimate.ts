@@ -4,8 +4,9 @@ import type { Channel } from './channels.ts'
 import { HOUR_MS } from './durations.ts'
 import { betaOf, meanOf, quantilesOf } from './routes.beta.ts'
 import { decayed, judgedUntil } from './routes.judged.ts'
+import { createRoutesOfApp, placeOf } from './routes.others.ts'
 import { judge } from './routes.silence.ts'
-import type { Evidence, RouteCounts, RouteFact, RouteHistory, RouteKey } from './routes.ts'
+import type { Evidence, Outage, RouteCounts, RouteFact, RouteHistory, RouteKey } from './routes.ts'
 
 const HALF_LIFE_MS = 24 * HOUR_MS
 /** The prior weighs as much as this many messages: enough that one message decides nothing, and little enough that twenty do. */
@@ -23,16 +24,17 @@ export interface Estimate {
   high: number
 }
 
-/** The facts about every route that has a history. `previous` tells where its test for silence stands. */
-export function factsOf(histories: readonly RouteHistory[], previous: readonly RouteFact[], now: number): RouteFact[] {
+/** The facts about every route of an app that has a history. `previous` tells where its test for silence stands. */
+export function factsOf(
+  histories: readonly RouteHistory[],
+  previous: readonly RouteFact[],
+  now: number,
+  outages: readonly Outage[] = [],
+): RouteFact[] {
   const before = new Map(previous.map(fact => [keyOf(fact), fact.silence]))
   const timed = withDelays(histories)
-  const byPlace = new Map<string, RouteHistory[]>()
-  for (const history of timed) byPlace.set(placeOf(history), [...(byPlace.get(placeOf(history)) ?? []), history])
-  return timed.map(history => {
-    const others = (byPlace.get(placeOf(history)) ?? []).filter(other => other !== history)
-    return factOf(history, judge(history, others, before.get(keyOf(history)) ?? null, now), now)
-  })
+  const app = createRoutesOfApp(timed, outages)
+  return timed.map(history => factOf(history, judge(history, app, before.get(keyOf(history)) ?? null, now), now))
 }
 
 function factOf(history: RouteHistory, silence: RouteFact['silence'], now: number): RouteFact {
@@ -58,8 +60,16 @@ function factOf(history: RouteHistory, silence: RouteFact['silence'], now: numbe
   }
 }
 
-const placeOf = ({ kind, channel, country }: RouteKey): string => `${kind} ${channel} ${country}`
 const keyOf = (key: RouteKey): string => `${placeOf(key)} ${key.provider}`
+
+/** Facts that were made `at` as they are now: evidence fades, also where no message makes them anew. */
+export function agedFacts(facts: readonly RouteFact[], at: number, now: number): RouteFact[] {
+  const weight = 2 ** (-Math.max(0, now - at) / HALF_LIFE_MS)
+  return facts.map(fact => ({
+    ...fact,
+    evidence: { approved: weight * fact.evidence.approved, missed: weight * fact.evidence.missed },
+  }))
+}
 
 const sumOf = (counts: readonly RouteCounts[], member: 'messages' | 'delivered' | 'approved'): number =>
   counts.reduce((sum, one) => sum + one[member], 0)
@@ -75,16 +85,20 @@ function withDelays(histories: readonly RouteHistory[]): RouteHistory[] {
   }))
 }
 
-/** What is expected of a provider without evidence: the rate of all providers of the channel. `facts` are those of one kind of key, so
- *  that devices do not decide about servers. */
+/** What is expected of a provider without evidence: the mean rate of the routes of the channel. Each of them weighs the same, however many
+ *  messages it gets, because the best gets most of them and the others are not like it; one with little evidence weighs less. A route of
+ *  which nothing is known is counted in, so that one bad provider does not make the others look bad. `facts` are those of one kind of key,
+ *  so that devices do not decide about servers. */
 export function pooledPrior(facts: readonly RouteFact[], channel: Channel): Evidence {
-  let [approved, missed] = [UNKNOWN_RATE * PRIOR_MESSAGES, (1 - UNKNOWN_RATE) * PRIOR_MESSAGES]
-  for (const fact of facts) {
-    if (fact.channel !== channel) continue
-    approved += fact.evidence.approved
-    missed += fact.evidence.missed
+  let [rates, weights] = [UNKNOWN_RATE, 1]
+  for (const { channel: own, evidence } of facts) {
+    const messages = evidence.approved + evidence.missed
+    if (own !== channel || messages === 0) continue
+    const weight = messages / (messages + PRIOR_MESSAGES)
+    rates += (weight * evidence.approved) / messages
+    weights += weight
   }
-  const rate = Math.min(1 - MIN_RATE, Math.max(MIN_RATE, approved / (approved + missed)))
+  const rate = Math.min(1 - MIN_RATE, Math.max(MIN_RATE, rates / weights))
   return { approved: rate * PRIOR_MESSAGES, missed: (1 - rate) * PRIOR_MESSAGES }
 }
 

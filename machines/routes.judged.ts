@@ -1,6 +1,7 @@
 // Which messages of a route are evidence. A message is judged once it is older than the time in which nine of ten approve: what is younger
-// may still be approved, and would make every provider look bad. Pure.
-import { ROUTE_SLOT_MS, type RouteCounts, type RouteHistory } from './routes.ts'
+// may still be approved, and would make every provider look bad. Messages whose time to be approved fell into an outage of the service are
+// no evidence at all. Pure.
+import { type Outage, ROUTE_SLOT_MS, type RouteCounts, type RouteHistory, type RouteSlot } from './routes.ts'
 
 /** Where no approval was ever seen, neither on the route nor on its channel. */
 const UNKNOWN_SECONDS = 120
@@ -12,17 +13,23 @@ const MAX_SECONDS = 3_600
 /** The share of the approvals that has come when a message is judged. */
 export const APPROVED_BY_THEN = 0.9
 
-export const judgeDelayMs = ({ seconds_p90 }: Pick<RouteHistory, 'seconds_p90'>): number =>
+type Timed = Pick<RouteHistory, 'seconds_p90'>
+
+export const judgeDelayMs = ({ seconds_p90 }: Timed): number =>
   1_000 * Math.min(MAX_SECONDS, Math.max(MIN_SECONDS, seconds_p90 ?? UNKNOWN_SECONDS))
 
 /** Slots that start before this time are judged. */
-export const judgedUntil = (history: Pick<RouteHistory, 'seconds_p90'>, now: number): number =>
+export const judgedUntil = (history: Timed, now: number): number =>
   Math.floor((now - judgeDelayMs(history)) / ROUTE_SLOT_MS) * ROUTE_SLOT_MS
+
+/** Whether a code of the slot could be entered in all the time until it was judged. */
+export const isEvidence = ({ start }: Pick<RouteSlot, 'start'>, history: Timed, outages: readonly Outage[]): boolean =>
+  !outages.some(({ from, until }) => start < until && start + ROUTE_SLOT_MS + judgeDelayMs(history) > from)
 
 /** Messages and approvals of the stretches that start from `from` on and before `until`. Each weighs half after every `halfLifeMs` before
  *  `now`. */
 export function decayed(
-  counts: readonly RouteCounts[],
+  counts: readonly Pick<RouteCounts, 'start' | 'messages' | 'approved'>[],
   { from, until, now, halfLifeMs }: { from: number; until: number; now: number; halfLifeMs: number },
 ): { messages: number; approved: number } {
   const sum = { messages: 0, approved: 0 }

@@ -36,27 +36,37 @@ const MIN_MESSAGES = 50
 const MIN_SHARE = 0.02
 /** All providers but the best get no more than this together. */
 const MAX_EXPLORED = 0.2
+/** Silent providers keep this share together while it is not known whether the others do better. */
+const UNSURE_SHARE = 0.5
 /** A suggestion needs this much certainty, and this much gain. */
 const SUGGEST_CHANCE = 0.95
 const SUGGEST_GAIN = 0.01
 
 export const isSilent = ({ fact }: RouteOption): boolean => fact !== null && fact.silence.since !== null
+/** Where codes of the others are not entered either, it stands behind none of them. */
+const standsBehind = (option: RouteOption): boolean => isSilent(option) && option.fact?.silence.others !== 'silent'
+const isUnsure = ({ fact }: RouteOption): boolean => fact?.silence.others === 'unknown'
 const messagesOf = (options: readonly RouteOption[]): number =>
   options.reduce((sum, { fact }) => sum + (fact?.messages ?? 0), 0)
 
 /** Each provider's share of the messages, in the listed order. */
 export function sharesOf(options: readonly RouteOption[], rule: RouteRule, prior: Evidence): RouteShare[] {
   const listed = options.toSorted((one, other) => one.listed - other.listed)
-  const speaking = listed.filter(option => !isSilent(option))
+  const inFront = listed.filter(option => !standsBehind(option))
   // Where all are silent, none stands behind another.
-  const usable = speaking.length === 0 ? listed : speaking
-  const learns = rule.providers === 'best' && speaking.length > 0 && messagesOf(listed) >= MIN_MESSAGES
+  const usable = inFront.length === 0 ? listed : inFront
+  const behind = listed.filter(option => !usable.includes(option))
+  const learns = rule.providers === 'best' && inFront.length > 0 && messagesOf(listed) >= MIN_MESSAGES
   const values = valuesOf(usable, rule.worth_micros, prior)
   const first = learns ? highestOf(values) : values[0]
   const floor = Math.min(MIN_SHARE, MAX_EXPLORED / Math.max(1, listed.length - 1))
   const shares = new Map<RouteOption, number>()
-  for (const option of listed) if (!usable.includes(option)) shares.set(option, floor)
-  if (learns) explore(values, first, { floor, most: MAX_EXPLORED - floor * shares.size }, shares)
+  const unsure = behind.filter(isUnsure).length
+  for (const option of behind) shares.set(option, isUnsure(option) ? UNSURE_SHARE / unsure : floor)
+  if (learns) explore(values, first, { floor, most: MAX_EXPLORED - floor * behind.length }, shares)
+  // A change is noticed only if the others get some messages.
+  else if (first && isSilent(first.option) && inFront.length > 0)
+    for (const option of usable) if (option !== first.option) shares.set(option, floor)
   const given = [...shares.values()].reduce((sum, share) => sum + share, 0)
   if (first) shares.set(first.option, 1 - given)
   return listed.map((option, nth) => ({
@@ -70,6 +80,7 @@ export function sharesOf(options: readonly RouteOption[], rule: RouteRule, prior
     if (!usable.includes(option)) return 'probe'
     const isFirst = option === first?.option
     if (learns) return isFirst ? 'best' : 'explored'
+    if (!isFirst && shares.has(option)) return 'explored'
     return isFirst && nth > 0 ? 'spared' : null
   }
 }

@@ -1,128 +1,126 @@
 // Whether a provider that accepts messages delivers none in a country: a sequential test (CUSUM) over judged slots. In: a route's history,
-// those of the other providers there, and where the test stood. Out: where it stands now. Pure.
+// the other routes of its app, and where the test stood. Out: where it stands now. Pure.
 //
 // Each message adds the log of how much likelier its outcome is for a silent provider than for one that does as usual. Below zero the score
 // starts anew, so that a good past does not hide a bad present. What a slot adds depends on nothing after it was judged: the result is
-// the same whether slots come one by one or all at once.
-import { DAY_MS, HOUR_MS } from './durations.ts'
-import { APPROVED_BY_THEN, decayed, judgeDelayMs, judgedUntil } from './routes.judged.ts'
-import type { RouteCounts, RouteHistory, Silence } from './routes.ts'
-
-const WEEK_MS = 7 * DAY_MS
+// the same whether slots come one by one or all at once. Only the slot whose messages are just growing old enough is looked at before all
+// of them are, so that silence is not noticed a slot later.
+//
+// A high score says that codes of the route are not entered, and not why. Where the codes of other providers are not entered either, it
+// is the app's own form. Where none of the others had messages, it cannot be told yet: the provider is called silent, and how the others do
+// with some of its messages decides (see routes.order.ts).
+import { HOUR_MS } from './durations.ts'
+import { APPROVED_BY_THEN, isEvidence, judgeDelayMs, judgedUntil } from './routes.judged.ts'
+import { type RoutesOfApp, triedIn } from './routes.others.ts'
+import { ROUTE_SLOT_MS, type RouteHistory, type RouteSlot, type Silence } from './routes.ts'
 
 /** A silent provider converts at this part of its usual, at most. */
 const SILENT_PART = 0.05
 /** Silent above this score. A higher score is rarer by chance, and later: see docs/routes-simulation.md. */
-const SILENT_SCORE = 20
-/** A silent provider has recovered once its score has fallen by this much: three approvals in a row. */
+export const SILENT_SCORE = 20
+/** A silent provider has recovered once its score has fallen by this much: three entered codes in a row. */
 const RECOVERED_FALL = 7
 
-/** The usual follows a provider slowly, so that an outage is not the usual before it is noticed. */
-const USUAL_HALF_LIFE_MS = WEEK_MS
-/** Hours that ended less than this before a slot may belong to the same outage. */
-const USUAL_ENDS_BEFORE_MS = HOUR_MS
-/** With fewer messages, or approvals, there is no usual. */
-const USUAL_MIN_MESSAGES = 20
-const USUAL_MIN_APPROVED = 5
-/** The same hours of a week ago, in which people may approve less: nights, weekends. */
-const SAME_HOURS_MS = 3 * HOUR_MS
-const SAME_HOURS_WEIGHT = 20
-/** They lower the usual to half at most, because they may have been an outage themselves. */
-const SAME_HOURS_MIN = 0.5
+/** Anyone can send with a publishable key. So of the messages of devices whose codes are not entered, an hour counts no more than so many
+ *  times its usual messages, evenly, and one: a stranger is no faster than the app's own users are, whose codes are entered. */
+const DEVICES_MAX_MESSAGES = 1.5
 
-/** The others are looked at for as long as it takes to expect this many approvals of them, and an hour at most. */
-const OTHERS_APPROVALS = 20
-const OTHERS_MIN_APPROVALS = 5
-const OTHERS_MAX_MS = HOUR_MS
-const OTHERS_WEIGHT = 3
+/** A slot of so many messages, of which at most this part was entered, is looked at every few seconds while it grows old. */
+const SUSPECT_MESSAGES = 10
+const SUSPECT_PART = 0.2
+const LOOK_SOON_MS = 2_000
 
-export function judge(
-  history: RouteHistory,
-  others: readonly RouteHistory[],
-  previous: Silence | null,
-  now: number,
-): Silence {
+const NOT_JUDGED: Silence = { score: 0, judged_until: 0, since: null }
+
+export function judge(history: RouteHistory, app: RoutesOfApp, previous: Silence | null, now: number): Silence {
   const until = judgedUntil(history, now)
-  let { score, judged_until, since } = previous ?? { score: 0, judged_until: 0, since: null }
-  const usual = createUsual(history)
-  const otherUsuals = others.map(other => ({ other, usual: createUsual(other) }))
-  for (const slot of history.slots) {
-    if (slot.start < judged_until || slot.start >= until || slot.messages === 0) continue
-    // While a provider is silent, its usual is that of before.
-    const own = usual(since ?? slot.start)
-    if (own === null) {
-      // What it did before is forgotten, so nothing can show that it has recovered.
-      if (since !== null) [score, since] = [0, null]
-      continue
-    }
-    const expected = own * APPROVED_BY_THEN * conditionOf(otherUsuals, slot.start + judgeDelayMs(history))
-    const change = evidenceOfSilence(slot, expected)
-    if (since === null) {
-      score = Math.max(0, score + change)
-      if (score >= SILENT_SCORE) [score, since] = [SILENT_SCORE, slot.start]
-    } else {
-      score = Math.min(SILENT_SCORE, score + change)
-      if (score <= SILENT_SCORE - RECOVERED_FALL) [score, since] = [0, null]
-    }
-  }
-  return { score, judged_until: Math.max(judged_until, until), since }
+  const withSlot = createTest(history, app)
+  let silence = previous === null ? NOT_JUDGED : withOthers(previous)
+  for (const slot of history.slots)
+    if (slot.start >= silence.judged_until && slot.start < until) silence = withSlot(silence, slot)
+  silence = { ...silence, judged_until: Math.max(silence.judged_until, until) }
+  const growing = slotAt(history, silence.judged_until)
+  if (silence.others !== undefined || !growing) return silence
+  // Entered codes count as those of the oldest messages, so that no message is missed that was not.
+  const part = (now - judgeDelayMs(history) - growing.start) / ROUTE_SLOT_MS
+  const old = { ...growing, messages: Math.floor(Math.max(0, part) * growing.messages) }
+  const early = withSlot(silence, old)
+  return early.others === undefined ? silence : early
 }
 
 /** Above zero where silence explains the messages better than the expected conversion. */
-function evidenceOfSilence({ messages, approved }: RouteCounts, expected: number): number {
-  const hits = Math.min(messages, approved)
-  const perMiss = Math.log((1 - SILENT_PART * expected) / (1 - expected))
-  return hits * Math.log(SILENT_PART) + (messages - hits) * perMiss
+export const evidenceOfSilence = (tried: number, missed: number, expected: number): number =>
+  tried * Math.log(SILENT_PART) + missed * Math.log((1 - SILENT_PART * expected) / (1 - expected))
+
+/** When the test can say more than now; null when all messages are judged. */
+export function judgesNextAt(history: RouteHistory, silence: Silence, now: number): number | null {
+  const last = history.slots.at(-1)
+  if (!last || last.start < silence.judged_until) return null
+  const growing = slotAt(history, silence.judged_until)
+  const isSuspect =
+    silence.others === undefined &&
+    growing !== undefined &&
+    growing.messages >= SUSPECT_MESSAGES &&
+    triedIn(growing) <= SUSPECT_PART * growing.messages
+  return now + (isSuspect ? LOOK_SOON_MS : ROUTE_SLOT_MS)
 }
 
-/** The usual conversion of a route at a time, on the careful side; null without enough evidence. It changes by the hour. */
-function createUsual({ hours }: RouteHistory): (at: number) => number | null {
-  const known = new Map<number, number | null>()
-  return at => {
-    const hour = Math.floor(at / HOUR_MS) * HOUR_MS
-    const found = known.get(hour)
-    if (found !== undefined) return found
-    const computed = usualBefore(hours, hour)
-    known.set(hour, computed)
-    return computed
+/** Former releases did not store what the others do. */
+const withOthers = (silence: Silence): Silence =>
+  silence.since === null || silence.others !== undefined ? silence : { ...silence, others: 'unknown' }
+
+const slotAt = ({ slots }: RouteHistory, at: number): RouteSlot | undefined => slots.find(({ start }) => start === at)
+
+/** What a slot makes of the test. `judged_until` is left to the caller. */
+function createTest(history: RouteHistory, app: RoutesOfApp): (before: Silence, slot: RouteSlot) => Silence {
+  const usual = app.usualOf(history)
+  return (before, slot) => {
+    if (slot.messages <= 0 || !isEvidence(slot, history, app.outages)) return before
+    const { score, judged_until, since, others } = before
+    // While a provider is silent, its usual is that of before.
+    const own = usual.conversionAt(since ?? slot.start)
+    // What it did before is forgotten, so nothing can show that it has recovered.
+    if (own === null) return since === null ? before : { ...NOT_JUDGED, judged_until }
+    const judgedAt = slot.start + judgeDelayMs(history)
+    const expected = own * APPROVED_BY_THEN * app.conditionFor(history, judgedAt)
+    const sum = score + evidenceOfSilence(triedIn(slot), missesIn(slot), expected)
+    if (others === undefined) return unalarmed(before, slot, Math.max(0, sum), judgedAt)
+    if (sum <= SILENT_SCORE - RECOVERED_FALL) return { ...NOT_JUDGED, judged_until }
+    return alarmed({ ...before, score: Math.min(SILENT_SCORE, sum) }, slot, judgedAt)
   }
-}
 
-function usualBefore(hours: readonly RouteCounts[], hour: number): number | null {
-  const until = hour - USUAL_ENDS_BEFORE_MS
-  const { messages, approved } = decayed(hours, { from: 0, until, now: hour, halfLifeMs: USUAL_HALF_LIFE_MS })
-  if (messages < USUAL_MIN_MESSAGES || approved < USUAL_MIN_APPROVED) return null
-  const rate = approved / (messages + 1)
-  const careful = rate - Math.sqrt((rate * (1 - rate)) / messages)
-  const weekAgo = hour - WEEK_MS
-  const same = decayed(hours, {
-    from: weekAgo - SAME_HOURS_MS,
-    until: weekAgo + SAME_HOURS_MS,
-    now: hour,
-    halfLifeMs: Number.POSITIVE_INFINITY,
-  })
-  const ofSameHours = (same.approved + SAME_HOURS_WEIGHT * rate) / (same.messages + SAME_HOURS_WEIGHT)
-  return careful * Math.min(1, Math.max(SAME_HOURS_MIN, ofSameHours / rate))
-}
-
-/** How the country does by the other providers, from 0 to 1. It does well as long as one of them does: only when all do worse than usual
- *  may the reason be elsewhere (a network, an app that is broken, a flood). Others with little traffic say nothing. */
-function conditionOf(
-  others: readonly { other: RouteHistory; usual: (at: number) => number | null }[],
-  judgedAt: number,
-): number {
-  let best: number | null = null
-  for (const { other, usual } of others) {
-    const until = judgedAt - judgeDelayMs(other)
-    let [expected, approved] = [0, 0]
-    for (let nth = other.slots.findLastIndex(({ start }) => start <= until); nth >= 0; nth -= 1) {
-      const slot = other.slots[nth] as RouteCounts
-      if (slot.start <= until - OTHERS_MAX_MS || expected >= OTHERS_APPROVALS) break
-      expected += slot.messages * (usual(slot.start) ?? 0) * APPROVED_BY_THEN
-      approved += Math.min(slot.messages, slot.approved)
+  function unalarmed({ judged_until, score, from }: Silence, slot: RouteSlot, sum: number, judgedAt: number): Silence {
+    if (sum === 0) return { ...NOT_JUDGED, judged_until }
+    const rising: Silence = {
+      score: Math.min(SILENT_SCORE, sum),
+      judged_until,
+      since: null,
+      from: score === 0 ? slot.start : (from ?? slot.start),
     }
-    if (expected < OTHERS_MIN_APPROVALS) continue
-    best = Math.max(best ?? 0, (approved + OTHERS_WEIGHT) / (expected + OTHERS_WEIGHT))
+    if (sum < SILENT_SCORE || app.isHeardByServers(history, judgedAt)) return rising
+    return alarmed(rising, slot, judgedAt)
   }
-  return Math.min(1, best ?? 1)
+
+  /** The score is high: whether it is the provider depends on the others. */
+  function alarmed(before: Silence, slot: RouteSlot, judgedAt: number): Silence {
+    if (before.others === 'well') return before
+    const from = before.from ?? slot.start
+    const others = app.othersOf(history, from, judgedAt)
+    if (others === 'well') return { ...before, others, since: before.since ?? slot.start }
+    // They are compared anew from here on, so that they are soon found to do well again.
+    if (others === 'silent') return { ...before, others, from: slot.start }
+    if (before.others === 'silent') return before
+    return { ...before, others, since: before.since ?? slot.start }
+  }
+
+  function missesIn(slot: RouteSlot): number {
+    const misses = slot.messages - triedIn(slot)
+    if (history.kind === 'server') return misses
+    const hour = Math.floor(slot.start / HOUR_MS) * HOUR_MS
+    const passed = (slot.start + ROUTE_SLOT_MS - hour) / HOUR_MS
+    let left = 1 + DEVICES_MAX_MESSAGES * usual.messagesAt(slot.start) * passed
+    for (const one of history.slots)
+      if (one.start >= hour && one.start < slot.start) left -= one.messages - triedIn(one)
+    return Math.min(misses, Math.max(0, left))
+  }
 }

@@ -62,11 +62,11 @@ const RIGHTS: Readonly<Record<Role, RoleRights>> = {
   },
   sweeper: {
     mongodb: {
-      find: 'attempts breakers claims counters event_looks events fraud_decisions ip_chunks ip_lists leases ledger metadata_indexes notices otps providers refusals rotations route_facts route_slots sandbox_messages stats_days stats_hours stats_progress users webhooks',
+      find: 'attempts breakers claims counters event_looks events fraud_decisions ip_chunks ip_lists leases ledger metadata_indexes notices otps providers refusals rotations route_facts route_outages route_slots sandbox_messages stats_days stats_hours stats_progress users webhooks',
       insert:
-        'apps claims companies counters event_looks ip_chunks leases ledger notices rotations route_facts stats_days stats_hours stats_progress',
+        'apps claims companies counters event_looks ip_chunks leases ledger notices rotations route_facts route_outages stats_days stats_hours stats_progress',
       update:
-        'apps claims companies counters event_looks events fraud_decisions ip_lists leases ledger metadata_indexes notices otps providers rotations route_facts sandbox_messages stats_days stats_hours stats_progress users webhooks',
+        'apps claims companies counters event_looks events fraud_decisions ip_lists leases ledger metadata_indexes notices otps providers refusals rotations route_facts route_outages sandbox_messages stats_days stats_hours stats_progress users webhooks',
       remove: 'attempts claims events fraud_decisions ip_chunks leases metadata_indexes otps refusals sandbox_messages',
     },
     // It declares all of them.

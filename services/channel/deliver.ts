@@ -53,6 +53,12 @@ export interface DeliverDeps {
   log: Logger
 }
 
+/** The provider that was called first, and why. */
+interface FirstCalled {
+  provider: string | undefined
+  because: RouteReason | null
+}
+
 /** How long the broker keeps a message when the store or the broker itself is away. */
 const UNAVAILABLE_RETRY_MS = 1_000
 /** A busy provider is tried again after the time that this many of its calls take, but not later than the maximum: a user waits. */
@@ -100,6 +106,8 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
       historyLoaded = true
     }
     const shutProviders = new Set<string>()
+    /** Of the provider that was called first. The facts may be others once it has answered, and so may be what is drawn by them. */
+    let first: FirstCalled | null = null
     let current: Awaited<ReturnType<typeof read>> | null = null
     for (;;) {
       current ??= await read(body, message)
@@ -123,7 +131,7 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
         },
         policy,
       )
-      if (step.kind !== 'call') return end(job, all, step, because)
+      if (step.kind !== 'call') return end(job, all, step, first ?? { provider: all[0]?.name, because })
       const candidate = findCandidate(all, step.provider)
       if (!candidate) throw new Error('the next step names a provider that is not a candidate')
       const permit = await admit(job, candidate)
@@ -138,6 +146,8 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
         permit?.release()
         throw error
       })
+      if (pastAttempts.length === 0)
+        first ??= { provider: candidate.name, because: candidate === all[0] ? because : null }
       const attempt = await callProvider({ candidate, message: rendered, round: step.round, call: step.call, permit })
       if (attempt.isNew) pastAttempts = [...pastAttempts, attempt]
       else {
@@ -161,11 +171,11 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
     job: DeliveryJob,
     all: readonly Candidate[],
     step: Exclude<DeliveryStep, { kind: 'call' }>,
-    because: RouteReason | null,
+    first: FirstCalled,
   ): Promise<Outcome> {
     switch (step.kind) {
       case 'sent':
-        await publishReport(job, 'sent', { provider: step.provider, ...reasonFor(step.provider, all, because) })
+        await publishReport(job, 'sent', { provider: step.provider, ...reasonFor(step.provider, first) })
         return playReceipts(job, findCandidate(all, step.provider), step.at)
       case 'wait':
         return retryAfter(step.ms)
@@ -242,8 +252,8 @@ const findCandidate = (candidates: readonly Candidate[], name: string): Candidat
   candidates.find(candidate => candidate.name === name)
 
 /** Where the first provider failed, the reason is not that of the one that took the message. */
-const reasonFor = (provider: string, all: readonly Candidate[], because: RouteReason | null): ReportDetails =>
-  because !== null && all[0]?.name === provider ? { because } : {}
+const reasonFor = (provider: string, first: FirstCalled): ReportDetails =>
+  first.because !== null && first.provider === provider ? { because: first.because } : {}
 
 const providerStatus = (candidate: Candidate, job: DeliveryJob, shut: ReadonlySet<string>): ProviderStatus => ({
   name: candidate.name,

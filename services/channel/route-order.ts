@@ -7,13 +7,14 @@ import { type Cache, createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
-import { MINUTE_MS } from '../../infra/time.ts'
+import { HOUR_MS, MINUTE_MS } from '../../infra/time.ts'
 import { withTimeout } from '../../infra/timeout.ts'
 import type { RouteReason } from '../../machines/otp.ts'
 import { pooledPrior } from '../../machines/routes.estimate.ts'
 import { drawOrder, type RouteRule, type RouteShare, sharesOf } from '../../machines/routes.order.ts'
+import type { RouteFact } from '../../machines/routes.ts'
 import { costIn } from '../../machines/routing.ts'
-import type { RouteFactsDoc } from '../domain/routes/documents.ts'
+import { factsNow, type RouteFactsDoc } from '../domain/routes/documents.ts'
 import type { TenantApp } from '../domain/tenancy/tenancy.ts'
 import { type Candidate, isChatReply, mayCall } from './candidates.ts'
 import type { DeliveryJob } from './provider.ts'
@@ -41,10 +42,24 @@ const MAX_WAIT_MS = 250
 /** While the store does not answer, facts of this age are better than none. */
 const MAX_AGE_MS = 5 * MINUTE_MS
 
+/** Evidence fades by 3 % in this time, which is when that of an app without messages is computed anew. */
+const AGED_EVERY_MS = HOUR_MS
+
 /** The facts of an app, and the shares that were computed from them. */
 interface KnownFacts {
   doc: RouteFactsDoc
-  shares: Map<string, RouteShare[]>
+  /** At `agedAt`. */
+  facts: RouteFact[]
+  agedAt: number
+  /** By the list of providers, which is replaced when one of them has changed. */
+  shares: WeakMap<readonly Candidate[], Map<string, KnownShares>>
+}
+
+/** For one kind of key in one country. */
+interface KnownShares {
+  rule: RouteRule
+  usable: readonly Candidate[]
+  shares: RouteShare[]
 }
 
 export function createRouteOrder({ facts, apps, clock, log }: RouteOrderDeps): OrderCandidates {
@@ -62,50 +77,48 @@ export function createRouteOrder({ facts, apps, clock, log }: RouteOrderDeps): O
     if (found === undefined) return before && before.doc.at > clock.now() - MAX_AGE_MS ? before : null
     const doc = found.get(app_id)
     if (!doc) return null
-    const known = before?.doc.rev === doc.rev ? before : { doc, shares: new Map() }
+    const now = clock.now()
+    const isCurrent = before?.doc.rev === doc.rev && now < before.agedAt + AGED_EVERY_MS
+    const known = isCurrent ? before : { doc, facts: factsNow(doc, now), agedAt: now, shares: new WeakMap() }
     latest.set(app_id, known)
     return known
   }
 
   function sharesFor(
-    { doc, shares }: KnownFacts,
+    { facts, shares }: KnownFacts,
     rule: RouteRule,
     job: DeliveryJob,
-    usable: readonly Candidate[],
-  ): RouteShare[] {
-    const { otp, delivery } = job
-    const { country } = otp.recipient
-    const { kind } = otp.started_by
-    const options = usable.map((candidate, listed) => ({
-      provider: candidate.name,
-      fact: null,
-      cost_micros: costIn(candidate.cost_micros, country),
+    candidates: readonly Candidate[],
+  ): KnownShares {
+    const ofCandidates = shares.get(candidates) ?? new Map<string, KnownShares>()
+    shares.set(candidates, ofCandidates)
+    const { country } = job.otp.recipient
+    const { kind } = job.otp.started_by
+    const key = `${kind} ${country}`
+    const known = ofCandidates.get(key)
+    if (known?.rule === rule) return known
+    const ofKind = facts.filter(fact => fact.kind === kind && fact.channel === job.delivery.channel)
+    const here = ofKind.filter(fact => fact.country === country)
+    const usable = candidates.filter(one => mayCall(one, job))
+    const options = usable.map(({ name, cost_micros }, listed) => ({
+      provider: name,
+      fact: here.find(({ provider }) => provider === name) ?? null,
+      cost_micros: costIn(cost_micros, country),
       listed,
     }))
-    const { providers, worth_micros } = rule
-    const key = JSON.stringify([kind, country, providers, worth_micros, options])
-    const known = shares.get(key)
-    if (known) return known
-    const ofKind = doc.facts.filter(fact => fact.kind === kind && fact.channel === delivery.channel)
-    const factOf = (provider: string) =>
-      ofKind.find(fact => fact.country === country && fact.provider === provider) ?? null
-    const computed = sharesOf(
-      options.map(option => ({ ...option, fact: factOf(option.provider) })),
-      rule,
-      pooledPrior(ofKind, delivery.channel),
-    )
-    shares.set(key, computed)
+    const computed = { rule, usable, shares: sharesOf(options, rule, pooledPrior(ofKind, job.delivery.channel)) }
+    ofCandidates.set(key, computed)
     return computed
   }
 
   return async (job, candidates) => {
     const listed = { candidates, because: null }
-    const usable = candidates.filter(one => mayCall(one, job))
     // In a chat the user has written to one of them.
-    if (job.otp.mode === 'test' || usable.length < 2 || isChatReply(job)) return listed
+    if (job.otp.mode === 'test' || candidates.length < 2 || isChatReply(job)) return listed
     const [known, app] = await Promise.all([cache.get(job.otp.app_id), apps.get(job.otp.app_id)])
     if (known === null || app === null) return listed
-    const shares = sharesFor(known, app.settings.routing, job, usable)
+    const { usable, shares } = sharesFor(known, app.settings.routing, job, candidates)
+    if (usable.length < 2) return listed
     const { order, because } = drawOrder(shares, randomOf(job.delivery.delivery_id))
     const ordered = order.flatMap(name => usable.find(one => one.name === name) ?? [])
     // Those that may not be called stay: they may have been called before.

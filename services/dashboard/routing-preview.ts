@@ -16,6 +16,7 @@ import {
 import { SAMPLE_NUMBER } from '../../machines/sample-number.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { keyKind, keyMode } from '../domain/openapi/shared-schemas.ts'
+import { factsNow } from '../domain/routes/documents.ts'
 import { findProviders, scopeOf } from '../domain/tenancy/documents.ts'
 import { resolveSettings } from '../domain/tenancy/settings.ts'
 import { acceptRecipient } from '../domain/verifications/valid-recipient.ts'
@@ -55,14 +56,15 @@ export const routingPreviewOperations = [
         channels: [{ channel: 'sms', place: 1, usable: true, obstacle: null, reason: null, provider: 'main-sms' }],
       }),
     ],
-    handle: async ({ app, body }, { store }) => {
+    handle: async ({ app, body }, { store, clock }) => {
       const settings = resolveSettings(app.settings)
       if (body.mode === 'test') return explainRouting(body, settings, SANDBOX_SCOPES, () => 'sandbox')
       const [providers, stored] = await Promise.all([
         findProviders(store, app._id),
         store.docs('route_facts').get([app._id]),
       ])
-      const known = { providers, open: NONE, facts: stored.get(app._id)?.facts ?? [], rule: settings.routing }
+      const facts = factsNow(stored.get(app._id), clock.now())
+      const known = { providers, open: NONE, facts, rule: settings.routing }
       return explainRouting(body, settings, providers.map(scopeOf), (channel, country) =>
         usuallyFirst(known, channel, country, body.kind),
       )

@@ -56,7 +56,7 @@ export function noticeMail(
       subject: `Codes sent by ${notice.subject} of ${appName} are not entered`,
       sentences: [
         `The provider ${notice.subject} of the app ${appName} accepts messages, but hardly anyone enters their codes${placesIn(notice)}. It usually does better, so the messages are most likely not delivered.`,
-        'Where the app has another provider for the country, messages go there first, and a few go to this one, to notice when it recovers. Ask the vendor, or pause the provider.',
+        'Where the app has another provider for the country, messages go there first: half of them until its codes are known to be entered, then all but a few, which show when this one recovers. Look at your own page first; if codes can be entered there, ask the vendor, or pause the provider.',
       ],
       path: `${inApp}/routing`,
     },

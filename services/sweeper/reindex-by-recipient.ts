@@ -1,7 +1,7 @@
 // Puts the documents that are indexed by a verification's recipient or client address under their new indexes: counters, sandbox messages,
 // decisions of the fraud guard and refusals. In: verifications about to be resealed, with recipient and address in the clear. Out: those
-// documents under their new indexes. They hold indexes only, so they cannot be reindexed without the verification: the few days that
-// refusals of a recipient without one are kept, they are found while the former key is still configured.
+// documents under their new indexes. They hold indexes only, so they cannot be reindexed without the verification. Refusals that say whom
+// they are about can be (reseal-refusals.ts); others are found while the former key is still configured.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Doc, Docs, Filter, Sort, Update } from '../../infra/store/docs.ts'

@@ -10,6 +10,7 @@ import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { createReindexByRecipient, type DueDoc } from './reindex-by-recipient.ts'
 import { createReindexClaims } from './reindex-claims.ts'
 import { createReindexMetadata } from './reindex-metadata.ts'
+import { createResealRefusals } from './reseal-refusals.ts'
 import {
   type ResealedFields,
   resealedAppFields,
@@ -41,6 +42,7 @@ export function createResealBatch({ store, keyring, clock }: ResealDeps) {
   const reindexByRecipient = createReindexByRecipient({ store, keyring, clock })
   const reindexMetadata = createReindexMetadata({ store, keyring })
   const reindexClaims = createReindexClaims({ store, keyring, clock })
+  const resealRefusals = createResealRefusals({ refusals: store.docs('refusals'), keyring })
 
   const reindex = (due: readonly DueDoc<OtpDoc>[]) => Promise.all([reindexByRecipient(due), reindexMetadata(due)])
 
@@ -97,6 +99,10 @@ export function createResealBatch({ store, keyring, clock }: ResealDeps) {
     if (collection === 'claims') {
       const batch = await store.docs('claims').find(from, page)
       return { ...(await reindexClaims(batch)), ...progress(batch) }
+    }
+    if (collection === 'refusals') {
+      const batch = await store.docs('refusals').find(from, page)
+      return { ...(await resealRefusals(batch)), ...progress(batch) }
     }
     const [docs, batch] = [store.docs('otps'), await store.docs('otps').find(from, page)]
     return {

@@ -7,6 +7,7 @@
 //   reindex-by-recipient.ts   renews the documents that are found by a verification's recipient or client address
 //   reindex-metadata.ts       renews the documents by which a verification is found through its metadata
 //   reindex-claims.ts         renews idempotency keys
+//   reseal-refusals.ts        renews whom refusals are about
 //
 // A pass reads in the order of `_id`. An index of documents to renew would cost every send, for a rotation that happens once a year.
 import type { Clock } from '../../infra/clock.ts'

@@ -1,6 +1,6 @@
 // The counts of one app's routes, as the sweeper holds them in memory. In: hours and slots as they are stored, each whenever it has changed.
 // Out: the history of each route. Nothing is decoded or summed up twice: thirty days of an app are read once.
-import type { RouteCounts, RouteHistory } from '../../machines/routes.ts'
+import type { RouteCounts, RouteHistory, RouteSlot } from '../../machines/routes.ts'
 import type { RouteSlotsDoc } from '../domain/routes/documents.ts'
 import { routeOf } from '../domain/routes/route-names.ts'
 import { decodeSlots, type Slots } from '../domain/routes/slots.ts'
@@ -68,8 +68,8 @@ export function createRouteCounts(): RouteCountsOfApp {
     known.times = compactTimes([...known.times, ...cell.approvals])
   }
 
-  function slotsByRoute(): Map<string, RouteCounts[]> {
-    const byRoute = new Map<string, RouteCounts[]>()
+  function slotsByRoute(): Map<string, RouteSlot[]> {
+    const byRoute = new Map<string, RouteSlot[]>()
     for (const { slots } of [...slotsById.values()].sort((one, other) => one.start - other.start))
       for (const [route, counts] of slots) {
         const sorted = [...counts.values()].sort((one, other) => one.start - other.start)

@@ -3,21 +3,25 @@
 //
 // Only what has changed is read: slots that were counted since the last look, and the hours that they belong to. Facts are a function of the
 // counts and of the facts before, and are written on the condition that no other sweeper was first.
+import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import { DAY_MS, HOUR_MS } from '../../infra/time.ts'
 import { factsOf } from '../../machines/routes.estimate.ts'
-import { ROUTE_SLOT_MS, type RouteFact, type RouteHistory } from '../../machines/routes.ts'
+import { judgesNextAt } from '../../machines/routes.silence.ts'
+import type { Outage, RouteFact, RouteHistory } from '../../machines/routes.ts'
 import { type RouteFactsDoc, type RouteStore, SLOTS_RETENTION_MS, slotsId } from '../domain/routes/documents.ts'
 import { routeName } from '../domain/routes/route-names.ts'
 import { SLOTS_DOC_MS, slotsDocOf } from '../domain/routes/slots.ts'
 import { HOUR_IS_FINAL_AFTER_MS, hourOf } from '../domain/stats/contribution.ts'
 import { hourId, type StatsStore } from '../domain/stats/documents.ts'
 import { createRouteCounts, type RouteCountsOfApp } from './route-counts.ts'
+import { createServiceOutages } from './service-outages.ts'
 import type { Sweep } from './sweep.ts'
 
 export interface RouteSweepDeps {
   store: RouteStore & StatsStore
+  broker: Pick<Broker, 'depth'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'info' | 'warn'>
 }
@@ -33,6 +37,8 @@ const CHANGED_PAGE = 200
 const MAX_COUNTS_IN_MEMORY = 1_000_000
 /** Per run: other sweeps are due every second. */
 const MAX_RUN_MS = 500
+/** Apps whose facts are made together. */
+const APPS_AT_ONCE = 25
 /** An hour is counted again some time after it is final. Once that is over, it is read a last time. */
 const HOUR_IS_RECOUNTED_AFTER_MS = HOUR_IS_FINAL_AFTER_MS + 2 * HOUR_MS
 
@@ -48,8 +54,9 @@ interface KnownApp {
   facts: RouteFactsDoc | null | undefined
 }
 
-export function createRouteSweeps({ store, clock, log }: RouteSweepDeps): Record<string, Sweep> {
+export function createRouteSweeps({ store, broker, clock, log }: RouteSweepDeps): Record<string, Sweep> {
   const [hours, slots, facts] = [store.docs('stats_hours'), store.docs('route_slots'), store.docs('route_facts')]
+  const findOutages = createServiceOutages({ store, broker, clock })
   /** Those that were used last are the last. */
   const apps = new Map<string, KnownApp>()
   let countsInMemory = 0
@@ -115,15 +122,20 @@ export function createRouteSweeps({ store, clock, log }: RouteSweepDeps): Record
   }
 
   /** Reads the hours that have changed and, once an hour, those that were counted again since. */
-  async function readHours(app_id: string, app: KnownApp): Promise<void> {
+  async function readHours(app_ids: readonly string[], known: readonly KnownApp[]): Promise<void> {
     const current = hourOf(clock.now())
-    const changed = [...app.changedHours]
-    app.changedHours.clear()
-    if (app.readInHour === current) {
-      const found = await hours.get(changed.map(start => hourId(app_id, 'live', start)))
-      for (const doc of found.values()) app.counts.setHour(doc)
-      return
+    const appOfHour = new Map<string, KnownApp>()
+    for (const [nth, app] of known.entries()) {
+      const app_id = app_ids[nth] as string
+      if (app.readInHour !== current) await readAllHours(app_id, app, current)
+      else for (const start of app.changedHours) appOfHour.set(hourId(app_id, 'live', start), app)
+      app.changedHours.clear()
     }
+    if (appOfHour.size === 0) return
+    for (const [_id, doc] of await hours.get([...appOfHour.keys()])) appOfHour.get(_id)?.counts.setHour(doc)
+  }
+
+  async function readAllHours(app_id: string, app: KnownApp, current: number): Promise<void> {
     const from = Math.max(app.readInHour - HOUR_IS_RECOUNTED_AFTER_MS, current - HISTORY_MS)
     const range = { $gte: hourId(app_id, 'live', from), $lt: hourId(app_id, 'live', current + HOUR_MS) }
     const found = await hours.find({ _id: range }, { sort: { _id: 1 }, limit: HISTORY_MS / HOUR_MS + 1 })
@@ -131,47 +143,71 @@ export function createRouteSweeps({ store, clock, log }: RouteSweepDeps): Record
     app.readInHour = current
   }
 
-  async function makeFacts(app_id: string): Promise<void> {
-    const app = await knownApp(app_id)
-    const now = clock.now()
-    dueAt.delete(app_id)
+  /** Makes the facts of some apps, with few reads and writes for all of them. */
+  async function makeFacts(app_ids: readonly string[], outages: readonly Outage[]): Promise<void> {
+    for (const app_id of app_ids) dueAt.delete(app_id)
     try {
-      await readHours(app_id, app)
-      app.counts.forget({
-        hours: hourOf(now) - HISTORY_MS,
-        final: now - HOUR_IS_RECOUNTED_AFTER_MS - HOUR_MS,
-        slots: now - SLOTS_RETENTION_MS,
+      const known = await Promise.all(app_ids.map(knownApp))
+      await readHours(app_ids, known)
+      await readFacts(app_ids, known)
+      const now = clock.now()
+      const made = known.map((app, nth) => {
+        const app_id = app_ids[nth] as string
+        app.counts.forget({
+          hours: hourOf(now) - HISTORY_MS,
+          final: now - HOUR_IS_RECOUNTED_AFTER_MS - HOUR_MS,
+          slots: now - SLOTS_RETENTION_MS,
+        })
+        keepInMemory(app_id, app)
+        const histories = app.counts.histories()
+        const stored = app.facts ?? null
+        const doc = newFacts(app_id, stored, factsOf(histories, stored?.facts ?? [], now, outages), now)
+        return { app_id, app, histories, stored, doc }
       })
-      keepInMemory(app_id, app)
-      app.facts = app.facts === undefined ? ((await facts.get([app_id])).get(app_id) ?? null) : app.facts
-      const histories = app.counts.histories()
-      const before = app.facts?.facts ?? []
-      const after = factsOf(histories, before, now)
-      app.facts = await save(app_id, app.facts, after, now)
-      if (app.facts === undefined) return void dueAt.set(app_id, 0)
-      logChanges(app_id, before, after)
-      if (hasUnjudged(histories, after)) dueAt.set(app_id, now + ROUTE_SLOT_MS)
+      const isSaved = await save(made)
+      for (const [nth, { app_id, app, histories, stored, doc }] of made.entries()) {
+        // Where another sweeper was first, its facts are read.
+        app.facts = isSaved[nth] ? doc : undefined
+        if (!isSaved[nth]) dueAt.set(app_id, 0)
+        else {
+          logChanges(app_id, stored?.facts ?? [], doc.facts)
+          const next = nextDueAt(histories, doc.facts, now)
+          if (next !== null) dueAt.set(app_id, next)
+        }
+      }
     } catch (error) {
-      forgetApp(app_id)
-      dueAt.set(app_id, 0)
+      for (const app_id of app_ids) {
+        forgetApp(app_id)
+        dueAt.set(app_id, 0)
+      }
       throw error
     }
   }
 
-  /** Undefined when another sweeper was first. */
-  async function save(
-    app_id: string,
-    before: RouteFactsDoc | null,
-    after: RouteFact[],
-    now: number,
-  ): Promise<RouteFactsDoc | undefined> {
-    const silent = after.filter(({ silence }) => silence.since !== null).length
-    const set = { at: now, facts: after, purge_at: new Date(now + FACTS_RETENTION_MS) }
-    const doc = { _id: app_id, ...set, ...(silent > 0 ? { silent } : {}), rev: (before?.rev ?? 0) + 1 }
-    if (before === null) return (await facts.insert([doc]))[0] === 'inserted' ? doc : undefined
-    const update = silent > 0 ? { $set: { ...set, silent } } : { $set: set, $unset: { silent: true as const } }
-    const [answer] = await facts.change([{ _id: app_id, rev: before.rev, update }])
-    return answer === 'won' ? doc : undefined
+  async function readFacts(app_ids: readonly string[], known: readonly KnownApp[]): Promise<void> {
+    const missing = app_ids.filter((_, nth) => known[nth]?.facts === undefined)
+    const found = missing.length === 0 ? new Map<string, RouteFactsDoc>() : await facts.get(missing)
+    for (const [nth, app] of known.entries())
+      if (app.facts === undefined) app.facts = found.get(app_ids[nth] as string) ?? null
+  }
+
+  /** Answers false where another sweeper was first. */
+  async function save(made: readonly { stored: RouteFactsDoc | null; doc: RouteFactsDoc }[]): Promise<boolean[]> {
+    const fresh = made.filter(({ stored }) => stored === null).map(({ doc }) => doc)
+    const changes = made.flatMap(({ stored, doc: { _id, rev, silent, ...set } }) => {
+      if (stored === null) return []
+      const update =
+        silent === undefined ? { $set: set, $unset: { silent: true as const } } : { $set: { ...set, silent } }
+      return [{ _id, rev: stored.rev, update }]
+    })
+    const [inserted, changed] = await Promise.all([
+      fresh.length === 0 ? [] : facts.insert(fresh),
+      changes.length === 0 ? [] : facts.change(changes),
+    ])
+    const [ofInsert, ofChange] = [inserted.values(), changed.values()]
+    return made.map(({ stored }) =>
+      stored === null ? ofInsert.next().value === 'inserted' : ofChange.next().value === 'won',
+    )
   }
 
   function logChanges(app_id: string, before: readonly RouteFact[], after: readonly RouteFact[]): void {
@@ -191,19 +227,44 @@ export function createRouteSweeps({ store, clock, log }: RouteSweepDeps): Record
       if (!partitions.includes(0) || clock.now() < lookAt) return 0
       const now = clock.now()
       lookAt = now + LOOK_EVERY_MS
+      const outages = await findOutages()
+      // What is unheard meanwhile is judged when it is known how long the outage was.
+      if (outages === null) return 0
       await readChanges()
-      for (const [app_id, at] of [...dueAt]) {
-        if (at > now) continue
-        await makeFacts(app_id)
-        if (clock.now() >= now + MAX_RUN_MS) break
+      const due = [...dueAt].filter(([, at]) => at <= now).map(([app_id]) => app_id)
+      for (let nth = 0; nth < due.length; nth += APPS_AT_ONCE) {
+        if (clock.now() >= now + MAX_RUN_MS) {
+          // The others come first when the other sweeps have run.
+          lookAt = now
+          break
+        }
+        await makeFacts(due.slice(nth, nth + APPS_AT_ONCE), outages)
       }
       return 0
     },
   }
 }
 
-/** Whether a message is counted that is too young to be judged. */
-function hasUnjudged(histories: readonly RouteHistory[], facts: readonly RouteFact[]): boolean {
-  const judgedUntil = new Map(facts.map(fact => [routeName(fact), fact.silence.judged_until]))
-  return histories.some(history => (history.slots.at(-1)?.start ?? 0) >= (judgedUntil.get(routeName(history)) ?? 0))
+function newFacts(app_id: string, before: RouteFactsDoc | null, facts: RouteFact[], now: number): RouteFactsDoc {
+  const silent = facts.filter(({ silence }) => silence.since !== null).length
+  return {
+    _id: app_id,
+    at: now,
+    facts,
+    ...(silent > 0 ? { silent } : {}),
+    purge_at: new Date(now + FACTS_RETENTION_MS),
+    rev: (before?.rev ?? 0) + 1,
+  }
+}
+
+/** When the test for silence of one of the routes can say more; null when all messages are judged. */
+function nextDueAt(histories: readonly RouteHistory[], facts: readonly RouteFact[], now: number): number | null {
+  const silenceOf = new Map(facts.map(fact => [routeName(fact), fact.silence]))
+  let next: number | null = null
+  for (const history of histories) {
+    const silence = silenceOf.get(routeName(history))
+    const at = silence ? judgesNextAt(history, silence, now) : null
+    if (at !== null) next = Math.min(next ?? at, at)
+  }
+  return next
 }

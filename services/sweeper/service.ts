@@ -85,7 +85,7 @@ export function createSweeperService({
     ...createRotationSweeps({ store, keyring, clock, log, metrics }),
     ...createRetentionSweeps({ store, clock, log }),
     ...createStatsSweeps({ store, clock, log }),
-    ...createRouteSweeps({ store, clock, log }),
+    ...createRouteSweeps({ store, broker, clock, log }),
     ...createIncidentSweeps({ store, tenancy: createTenancy({ store, keyring }), clock, log, metrics }),
     ...tellNotices.sweeps,
   })

@@ -5,10 +5,13 @@ import { DAY_MS, HOUR_MS } from '../../infra/time.ts'
 import {
   type Country,
   countAlarms,
+  countAlarmsByMessage,
   type Outage,
   type Policy,
   play,
+  playFlood,
   playSilence,
+  playTrouble,
   type SimulatedProvider,
   START,
 } from './routes.simulation.ts'
@@ -54,7 +57,7 @@ function printLearning(): void {
   console.log(
     `\nThe first ${LEARNED_MESSAGES} messages of a country, of ${RUNS} seeds: approvals lost against the oracle; aim ≤ ${percent(MAX_REGRET)} at 200 a day and more`,
   )
-  for (const perDay of [200, 1_000, 5_000, 50])
+  for (const perDay of (process.env.BENCH_PER_DAY ?? '200,1000,5000,50').split(',').map(Number))
     for (const conversions of CONVERSIONS) {
       const country = { providers: providersOf(conversions), perDay }
       const more = { messages: LEARNED_MESSAGES, days: (2 * LEARNED_MESSAGES) / perDay + 1 }
@@ -179,43 +182,106 @@ function printSilence(): void {
   )
   for (const { usual, judged } of AIMS)
     for (const perMinute of [1, 10, 100])
-      for (const policy of ['listed', 'best'] as const) {
-        const all = seeds(DETECTION_RUNS).map(seed => playSilence({ usual, perMinute, policy, seed }))
+      for (const { policy, kind } of SENDERS) {
+        const all = seeds(DETECTION_RUNS).map(seed => playSilence({ usual, perMinute, policy, seed, kind }))
         const noticed = all.flatMap(one => one.noticed ?? [])
         const recovered = all.flatMap(one => one.recovered ?? [])
         const messages = noticed.map(one => one.judged)
         console.log(
-          `  usual ${percent(usual)}, ${String(perMinute).padStart(3)} a minute, ${policy.padEnd(6)}  noticed ${noticed.length} after ${spread(messages)} judged messages, ` +
+          `  usual ${percent(usual)}, ${String(perMinute).padStart(3)} a minute, ${policy.padEnd(6)} ${kind.padEnd(11)}  noticed ${noticed.length} after ${spread(messages)} judged messages, ` +
             `${spread(noticed.map(({ minutes }) => minutes))} minutes ${verdict(quantile(messages, 0.95) <= judged)}; recovery of ${recovered.length} after ${spread(recovered.map(({ minutes }) => minutes))} minutes`,
         )
       }
 }
 
 const MAX_ALARMS = 1
+const SENDERS = [
+  { policy: 'listed', kind: 'server' },
+  { policy: 'best', kind: 'server' },
+  { policy: 'listed', kind: 'publishable' },
+] as const
+
+const TROUBLES = [
+  { name: 'the service is down for 10 minutes', trouble: 'down', minutes: 10 },
+  { name: 'the form is broken for an hour', trouble: 'form', minutes: 60 },
+  { name: 'the first is silent for an hour', trouble: { first: 0.02, backup: 1 }, minutes: 60 },
+  { name: 'the first is silent, the backup half as good', trouble: { first: 0.02, backup: 0.5 }, minutes: 60 },
+  { name: 'both are silent for an hour', trouble: { first: 0, backup: 0 }, minutes: 60 },
+] as const
+const BACKUPS = [
+  { words: 'idle backup', policy: 'listed', refused: 0 },
+  { words: 'backup with 5 %', policy: 'listed', refused: 0.05 },
+  { words: 'best', policy: 'best', refused: 0 },
+] as const
+
+/** When no codes are entered, is it the provider? */
+function printTrouble(): void {
+  console.log(
+    `\nNo codes are entered, of ${DETECTION_RUNS} seeds: alarms, messages that the backup gets, approvals lost`,
+  )
+  for (const { name, trouble, minutes } of TROUBLES)
+    for (const perMinute of [10, 100])
+      for (const { words, policy, refused } of BACKUPS) {
+        const all = seeds(DETECTION_RUNS).map(seed =>
+          playTrouble({ trouble, minutes, perMinute, policy, refused, seed }),
+        )
+        const mean = (member: 'moved' | 'movedLate' | 'lost') =>
+          percent(all.reduce((sum, one) => sum + one[member], 0) / all.length)
+        console.log(
+          `  ${name.padEnd(46)} ${String(perMinute).padStart(3)} a minute, ${words.padEnd(15)}  ${all.filter(({ isAlarmed }) => isAlarmed).length} of ${all.length} alarmed, moved ${mean('moved')}, in the last quarter ${mean('movedLate')}, lost ${mean('lost')}`,
+        )
+      }
+}
+
+/** A stranger sends at night, and enters no code. */
+function printFlood(): void {
+  console.log(
+    `\nA stranger sends for four hours at night, of ${DETECTION_RUNS} seeds: alarms, and own messages moved until noon`,
+  )
+  for (const perDay of [24, 240, 2_400])
+    for (const perHour of [20, 200])
+      for (const kind of ['server', 'publishable'] as const) {
+        const all = seeds(DETECTION_RUNS).map(seed => playFlood({ kind, perDay, perHour, seed }))
+        const moved = all.reduce((sum, one) => sum + one.moved, 0) / all.length
+        console.log(
+          `  ${String(perDay).padStart(5)} a day of its own, ${String(perHour).padStart(3)} an hour of the stranger, ${kind.padEnd(11)}  ${all.filter(({ isAlarmed }) => isAlarmed).length} of ${all.length} alarmed, moved ${percent(moved)}`,
+        )
+      }
+}
+
 const COUNTRIES = [0.8, 0.5, 0.85, 0.65, 0.75, 0.6, 0.7, 0.55, 0.8, 0.45]
 
 function printAlarms(): void {
   console.log(
     `\nFalse alarms per 1 000 provider-days, all of ${COUNTRIES.length} countries together, with day and night and weekends; aim ≤ ${MAX_ALARMS}`,
   )
-  for (const { perMinute, days } of [
-    { perMinute: 1, days: 1_000 },
-    { perMinute: 10, days: 1_000 },
-    { perMinute: 100, days: 100 },
-  ])
-    for (const rivalShare of [0, 0.05]) {
-      const alarms = countAlarms({ perMinute, rivalShare, countries: COUNTRIES, days, seed: SEED })
-      const rate = (1_000 * alarms) / days
-      console.log(
-        `  ${String(perMinute).padStart(3)} a minute, ${rivalShare === 0 ? 'no other provider' : 'another with 5 %  '}  ${alarms} in ${days} days: ${rate.toFixed(1)} ${verdict(rate <= MAX_ALARMS)}`,
-      )
-    }
+  const print = (perMinute: number, days: number, words: string, alarms: number): void => {
+    const rate = (1_000 * alarms) / days
+    console.log(
+      `  ${String(perMinute).padStart(3)} a minute, ${words.padEnd(24)}  ${alarms} in ${days} days: ${rate.toFixed(1)} ${verdict(rate <= MAX_ALARMS)}`,
+    )
+  }
+  for (const perMinute of [1, 10, 100]) {
+    const days = 1_000 * RUNS
+    const alarms = countAlarmsByMessage({ perMinute, countries: COUNTRIES, days, seed: SEED })
+    print(perMinute, days, 'no other provider', alarms)
+  }
+  for (const { perMinute, days, rivalShare } of [
+    { perMinute: 10, days: 300, rivalShare: 0 },
+    { perMinute: 10, days: 300, rivalShare: 0.05 },
+    { perMinute: 100, days: 30, rivalShare: 0.05 },
+  ]) {
+    const alarms = countAlarms({ perMinute, rivalShare, countries: COUNTRIES, days, seed: SEED })
+    print(perMinute, days, rivalShare === 0 ? 'none, slot by slot' : 'another with 5 %', alarms)
+  }
 }
 
 const PARTS: Record<string, () => void> = {
   learning: printLearning,
   situations: printSituations,
   silence: printSilence,
+  trouble: printTrouble,
+  flood: printFlood,
   alarms: printAlarms,
 }
 

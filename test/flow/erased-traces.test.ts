@@ -57,6 +57,7 @@ const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   stats_progress: 'never',
   route_slots: 'never',
   route_facts: 'never',
+  route_outages: 'never',
   event_looks: 'never',
   spent_challenges: 'never',
   leases: 'never',

@@ -131,6 +131,25 @@ describeLiveFlow('routes that learn', live => {
     const { type, payload } = JSON.parse(String(receiver.received[0]?.body))
     expect([type, payload.subject, payload.app_id]).to.deep.equal(['ops.provider_silent', 'main', shop.app])
 
+    // It is not known yet whether it is the provider or the shop's page, so the other gets half, and its codes are entered.
+    await live.advance(CACHE_TTL_MS)
+    const firsts: (string | undefined)[] = []
+    while (!firsts.includes('main') || firsts.filter(name => name === 'spare').length < 4) {
+      const [otp_id = ''] = await send(shop, 1)
+      const [delivery] = await deliveriesOf([otp_id])
+      firsts.push(delivery?.provider)
+      expect(delivery?.because).to.include({ rule: delivery?.provider === 'spare' ? 'spared' : 'probe', share: 0.5 })
+      if (delivery?.provider !== 'spare') continue
+      const code = codeIn(shop.gateways.spare.messages.at(-1)?.requestBody.text)
+      expect((await shop.server.verify(otp_id, code)).body.status).to.equal('approved')
+    }
+    await judge()
+    await live.eventually(async () => {
+      const share = (await rows(shop))[1]?.share
+      if (share !== 0.98) await live.advance(1_000)
+      expect(share).to.equal(0.98)
+    })
+
     await live.advance(CACHE_TTL_MS)
     const spared = await deliveriesOf(await send(shop, 8))
     const bySpare = spared.filter(one => one?.provider === 'spare')
@@ -143,9 +162,9 @@ describeLiveFlow('routes that learn', live => {
 
     // Where there is no other, it is called all the same.
     await pause(shop, 'spare', true)
-    const [before] = messages(shop)
+    const [before, others] = messages(shop)
     for (let nth = 0; nth < 4; nth += 1) await sendAndVerify(shop, 'main')
-    expect(messages(shop)).to.deep.equal([before + 4, bySpare.length])
+    expect(messages(shop)).to.deep.equal([before + 4, others])
     await judge()
     await waitForStates(shop, 'main ok', 'spare paused')
     await live.eventually(() => expect(linesOf(shop, 'provider.recovered')).to.deep.equal(['main US']))
@@ -154,6 +173,33 @@ describeLiveFlow('routes that learn', live => {
     expect(listed?.provider).to.equal('main')
     expect(listed).to.not.have.property('because')
     expect(receiver.received, 'told once').to.have.length(1)
+  })
+
+  it('do not call a provider silent whose codes are entered wrong: its messages arrive', async () => {
+    const shop = await open()
+    await addPast(shop, { main: 9 })
+    const sent = await send(shop, 20)
+    const codes = shop.gateways.main.messages.map(({ requestBody }) => codeIn(requestBody.text))
+    const wrong = ['123456', '654321', '111111'].find(code => !codes.includes(code)) ?? ''
+    for (const otp_id of sent) expect((await shop.server.verify(otp_id, wrong)).body).to.include({ matched: false })
+    const sentUntil = live.clock.now()
+    await judge()
+    const { store } = live.countersign.engines
+    await live.eventually(async () => {
+      const [fact] = (await store.docs('route_facts').get([shop.app])).get(shop.app)?.facts ?? []
+      if ((fact?.silence.judged_until ?? 0) <= sentUntil) await live.advance(1_000)
+      expect(fact?.silence.judged_until).to.be.above(sentUntil)
+      expect(fact?.silence).to.include({ score: 0, since: null })
+    })
+  })
+
+  it('leave out a recipient who comes again, also where no limit counts recipients', async () => {
+    const limits = { ...LIMITS, recipient: [], recipient_messages: [] }
+    const shop = await open({ limits })
+    const to = freshNumber()
+    const ids = [...(await send(shop, 1, to)), ...(await send(shop, 1, to)), ...(await send(shop, 1))]
+    const found = await live.countersign.engines.store.docs('otps').get(ids)
+    expect(ids.map(id => found.get(id)?.context.unlearned ?? false)).to.deep.equal([false, true, false])
   })
 
   it('have the better provider first where the app wants it, and never one that is paused', async () => {

@@ -1,6 +1,6 @@
 // What learned routes are for, in a short simulation. `npm run bench -- routes` is the long one.
 import { expect } from 'chai'
-import { countAlarms, type Policy, play, playSilence } from '../bench/routes.simulation.ts'
+import { countAlarms, countAlarmsByMessage, type Policy, play, playFlood, playSilence, playTrouble } from '../bench/routes.simulation.ts'
 
 describe('learned routes, simulated', () => {
   it('lose at most 5 % of the approvals while they learn that the second provider is better', () => {
@@ -27,8 +27,34 @@ describe('learned routes, simulated', () => {
       }
     })
 
+  it('notice it within 30 judged messages where there are a hundred a minute', () => {
+    for (const seed of [1, 2, 3, 4]) {
+      const { noticed } = playSilence({ usual: 0.8, perMinute: 100, policy: 'listed', seed })
+      expect(noticed?.judged).to.be.at.most(30)
+    }
+  })
+
+  const IDLE = { perMinute: 10, policy: 'listed', refused: 0, seed: 1 } as const
+
+  it('blame no provider for an outage of the service', () => {
+    const { isAlarmed, moved } = playTrouble({ ...IDLE, trouble: 'down', minutes: 10, perMinute: 60 })
+    expect({ isAlarmed, moved }).to.deep.equal({ isAlarmed: false, moved: 0 })
+  })
+
+  it('move few messages for a form that is broken, and nearly all for a silent provider, to a backup that was idle', () => {
+    expect(playTrouble({ ...IDLE, trouble: 'form', minutes: 60 }).moved).to.be.below(0.05)
+    const silent = playTrouble({ ...IDLE, trouble: { first: 0.02, backup: 1 }, minutes: 60 })
+    expect(silent.movedLate).to.be.above(0.9)
+  })
+
+  it('move nothing for a stranger who sends at night by a publishable key', () => {
+    expect(playFlood({ kind: 'publishable', perDay: 240, perHour: 200, seed: 1 }).isAlarmed).to.equal(false)
+    expect(playFlood({ kind: 'server', perDay: 240, perHour: 200, seed: 1 }).isAlarmed).to.equal(true)
+  })
+
   it('raise no alarm over two weeks of days, nights and weekends', () => {
     const alarms = countAlarms({ perMinute: 10, rivalShare: 0, countries: [0.8, 0.5], days: 14, seed: 1 })
     expect(alarms).to.equal(0)
+    expect(countAlarmsByMessage({ perMinute: 100, countries: [0.8, 0.5], days: 14, seed: 1 })).to.equal(0)
   })
 })

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { estimate, factsOf, pooledPrior } from '../../machines/routes.estimate.ts'
+import { agedFacts, estimate, factsOf, pooledPrior } from '../../machines/routes.estimate.ts'
 import { ROUTE_SLOT_MS } from '../../machines/routes.ts'
-import { counts, DAY, fact, HOUR, history, key, MIDNIGHT } from '../support/routes.ts'
+import { counts, DAY, fact, HOUR, history, key, MIDNIGHT, slot } from '../support/routes.ts'
 
 const MINUTE = 60_000
 const NOW = MIDNIGHT + 12 * HOUR
@@ -38,7 +38,7 @@ describe('the facts about a route', () => {
   })
 
   it('leave out messages that may still be approved', () => {
-    const slots = [counts(NOW - 70_000, 10, 8), counts(NOW - 60_000, 10, 0), counts(NOW - 10_000, 10, 0)]
+    const slots = [slot(NOW - 70_000, 10, 8), slot(NOW - 60_000, 10, 0), slot(NOW - 10_000, 10, 0)]
     const { evidence } = factOf({ slots, hours: [counts(NOW - HOUR, 30, 8)] })
     close(evidence.approved, 8)
     close(evidence.missed, 2)
@@ -46,7 +46,7 @@ describe('the facts about a route', () => {
 
   it('count an hour once, by its slots until all of it is judged', () => {
     const at = NOW - HOUR
-    const slots = [counts(at + 10 * MINUTE, 10, 5), counts(NOW - 5 * MINUTE, 10, 5)]
+    const slots = [slot(at + 10 * MINUTE, 10, 5), slot(NOW - 5 * MINUTE, 10, 5)]
     const hours = [counts(at, 20, 10)]
     const seen = (now: number) => only(factsOf([history({ hours, slots })], [], now)).evidence
     for (const now of [NOW, NOW + 59_000, NOW + 61_000, NOW + 5 * MINUTE]) close(seen(now).approved, 10)
@@ -54,7 +54,7 @@ describe('the facts about a route', () => {
   })
 
   it('wait for a route without approvals as long as for the others of its channel', () => {
-    const slots = [counts(NOW - 5 * MINUTE, 10, 0)]
+    const slots = [slot(NOW - 5 * MINUTE, 10, 0)]
     const silent = history({ provider: 'silent', slots, seconds_p90: null })
     const missed = (other: Partial<Parameters<typeof history>[0]>) =>
       factsOf([silent, history({ seconds_p90: 600, ...other })], [], NOW)[0]?.evidence.missed
@@ -85,12 +85,30 @@ describe('the facts about a route', () => {
   })
 })
 
+describe('facts that no message renews', () => {
+  it('fade as time goes by, and keep what was counted', () => {
+    const [aged] = agedFacts([fact(80, 20)], NOW, NOW + DAY)
+    expect(aged).to.deep.equal(fact(80, 20, { evidence: { approved: 40, missed: 10 } }))
+    expect(agedFacts([fact(80, 20)], NOW, NOW - HOUR)[0], 'by a clock that is behind').to.deep.equal(fact(80, 20))
+  })
+})
+
 describe('the expected conversion of a provider without evidence', () => {
-  it('is the rate of its channel, and weighs less than twenty messages', () => {
-    const prior = pooledPrior([fact(700, 100), fact(100, 100), fact(0, 5_000, { channel: 'email' })], 'sms')
-    close(prior.approved / (prior.approved + prior.missed), 0.8)
-    expect(prior.approved + prior.missed).to.be.below(20)
-    expect(estimate({ approved: 4, missed: 16 }, prior).mean).to.be.below(0.35)
+  it('is the mean rate of the routes of its channel, however many messages they get, and weighs less than twenty messages', () => {
+    const rateOf = (...all: Parameters<typeof fact>[]) => {
+      const { approved, missed } = pooledPrior(
+        all.map(one => fact(...one)),
+        'sms',
+      )
+      expect(approved + missed).to.be.below(20)
+      return approved / (approved + missed)
+    }
+    const many = Array.from({ length: 20 }, (): [number, number] => [800, 200])
+    close(rateOf(...many), 0.8)
+    close(rateOf(...many, ...many.map((): [number, number] => [4, 6])), 0.65)
+    close(rateOf(...many, [0, 5_000, { channel: 'email' }]), 0.8)
+    expect(rateOf([10, 90]), 'one bad provider').to.be.within(0.25, 0.35)
+    expect(estimate({ approved: 4, missed: 16 }, pooledPrior([fact(800, 200)], 'sms')).mean).to.be.below(0.35)
   })
 
   it('is a half where nothing is known, and never certain', () => {
@@ -132,7 +150,7 @@ describe('an estimate', () => {
   })
 
   it('counts no slot as evidence before its last message is judged', () => {
-    const slots = [counts(NOW - ROUTE_SLOT_MS - 60_000, 1, 0)]
+    const slots = [slot(NOW - ROUTE_SLOT_MS - 60_000, 1, 0)]
     const missed = (now: number) => factsOf([history({ slots })], [], now)[0]?.evidence.missed
     expect(missed(NOW - 1)).to.equal(0)
     expect(missed(NOW)).to.be.above(0)

@@ -48,6 +48,26 @@ describe('the listed order', () => {
     })
   })
 
+  const silentBeside = (others: 'unknown' | 'silent'): RouteOption[] =>
+    options([5, 95, { silent: true }], [0, 0], [70, 30]).map(option =>
+      option.provider === 'a' && option.fact
+        ? { ...option, fact: { ...option.fact, silence: { ...option.fact.silence, others } } }
+        : option,
+    )
+
+  it('gives the next one half of the messages while nobody knows whether it does better', () => {
+    expect(sharesBy(silentBeside('unknown'), LISTED)).to.deep.equal({ a: 0.5, b: 0.5, c: 0 })
+    expect(firstOf(silentBeside('unknown'), LISTED, 0.4).because).to.include({ rule: 'probe', share: 0.5 })
+    expect(firstOf(silentBeside('unknown'), LISTED, 0.6)).to.deep.include({ order: ['b', 'c', 'a'] })
+  })
+
+  it('is kept where codes of the others are not entered either, with 2 % for each to notice a change', () => {
+    expect(sharesBy(silentBeside('silent'), LISTED)).to.deep.equal({ a: 0.96, b: 0.02, c: 0.02 })
+    const { order, because } = firstOf(silentBeside('silent'), LISTED, 0.5)
+    expect([order[0], because]).to.deep.equal(['a', null])
+    expect(firstOf(silentBeside('silent'), LISTED, 0.97).because).to.include({ rule: 'explored', share: 0.02 })
+  })
+
   it('gives no reason where a provider behind the first is silent', () => {
     const all = options([60, 40], [5, 95, { silent: true }])
     expect(firstOf(all, LISTED, 0.5)).to.deep.equal({ order: ['a', 'b'], because: null })

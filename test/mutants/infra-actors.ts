@@ -526,7 +526,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'messages that the guard suspects, and lets pass, are learned from',
     file: 'services/otp/calls/send.ts',
-    original: '(guarded.suspected || isRecent)',
+    original: '(guarded.suspected === true || isRecent)',
     planted: 'isRecent',
     tests: ['test/flow/learned-routes.test.ts'],
   },
@@ -547,9 +547,51 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'a sweeper overwrites facts that another one made meanwhile, and forgets where its test for silence stood',
     file: 'services/sweeper/routes.ts',
-    original: "return answer === 'won' ? doc : undefined",
-    planted: 'return answer ? doc : undefined',
+    original: "ofChange.next().value === 'won'",
+    planted: "ofChange.next().value !== ''",
     tests: ['test/services/sweeper/routes.test.ts'],
+  },
+  {
+    fault: 'a process that starts does not know that the service was down before',
+    file: 'services/sweeper/service-outages.ts',
+    original: 'known === null && outage.until',
+    planted: 'known !== null && outage.until',
+    tests: ['test/services/sweeper/routes.test.ts'],
+  },
+  {
+    fault: 'messages are judged while no process takes the calls with their codes',
+    file: 'services/sweeper/service-outages.ts',
+    original: 'consumers > 0',
+    planted: 'consumers >= 0',
+    tests: ['test/services/sweeper/routes.test.ts'],
+  },
+  {
+    fault: 'a wrong code does not show that its message has arrived',
+    file: 'services/otp/stats/counter.ts',
+    original: ' && !changesTried(before, after)',
+    planted: '',
+    tests: ['test/flow/learned-routes.test.ts'],
+  },
+  {
+    fault: 'a recipient whom no limit counts weighs with every verification',
+    file: 'services/otp/calls/send.ts',
+    original: 'counted.last_at ?? latestAt',
+    planted: 'counted.last_at',
+    tests: ['test/flow/learned-routes.test.ts'],
+  },
+  {
+    fault: 'a counter with short windows is purged before the hour in which its recipient weighs once is over',
+    file: 'services/otp/limits/windows.ts',
+    original: 'tellsLast ? RECIPIENT_WEIGHS_ONCE_MS : 0',
+    planted: '0',
+    tests: ['test/services/otp/limits/windows.test.ts'],
+  },
+  {
+    fault: 'whom a refusal is about can no longer be read once the old key is gone',
+    file: 'services/domain/privacy/documents.ts',
+    original: ", 'refusals'] as const",
+    planted: '] as const',
+    tests: ['test/services/sweeper/rotation.test.ts'],
   },
   {
     fault: 'a message waits as long as the store does not answer',
@@ -575,8 +617,8 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'the reason of the first provider is that of the one which took over',
     file: 'services/channel/deliver.ts',
-    original: 'because !== null && all[0]?.name === provider',
-    planted: 'because !== null && all.some(({ name }) => name === provider)',
+    original: 'first.because !== null && first.provider === provider',
+    planted: 'first.because !== null && first.provider !== undefined && provider',
     tests: ['test/services/channel/failover.test.ts'],
   },
   {

@@ -1,5 +1,5 @@
 // Counts of routes in the plain way, for comparison with the product's. In: verifications as they are stored. Out: for each route its messages,
-// delivered and approved, as `server sms GB main: 3 2 1`, sorted. Nothing of the product's counting is used.
+// delivered (in slots, tried) and approved, as `server sms GB main: 3 2 1`, sorted. Nothing of the product's counting is used.
 import type { Delivery } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
 import { decodeSlots } from '../../services/domain/routes/slots.ts'
@@ -8,7 +8,22 @@ import { countOf, decodeCells } from '../../services/domain/stats/counts.ts'
 const FOUR_HOURS_MS = 4 * 3_600_000
 const isAccepted = ({ status, provider }: Delivery): boolean => provider !== undefined && status !== 'queued'
 
-export function expectedRoutes(otps: readonly SavedOtp[], startOf: (otp: SavedOtp) => number): string[] {
+export const expectedRoutes = (otps: readonly SavedOtp[], startOf: (otp: SavedOtp) => number): string[] =>
+  expectedCounts(otps, (own, otp) =>
+    own.some(({ status, updated_at }) => status === 'delivered' && updated_at < startOf(otp) + FOUR_HOURS_MS),
+  )
+
+/** A wrong code was entered after the last message, the right one after the one that earned it. */
+export const expectedSlots = (otps: readonly SavedOtp[]): string[] =>
+  expectedCounts(otps, (own, otp, isEarner) => {
+    const last = otp.context.deliveries.filter(isAccepted).at(-1)
+    return isEarner || (otp.context.wrong_codes > 0 && last !== undefined && own.includes(last))
+  })
+
+function expectedCounts(
+  otps: readonly SavedOtp[],
+  isCounted: (own: readonly Delivery[], otp: SavedOtp, isEarner: boolean) => boolean,
+): string[] {
   const sums = new Map<string, [number, number, number]>()
   for (const otp of otps) {
     const { context, value } = otp
@@ -23,15 +38,9 @@ export function expectedRoutes(otps: readonly SavedOtp[], startOf: (otp: SavedOt
       for (const channel of new Set(accepted.filter(one => one.provider === provider).map(one => one.channel))) {
         const own = accepted.filter(one => one.provider === provider && one.channel === channel)
         const name = `${context.started_by.kind} ${channel} ${context.recipient.country ?? '?'} ${provider}`
-        const [messages, delivered, approved] = sums.get(name) ?? [0, 0, 0]
-        const arrived = own.some(
-          ({ status, updated_at }) => status === 'delivered' && updated_at < startOf(otp) + FOUR_HOURS_MS,
-        )
-        sums.set(name, [
-          messages + 1,
-          delivered + (arrived ? 1 : 0),
-          approved + (earner && own.includes(earner) ? 1 : 0),
-        ])
+        const [messages, counted, approved] = sums.get(name) ?? [0, 0, 0]
+        const isEarner = earner !== undefined && own.includes(earner)
+        sums.set(name, [messages + 1, counted + (isCounted(own, otp, isEarner) ? 1 : 0), approved + (isEarner ? 1 : 0)])
       }
   }
   return [...sums].map(([name, counts]) => `${name}: ${counts.join(' ')}`).sort()
@@ -48,8 +57,8 @@ export const routesIn = (stored: string): string[] =>
 export const routesInSlots = (stored: string): string[] =>
   [...decodeSlots(stored, 0)]
     .map(([name, slots]) => {
-      const sum = (count: 'messages' | 'delivered' | 'approved') =>
+      const sum = (count: 'messages' | 'tried' | 'approved') =>
         [...slots.values()].reduce((all, one) => all + one[count], 0)
-      return `${name}: ${sum('messages')} ${sum('delivered')} ${sum('approved')}`
+      return `${name}: ${sum('messages')} ${sum('tried')} ${sum('approved')}`
     })
     .sort()

@@ -1,16 +1,18 @@
 // Facts about routes, as the sweeper stores them. In: what matters to a test. Out: the rest filled in, and the document of an app.
 import { DAY_MS } from '../../infra/time.ts'
-import type { RouteFact } from '../../machines/routes.ts'
+import type { Others, RouteFact } from '../../machines/routes.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 
 export type GivenFact = Pick<RouteFact, 'provider'> &
   Partial<Omit<RouteFact, 'silence' | 'evidence'>> & {
     /** Since when it is silent. */
     silentSince?: number
+    /** What the other routes do meanwhile. */
+    others?: Others
   }
 
 /** All of its messages are recent and judged. */
-export function routeFact({ silentSince, ...given }: GivenFact): RouteFact {
+export function routeFact({ silentSince, others = 'well', ...given }: GivenFact): RouteFact {
   const { messages = 400, approved = 0 } = given
   return {
     kind: 'server',
@@ -22,7 +24,12 @@ export function routeFact({ silentSince, ...given }: GivenFact): RouteFact {
     messages,
     approved,
     evidence: { approved, missed: messages - approved },
-    silence: { score: 0, judged_until: 0, since: silentSince ?? null },
+    silence: {
+      score: 0,
+      judged_until: 0,
+      since: silentSince ?? null,
+      ...(silentSince === undefined ? {} : { others }),
+    },
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type RouteFact,
   type RouteHistory,
   type RouteKey,
+  type RouteSlot,
 } from '../../machines/routes.ts'
 
 export const HOUR = 3_600_000
@@ -53,6 +54,13 @@ export const usualDays = (until: number, rate: number, { days = 14, perHour = 10
     counts(until - (days * 24 - nth) * HOUR, perHour, Math.round(perHour * rate)),
   )
 
+export const slot = (start: number, messages: number, approved: number, tried = approved): RouteSlot => ({
+  start,
+  messages,
+  tried,
+  approved,
+})
+
 /** Slots one after another from `start` on, one message in each: true for one that was approved. */
-export const singles = (start: number, approvals: readonly boolean[]): RouteCounts[] =>
-  approvals.map((approved, nth) => counts(start + nth * ROUTE_SLOT_MS, 1, approved ? 1 : 0))
+export const singles = (start: number, approvals: readonly boolean[]): RouteSlot[] =>
+  approvals.map((approved, nth) => slot(start + nth * ROUTE_SLOT_MS, 1, approved ? 1 : 0))

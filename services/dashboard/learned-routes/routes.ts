@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import { findBreakers } from '../../domain/breakers/documents.ts'
+import { factsNow } from '../../domain/routes/documents.ts'
 import { findProviders } from '../../domain/tenancy/documents.ts'
 import { resolveSettings } from '../../domain/tenancy/settings.ts'
 import { country } from '../../domain/tenancy/value-schemas.ts'
@@ -64,7 +65,7 @@ export const learnedRouteOperations = [
       const input: RoutesInput = {
         providers,
         open: new Set(providers.filter(one => breakerView(breakers, one)?.state === 'open').map(({ name }) => name)),
-        facts: stored.get(app._id)?.facts ?? [],
+        facts: factsNow(stored.get(app._id), clock.now()),
         rule: resolveSettings(app.settings).routing,
       }
       const items: RouteRowAnswer[] = []

@@ -6,11 +6,11 @@ import type { KeyKind } from '../../../machines/otp.ts'
 import { estimate, pooledPrior } from '../../../machines/routes.estimate.ts'
 import { type RouteOption, type RouteRule, type RouteShare, sharesOf } from '../../../machines/routes.order.ts'
 import { suggestionOver } from '../../../machines/routes.suggestion.ts'
-import type { RouteFact } from '../../../machines/routes.ts'
+import type { Evidence, Others, RouteFact } from '../../../machines/routes.ts'
 import { costIn, mayBeUsed, serves } from '../../../machines/routing.ts'
 import { type Provider, scopeOf } from '../../domain/tenancy/documents.ts'
 import type { RouteRowAnswer, SuggestionAnswer } from './schemas.ts'
-import { becauseWords } from './words.ts'
+import { becauseWords, type RouteSituation } from './words.ts'
 
 export interface RoutesInput {
   /** In the order they are tried. */
@@ -57,40 +57,30 @@ export function placesOf({ providers, facts }: RoutesInput, country: string | un
 export function rowsOf(input: RoutesInput, { channel, country }: Place): RouteRowAnswer[] {
   const { providers, facts, rule } = input
   const here = facts.filter(fact => fact.channel === channel && fact.country === country)
-  const byKind = KINDS.map(kind => {
+  const byKind = KINDS.map((kind): OfKind => {
     const ofKind = here.filter(fact => fact.kind === kind)
     const prior = pooledPrior(
       facts.filter(fact => fact.kind === kind),
       channel,
     )
     const shares = sharesOf(optionsOf(input, channel, country, ofKind), rule, prior)
-    return { shares, messages: messagesOf(ofKind) }
+    return { kind, shares, prior, facts: ofKind, messages: messagesOf(ofKind) }
   })
   const messages = messagesOf(here)
   // Where nothing was sent, the shares of servers: they are those of devices too.
-  const [main = []] = byKind.toSorted((one, other) => other.messages - one.messages).map(({ shares }) => shares)
+  const used = messages === 0 ? byKind.slice(0, 1) : byKind.filter(one => one.messages > 0)
   const shareOf = (name: string): number =>
-    messages === 0
-      ? (main.find(({ provider }) => provider === name)?.share ?? 0)
-      : byKind.reduce((sum, kind) => sum + (kind.messages / messages) * (find(kind.shares, name)?.share ?? 0), 0)
+    used.reduce(
+      (sum, one) => sum + (messages === 0 ? 1 : one.messages / messages) * (find(one.shares, name)?.share ?? 0),
+      0,
+    )
   const prior = pooledPrior(facts, channel)
-  const tooFew = rule.providers === 'best' && !main.some(share => share.rule === 'best') && main.length > 1
   return providers
     .filter(provider => provider.channel === channel && serves(scopeOf(provider), country))
     .map(provider => {
       const { name, cost_micros = {} } = provider
       const fact = addedUp(here.filter(one => one.provider === name))
-      const { mean, low, high } = estimate(fact.evidence, prior)
-      const known = fact.messages > 0
-      const state = stateOf(provider, input.open, fact)
-      const measured = {
-        messages: fact.messages,
-        conversion: known ? rounded(mean) : null,
-        low: known ? rounded(low) : null,
-        high: known ? rounded(high) : null,
-        share: rounded(shareOf(name)),
-        state,
-      }
+      const measured = measuredOf(provider, input.open, fact, prior, shareOf(name))
       return {
         channel,
         country,
@@ -100,15 +90,67 @@ export function rowsOf(input: RoutesInput, { channel, country }: Place): RouteRo
         approved: fact.approved,
         seconds_p50: fact.seconds_p50,
         cost_micros: costIn(cost_micros, country),
-        because: becauseWords({
-          ...measured,
-          rule: find(main, name)?.rule ?? null,
-          place: main.findIndex(share => share.provider === name) + 1,
-          usable: main.length,
-          tooFewMessages: tooFew ? messages : null,
-        }),
+        because: because(provider, measured),
       }
     })
+
+  /** What is said of each kind of key apart, where it is not the same. */
+  function because(provider: Provider, measured: Measured): string {
+    const situations = used.map(one => situationOf(provider, one))
+    const [first] = situations
+    const isSame = situations.every(
+      one => one.state === first?.state && one.rule === first.rule && one.others === first.others,
+    )
+    if (first && isSame) return becauseWords({ ...first, ...measured })
+    return situations.map((one, nth) => `${KIND_WORDS[used[nth]?.kind ?? 'server']} ${becauseWords(one)}`).join(' ')
+  }
+
+  function situationOf(provider: Provider, { shares, prior, facts, messages }: OfKind): RouteSituation {
+    const { name } = provider
+    const fact = addedUp(facts.filter(one => one.provider === name))
+    const share = find(shares, name)
+    const tooFew = rule.providers === 'best' && !shares.some(one => one.rule === 'best') && shares.length > 1
+    return {
+      ...measuredOf(provider, input.open, fact, prior, share?.share ?? 0),
+      others: fact.others,
+      rule: share?.rule ?? null,
+      place: shares.findIndex(one => one.provider === name) + 1,
+      usable: shares.length,
+      tooFewMessages: tooFew ? messages : null,
+    }
+  }
+}
+
+/** The providers of one place for one kind of key. */
+interface OfKind {
+  kind: KeyKind
+  shares: RouteShare[]
+  prior: Evidence
+  facts: readonly RouteFact[]
+  messages: number
+}
+
+const KIND_WORDS: Record<KeyKind, string> = { server: 'For servers:', publishable: 'For devices:' }
+
+type Measured = Pick<RouteRowAnswer, 'messages' | 'conversion' | 'low' | 'high' | 'share' | 'state'>
+
+function measuredOf(
+  provider: Provider,
+  open: ReadonlySet<string>,
+  fact: Known,
+  prior: Evidence,
+  share: number,
+): Measured {
+  const { mean, low, high } = estimate(fact.evidence, prior)
+  const known = fact.messages > 0
+  return {
+    messages: fact.messages,
+    conversion: known ? rounded(mean) : null,
+    low: known ? rounded(low) : null,
+    high: known ? rounded(high) : null,
+    share: rounded(share),
+    state: stateOf(provider, open, fact),
+  }
 }
 
 /** The provider that comes first most often for messages of one kind of key; null where none may be used. */
@@ -168,7 +210,10 @@ const messagesOf = (facts: readonly RouteFact[]): number => facts.reduce((sum, {
 const find = (shares: readonly RouteShare[], name: string): RouteShare | undefined =>
   shares.find(({ provider }) => provider === name)
 
-type Known = Pick<RouteFact, 'messages' | 'delivered' | 'approved' | 'evidence' | 'seconds_p50'> & { silent: boolean }
+type Known = Pick<RouteFact, 'messages' | 'delivered' | 'approved' | 'evidence' | 'seconds_p50'> & {
+  silent: boolean
+  others: Others | null
+}
 
 /** Of servers and of devices. */
 function addedUp(facts: readonly RouteFact[]): Known {
@@ -181,6 +226,7 @@ function addedUp(facts: readonly RouteFact[]): Known {
     evidence: { approved: sum(({ evidence }) => evidence.approved), missed: sum(({ evidence }) => evidence.missed) },
     seconds_p50: most?.seconds_p50 ?? null,
     silent: facts.some(({ silence }) => silence.since !== null),
+    others: facts.find(({ silence }) => silence.since !== null)?.silence.others ?? null,
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { RouteReason } from '../../../machines/otp.ts'
 import type { RouteShare } from '../../../machines/routes.order.ts'
+import type { Others } from '../../../machines/routes.ts'
 
 /** A share in percent, with a decimal only below 10 %: "2 %", "0.5 %", "81 %". */
 export const percent = (share: number): string => {
@@ -13,6 +14,8 @@ export const percent = (share: number): string => {
 export interface RouteSituation {
   state: 'ok' | 'silent' | 'open' | 'paused'
   rule: RouteShare['rule']
+  /** What the other routes do while it is silent; null while it is not. */
+  others: Others | null
   share: number
   /** Of 30 days. */
   messages: number
@@ -30,10 +33,14 @@ export interface RouteSituation {
 const DEAF = 'It accepts messages, but hardly anyone types the code.'
 
 export function becauseWords(situation: RouteSituation): string {
-  const { state, rule, share, tooFewMessages, place, usable } = situation
+  const { state, rule, others, share, tooFewMessages, place, usable } = situation
   if (state === 'paused') return 'It is paused, so it gets no message.'
   if (state === 'open')
     return 'It failed too often just now, so the others get its messages. It is tested every 30 seconds.'
+  if (state === 'silent' && others === 'silent')
+    return `${DEAF} So it is with the others: look at your own page first. The order stays as it is.`
+  if (state === 'silent' && rule === 'probe' && others === 'unknown')
+    return `${DEAF} The others had too few messages to tell whether it is the provider or your own page. Until they have, it comes first for ${percent(share)} of the messages.`
   if (state === 'silent' && rule === 'probe')
     return `${DEAF} It stands behind the others, and comes first for ${percent(share)} of the messages to notice when it recovers.`
   if (state === 'silent')

@@ -21,6 +21,8 @@ export interface RouteEntry {
   /** The slot of that message, within the hour in which the verification started: so the same messages are in both. */
   slot: number
   delivered: boolean
+  /** A code was entered after it, right or wrong. */
+  tried: boolean
   approved: boolean
   /** How long the approval took, as a step of ../stats/approval-times.ts; null unless `approved`. */
   step: number | null
@@ -30,6 +32,7 @@ export function routeEntries(saved: SavedOtp, startedAt: number): RouteEntry[] {
   const { context: otp } = saved
   if (otp.mode !== 'live' || otp.unlearned || isMessage(otp)) return []
   const earner = earningMessage(saved)
+  const guessed = otp.wrong_codes > 0 ? otp.deliveries.findLast(wasSent) : undefined
   const entries = new Map<string, RouteEntry>()
   for (const delivery of otp.deliveries) {
     const { provider, channel } = delivery
@@ -43,6 +46,7 @@ export function routeEntries(saved: SavedOtp, startedAt: number): RouteEntry[] {
       at,
       slot: slotOf(at, startedAt),
       delivered: before?.delivered || isDeliveredInTime(delivery, startedAt),
+      tried: before?.tried || delivery === earner || delivery === guessed,
       approved,
       step: approved ? approvalStep((otp.approval?.at ?? at) - at) : null,
     })
@@ -64,6 +68,10 @@ function slotOf(at: number, startedAt: number): number {
   return within - (within % ROUTE_SLOT_MS)
 }
 
+/** Whether the first wrong code came. It changes nothing else that is counted. */
+export const changesTried = (before: SavedOtp, after: SavedOtp): boolean =>
+  before.context.wrong_codes === 0 && after.context.wrong_codes > 0
+
 /** What a change adds: its entries after, and those before, which are taken out. */
 export function* changedEntries(
   before: SavedOtp | null,
@@ -82,6 +90,9 @@ export function addRoute(cells: Cells, { route, delivered, approved, step }: Rou
   if (step !== null) addApproval(cell, step, by)
 }
 
-/** Whether a later verification of the recipient is left out: it weighs once an hour. */
+/** A recipient weighs once in this time. */
+export const RECIPIENT_WEIGHS_ONCE_MS = HOUR_MS
+
+/** Whether a later verification of the recipient is left out. */
 export const isRepeated = (lastAt: number | undefined, now: number): boolean =>
-  lastAt !== undefined && now - lastAt < HOUR_MS
+  lastAt !== undefined && now - lastAt < RECIPIENT_WEIGHS_ONCE_MS

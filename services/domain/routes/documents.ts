@@ -4,7 +4,8 @@
 import type { RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import { HOUR_MS } from '../../../infra/time.ts'
-import type { RouteFact } from '../../../machines/routes.ts'
+import { agedFacts } from '../../../machines/routes.estimate.ts'
+import type { Outage, RouteFact } from '../../../machines/routes.ts'
 import { encodeSlots, type Slots, type StoredSlots } from './slots.ts'
 
 /** Ten minutes of an app's live messages. Nothing counts them again: what a process that died had not stored is missing here. */
@@ -44,12 +45,34 @@ export interface RouteFactsDoc extends RevisedDoc {
   purge_at: Date
 }
 
+/** The facts of an app as they are now; none where it has no document. */
+export const factsNow = (doc: RouteFactsDoc | undefined, now: number): RouteFact[] =>
+  doc ? agedFacts(doc.facts, doc.at, now) : []
+
+/** When the service did not work. There is one document. */
+export interface RouteOutagesDoc extends RevisedDoc {
+  /** When it was last seen to work. */
+  working_until: number
+  /** Of the time for which slots are kept. */
+  outages: Outage[]
+}
+
+export const OUTAGES_ID = 'outages'
+
+export const newOutagesDoc = (now: number): RouteOutagesDoc => ({
+  _id: OUTAGES_ID,
+  working_until: now,
+  outages: [],
+  rev: 1,
+})
+
 export const ROUTE_COLLECTIONS = {
   route_slots: collection<RouteSlotsDoc>({ indexes: [{ fields: { changed_at: 1 } }], purged: true }),
   route_facts: collection<RouteFactsDoc>({
     indexes: [{ fields: { silent: 1 }, partial: { silent: { $gt: 0 } } }],
     purged: true,
   }),
+  route_outages: collection<RouteOutagesDoc>({ indexes: [] }),
 }
 
 export type RouteStore = StoreOf<typeof ROUTE_COLLECTIONS>

@@ -11,13 +11,16 @@ import type { Trace } from '../../../infra/trace.ts'
 import type { KeyedClaim, OtpAnswer, OtpCall, Refusal } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { Mode, SendCircumstances } from '../../../machines/otp.ts'
+import type { Quota } from '../../../machines/quotas.ts'
 import { freeChannel } from '../../../machines/routing.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { refusedRecipient } from '../../domain/refusals/refused-recipient.ts'
 import { retentionMs } from '../../domain/retention.ts'
 import { isRepeated } from '../../domain/routes/contribution.ts'
+import { startOf } from '../../domain/stats/contribution.ts'
 import type { MetadataIndexDoc, OtpDoc } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
+import { latestOfRecipient } from '../../domain/verifications/latest-of-recipient.ts'
 import { mailboxIndexes, recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { metadataIndexDocs } from '../../domain/verifications/metadata.ts'
 import type { Relay } from '../../domain/verifications/outbox.ts'
@@ -43,7 +46,7 @@ export interface SendDeps {
   claims: Claims
   limits: Limits
   reputation(address: string): Promise<Reputation>
-  otps: Pick<Docs<OtpDoc>, 'insert' | 'get'>
+  otps: Pick<Docs<OtpDoc>, 'insert' | 'get' | 'find'>
   metadataIndexes: Pick<Docs<MetadataIndexDoc>, 'insert'>
   relay: Pick<Relay, 'publish'>
   funds: Funds
@@ -184,19 +187,28 @@ export const createSend = (deps: SendDeps) => {
       address: client,
       sendsMessage: draft.context.link === null,
     })
+    // Nothing is learned from test messages, nor from those whose code the caller made.
+    const isLearned = call.by.mode === 'live' && plan.givenCode === null
+    const latestAt =
+      isLearned && !tellLast(quotas) ? await startOfLatest(call, otp_id, plan.recipient.value) : undefined
     const counted = await reserve(limits, quotas)
     const { guarded, movedTo } = await askFraudGuard(counted, input, draft, challenge)
     if (guarded.refusal) return { refusal: guarded.refusal }
 
-    const isRecent = isRepeated(counted.last_at, deps.clock.now())
-    // Nothing is learned from test messages, nor from those whose code the caller made.
-    const isUnlearned = (guarded.suspected || isRecent) && call.by.mode === 'live' && plan.givenCode === null
+    const isRecent = isRepeated(counted.last_at ?? latestAt, deps.clock.now())
+    const isUnlearned = isLearned && (guarded.suspected === true || isRecent)
     const doc =
       movedTo === null && !isUnlearned
         ? draft
         : newOtpDocument(deps, { ...input, plan: { ...plan, channel: movedTo ?? plan.channel }, isUnlearned })
     const paid = await chainReservations(guarded, () => pay(doc, input))
     return paid.refusal ? { refusal: paid.refusal } : { ...paid, doc }
+  }
+
+  /** Of the recipient's verification before this one. Where no limit counts the recipient, no counter knows it. */
+  async function startOfLatest({ by }: SendCall, otp_id: string, recipient: string): Promise<number | undefined> {
+    const latest = await latestOfRecipient({ otps, keyring }, by, recipient)
+    return latest === null || latest._id === otp_id ? undefined : startOf(latest)
   }
 
   async function judgeClientAddress(sealed: string): Promise<JudgedAddress> {
@@ -248,6 +260,12 @@ export const createSend = (deps: SendDeps) => {
     const existing = (await otps.get([doc._id])).get(doc._id)
     return existingOtp(existing ?? doc, command_id)
   }
+}
+
+/** Whether a counter tells when it was counted before. Quotas of one counter are taken together, and one without rules is not taken. */
+function tellLast(quotas: readonly Quota[]): boolean {
+  const telling = quotas.find(({ tellsLast }) => tellsLast)
+  return quotas.some(({ key, rules }) => key === telling?.key && rules.length > 0)
 }
 
 /** Undefined where nothing is unusual, as in most sends. */

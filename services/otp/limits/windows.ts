@@ -11,6 +11,7 @@ import {
   type WindowRule,
   windowName,
 } from '../../../machines/windows.ts'
+import { RECIPIENT_WEIGHS_ONCE_MS } from '../../domain/routes/contribution.ts'
 import type { CounterDoc, Grant } from '../../domain/verifications/documents.ts'
 
 /** `locked_ms`: how long the counter is still locked, if it is. A lock does not keep `take` from granting. `use`: of the rule that is
@@ -21,18 +22,19 @@ export type TakeResult =
   | { granted: false; retry_after_ms: number }
 
 /** A new counter with one grant; null if a rule allows none. */
-export function firstCounter({ key: _id, rules, tellsLast }: Limit, now: number): CounterDoc | null {
+export function firstCounter(limit: Limit, now: number): CounterDoc | null {
+  const { key: _id, rules, tellsLast } = limit
   if (rules.some(rule => rule.max < 1)) return null
   const windows: CounterDoc['windows'] = {}
   countOne(windows, rules, now)
-  return { _id, windows, granted: 1, ...(tellsLast ? { last_at: now } : {}), purge_at: purgeAt(rules, now) }
+  return { _id, windows, granted: 1, ...(tellsLast ? { last_at: now } : {}), purge_at: purgeAt(limit, now) }
 }
 
 export const emptyCounter = (_id: string, rules: readonly WindowRule[], now: number): CounterDoc => ({
   _id,
   windows: {},
   granted: 0,
-  purge_at: purgeAt(rules, now),
+  purge_at: purgeAt({ rules }, now),
 })
 
 /** How many processes can ask at once before the answer to one of them is dropped. */
@@ -40,11 +42,12 @@ const MAX_STORED_GRANTS = 64
 
 /** Grants as many of `wanted` as every rule allows, counts them, and stores the answer in `grants` for the process `by` to read. */
 export function grantUpdate(
-  { rules, tellsLast }: Pick<Limit, 'rules' | 'tellsLast'>,
+  limit: Pick<Limit, 'rules' | 'tellsLast'>,
   wanted: number,
   now: number,
   { by, call }: Pick<Grant, 'by' | 'call'>,
 ): Pipeline {
+  const { rules, tellsLast } = limit
   const headrooms = rules.map(rule => {
     const window = `$windows.${windowName(rule)}`
     const overlap = { $multiply: [`${window}.before`, 1 - passedAt(rule, now)] }
@@ -70,7 +73,7 @@ export function grantUpdate(
         ...Object.fromEntries(increments),
         grants,
         ...last,
-        purge_at: { $max: ['$purge_at', purgeAt(rules, now)] },
+        purge_at: { $max: ['$purge_at', purgeAt(limit, now)] },
       },
     },
   ]
@@ -111,6 +114,7 @@ function rolledWindows(rules: readonly WindowRule[], now: number): Record<string
   return Object.fromEntries(windows)
 }
 
-/** When no window of these rules overlaps its buckets any more. A counter is purged when that is so for all of its windows. */
-const purgeAt = (rules: readonly WindowRule[], now: number): Date =>
-  new Date(now + 2 * Math.max(...rules.map(lengthOf)))
+/** When no window of these rules overlaps its buckets any more, and it is not asked for its last count. A counter is purged when that is
+ *  so for all of its windows. */
+const purgeAt = ({ rules, tellsLast }: Pick<Limit, 'rules' | 'tellsLast'>, now: number): Date =>
+  new Date(now + Math.max(tellsLast ? RECIPIENT_WEIGHS_ONCE_MS : 0, ...rules.map(rule => 2 * lengthOf(rule))))

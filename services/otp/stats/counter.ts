@@ -8,7 +8,7 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
-import { addRoute, changedEntries, type RouteEntry } from '../../domain/routes/contribution.ts'
+import { addRoute, changedEntries, changesTried, type RouteEntry } from '../../domain/routes/contribution.ts'
 import { newSlotsDoc, type RouteStore, SLOTS_RETENTION_MS, slotsId } from '../../domain/routes/documents.ts'
 import {
   addSlots,
@@ -184,7 +184,7 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
 
   return {
     onChange(before, after) {
-      if (before !== null && !changesContribution(before, after)) return
+      if (before !== null && !changesContribution(before, after) && !changesTried(before, after)) return
       const { app_id, mode } = after
       const startedAt = startOf(after)
       const { tally } = hourWaiting({ app_id, mode, start: hourOf(startedAt) })

@@ -103,6 +103,36 @@ onEmbeddedStore('failover', fresh => {
     expect(actor.reports[1]?.body).to.include({ provider: actor.calls[2] }).and.to.not.have.property('because')
   })
 
+  it('says why a provider came first by the facts that chose it, also if they change before it answers', async () => {
+    const store = await fresh()
+    const actor = await actorWithTwoProviders(store)
+    const doc = await actor.insertLiveOtp()
+    const { country } = doc.context.recipient
+    const fact = { kind: 'server', channel: 'sms', country, provider: 'first', messages: 60, delivered: 0 } as const
+    const factsOf = (since: number | null) => [
+      {
+        ...fact,
+        approved: 0,
+        evidence: { approved: 0, missed: 60 },
+        seconds_p50: null,
+        silence: { score: 20, judged_until: 0, since },
+      },
+    ]
+    await store
+      .docs('route_facts')
+      .insert([{ _id: doc.app_id, at: 0, facts: factsOf(1), purge_at: new Date(0), rev: 1 }])
+    const acceptLate = async () => {
+      const update = { $set: { facts: factsOf(null) } }
+      await store.docs('route_facts').change([{ _id: doc.app_id, rev: 1, update }])
+      await actor.clock.advance(2_000)
+      return accept()
+    }
+    Object.assign(actor.behaviors, { first: acceptLate, second: acceptLate })
+    await actor.deliverUntilDone(doc)
+    const rule = actor.calls[0] === 'second' ? 'spared' : 'probe'
+    expect(actor.reports[0]?.body.because).to.include({ rule })
+  })
+
   it('tries no other provider when the recipient is at fault', async () => {
     const actor = await actorWithTwoProviders(await fresh())
     actor.behaviors.first = refuseRecipient

@@ -147,6 +147,24 @@ describe('the order of providers', () => {
     })
   })
 
+  it('follows a change of the list, of its countries and of the rule at once', async () => {
+    const { namesFor, state } = start(silent)
+    expect((await namesFor(two, 1)).names[0]).to.equal('spare')
+    expect((await namesFor([candidate('main'), candidate('spare', { countries: ['DE'] })], 1)).names[0]).to.equal(
+      'main',
+    )
+    expect((await namesFor([candidate('third'), ...two], 1)).names[0]).to.equal('third')
+    expect(state.facts).to.equal(silent)
+  })
+
+  it('gives evidence of an app without messages less weight as time goes by', async () => {
+    const alike = [fact('main', { approved: 70, missed: 30 }), fact('spare', { approved: 90, missed: 10 })]
+    const { firsts, clock } = start(alike, { providers: 'best' })
+    const before = (await firsts(two, 1_000)).main ?? 0
+    await clock.advance(6 * 24 * 3_600_000)
+    expect((await firsts(two, 1_000)).main, 'nobody knows any more').to.be.above(3 * before)
+  })
+
   it('is the same whenever a delivery is tried', async () => {
     const alike = ['main', 'spare'].map(name => fact(name, { approved: 50, missed: 50 }))
     const { namesFor } = start(alike, { providers: 'best' })

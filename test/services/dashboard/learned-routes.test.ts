@@ -135,6 +135,37 @@ onEmbeddedStore('the routes of an app', fresh => {
     // Servers, a fifth of the messages, still use it; of the messages of devices 2 % test it.
     expect(rows[0]?.share).to.be.closeTo(0.2 + 0.8 * 0.02, 0.001)
     expect(rows[1]?.share).to.be.closeTo(0.8 * 0.98, 0.001)
+    expect(rows[0]?.because).to.equal(
+      'For servers: It is the first in the list. For devices: It accepts messages, but hardly anyone types the code. It stands behind the others, and comes first for 2 % of the messages to notice when it recovers.',
+    )
+    expect(rows[1]?.because).to.equal(
+      'For servers: It is number 2 in the list, and gets what the ones before it cannot send. For devices: It comes first, because the ones listed before it are silent.',
+    )
+  })
+
+  it('say where nobody can tell a silent provider from a broken page, and where it is the page', async () => {
+    const silent = { provider: 'main', messages: 400, approved: 8, silentSince: 5 }
+    await known({ ...silent, others: 'unknown' })
+    expect(sharesOf((await routes()).rows)).to.deep.equal(['main 0.5', 'fast 0.5'])
+    expect((await row('main')).because).to.equal(
+      'It accepts messages, but hardly anyone types the code. The others had too few messages to tell whether it is the provider or your own page. Until they have, it comes first for 50 % of the messages.',
+    )
+    await known({ ...silent, others: 'silent' })
+    expect(sharesOf((await routes()).rows)).to.deep.equal(['main 0.98', 'fast 0.02'])
+    expect(await row('main')).to.deep.include({
+      state: 'silent',
+      because:
+        'It accepts messages, but hardly anyone types the code. So it is with the others: look at your own page first. The order stays as it is.',
+    })
+  })
+
+  it('fade where no message renews them', async () => {
+    await known({ provider: 'main', messages: 400, approved: 200 })
+    const before = await row('main')
+    await admin.clock.advance(4 * 24 * 3_600_000)
+    const after = await row('main')
+    expect(after.high - after.low).to.be.above(2 * (before.high - before.low))
+    expect(after.messages).to.equal(400)
   })
 
   it('stand behind the others while they are silent, with probes', async () => {

@@ -6,6 +6,7 @@ import { createMetrics } from '../../../infra/metrics.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { ROTATION_ID, type RotationDoc } from '../../../services/domain/privacy/documents.ts'
 import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
+import { refusedPersonContext } from '../../../services/domain/refusals/documents.ts'
 import { hookSecretContext, providerContext } from '../../../services/domain/tenancy/documents.ts'
 import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
 import { findUsersByEmail, userContext } from '../../../services/domain/users/documents.ts'
@@ -145,6 +146,30 @@ eachStore('rotation of data keys', fresh => {
     const found = await store.docs('refusals').get([renewed, kept])
     expect(found.get(renewed)?.recipient).to.equal(recipientIndexes(after, APP_MODE, TO)[0])
     expect(found.get(kept)?.recipient).to.equal(recipientIndexes(before, APP_MODE, '+14155550199')[0])
+  })
+
+  it('renews whom a refused send was about, and by it the index of a recipient without a verification', async () => {
+    const to = '+14155550199'
+    const [recipient = ''] = recipientIndexes(before, APP_MODE, to)
+    const about = { ...APP_MODE, company_id: 'cmp_1', key_id: 'key_1', at: 0, request_id: null, masked: null }
+    const why = { type: 'GeoBlockedError', scope: null, country: null } as const
+    const refuse = async (keyring: Keyring): Promise<string> => {
+      const _id = newId('rfs', 0)
+      const sealed = keyring.seal(JSON.stringify({ recipient: to, client_ip: null }), refusedPersonContext(_id))
+      const judged = { call: 'send', kind: 'server', sealed } as const
+      await store.docs('refusals').insert([{ _id, ...about, ...why, recipient, judged, purge_at: new Date(2 ** 42) }])
+      return _id
+    }
+    const [_id, unsealable] = [await refuse(before), await refuse(testKeyring(7))]
+    expect(await rotateUntilDone()).to.include({ renewed_in_all: 1, unsealable: 1 })
+    const found = await store.docs('refusals').get([_id, unsealable])
+    const renewed = found.get(_id)
+    expect(renewed?.recipient).to.equal(recipientIndexes(after, APP_MODE, to)[0])
+    expect(JSON.parse(after.unseal(renewed?.judged?.sealed ?? '', refusedPersonContext(_id)))).to.deep.equal({
+      recipient: to,
+      client_ip: null,
+    })
+    expect(found.get(unsealable)?.recipient, 'what does not open is left').to.equal(recipient)
   })
 
   it('renews the indexes of counters and sandbox messages', async () => {

@@ -23,7 +23,10 @@ onEmbeddedStore('facts about routes', fresh => {
   let store: CountersignStore
   let clock: TestClock
   const { log, lines } = createCapturedLog()
+  const queue = { ready: 0, consumers: 1, dead: 0, oldestMs: null, brokerName: null }
+  const broker = { depth: async () => queue }
   beforeEach(async () => {
+    queue.consumers = 1
     store = await fresh()
     clock = testClock(T0)
   })
@@ -34,11 +37,13 @@ onEmbeddedStore('facts about routes', fresh => {
     messages: number
     approved: number
     seconds?: number
+    route?: string
   }
   /** Adds counts as an OTP actor stores them: to the hour, and to slots if they are recent. */
-  async function add({ app = 'app_1', at = clock.now(), messages, approved, seconds = 20 }: Counted): Promise<void> {
+  async function add(counted: Counted): Promise<void> {
+    const { app = 'app_1', at = clock.now(), messages, approved, seconds = 20, route = ROUTE } = counted
     const tally = newTally()
-    const cell = cellOf(tally.routes, ROUTE)
+    const cell = cellOf(tally.routes, route)
     addCount(cell, 'sent', messages)
     addCount(cell, 'approved', approved)
     if (approved > 0) addApproval(cell, approvalStep(seconds * 1_000), approved)
@@ -54,16 +59,21 @@ onEmbeddedStore('facts about routes', fresh => {
     const doc = (await store.docs('route_slots').get([id])).get(id)
     const slots = decodeSlots(doc?.slots ?? '', start)
     const slot = at - (at % 10_000)
-    const before = slots.get(ROUTE)?.get(slot) ?? { start: slot, messages: 0, delivered: 0, approved: 0 }
-    const ofRoute = slots.get(ROUTE) ?? new Map()
-    ofRoute.set(slot, { ...before, messages: before.messages + messages, approved: before.approved + approved })
-    slots.set(ROUTE, ofRoute)
+    const before = slots.get(route)?.get(slot) ?? { start: slot, messages: 0, tried: 0, approved: 0 }
+    const ofRoute = slots.get(route) ?? new Map()
+    ofRoute.set(slot, {
+      start: slot,
+      messages: before.messages + messages,
+      tried: before.tried + approved,
+      approved: before.approved + approved,
+    })
+    slots.set(route, ofRoute)
     const update = { $set: { slots: encodeSlots(slots, start), changed_at: clock.now() } }
     if (doc) await store.docs('route_slots').change([{ _id: id, rev: doc.rev, update }])
     else await store.docs('route_slots').insert([newSlotsDoc(app, start, slots, clock.now())])
   }
   const newSweep = (on: Pick<CountersignStore, 'docs'> = store) => {
-    const { routes } = createRouteSweeps({ store: on, clock, log })
+    const { routes } = createRouteSweeps({ store: on, broker, clock, log })
     return async (ms = LOOK_MS) => {
       await clock.advance(ms)
       await routes?.([0])
@@ -72,8 +82,9 @@ onEmbeddedStore('facts about routes', fresh => {
   const factsOf = async (app = 'app_1') => (await store.docs('route_facts').get([app])).get(app)
   const factOf = async (app = 'app_1') => (await factsOf(app))?.facts[0] as RouteFact
   /** A week in which eight of ten were approved. */
-  const addUsual = async (app = 'app_1') => {
-    for (let hour = 3; hour < 24 * 7; hour += 4) await add({ app, at: T0 - hour * HOUR_MS, messages: 10, approved: 8 })
+  const addUsual = async (app = 'app_1', route = ROUTE) => {
+    for (let hour = 3; hour < 24 * 7; hour += 4)
+      await add({ app, route, at: T0 - hour * HOUR_MS, messages: 10, approved: 8 })
   }
   /** Counts the documents that are read of each collection. */
   function countReads(): { counted: CountersignStore; reads: Record<string, number> } {
@@ -188,9 +199,94 @@ onEmbeddedStore('facts about routes', fresh => {
     expect(await factsOf('app_late')).to.include({ _id: 'app_late' })
   })
 
+  /** Messages whose codes are not entered, and looks. */
+  async function sendUnheard(count: number, sweep: (ms: number) => Promise<void>): Promise<void> {
+    for (let nth = 0; nth < count; nth += 1) {
+      await add({ messages: 1, approved: 0 })
+      await sweep(10_000)
+    }
+  }
+
+  it('blame no provider for an outage of the service, and notice silence after it', async () => {
+    await addUsual()
+    const sweep = newSweep()
+    await add({ messages: 1, approved: 1 })
+    await sweep()
+    await add({ messages: 40, approved: 0 })
+    // No OTP process takes calls, for longer than the messages take to be judged.
+    queue.consumers = 0
+    for (let looks = 0; looks < 12; looks += 1) await sweep(10_000)
+    queue.consumers = 1
+    for (let looks = 0; looks < 12; looks += 1) await sweep(10_000)
+    expect((await factOf()).silence).to.include({ score: 0, since: null })
+    await sendUnheard(40, sweep)
+    expect((await factOf()).silence.since).to.be.a('number')
+  })
+
+  it('blame no provider for a broken form of the app, and notice one that is silent when the form works', async () => {
+    const OTHER = 'server email ? mailer'
+    await addUsual()
+    await addUsual('app_1', OTHER)
+    const sweep = newSweep()
+    const sendBoth = async (count: number, approvedOfOther: number) => {
+      for (let nth = 0; nth < count; nth += 1) {
+        await add({ route: OTHER, messages: 1, approved: approvedOfOther })
+        await add({ messages: 1, approved: 0 })
+        await sweep(10_000)
+      }
+    }
+    await sendBoth(60, 0)
+    for (const { silence } of (await factsOf())?.facts ?? []) expect(silence.since).to.equal(null)
+    await sendBoth(30, 1)
+    const found = (await factsOf())?.facts.map(({ provider, silence }) => [provider, silence.since !== null])
+    expect(Object.fromEntries(found ?? [])).to.deep.equal({ main: true, mailer: false })
+  })
+
+  it('blame no provider for the time before the process started', async () => {
+    await addUsual()
+    await add({ messages: 1, approved: 1 })
+    await newSweep()()
+    await add({ messages: 40, approved: 0 })
+    await clock.advance(5 * MINUTE_MS)
+    const sweep = newSweep()
+    for (let looks = 0; looks < 12; looks += 1) await sweep(10_000)
+    expect((await factOf()).silence).to.include({ score: 0, since: null })
+  })
+
+  it('are not kept waiting by a clock that jumps, nor by another sweeper that takes over', async () => {
+    await addUsual()
+    await add({ messages: 1, approved: 1 })
+    const [one, other] = [newSweep(), newSweep()]
+    await one()
+    await add({ messages: 40, approved: 0 })
+    await one(15_000)
+    await other(10_000)
+    await other(5 * MINUTE_MS)
+    expect((await factOf()).silence.since, 'the time was no outage').to.be.a('number')
+  })
+
+  it('are those of all apps within a few looks, with few writes', async () => {
+    const apps = Array.from({ length: 120 }, (_, nth) => `app_${nth}`)
+    for (const app of apps) await add({ app, messages: 1, approved: 0 })
+    const writes: number[] = []
+    const docs = (name: never) => {
+      const original = store.docs(name)
+      return {
+        ...original,
+        insert: (...all: Parameters<typeof original.insert>) => {
+          if (name === ('route_facts' as never)) writes.push(all[0].length)
+          return original.insert(...all)
+        },
+      }
+    }
+    await newSweep({ docs } as unknown as CountersignStore)()
+    for (const app of apps) expect(await factOf(app)).to.include({ messages: 1 })
+    expect(writes).to.deep.equal([25, 25, 25, 25, 20])
+  })
+
   it('are made by the process that holds partition 0', async () => {
     await add({ messages: 1, approved: 0 })
-    await createRouteSweeps({ store, clock, log }).routes?.([1, 2])
+    await createRouteSweeps({ store, broker, clock, log }).routes?.([1, 2])
     expect(await factsOf()).to.equal(undefined)
     await clock.advance(MINUTE_MS)
   })

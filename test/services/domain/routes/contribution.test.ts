@@ -2,14 +2,32 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { SavedOtp } from '../../../../machines/otp.versions.ts'
-import { addRoute, changedEntries, isRepeated, routeEntries } from '../../../../services/domain/routes/contribution.ts'
+import {
+  addRoute,
+  changedEntries,
+  changesTried,
+  isRepeated,
+  routeEntries,
+} from '../../../../services/domain/routes/contribution.ts'
 import { addSlots, addToSlot, decodeSlots, encodeSlots, type Slots } from '../../../../services/domain/routes/slots.ts'
 import { changesContribution } from '../../../../services/domain/stats/contribution.ts'
 import { type Cells, encodeCells } from '../../../../services/domain/stats/counts.ts'
 import { histories, runHistory } from '../../../support/otp.arbitraries.ts'
-import { device, issued, MINUTE, type Move, play, reported, resend, right, T0, wait } from '../../../support/otp.ts'
+import {
+  device,
+  issued,
+  MINUTE,
+  type Move,
+  play,
+  reported,
+  resend,
+  right,
+  T0,
+  wait,
+  wrong,
+} from '../../../support/otp.ts'
 import { propertyRuns } from '../../../support/property-runs.ts'
-import { expectedRoutes, routesIn, routesInSlots } from '../../../support/route-counts.ts'
+import { expectedRoutes, expectedSlots, routesIn, routesInSlots } from '../../../support/route-counts.ts'
 
 const HOUR = 60 * MINUTE
 
@@ -19,7 +37,7 @@ function counted(states: readonly SavedOtp[], startedAt = T0): { hours: string; 
   const slots: Slots = new Map()
   for (const [at, after] of states.entries()) {
     const before = states[at - 1] ?? null
-    if (before !== null && !changesContribution(before, after)) continue
+    if (before !== null && !changesContribution(before, after) && !changesTried(before, after)) continue
     for (const { entry, by } of changedEntries(before, after, startedAt)) {
       addRoute(cells, entry, by)
       addToSlot(slots, entry, by)
@@ -37,12 +55,12 @@ function withProviders(saved: SavedOtp): SavedOtp {
 }
 
 describe('what a verification adds to the counts of its routes', () => {
-  const after = (otp: SavedOtp, ...moves: Move[]) => {
+  const countedAfter = (otp: SavedOtp, ...moves: Move[]) => {
     const { steps } = play(otp, ...moves)
     return counted([otp, ...steps.map(({ saved }) => saved)])
   }
   const sent = (provider: string, delivery_id = 'dlv_1') => reported('sent', { provider, delivery_id })
-  const routes = (otp: SavedOtp, ...moves: Move[]) => routesIn(after(otp, ...moves).hours)
+  const routes = (otp: SavedOtp, ...moves: Move[]) => routesIn(countedAfter(otp, ...moves).hours)
 
   it('is the sum of what its changes add, for any history, by hour and by slot', () => {
     fc.assert(
@@ -53,9 +71,8 @@ describe('what a verification adds to the counts of its routes', () => {
           .map(one => withProviders(one.saved))
         const last = states.at(-1) as SavedOtp
         const { hours, slots } = counted(states)
-        const expected = expectedRoutes([last], () => T0)
-        expect(routesIn(hours)).to.deep.equal(expected)
-        expect(routesInSlots(slots)).to.deep.equal(expected)
+        expect(routesIn(hours)).to.deep.equal(expectedRoutes([last], () => T0))
+        expect(routesInSlots(slots)).to.deep.equal(expectedSlots([last]))
         expect(counted([last]).hours.split(';').sort()).to.deep.equal(hours.split(';').sort())
       }),
       { numRuns: propertyRuns(100) },
@@ -83,6 +100,18 @@ describe('what a verification adds to the counts of its routes', () => {
     ])
   })
 
+  it('is tried in its slot once a code was entered after it, right or wrong', () => {
+    const slots = (...moves: Move[]) =>
+      routesInSlots(countedAfter(issued({ order: ['sms', 'whatsapp'] }), ...moves).slots)
+    expect(slots(sent('main'))).to.deep.equal(['server sms GB main: 1 0 0'])
+    expect(slots(sent('main'), wrong())).to.deep.equal(['server sms GB main: 1 1 0'])
+    expect(slots(sent('main'), wrong(), wrong(), right())).to.deep.equal(['server sms GB main: 1 1 1'])
+    expect(slots(sent('main'), resend('whatsapp'), sent('meta', 'dlv_2'), wrong())).to.deep.equal([
+      'server sms GB main: 1 0 0',
+      'server whatsapp GB meta: 1 1 0',
+    ])
+  })
+
   it('is one message of a provider, however often it is resent', () => {
     const again = [sent('main'), resend(), sent('main', 'dlv_2'), resend(), sent('main', 'dlv_3'), right()]
     expect(routes(issued({ order: ['sms'] }), ...again)).to.deep.equal(['server sms GB main: 1 0 1'])
@@ -99,7 +128,7 @@ describe('what a verification adds to the counts of its routes', () => {
       otp,
       ...play(otp, wait(0), sent('main'), right({ at: at + 40_000 })).steps.map(({ saved }) => saved),
     ]
-    expect(counted(states, at).slots).to.equal(`server sms GB main=${(T0 + HOUR - 20_000) / 10_000} 1 0 1`)
+    expect(counted(states, at).slots).to.equal(`server sms GB main=${(T0 + HOUR - 20_000) / 10_000} 1 1 1`)
     expect(counted(states, at).hours).to.match(/ 40:1$/)
     const moved = play(otp, resend('whatsapp'), sent('meta', 'dlv_2')).saved
     const [entry] = routeEntries(moved, at)
@@ -127,7 +156,7 @@ describe('stored slots', () => {
     const counts = fc.record({
       start: fc.nat(59).map(nth => T0 + nth * 10_000),
       messages: fc.integer({ min: -3, max: 1e6 }),
-      delivered: fc.nat(9),
+      tried: fc.nat(9),
       approved: fc.nat(9),
     })
     const slots = fc

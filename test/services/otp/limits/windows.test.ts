@@ -43,4 +43,21 @@ eachStore('sliding windows', fresh => {
       { numRuns: propertyRuns(25) },
     )
   })
+
+  it('are purged when nothing asks for their counts, and not before an hour where they tell when they were last counted', async () => {
+    const store = await fresh()
+    const clock = testClock()
+    const { take } = createLimits({ counters: store.docs('counters'), clock })
+    const purgedAfter = async (key: string, more: { tellsLast?: true }) => {
+      const counted = { key, rules: [{ max: 9, seconds: 10 }], ...more }
+      const found: number[] = []
+      for (let nth = 0; nth < 2; nth += 1) {
+        await take(counted)
+        found.push(((await store.docs('counters').get([key])).get(key)?.purge_at.getTime() ?? 0) - clock.now())
+      }
+      return found
+    }
+    expect(await purgedAfter('plain', {})).to.deep.equal([20_000, 20_000])
+    expect(await purgedAfter('telling', { tellsLast: true })).to.deep.equal([3_600_000, 3_600_000])
+  })
 })
