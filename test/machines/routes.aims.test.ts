@@ -1,6 +1,14 @@
 // What learned routes are for, in a short simulation. `npm run bench -- routes` is the long one.
 import { expect } from 'chai'
-import { countAlarms, countAlarmsByMessage, type Policy, play, playFlood, playSilence, playTrouble } from '../bench/routes.simulation.ts'
+import {
+  countAlarms,
+  countAlarmsByMessage,
+  type Policy,
+  play,
+  playFlood,
+  playSilence,
+  playTrouble,
+} from '../bench/routes.simulation.ts'
 
 describe('learned routes, simulated', () => {
   it('lose at most 5 % of the approvals while they learn that the second provider is better', () => {
