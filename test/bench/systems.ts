@@ -137,7 +137,7 @@ async function startPipeline(names: readonly string[]): Promise<System & { site:
   }
 }
 
-const addressOf = async (child: Child): Promise<string> =>
+export const addressOf = async (child: Child): Promise<string> =>
   JSON.parse(await child.waitForLine(line => line.startsWith('{"url"'))).url
 
 async function ready(child: Child): Promise<string> {

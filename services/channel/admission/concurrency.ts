@@ -17,7 +17,7 @@ export interface Concurrency {
 }
 
 /** The maximum is less than half of a channel's prefetch. */
-const SLOTS = { initial: 64, max: 200, min: 4 }
+export const SLOTS = { initial: 64, max: 200, min: 4 }
 const MAX_QUEUE_WAIT_MS = 1_000
 /** A provider whose calls take longer than this has no queue. */
 const SLOW_CALL_MS = 2_000
