@@ -9,6 +9,25 @@ export interface Index<T extends Doc = Doc> {
   unique?: boolean
   /** Only documents that match are in the index. Takes equality, `$exists: true`, `$gt`, `$gte`, `$lt` and `$lte`, and no `$or`. */
   partial?: Filter<T>
+  /** Of a sharded collection, where the index does not begin with the shard key: the queries that it serves ask every shard. */
+  scatter?: Scatter
+}
+
+/** Queries of a sharded collection that cannot name its shard key. */
+export interface Scatter {
+  /** `sweeper`: at a rate that does not grow with the sends, or seldom. `people`: who use the admin API. `calls`: some of the calls,
+   *  messages and receipts, never all of them. */
+  asker: 'sweeper' | 'people' | 'calls'
+  /** Which of them, and how often. */
+  why: string
+}
+
+/** How the documents of a collection are divided among the shards of a MongoDB cluster. The adapters divide nothing: an operator does,
+ *  see docs/operations/sizing.md. A collection without it stays whole, on one shard. */
+export interface Sharding {
+  key: { [path: string]: 1 | 'hashed' }
+  /** Queries by `_id` that do not name the key: by ranges of ids where the key is hashed, by any id where it is another field. */
+  byId?: Scatter
 }
 
 export interface CollectionSpec<T extends Doc = Doc> {
@@ -17,6 +36,7 @@ export interface CollectionSpec<T extends Doc = Doc> {
   retired?: readonly Index<T>[]
   /** The engine removes documents some time after their `purge_at`. Code must not rely on when. */
   purged?: boolean
+  sharding?: Sharding
   /** Never set. Carries the type of the documents. */
   readonly type?: T
 }

@@ -44,6 +44,8 @@ const PENDING_RETRY_MS = MINUTE_MS
 const MAX_TRIES = 5
 /** Per run: statistics are not urgent, and other sweeps are due every second. */
 const MAX_BATCHES_PER_RUN = 5
+/** A sweeper runs once a second. At more sends than this, hours would be counted again later and later. */
+export const MAX_RECOUNTED_PER_RUN = MAX_BATCHES_PER_RUN * SWEEP_BATCH
 const MAX_RUN_MS = 500
 const APPS_PER_BATCH = 20
 /** Without them, an id is less than all ids of its time and more than all earlier ones. */

@@ -47,7 +47,7 @@ export interface AttemptDeps {
 }
 
 /** Calls under way at one endpoint. One that keeps failing gets just enough to notice when it recovers. */
-const MAX_CALLS_PER_ENDPOINT = 16
+export const MAX_CALLS_PER_ENDPOINT = 16
 const MAX_CALLS_PER_FAILING_ENDPOINT = 2
 const FAILURES_TO_BE_FAILING = 8
 

@@ -28,7 +28,7 @@ export const FLOOR_COLLECTIONS = {
     indexes: [
       { fields: { recipient: 1, _id: -1 } },
       { fields: { app_id: 1, _id: -1 } },
-      { fields: { reference: 1 }, unique: true, partial: { reference: { $exists: true } } },
+      { fields: { reference: 1 }, partial: { reference: { $exists: true } } },
       { fields: { partition: 1, due_at: 1 }, partial: { due_at: { $gt: 0 } } },
       { fields: { partition: 1, outbox_at: 1 }, partial: { outbox_at: { $gt: 0 } } },
     ],

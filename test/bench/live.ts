@@ -1,8 +1,10 @@
-// Live sends: one process per role, a vendor and the app's backend on loopback (outside.process.ts), a price and a balance.
+// Live sends: a vendor and the app's backend on loopback (outside.process.ts), a price and a balance.
+import type { EngineSet } from '../support/site.ts'
 import { addressOf, launchProcess } from './launch.ts'
-import { type Countersign, KEY, NO_LIMIT, ONE_PROCESS_PER_ROLE, startCountersign } from './systems.ts'
+import { type Countersign, KEY, type Layout, NO_LIMIT, ONE_PROCESS_PER_ROLE, startCountersign } from './systems.ts'
 
 const SECRET = 'a-secret-of-the-vendor'
+const BODY = { recipient: '{{recipient}}', text: '{{text}}', code: '{{code}}', delivery_id: '{{delivery_id}}' }
 
 export const LIVE_SETTINGS = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' }
 
@@ -18,9 +20,19 @@ export const liveBootstrap = (outside: string) => ({
           id: 'app_bench',
           keys: [{ id: 'key_bench', kind: 'server', mode: 'live', key: KEY }],
           // No number is ever verified here, so an active fraud guard would refuse the sends. In this mode it records its decisions only.
-          settings: { limits: { app: NO_LIMIT, app_without_client_ip: NO_LIMIT }, fraud_guard: { mode: 'record' } },
+          settings: {
+            limits: { app: NO_LIMIT, app_without_client_ip: NO_LIMIT },
+            fraud_guard: { mode: 'record' },
+            // On a busy machine, the first code is entered long after it was sent.
+            code: { ttl_seconds: 3_600 },
+          },
           providers: [
-            { name: 'vendor', channel: 'sms', type: 'http', config: { url: `${outside}/messages`, secret: SECRET } },
+            {
+              name: 'vendor',
+              channel: 'sms',
+              type: 'http',
+              config: { url: `${outside}/messages`, secret: SECRET, body: BODY },
+            },
           ],
           webhook: { url: `${outside}/events` },
         },
@@ -29,7 +41,13 @@ export const liveBootstrap = (outside: string) => ({
   ],
 })
 
-export async function startLive(): Promise<Countersign> {
+export interface Live extends Countersign {
+  countFinished(): Promise<number>
+  /** The codes that the vendor has delivered since they were last asked for, by recipient. */
+  codes(): Promise<Record<string, string>>
+}
+
+export async function startLive(engines: EngineSet = 'real', layout: Layout = ONE_PROCESS_PER_ROLE): Promise<Live> {
   const outside = launchProcess('outside.process', { VENDOR_SECRET: SECRET })
   const stopOutside = async (): Promise<void> => {
     outside.process.kill()
@@ -37,7 +55,7 @@ export async function startLive(): Promise<Countersign> {
   }
   try {
     const url = await addressOf(outside)
-    const countersign = await startCountersign('real', ONE_PROCESS_PER_ROLE, {
+    const countersign = await startCountersign(engines, layout, {
       bootstrap: liveBootstrap(url),
       settings: LIVE_SETTINGS,
     })
@@ -45,6 +63,7 @@ export async function startLive(): Promise<Countersign> {
     return {
       ...countersign,
       countFinished: async () => Number(await (await fetch(`${url}/events`)).text()),
+      codes: async () => (await fetch(`${url}/codes`)).json() as Promise<Record<string, string>>,
       async stop() {
         await countersign.stop()
         await stopOutside()

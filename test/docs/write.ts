@@ -5,9 +5,12 @@ import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 import { withElementHash } from './element-hash.ts'
 import { PROVIDERS_PAGE, providersPage } from './provider-pages.ts'
 import { withSettingsTable } from './settings-table.ts'
+import { withSizingTables } from './sizing-tables.ts'
 
 const settings = join(PROJECT_ROOT, 'docs/settings.md')
 writeFileSync(settings, withSettingsTable(readFileSync(settings, 'utf8')))
 const clients = join(PROJECT_ROOT, 'docs/clients.md')
 writeFileSync(clients, withElementHash(readFileSync(clients, 'utf8')))
 writeFileSync(PROVIDERS_PAGE, providersPage())
+const sizing = join(PROJECT_ROOT, 'docs/operations/sizing.md')
+writeFileSync(sizing, withSizingTables(readFileSync(sizing, 'utf8')))

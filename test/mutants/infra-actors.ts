@@ -742,4 +742,35 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     tests: ['test/flow/role-secrets.test.ts'],
     needs: 'RabbitMQ',
   },
+
+  // Shard keys.
+  {
+    fault: 'a unique index does not begin with the shard key, and a cluster refuses it',
+    file: 'services/domain/money/documents.ts',
+    original: '{ fields: { company_id: 1, entry: 1 }, unique: true }',
+    planted: '{ fields: { entry: 1 }, unique: true }',
+    tests: ['test/services/domain/sharding.test.ts'],
+  },
+  {
+    fault: 'queries by an index ask all shards, and nobody knows',
+    file: 'services/domain/tenancy/documents.ts',
+    original: '{ fields: { behind_at: 1 }, partial: { behind_at: { $gt: 0 } }, scatter: SWEPT }',
+    planted: '{ fields: { behind_at: 1 }, partial: { behind_at: { $gt: 0 } } }',
+    tests: ['test/services/domain/sharding.test.ts'],
+  },
+  {
+    fault: 'the sweeper asks for events of all shards, and the page says nothing of it',
+    file: 'services/domain/webhooks/documents.ts',
+    original: 'partial: { due_at: { $gt: 0 } }, scatter: SWEPT }',
+    planted: 'partial: { due_at: { $gt: 0 } }, scatter: LISTS }',
+    tests: ['test/docs/sizing.test.ts'],
+  },
+  {
+    fault: 'every delivery asks all shards for attempts that were made before',
+    file: 'services/channel/deliver.ts',
+    original: 'if (stale || message.attempt > 1) await loadHistory(job)',
+    planted: 'await loadHistory(job)',
+    tests: ['test/flow/hot-queries.test.ts'],
+    needs: 'MongoDB',
+  },
 ]

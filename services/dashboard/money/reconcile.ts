@@ -119,7 +119,7 @@ async function recheckDelivery(
   if (!otp || !delivery) return []
   const company = (await store.docs('companies').get([company_id])).get(company_id)
   const entry = { $in: [`hold:${delivery_id}`, `back:${delivery_id}`, `${delivery_id}:recharge`] }
-  const entered = await store.docs('ledger').find({ entry }, { sort: { entry: 1 }, limit: 3 })
+  const entered = await store.docs('ledger').find({ company_id, entry }, { sort: { entry: 1 }, limit: 3 })
   const waiting = (company ? waitingItems(company) : []).filter(item => item.delivery_id === delivery_id)
   return deliveryProblems(otp, delivery, new Map([...waiting, ...entered].map(item => [item.entry, item])))
 }

@@ -65,12 +65,19 @@ export const tallyId = (scope: GuardScope, name: string): string => counterKey(s
 
 export const FRAUD_COLLECTIONS = {
   fraud_tallies: collection<TallyDoc>({ indexes: [{ fields: { app_id: 1, _id: 1 } }], purged: true }),
-  fraud_blocks: collection<BlockDoc>({ indexes: [], purged: true }),
-  fraud_numbers: collection<HistoryDoc>({ indexes: [], purged: true }),
-  fraud_networks: collection<TallyDoc>({ indexes: [], purged: true }),
+  fraud_blocks: collection<BlockDoc>({ indexes: [], purged: true, sharding: { key: { _id: 'hashed' } } }),
+  fraud_numbers: collection<HistoryDoc>({ indexes: [], purged: true, sharding: { key: { _id: 'hashed' } } }),
+  fraud_networks: collection<TallyDoc>({ indexes: [], purged: true, sharding: { key: { _id: 'hashed' } } }),
   fraud_decisions: collection<DecisionDoc>({
-    indexes: [{ fields: { app_id: 1, _id: -1 } }, { fields: { recipient: 1, _id: -1 } }],
+    indexes: [
+      {
+        fields: { app_id: 1, _id: -1 },
+        scatter: { asker: 'people', why: 'lists; the sweep of retention, once a minute per app' },
+      },
+      { fields: { recipient: 1, _id: -1 }, scatter: { asker: 'people', why: 'searches and erasures' } },
+    ],
     purged: true,
+    sharding: { key: { _id: 'hashed' } },
   }),
 }
 

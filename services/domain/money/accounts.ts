@@ -17,7 +17,7 @@ import {
   type KnownEntries,
   spendOf,
 } from './booking.ts'
-import type { Account, AccountDoc, Entry, MoneyStore } from './documents.ts'
+import type { AccountDoc, Entry, MoneyStore } from './documents.ts'
 import { createLedgerWriter } from './ledger-writer.ts'
 import type { SpendCap } from './spend-caps.ts'
 
@@ -60,7 +60,7 @@ export function createAccounts({ store, clock, log }: AccountsDeps): Accounts {
   }
 
   /** `account` was read before the ledger is: an entry that moves to the ledger in between is then found twice, not missed. */
-  async function findKnown(account: Account, requests: readonly EntryRequest[]): Promise<KnownEntries> {
+  async function findKnown(account: AccountDoc, requests: readonly EntryRequest[]): Promise<KnownEntries> {
     // A hold is for a delivery with a new id, so it cannot have been entered before.
     const names = requests.filter(isNotHold).flatMap(({ entry: { entry, delivery_id } }) => [
       entry,
@@ -68,7 +68,8 @@ export function createAccounts({ store, clock, log }: AccountsDeps): Accounts {
       ...(delivery_id === null ? [] : [`hold:${delivery_id}`]),
     ])
     if (names.length === 0) return NOTHING_KNOWN
-    const found = await ledger.find({ entry: { $in: names } }, { sort: { entry: 1 }, limit: names.length })
+    const filter = { company_id: account._id, entry: { $in: names } }
+    const found = await ledger.find(filter, { sort: { entry: 1 }, limit: names.length })
     return new Map([...waitingItems(account), ...found].map(item => [item.entry, item]))
   }
 
@@ -111,7 +112,7 @@ export function createAccounts({ store, clock, log }: AccountsDeps): Accounts {
     confirmHold: ledgerWriter.confirm,
     async knows(company_id, entry) {
       if (waitingItems(await accountOf(company_id)).some(item => item.entry === entry)) return true
-      return (await ledger.find({ entry }, { sort: { entry: 1 }, limit: 1 })).length > 0
+      return (await ledger.find({ company_id, entry }, { sort: { entry: 1 }, limit: 1 })).length > 0
     },
     balance: async company_id => (await companies.get([company_id])).get(company_id)?.balance ?? 0,
     flush: async company_id => ledgerWriter.moveAll(await accountOf(company_id)),

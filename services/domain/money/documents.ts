@@ -1,4 +1,5 @@
 // Money as it is stored: a company's balance, and the ledger of the entries that led to it.
+import { SWEPT } from '../../../infra/partitions.ts'
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { type CollectionSpec, collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Channel } from '../../../machines/channels.ts'
@@ -8,7 +9,7 @@ import type { Channel } from '../../../machines/channels.ts'
 export type EntryKind = 'credit' | 'hold' | 'refund' | 'void' | 'recharge'
 
 export interface Entry {
-  /** Names the fact. An entry of the same name counts once. */
+  /** Names the fact. An entry of the same name counts once in its company. */
   entry: string
   kind: EntryKind
   /** Signed, in micro-units. An entry that would take the balance below zero is refused, unless it is a recharge: an approval is never
@@ -134,9 +135,14 @@ export const MONEY_COLLECTIONS = {
   ledger: collection<LedgerDoc>({
     indexes: [
       { fields: { company_id: 1, _id: -1 } },
-      { fields: { entry: 1 }, unique: true },
-      { fields: { partition: 1, check_at: 1 }, partial: { check_at: { $gt: 0 } } },
+      { fields: { company_id: 1, entry: 1 }, unique: true },
+      { fields: { partition: 1, check_at: 1 }, partial: { check_at: { $gt: 0 } }, scatter: SWEPT },
     ],
+    // The one collection that is not divided by its id: a unique index must begin with the shard key, and the entry is what must be unique.
+    sharding: {
+      key: { company_id: 1, entry: 1 },
+      byId: { asker: 'sweeper', why: 'holds that no process confirmed, when they are checked' },
+    },
   }),
 }
 

@@ -54,10 +54,21 @@ export interface RefusalDoc extends Doc {
 export const REFUSAL_COLLECTIONS = {
   refusals: collection<RefusalDoc>({
     indexes: [
-      { fields: { app_id: 1, _id: -1 } },
-      { fields: { company_id: 1, _id: -1 } },
-      { fields: { recipient: 1, _id: -1 }, partial: { recipient: { $gt: '' } } },
+      {
+        fields: { app_id: 1, _id: -1 },
+        scatter: {
+          asker: 'people',
+          why: 'lists; settings that are tried; the sweep of retention, once a minute per app',
+        },
+      },
+      { fields: { company_id: 1, _id: -1 }, scatter: { asker: 'people', why: 'lists' } },
+      {
+        fields: { recipient: 1, _id: -1 },
+        partial: { recipient: { $gt: '' } },
+        scatter: { asker: 'people', why: 'searches and erasures' },
+      },
     ],
     purged: true,
+    sharding: { key: { _id: 'hashed' }, byId: { asker: 'people', why: 'lists over all companies' } },
   }),
 }

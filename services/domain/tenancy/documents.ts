@@ -1,5 +1,6 @@
 // What is stored about tenants: companies, their apps, and the keys and providers of an app. Times are epoch milliseconds, money is in
 // micro-units. A provider config is sealed for its own document: copied into another document it cannot be unsealed.
+import { SWEPT } from '../../../infra/partitions.ts'
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Channel } from '../../../machines/channels.ts'
@@ -90,9 +91,15 @@ export const providerContext = (id: string): string => `provider:${id}`
 export const TENANCY_COLLECTIONS = {
   companies: collection<Company>({
     indexes: [
-      { fields: { behind_at: 1 }, partial: { behind_at: { $gt: 0 } } },
-      { fields: { low_balance_watch: 1, _id: 1 }, partial: { low_balance_watch: 1 } },
+      { fields: { behind_at: 1 }, partial: { behind_at: { $gt: 0 } }, scatter: SWEPT },
+      {
+        fields: { low_balance_watch: 1, _id: 1 },
+        partial: { low_balance_watch: 1 },
+        scatter: { asker: 'sweeper', why: 'every ten seconds' },
+      },
     ],
+    // Few, but every paid send writes one of them.
+    sharding: { key: { _id: 'hashed' }, byId: { asker: 'people', why: 'lists' } },
   }),
   apps: collection<App>({ indexes: [{ fields: { company_id: 1, _id: 1 } }] }),
   keys: collection<ApiKey>({ indexes: [{ fields: { hash: 1 }, unique: true }, { fields: { app_id: 1, _id: 1 } }] }),

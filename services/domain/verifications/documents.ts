@@ -1,5 +1,6 @@
 // What is stored of verifications, and of messages, which are documents of the same kind. Personal data is sealed or a keyed index. Codes and
 // tokens are not stored; the code of a message, which its caller made, is sealed until the message has ended.
+import { SWEPT } from '../../../infra/partitions.ts'
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { VerificationView } from '../../../machines/calls.ts'
@@ -176,28 +177,77 @@ export interface SandboxMessageDoc extends Doc {
 export const VERIFICATION_COLLECTIONS = {
   otps: collection<OtpDoc>({
     indexes: [
-      { fields: { recipient: 1, _id: -1 } },
-      { fields: { app_id: 1, _id: -1 } },
-      { fields: { reference: 1 }, unique: true, partial: { reference: { $exists: true } } },
-      { fields: { partition: 1, due_at: 1 }, partial: { due_at: { $gt: 0 } } },
-      { fields: { partition: 1, outbox_at: 1 }, partial: { outbox_at: { $gt: 0 } } },
-      { fields: { partition: 1, owed_at: 1 }, partial: { owed_at: { $gt: 0 } } },
-      { fields: { events_at: 1 }, partial: { events_at: { $gt: 0 } } },
+      {
+        fields: { recipient: 1, _id: -1 },
+        scatter: {
+          asker: 'calls',
+          why: "calls of Twilio's API that name a number; sends of an app with `reuse_pending`; searches and erasures",
+        },
+      },
+      {
+        fields: { app_id: 1, _id: -1 },
+        scatter: {
+          asker: 'people',
+          why: 'lists; settings that are tried; the sweep of retention, once a minute per app',
+        },
+      },
+      {
+        // Not unique: a reference has 80 random bits, and a unique index would have to begin with the shard key.
+        fields: { reference: 1 },
+        partial: { reference: { $exists: true } },
+        scatter: { asker: 'calls', why: 'a message that a user sends on WhatsApp, once or twice' },
+      },
+      { fields: { partition: 1, due_at: 1 }, partial: { due_at: { $gt: 0 } }, scatter: SWEPT },
+      { fields: { partition: 1, outbox_at: 1 }, partial: { outbox_at: { $gt: 0 } }, scatter: SWEPT },
+      { fields: { partition: 1, owed_at: 1 }, partial: { owed_at: { $gt: 0 } }, scatter: SWEPT },
+      { fields: { events_at: 1 }, partial: { events_at: { $gt: 0 } }, scatter: SWEPT },
     ],
     purged: true,
+    sharding: {
+      key: { _id: 'hashed' },
+      byId: { asker: 'sweeper', why: 'each hour is counted again, by pages of 200; data keys rotate' },
+    },
   }),
-  metadata_indexes: collection<MetadataIndexDoc>({ indexes: [{ fields: { index: 1, _id: -1 } }], purged: true }),
-  event_looks: collection<EventLookDoc>({ indexes: [] }),
-  claims: collection<ClaimDoc>({ indexes: [], purged: true }),
-  spent_challenges: collection<SpentChallengeDoc>({ indexes: [], purged: true }),
-  counters: collection<CounterDoc>({ indexes: [], purged: true }),
-  attempts: collection<AttemptDoc>({
-    indexes: [{ fields: { app_id: 1, provider: 1, reference: 1 }, partial: { reference: { $gt: '' } } }],
+  metadata_indexes: collection<MetadataIndexDoc>({
+    indexes: [
+      { fields: { index: 1, _id: -1 }, scatter: { asker: 'people', why: 'searches by a value of the metadata' } },
+    ],
     purged: true,
+    sharding: { key: { _id: 'hashed' }, byId: { asker: 'people', why: 'erasures; data keys rotate' } },
+  }),
+  event_looks: collection<EventLookDoc>({ indexes: [] }),
+  claims: collection<ClaimDoc>({
+    indexes: [],
+    purged: true,
+    sharding: { key: { _id: 'hashed' }, byId: { asker: 'sweeper', why: 'data keys rotate' } },
+  }),
+  spent_challenges: collection<SpentChallengeDoc>({
+    indexes: [],
+    purged: true,
+    sharding: { key: { _id: 'hashed' } },
+  }),
+  counters: collection<CounterDoc>({ indexes: [], purged: true, sharding: { key: { _id: 'hashed' } } }),
+  attempts: collection<AttemptDoc>({
+    indexes: [
+      {
+        fields: { app_id: 1, provider: 1, reference: 1 },
+        partial: { reference: { $gt: '' } },
+        scatter: { asker: 'calls', why: "receipts that bring the vendor's id of the message alone" },
+      },
+    ],
+    purged: true,
+    sharding: {
+      key: { _id: 'hashed' },
+      byId: { asker: 'calls', why: 'deliveries that are tried again; receipts of failures; timelines and erasures' },
+    },
   }),
   sandbox_messages: collection<SandboxMessageDoc>({
-    indexes: [{ fields: { recipient: 1, _id: -1 } }, { fields: { company_id: 1, _id: -1 } }],
+    indexes: [
+      { fields: { recipient: 1, _id: -1 }, scatter: { asker: 'people', why: "the sandbox's inbox; erasures" } },
+      { fields: { company_id: 1, _id: -1 }, scatter: { asker: 'people', why: "the sandbox's inbox" } },
+    ],
     purged: true,
+    sharding: { key: { _id: 'hashed' } },
   }),
 }
 

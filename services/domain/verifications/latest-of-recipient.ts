@@ -16,7 +16,8 @@ export async function latestOfRecipient(
   by: Pick<Identity, 'app_id' | 'mode' | 'kind'>,
   recipient: string,
 ): Promise<OtpDoc | null> {
-  const newest = { sort: { _id: -1 }, limit: 1 } as const
+  // By the recipient too: MongoDB could read the newest of all verifications first if their ids alone gave the order.
+  const newest = { sort: { recipient: 1, _id: -1 }, limit: 1 } as const
   const found = await Promise.all(
     // While data keys rotate, the recipient has an index under each of them.
     recipientIndexes(keyring, by, recipient).map(index =>

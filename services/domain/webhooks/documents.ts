@@ -1,7 +1,8 @@
 // Webhooks as they are stored: the endpoints of each app with their signing secrets, and every event with the state of its delivery to one
 // endpoint. docs/decisions/webhook-endpoints.md says why an event is stored once per endpoint.
+import { SWEPT } from '../../../infra/partitions.ts'
 import type { Docs, RevisedDoc } from '../../../infra/store/docs.ts'
-import { collection, type StoreOf } from '../../../infra/store/store.ts'
+import { collection, type Scatter, type StoreOf } from '../../../infra/store/store.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { SavedEndpoint } from '../../../machines/endpoint.ts'
 import type { Mode } from '../../../machines/otp.ts'
@@ -119,6 +120,9 @@ export interface EventDoc extends RevisedDoc {
   backlog?: Backlog
 }
 
+const LISTS: Scatter = { asker: 'people', why: 'lists; the sweep of retention, once a minute per app' }
+const BACKLOGS: Scatter = { asker: 'calls', why: 'endpoints that fail, are slow or are enabled again, by pages' }
+
 export const WEBHOOK_COLLECTIONS = {
   webhooks: collection<WebhookEndpoint>({
     indexes: [
@@ -130,25 +134,36 @@ export const WEBHOOK_COLLECTIONS = {
   }),
   events: collection<EventDoc>({
     indexes: [
-      { fields: { app_id: 1, _id: -1 } },
-      { fields: { partition: 1, due_at: 1 }, partial: { due_at: { $gt: 0 } } },
+      { fields: { app_id: 1, _id: -1 }, scatter: LISTS },
+      { fields: { partition: 1, due_at: 1 }, partial: { due_at: { $gt: 0 } }, scatter: SWEPT },
       // By endpoint, so that a long backlog of one is not read for another.
-      { fields: { app_id: 1, endpoint_id: 1, backlog_at: 1 }, partial: { backlog_at: { $gt: 0 } } },
+      { fields: { app_id: 1, endpoint_id: 1, backlog_at: 1 }, partial: { backlog_at: { $gt: 0 } }, scatter: BACKLOGS },
       // Events that wait for a retry: few of all, and none while an endpoint answers.
-      { fields: { app_id: 1, endpoint_id: 1, _id: 1 }, partial: { next_attempt_at: { $gt: 0 } } },
+      { fields: { app_id: 1, endpoint_id: 1, _id: 1 }, partial: { next_attempt_at: { $gt: 0 } }, scatter: BACKLOGS },
       // A list of one endpoint. Events of the first endpoint do not name it: most apps have no other, and no entry here.
-      { fields: { app_id: 1, endpoint_id: 1, _id: -1 }, partial: { endpoint_id: { $gt: '' } } },
-      { fields: { 'payload.otp_id': 1, _id: -1 } },
+      { fields: { app_id: 1, endpoint_id: 1, _id: -1 }, partial: { endpoint_id: { $gt: '' } }, scatter: LISTS },
+      {
+        fields: { 'payload.otp_id': 1, _id: -1 },
+        scatter: { asker: 'people', why: 'timelines; erasures; the sweeper, for events that it misses' },
+      },
       // Test events are kept for a shorter time than live ones.
-      { fields: { app_id: 1, mode: 1, _id: -1 }, partial: { mode: 'test' } },
+      { fields: { app_id: 1, mode: 1, _id: -1 }, partial: { mode: 'test' }, scatter: LISTS },
       // The rare states `failed` and `held`, which the alphabet puts between `delivered` and `pending`.
-      { fields: { app_id: 1, status: 1, _id: -1 }, partial: { status: { $gt: 'delivered', $lt: 'pending' } } },
+      {
+        fields: { app_id: 1, status: 1, _id: -1 },
+        partial: { status: { $gt: 'delivered', $lt: 'pending' } },
+        scatter: LISTS,
+      },
     ],
     retired: [
       { fields: { app_id: 1, backlog_at: 1 }, partial: { backlog_at: { $gt: 0 } } },
       { fields: { app_id: 1, _id: 1 }, partial: { next_attempt_at: { $gt: 0 } } },
     ],
     purged: true,
+    sharding: {
+      key: { _id: 'hashed' },
+      byId: { asker: 'people', why: 'an event with its endpoints; the sweeper, when it looks for lost messages' },
+    },
   }),
 }
 
