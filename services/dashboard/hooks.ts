@@ -44,6 +44,12 @@ const view = (keyring: Pick<Keyring, 'index' | 'unseal'>, { _id, hook_secrets = 
   return { path: `/hooks/supabase/${_id}`, secrets, unreadable: MODES.filter(isUnreadable) }
 }
 
+/** For the audit log. A secret that cannot be read is named, so that its removal is seen. */
+const audited = ({ secrets, unreadable }: ReturnType<typeof view>) => ({
+  ...secrets,
+  ...(unreadable.length > 0 ? { unreadable } : {}),
+})
+
 export const hookOperations = [
   operation({
     id: 'getSupabaseHook',
@@ -84,8 +90,8 @@ export const hookOperations = [
           action: 'hook.change',
           target: _id,
           company_id,
-          before: view(keyring, stored).secrets,
-          after: view(keyring, changed).secrets,
+          before: audited(view(keyring, stored)),
+          after: audited(view(keyring, changed)),
           perform: async () =>
             (await docs.change([{ _id, rev, update: { $set: { hook_secrets } } }]))[0] === 'won'
               ? view(keyring, changed)

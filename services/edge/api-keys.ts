@@ -6,6 +6,7 @@ import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { httpException, type Problem } from '../../infra/http/problem.ts'
 import type { TrustsCaller } from '../../infra/http/traced-requests.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
 import type { Identity } from '../../machines/calls.ts'
 import type { KeyKind } from '../../machines/otp.ts'
 import { hashApiKey } from '../domain/tenancy/api-keys.ts'
@@ -44,10 +45,14 @@ export const createTrustsCaller =
   (identify: Identify): TrustsCaller =>
   async authorization => {
     const apiKey = bearerKeyOf(authorization) ?? basicCredentialsOf(authorization)?.apiKey
-    // A key that cannot be looked up now is refused by its route, with the reason.
     return identify(apiKey, ['server']).then(
       () => true,
-      () => false,
+      error => {
+        // The route would wait for the store as long once more.
+        if (error instanceof Unavailable) throw error
+        // The route refuses it, with the reason.
+        return false
+      },
     )
   }
 

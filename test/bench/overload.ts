@@ -6,7 +6,7 @@
 //
 // Meanwhile /healthz is asked on fresh connections. Callers, refusals and accepted sends share the processors of one machine, so it prints
 // how many cores each process took: what callers and refusals take is missing for sends. One process per role: the edge goes before the
-// others, as it does in a deployment that gives it processors of its own (docs/operations). Otherwise it would wait for them, and with it
+// others, as it does in a deployment that gives it processors of its own (docs/decisions/overload.md). Otherwise it would wait for them, and with it
 // every refusal. Linux only: memory and processor time are read from /proc.
 import { readFileSync } from 'node:fs'
 import { availableParallelism, getPriority, loadavg, setPriority } from 'node:os'

@@ -62,9 +62,11 @@ export interface AdmissionDeps {
 const MAX_PAUSE_MS = 60_000
 /** A gate takes 13 KB. The gate that was not used for the longest time is dropped first. */
 const MAX_GATES = 2_000
+const MIN_CALLS_PER_COMPANY = 250
 /** Concurrent calls of one company over all its apps and providers. More than one provider's limit, so that messages for a single provider
- *  wait in its queue before the company's limit refuses them. */
-const maxCallsPerCompany = (maxCalls: number): number => Math.ceil(maxCalls * 1.25)
+ *  wait in its queue before the company's limit refuses them. A small limit of providers does not lower it: a few tenants whose providers
+ *  hang would hold all messages of the channel. */
+const maxCallsPerCompany = (maxCalls: number): number => Math.max(MIN_CALLS_PER_COMPANY, Math.ceil(maxCalls * 1.25))
 /** How many messages a channel takes from its queue, so that one company never holds more than half of them in calls. */
 export const prefetchFor = (maxCalls: number): number => 2 * maxCallsPerCompany(maxCalls)
 

@@ -20,6 +20,14 @@ export interface OpsEvent {
   at: number
 }
 
+/** What endpoints receive. */
+export interface OpsPayload {
+  company_id: string
+  app_id?: string
+  subject: string
+  at: string
+}
+
 /** Resolves when the events are safe with the broker. Of a notice that comes again, because a process died, the events have the same ids, and
  *  are stored once. */
 export async function notifyOps(
@@ -27,12 +35,17 @@ export async function notifyOps(
   { _id, type, company_id, app_id: about, subject, at }: OpsEvent,
   appIds: AsyncIterable<string> | Iterable<string>,
 ): Promise<void> {
-  const payload = { company_id, ...(about === undefined ? {} : { app_id: about }), subject, at: isoTime(at) }
+  const payload: OpsPayload = {
+    company_id,
+    ...(about === undefined ? {} : { app_id: about }),
+    subject,
+    at: isoTime(at),
+  }
   for await (const app_id of appIds) {
     const endpoints = await findEndpoints(store.docs('webhooks'), app_id)
     if (!endpoints.some(endpoint => asksFor(endpoint, type))) continue
     const event_id = opsEventId(_id, app_id, at)
-    const body: NotifyBody = { event_id, app_id, company_id, mode: 'live', type, payload, at }
+    const body: NotifyBody = { event_id, app_id, company_id, mode: 'live', type, payload: { ...payload }, at }
     await broker.publish('webhook.deliver', { id: event_id, body })
   }
 }

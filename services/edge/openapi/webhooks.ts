@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { ApiParameter, ApiWebhook } from '../../../infra/openapi/operation.ts'
 import type { OpsEventType, WebhookEvent, WebhookEventType } from '../../../machines/webhook-events.ts'
+import type { OpsPayload } from '../../domain/webhooks/ops-events.ts'
 
 const id = z.string().meta({
   description:
@@ -9,8 +10,6 @@ const id = z.string().meta({
 })
 const otp_id = z.string().meta({ description: 'The verification.' })
 const delivery_id = z.string().meta({ description: 'The message.' })
-
-type PayloadOf<Type extends WebhookEvent['event']> = Extract<WebhookEvent, { event: Type }>['payload']
 
 /** What an endpoint with the payload `full` receives beside the others. */
 const fullMembers = {
@@ -68,11 +67,20 @@ const RETRIES =
 
 const ASKED_FOR = 'Sent only to endpoints that ask for it.'
 
-interface Described {
+type PayloadOf<Type extends EventType> = Type extends WebhookEvent['event']
+  ? Extract<WebhookEvent, { event: Type }>['payload']
+  : Type extends OpsEventType
+    ? OpsPayload
+    : { app_id: string }
+
+/** zod makes no difference between a member that is absent and one that is undefined. */
+type MayBeUndefined<Payload> = { [Member in keyof Payload]: Payload[Member] | undefined }
+
+interface Described<Type extends EventType> {
   summary: string
   /** When it happens. */
   description: string
-  payload: z.ZodType
+  payload: z.ZodType<MayBeUndefined<PayloadOf<Type>>>
   /** Of the payload. */
   example: Record<string, string>
 }
@@ -112,13 +120,11 @@ const messageEnded = <Type extends `delivery.${string}` & WebhookEvent['event']>
   }
 }
 
-const app_id = z.string().meta({ description: 'The app.' })
-
 const incident = (type: OpsEventType, subject: { description: string; example: string; ofApp: boolean }) => ({
   payload: z
     .object({
       company_id: z.string().meta({ description: 'The company.' }),
-      ...(subject.ofApp ? { app_id } : {}),
+      app_id: z.string().optional().meta({ description: 'The app. Absent where it is about the company.' }),
       subject: z.string().meta({ description: subject.description }),
       at: z.string().meta({ description: 'When it began, ISO 8601.' }),
     })
@@ -131,7 +137,7 @@ const incident = (type: OpsEventType, subject: { description: string; example: s
   },
 })
 
-const EVENTS: Record<EventType, Described> = {
+const EVENTS: { [Type in EventType]: Described<Type> } = {
   'otp.approved': {
     summary: 'A verification was approved',
     description: "The code was right, or the user's WhatsApp message approved it.",

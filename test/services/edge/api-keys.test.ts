@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { hashApiKey } from '../../../services/domain/tenancy/api-keys.ts'
 import { createAdmission } from '../../../services/edge/admission.ts'
-import { createIdentify } from '../../../services/edge/api-keys.ts'
+import { createIdentify, createTrustsCaller } from '../../../services/edge/api-keys.ts'
 import { apiKey, KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
 
 const SEND = { recipient: '+447911123456' }
@@ -143,6 +143,22 @@ describe('an API key at the edge', () => {
     expect(lookups).to.have.length(12_001)
     await identify(known, ['server'])
     expect(lookups).to.have.length(12_001)
+  })
+
+  it('makes its caller trusted if it is a server’s, and is not called unknown while the store is down', async () => {
+    const identify = createIdentify({
+      tenancy: { keyByHash: async hash => edge.keys.get(hash) ?? null },
+      clock: edge.clock,
+      admission: createAdmission({ clock: edge.clock, maxInFlight: 10 }),
+      usage: { record: () => {} },
+    })
+    const trusts = createTrustsCaller(identify)
+    expect(await trusts(`Bearer ${KEYS.serverTest}`)).to.equal(true)
+    expect(await trusts('Bearer nobody')).to.equal(false)
+    const away = createTrustsCaller(async () => {
+      throw new Unavailable('away')
+    })
+    expect(await away(`Bearer ${KEYS.serverTest}`).catch(error => error)).to.be.instanceOf(Unavailable)
   })
 
   it('is 503 while the store is down, and is looked up again afterwards', async () => {

@@ -4,6 +4,7 @@ import {
   type AdmissionResult,
   createAdmission,
   type Permit,
+  prefetchFor,
 } from '../../../../services/channel/admission/provider-gates.ts'
 import type { AttemptResult } from '../../../../services/domain/verifications/documents.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
@@ -11,7 +12,7 @@ import { testClock } from '../../../support/clock.ts'
 
 const shop = { company_id: 'cmp_acme', app_id: 'app_shop', name: 'twilio-main', type: 'twilio' } as const
 
-function createTestAdmission() {
+function createTestAdmission(maxCalls = 200) {
   const clock = testClock()
   const log = createCapturedLog()
   const metrics = createMetrics()
@@ -20,7 +21,7 @@ function createTestAdmission() {
     report: (app_id: string, provider: string, state: string) => void reported.push(`${app_id} ${provider} ${state}`),
     forget: (app_id: string, provider: string) => void reported.push(`${app_id} ${provider} gone`),
   }
-  const admission = createAdmission({ channel: 'sms', maxCalls: 200, clock, log: log.log, metrics, reports })
+  const admission = createAdmission({ channel: 'sms', maxCalls, clock, log: log.log, metrics, reports })
   const enter = async (provider: Parameters<typeof admission.admit>[0] = shop): Promise<Permit> => {
     const permit = await admission.admit(provider)
     if (!isPermit(permit)) throw new Error(`not admitted: ${JSON.stringify(permit)}`)
@@ -51,6 +52,16 @@ describe('admission to a provider', () => {
       { ...shop, name: 'twilio-spare' },
     ])
       expect(await admission.admit(other)).to.satisfy(isPermit)
+  })
+
+  it('bounds the calls at each provider, and not those of a company with several', async () => {
+    const { admission, enter, clock } = createTestAdmission(10)
+    for (let nth = 0; nth < 10; nth += 1) await enter()
+    await clock.advance(3_000)
+    expect(await admission.admit(shop)).to.deep.equal({ busyMs: 3_000 })
+    const spares = ['a', 'b', 'c'].map(name => ({ ...shop, name }))
+    for (const spare of spares) for (let nth = 0; nth < 10; nth += 1) await enter(spare)
+    expect([prefetchFor(10), prefetchFor(200), prefetchFor(400)]).to.deep.equal([500, 500, 1_000])
   })
 
   it('limits the calls of one company over all its apps and providers', async () => {

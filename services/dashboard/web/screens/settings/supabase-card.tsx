@@ -87,7 +87,7 @@ function columnsOf(hook: Hook, may: boolean, open: (dialog: OpenDialog) => void)
       name: 'Secret',
       show: mode =>
         unreadable.includes(mode) ? (
-          'Set, but it cannot be read: its data key is no longer configured. Calls of Supabase wait until the key is back or the secret is replaced.'
+          'Set, but it cannot be read: its data key is no longer configured. Calls that it signs are answered with 503, and their codes are not sent, until the key is back or the secret is replaced.'
         ) : isSet(mode) ? (
           <code>{secrets[mode]}</code>
         ) : (
