@@ -29,8 +29,11 @@ function processTree(pid: number): number[] {
   return [pid, ...children.flatMap(processTree)]
 }
 
+export const readCpu = (pids: Pids): Reading =>
+  Object.fromEntries(Object.entries(pids).map(([name, ids]) => [name, total(ids.map(cpuMs))]))
+
 export const readUsage = async (pids: Pids): Promise<Usage> => ({
-  cpu: Object.fromEntries(Object.entries(pids).map(([name, ids]) => [name, total(ids.map(cpuMs))])),
+  cpu: readCpu(pids),
   mongodb: 'MongoDB' in pids ? await readMongoCounters() : {},
 })
 
@@ -49,6 +52,9 @@ function cpuMs(pid: number): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS
 }
+
+export const residentBytes = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1_024
 
 async function readMongoCounters(): Promise<Reading> {
   const client = await MongoClient.connect(MONGODB_URL ?? '')
