@@ -1,6 +1,6 @@
 // What a send costs here, against another checkout: `bench -- cost -- --against <checkout> [NAME=value …]`. Two servers run at once, of this
 // checkout and of the other, and take turns of some hundred sends. Out: medians, and the ratio of adjacent turns with its quartiles, of
-// processor time (engines apart) and of bytes allocated, without what the processes use when idle. Such a ratio holds on a busy machine, where milliseconds of one run say nothing.
+// processor time (engines apart), of bytes allocated and of the garbage collector's pauses, without what the processes use when idle. Such a ratio holds on a busy machine, where milliseconds of one run say nothing.
 //
 // The other checkout must be built (`npm run build:test`). The settings after it are those of its server alone, so that a setting is
 // measured against its default with `--against .`. Under light load both are used at the same time: it leaves enough processor for both.
@@ -42,7 +42,7 @@ const LIGHT_LOADS: readonly LightLoad[] = [
 ]
 const LIGHT_ROUNDS = Number(process.env.BENCH_LIGHT_ROUNDS ?? 6)
 const COLD = 300
-const WARM_UP = 2_000
+const WARM_UP = 1_000
 const FEW_CONNECTIONS = 4
 /** Fewer where the machine is so busy that calls time out. */
 const CONNECTIONS = Number(process.env.BENCH_CONNECTIONS ?? 64)
@@ -155,19 +155,23 @@ async function read({ ours, theirs, engines }: Rivals): Promise<Reading> {
   return { at: performance.now(), ours: own, theirs: other, shared: readCpu(engines) }
 }
 
-/** The processor time of the server's processes, in milliseconds, and the bytes that they allocated. */
+/** The processor time of the server's processes, in milliseconds, and what they say of their heaps. */
 async function amountsOf({ processes }: Countersign): Promise<Amounts> {
-  const allocated = await Promise.all(processes.map(askAllocated))
-  return { ...readCpu({ processes: pidsOf(processes) }), allocated: total(allocated) }
+  const heaps = await Promise.all(processes.map(askHeap))
+  return {
+    ...readCpu({ processes: pidsOf(processes) }),
+    allocated: total(heaps.map(({ allocated }) => allocated)),
+    collector: total(heaps.map(({ collectorMs }) => collectorMs)),
+  }
 }
 
 const pidsOf = (processes: readonly Child[]): number[] => processes.map(({ process }) => process.pid ?? 0)
 
 /** See allocated.preload.ts. */
-async function askAllocated({ process, lines, waitForLine }: Child): Promise<number> {
-  const asked = lines.filter(line => line.startsWith('{"allocations":')).length + 1
+async function askHeap({ process, lines, waitForLine }: Child): Promise<{ allocated: number; collectorMs: number }> {
+  const asked = lines.filter(line => line.startsWith('{"asked":')).length + 1
   process.kill('SIGWINCH')
-  return JSON.parse(await waitForLine(line => line.startsWith(`{"allocations":${asked},`))).allocated
+  return JSON.parse(await waitForLine(line => line.startsWith(`{"asked":${asked},`)))
 }
 
 function print(title: string, { ours, theirs }: Rivals, pairs: readonly Pair[], engines: readonly string[]): void {
@@ -181,6 +185,7 @@ function print(title: string, { ours, theirs }: Rivals, pairs: readonly Pair[], 
   if (engines.length > 0) row('ms of processor time, engines included', 3, all)
   row('ms of processor time of the processes', 3, amounts => amounts.processes ?? 0)
   for (const engine of engines) row(`ms of processor time of ${engine}`, 3, amounts => amounts[engine] ?? 0)
+  row('ms in which the garbage collector stops them', 3, amounts => amounts.collector ?? 0)
   row('KB allocated', 1, amounts => (amounts.allocated ?? 0) / 1_000)
   const memory = [ours, theirs].map(({ processes }) => total(pidsOf(processes).map(residentBytes)) / MIB)
   console.log(`    ${'MiB of memory'.padEnd(58)} ${memory.map(mib => mib.toFixed(0).padStart(8)).join('')}`)

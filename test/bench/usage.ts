@@ -1,6 +1,6 @@
 // What processes and engines have used so far: their processor time, and the commands and documents of MongoDB. Linux only: it reads
 // /proc.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { MongoClient } from 'mongodb'
 import { MONGODB_URL } from '../support/engines.ts'
 
@@ -46,8 +46,17 @@ export const usagePerRequest = (before: Usage, after: Usage, requests: number): 
 const perRequest = (before: Reading, after: Reading, requests: number): Reading =>
   Object.fromEntries(Object.entries(after).map(([name, value]) => [name, (value - (before[name] ?? 0)) / requests]))
 
-/** User and system time. Fields are counted from behind the process name, which may contain spaces. */
+/** By process, what was read last. RabbitMQ has children that end. */
+const lastCpuMs = new Map<number, number>()
+
+/** User and system time. */
 function cpuMs(pid: number): number {
+  if (existsSync(`/proc/${pid}`)) lastCpuMs.set(pid, readCpuMs(pid))
+  return lastCpuMs.get(pid) ?? 0
+}
+
+/** Fields are counted from behind the process name, which may contain spaces. */
+function readCpuMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS
