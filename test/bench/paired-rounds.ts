@@ -22,11 +22,15 @@ export interface Pair {
   theirs: Amounts
 }
 
-/** What everything uses in a millisecond without sends. On a busy machine a turn takes long, and this would be most of what it costs. */
+/** What everything uses in a millisecond without sends. On a busy machine a turn takes long, and this would be most of what it costs. Both
+ *  systems get the lower figure of the two: the one that was loaded last may still be busy. */
 export function idleRates(before: Reading, after: Reading): Idle {
-  const ms = after.at - before.at
-  const rates = (side: Side): Amounts => each(ms, difference(before[side], after[side]))
-  return { ours: rates('ours'), theirs: rates('theirs'), shared: rates('shared') }
+  const rates = (side: Side): Amounts => each(after.at - before.at, difference(before[side], after[side]))
+  const [ours, theirs] = [rates('ours'), rates('theirs')]
+  const lower = Object.fromEntries(
+    Object.entries(ours).map(([name, rate]) => [name, Math.min(rate, theirs[name] ?? rate)]),
+  )
+  return { ours: lower, theirs: lower, shared: rates('shared') }
 }
 
 type Side = 'ours' | 'theirs' | 'shared'
