@@ -2,6 +2,7 @@
 // at start, and no other file reads the environment. An empty variable counts as absent.
 
 import { z } from 'zod'
+import { deepFreeze } from '../deep-freeze.ts'
 import { HOUR_MS } from '../time.ts'
 import { type Engine, readEngine } from './engine.ts'
 import { ConfigProblems, type SettingProblem } from './problems.ts'
@@ -152,6 +153,7 @@ export function readConfig(env: Environment, roleNames: readonly string[]): Conf
   if (!parsed.success || problems.length > 0)
     throw new ConfigProblems(problems, { production, bootstrapFile: texts.BOOTSTRAP_FILE ?? null })
   const values = parsed.data
+  // Settings do not change while a process runs.
   return deepFreeze({
     roles,
     production,
@@ -212,12 +214,4 @@ function lostKeyProblems({ DATA_KEYS: keys = [], LOST_DATA_KEYS: lost }: z.outpu
   return reused
     ? [{ name: 'LOST_DATA_KEYS', message: 'names a key that DATA_KEYS has: give the new one another id' }]
     : []
-}
-
-/** Settings do not change while a process runs. Buffers cannot be frozen. */
-function deepFreeze<T extends object>(value: T): T {
-  for (const member of Object.values(value)) {
-    if (typeof member === 'object' && member !== null && !ArrayBuffer.isView(member)) deepFreeze(member)
-  }
-  return Object.freeze(value)
 }

@@ -185,6 +185,7 @@ export const VERIFICATION_COLLECTIONS = {
       { fields: { events_at: 1 }, partial: { events_at: { $gt: 0 } } },
     ],
     purged: true,
+    keepLatest: true,
   }),
   metadata_indexes: collection<MetadataIndexDoc>({ indexes: [{ fields: { index: 1, _id: -1 } }], purged: true }),
   event_looks: collection<EventLookDoc>({ indexes: [] }),
