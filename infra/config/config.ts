@@ -43,6 +43,8 @@ export interface Config {
   readonly production: boolean
   readonly engine: Engine
   readonly dataDir: string
+  /** MiB of each half of the young generation; null for Node's own. */
+  readonly heapYoungMb: number | null
   readonly bootstrapFile: string | null
   readonly logLevel: LogLevel
   readonly metricsPort: number | null
@@ -102,6 +104,7 @@ const settings = z.object({
   CHANNEL_BACKOFF: delays().default([1000, 5000, 15_000]),
   WEBHOOK_BACKOFF: delays().default([5000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000]),
   DATA_DIR: z.string().default('./.data'),
+  HEAP_YOUNG_MB: wholeNumber(1, 256).optional(),
   BOOTSTRAP_FILE: z.string().optional(),
   LOG_LEVEL: oneOf(LOG_LEVELS).default('info'),
   CODE_SECRETS: codeSecrets().optional(),
@@ -159,6 +162,7 @@ export function readConfig(env: Environment, roleNames: readonly string[]): Conf
     production,
     engine,
     dataDir: values.DATA_DIR,
+    heapYoungMb: values.HEAP_YOUNG_MB ?? null,
     bootstrapFile: values.BOOTSTRAP_FILE ?? null,
     logLevel: values.LOG_LEVEL,
     metricsPort: values.METRICS_PORT,
