@@ -48,7 +48,8 @@ export const deepEqual = (a: unknown, b: unknown): boolean =>
 
 /** What JSON makes of a value. It shares with the value every part that JSON leaves as it is, so mostly it is the value itself. */
 export function asJson(value: unknown): unknown {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) return value
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
+  if (Number.isFinite(value)) return value === 0 ? 0 : value // JSON has no negative zero.
   if (Array.isArray(value)) return value.every(isJson) ? value : value.map(each => asJson(each) ?? null)
   if (isPlainObject(value)) {
     if (Object.keys(value).every(name => isJson(value[name]))) return value
@@ -59,7 +60,7 @@ export function asJson(value: unknown): unknown {
   return text === undefined ? undefined : JSON.parse(text)
 }
 
-const isJson = (value: unknown): boolean => value !== undefined && asJson(value) === value
+const isJson = (value: unknown): boolean => value !== undefined && Object.is(asJson(value), value)
 
 /** Without a class, and without a method that tells JSON what to write. */
 const isPlainObject = (value: unknown): value is Record<string, unknown> =>

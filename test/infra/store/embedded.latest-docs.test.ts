@@ -140,7 +140,7 @@ describe('the latest documents of the embedded store', () => {
 describe('a document as it is stored', () => {
   const value = fc.oneof(
     fc.jsonValue(),
-    fc.constantFrom(undefined, Number.NaN, Number.POSITIVE_INFINITY, new Date(0), () => 1, new Map()),
+    fc.constantFrom(undefined, -0, Number.NaN, Number.POSITIVE_INFINITY, new Date(0), () => 1, new Map()),
   )
   const holder = fc.oneof(
     value,
