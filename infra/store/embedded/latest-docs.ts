@@ -1,8 +1,8 @@
 // The documents of a collection that were written last, as they are stored. In: documents, in the transaction that writes them. Out: the
 // same documents, without reading and parsing them again. A verification is read once and changed twice in its first second.
 //
-// They are shared: with the process that wrote them, with those that read them, and in parts with their next versions. So nobody changes
-// one, and where strict they are frozen.
+// They are shared: with the code that wrote them, with the code that read them, and in parts with their next versions. So they must not be
+// changed, and where strict they are frozen.
 import { createBoundedMap } from '../../bounded-map.ts'
 import { deepFreeze } from '../../deep-freeze.ts'
 import type { Doc } from '../docs.ts'
