@@ -16,7 +16,7 @@ import { resolveSecrets } from '../infra/config/development-secrets.ts'
 import { asksForHelp, helpText } from '../infra/config/help.ts'
 import { createKeyring, type Keyring } from '../infra/crypto/keyring.ts'
 import { createEngineWait } from '../infra/engine-wait.ts'
-import { limitHeapGrowth } from '../infra/heap-growth.ts'
+import { limitHeapGrowth, requireYoungHeap } from '../infra/heap.ts'
 import { type RunningHost, type Service, startHost } from '../infra/host.ts'
 import { createFindCaller, type FindCaller } from '../infra/http/caller-address.ts'
 import type { RefuseEarly } from '../infra/http/early-refusals.ts'
@@ -331,6 +331,7 @@ export async function run(
   if (asksForHelp(words)) return void process.stdout.write(helpText())
   await runProcess(async () => {
     const config = await readSettings(words)
+    requireYoungHeap(config.heapYoungMb)
     if (config.engine.kind === 'embedded') limitHeapGrowth()
     return start(config, await overrides(config))
   })

@@ -2,6 +2,7 @@
 // at start, and no other file reads the environment. An empty variable counts as absent.
 
 import { z } from 'zod'
+import { deepFreeze } from '../deep-freeze.ts'
 import { HOUR_MS } from '../time.ts'
 import { type Engine, readEngine } from './engine.ts'
 import { ConfigProblems, type SettingProblem } from './problems.ts'
@@ -42,6 +43,8 @@ export interface Config {
   readonly production: boolean
   readonly engine: Engine
   readonly dataDir: string
+  /** MiB of each half of the young generation; null for Node's own. */
+  readonly heapYoungMb: number | null
   readonly bootstrapFile: string | null
   readonly logLevel: LogLevel
   readonly metricsPort: number | null
@@ -104,6 +107,7 @@ const settings = z.object({
   CHANNEL_BACKOFF: delays().default([1000, 5000, 15_000]),
   WEBHOOK_BACKOFF: delays().default([5000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000]),
   DATA_DIR: z.string().default('./.data'),
+  HEAP_YOUNG_MB: wholeNumber(1, 256).optional(),
   BOOTSTRAP_FILE: z.string().optional(),
   LOG_LEVEL: oneOf(LOG_LEVELS).default('info'),
   CODE_SECRETS: codeSecrets().optional(),
@@ -155,11 +159,13 @@ export function readConfig(env: Environment, roleNames: readonly string[]): Conf
   if (!parsed.success || problems.length > 0)
     throw new ConfigProblems(problems, { production, bootstrapFile: texts.BOOTSTRAP_FILE ?? null })
   const values = parsed.data
+  // Settings do not change while a process runs.
   return deepFreeze({
     roles,
     production,
     engine,
     dataDir: values.DATA_DIR,
+    heapYoungMb: values.HEAP_YOUNG_MB ?? null,
     bootstrapFile: values.BOOTSTRAP_FILE ?? null,
     logLevel: values.LOG_LEVEL,
     metricsPort: values.METRICS_PORT,
@@ -219,12 +225,4 @@ function lostKeyProblems({ DATA_KEYS: keys = [], LOST_DATA_KEYS: lost }: z.outpu
   return reused
     ? [{ name: 'LOST_DATA_KEYS', message: 'names a key that DATA_KEYS has: give the new one another id' }]
     : []
-}
-
-/** Settings do not change while a process runs. Buffers cannot be frozen. */
-function deepFreeze<T extends object>(value: T): T {
-  for (const member of Object.values(value)) {
-    if (typeof member === 'object' && member !== null && !ArrayBuffer.isView(member)) deepFreeze(member)
-  }
-  return Object.freeze(value)
 }

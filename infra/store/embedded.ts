@@ -9,10 +9,11 @@ import type { Docs } from './docs.ts'
 import { createGroupCommit } from './embedded/group-commit.ts'
 import { createHotCopy } from './embedded/hot-copy.ts'
 import { createEncode } from './embedded/json.ts'
+import { createLatestDocs, noLatestDocs } from './embedded/latest-docs.ts'
 import { startPurging } from './embedded/purge.ts'
 import { createReader } from './embedded/reader.ts'
 import { declareTables } from './embedded/schema.ts'
-import { openSqlite } from './embedded/sqlite.ts'
+import { openSqlite, type Sqlite } from './embedded/sqlite.ts'
 import { tableOf } from './embedded/table.ts'
 import { createWriter } from './embedded/writer.ts'
 import type { CollectionSpec, Collections, Store } from './store.ts'
@@ -24,6 +25,8 @@ export interface EmbeddedStoreOptions<C extends Collections> {
   clock: Clock
   /** Throw `Unindexed` for a query that no declared index serves. Off in production, where such a query is only slow. */
   strict?: boolean
+  /** What tests replace, by an engine that fails. */
+  open?(folder: string): Sqlite
 }
 
 export interface EmbeddedStore<C extends Collections> extends Store<C> {
@@ -33,23 +36,31 @@ export interface EmbeddedStore<C extends Collections> extends Store<C> {
 
 /** Throws when another process uses the folder, or when stored documents violate a unique index. */
 export function createEmbeddedStore<C extends Collections>(options: EmbeddedStoreOptions<C>): EmbeddedStore<C> {
-  const { folder, collections, clock, strict = true } = options
-  const tables = Object.entries(collections).map(([name, spec]) => tableOf(name, spec))
-  const sqlite = openSqlite(folder)
+  const { folder, collections, clock, strict = true, open = openSqlite } = options
+  const parts = Object.entries(collections).map(([name, spec]) => ({
+    table: tableOf(name, spec),
+    latest: spec.keepLatest ? createLatestDocs(strict) : noLatestDocs,
+  }))
+  const sqlite = open(folder)
   try {
-    declareTables(sqlite, tables)
+    declareTables(
+      sqlite,
+      parts.map(({ table }) => table),
+    )
   } catch (error) {
     sqlite.close()
     throw error
   }
-  const commits = createGroupCommit(sqlite, clock)
-  const stopPurging = startPurging(tables, sqlite, commits, clock)
+  const commits = createGroupCommit(sqlite, clock, () => {
+    for (const { latest } of parts) latest.clear()
+  })
+  const stopPurging = startPurging(parts, sqlite, commits, clock)
   const hotCopy = createHotCopy(sqlite, folder)
   const encode = createEncode(strict)
   const docs = new Map(
-    tables.map(table => {
-      const read = createReader(sqlite, table, strict)
-      const write = createWriter({ sqlite, commits, table, reader: read, encode })
+    parts.map(({ table, latest }) => {
+      const read = createReader({ sqlite, table, latest, strict })
+      const write = createWriter({ sqlite, commits, table, reader: read, latest, encode })
       return [table.collection, { get: read.get, find: read.find, count: read.count, ...write }]
     }),
   )

@@ -37,6 +37,9 @@ export interface CollectionSpec<T extends Doc = Doc> {
   /** The engine removes documents some time after their `purge_at`. Code must not rely on when. */
   purged?: boolean
   sharding?: Sharding
+  /** Its documents are read and changed again within seconds, so an adapter may keep the latest in memory. A document that was given to the
+   *  store or came from it must not be changed; a strict adapter freezes it. */
+  keepLatest?: boolean
   /** Never set. Carries the type of the documents. */
   readonly type?: T
 }

@@ -3,7 +3,7 @@
 import process from 'node:process'
 import { systemClock } from '../../infra/clock.ts'
 import { readConfig } from '../../infra/config/config.ts'
-import { limitHeapGrowth } from '../../infra/heap-growth.ts'
+import { limitHeapGrowth } from '../../infra/heap.ts'
 import { createLog } from '../../infra/log/log.ts'
 import { openEngines, start } from '../../services/main.ts'
 

@@ -6,9 +6,20 @@ import { type Child, spawnChild } from '../support/child.ts'
 /** BENCH_NODE_FLAGS takes, for example, `--cpu-prof --cpu-prof-dir=…` for a profile of each process. */
 const FLAGS = ['--expose-gc', ...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? [])]
 
+export interface LaunchOptions {
+  /** The compiled files of another checkout's bench. */
+  folder?: string
+  /** More flags of Node. */
+  flags?: readonly string[]
+}
+
 /** Starts a file of this folder as a process. `name` is the file's name without its ending. */
-export const launchProcess = (name: string, env: Record<string, string>, args: string[] = []): Child =>
-  spawnChild(join(import.meta.dirname, `${name}.js`), env, args, FLAGS)
+export const launchProcess = (
+  name: string,
+  env: Record<string, string>,
+  args: string[] = [],
+  { folder = import.meta.dirname, flags = [] }: LaunchOptions = {},
+): Child => spawnChild(join(folder, `${name}.js`), env, args, [...FLAGS, ...flags])
 
 /** Where a process answers, once it says so. */
 export const addressOf = async (child: Child): Promise<string> =>

@@ -34,6 +34,7 @@ function send(): string {
 
 async function ask(lane: Connection, request: string): Promise<string> {
   const { status, body } = await lane.ask(request)
+  if (status === 503 && plan.repeatRefused) return ask(lane, request)
   if (status !== 200) throw new Error(`answered ${status}: ${body}`)
   return body
 }

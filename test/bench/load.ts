@@ -14,6 +14,8 @@ export interface LoadPlan {
   maxRequests?: number
   /** Verifies instead of sending. So many verifications are sent beforehand; `env` holds the secrets of their codes. */
   verify?: { verifications: number; env: Record<string, string> }
+  /** Makes a send again that is refused with 503, as on a machine that is too busy to answer in time. */
+  repeatRefused?: boolean
   /** Waits for SIGUSR2 before the first request that is counted. */
   paused?: boolean
   /** Waits until the last message is delivered, so that no work is left for the next round. */

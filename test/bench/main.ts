@@ -12,8 +12,13 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
   },
   cost: {
     about:
-      'processor time of a send (by role, embedded, live) and of a verify, by process and engine, and what MongoDB is asked, against the floor',
-    run: async () => (await import('./cost.ts')).default(),
+      'processor time of a send (by role, embedded, live) and of a verify, by process and engine, and what MongoDB is asked, against the floor; `cost -- --against <checkout>`: the ratio to another checkout',
+    async run() {
+      const { default: pairedCost, parseOpponent } = await import('./paired-cost.ts')
+      const opponent = parseOpponent(process.argv)
+      if (opponent) await pairedCost(opponent)
+      else await (await import('./cost.ts')).default()
+    },
   },
   verify: {
     about: 'verifications per second of right codes, against the same',

@@ -8,7 +8,6 @@
 // how many cores each process took: what callers and refusals take is missing for sends. One process per role: the edge goes before the
 // others, as it does in a deployment that gives it processors of its own (docs/decisions/overload.md). Otherwise it would wait for them, and with it
 // every refusal. Linux only: memory and processor time are read from /proc.
-import { readFileSync } from 'node:fs'
 import { availableParallelism, getPriority, loadavg, setPriority } from 'node:os'
 import process from 'node:process'
 import { AMQP_URL, MONGODB_URL } from '../support/engines.ts'
@@ -20,7 +19,7 @@ import { offerOpenLoop } from './open-loop.ts'
 import { startRetryStorm } from './retry-storm.ts'
 import { ALL_IN_ONE, type Countersign, ONE_PROCESS_PER_ROLE, startCountersign } from './systems.ts'
 import { useAndClose } from './under-load.ts'
-import { enginesIn, type Pids, readUsage, total } from './usage.ts'
+import { enginesIn, type Pids, readUsage, residentBytes, total } from './usage.ts'
 
 const ENGINES = (process.env.BENCH_ENGINES ?? 'embedded,real').split(',')
 const PEAK_MS = Number(process.env.BENCH_PEAK_MS ?? 6_000)
@@ -224,9 +223,6 @@ function observe(url: URL, own: readonly number[], pids: Pids): { forMs(duration
 }
 
 const pidsOf = (processes: Countersign['processes']): number[] => processes.map(({ process }) => process.pid ?? 0)
-
-const residentBytes = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1_024
 
 /** JSON has null for the quantile of nothing. */
 const ms = (value: number | null): string => (value === null || Number.isNaN(value) ? '-' : `${Math.round(value)} ms`)

@@ -7,7 +7,7 @@ import { ROLES, type Role } from '../../infra/config/config.ts'
 import type { Child } from '../support/child.ts'
 import { withRabbitChannel } from '../support/rabbitmq.ts'
 import { type EngineSet, type Env, freshSite, type Site } from '../support/site.ts'
-import { addressOf, launchProcess, stopProcess, waitUntilReady } from './launch.ts'
+import { addressOf, type LaunchOptions, launchProcess, stopProcess, waitUntilReady } from './launch.ts'
 
 export interface System {
   url: string
@@ -58,12 +58,13 @@ export interface CountersignOptions {
   bootstrap?: object
   /** More settings of the processes. */
   settings?: Env
+  launch?: LaunchOptions
 }
 
 export async function startCountersign(
   engines: EngineSet,
   layout: Layout,
-  { prepare = async () => {}, bootstrap = BOOTSTRAP, settings = {} }: CountersignOptions = {},
+  { prepare = async () => {}, bootstrap = BOOTSTRAP, settings = {}, launch = {} }: CountersignOptions = {},
 ): Promise<Countersign> {
   const site = await freshSite(
     engines,
@@ -80,7 +81,7 @@ export async function startCountersign(
   )
   await prepare(site)
   const env = { ...site.env, AMQP_PREFIX: site.prefix, BOOTSTRAP_FILE: await site.write('bootstrap.json', bootstrap) }
-  const processes = layout.map(roles => launchProcess('countersign.process', env, [...roles]))
+  const processes = layout.map(roles => launchProcess('countersign.process', env, [...roles], launch))
   const urls = await Promise.all(processes.map(waitUntilReady))
   return {
     env,

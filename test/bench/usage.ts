@@ -29,8 +29,11 @@ function processTree(pid: number): number[] {
   return [pid, ...children.flatMap(processTree)]
 }
 
+export const readCpu = (pids: Pids): Reading =>
+  Object.fromEntries(Object.entries(pids).map(([name, ids]) => [name, total(ids.map(cpuMs))]))
+
 export const readUsage = async (pids: Pids): Promise<Usage> => ({
-  cpu: Object.fromEntries(Object.entries(pids).map(([name, ids]) => [name, total(ids.map(cpuMs))])),
+  cpu: readCpu(pids),
   mongodb: 'MongoDB' in pids ? await readMongoCounters() : {},
 })
 
@@ -43,14 +46,24 @@ export const usagePerRequest = (before: Usage, after: Usage, requests: number): 
 const perRequest = (before: Reading, after: Reading, requests: number): Reading =>
   Object.fromEntries(Object.entries(after).map(([name, value]) => [name, (value - (before[name] ?? 0)) / requests]))
 
-/** User and system time. Fields are counted from behind the process name, which may contain spaces. */
+/** By process, what was read last. RabbitMQ has children that end. */
+const lastCpuMs = new Map<number, number>()
+
+/** User and system time. */
 function cpuMs(pid: number): number {
-  // RabbitMQ has children that live for a moment, and use next to nothing.
-  if (!existsSync(`/proc/${pid}`)) return 0
+  if (existsSync(`/proc/${pid}`)) lastCpuMs.set(pid, readCpuMs(pid))
+  return lastCpuMs.get(pid) ?? 0
+}
+
+/** Fields are counted from behind the process name, which may contain spaces. */
+function readCpuMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS
 }
+
+export const residentBytes = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1_024
 
 async function readMongoCounters(): Promise<Reading> {
   const client = await MongoClient.connect(MONGODB_URL ?? '')

@@ -27,7 +27,12 @@ export const MAX_COMMIT_MS = 10
 /** The same on a slow disk. A single commit may take seconds, and the next one must not hold the event loop for as long. */
 const MAX_COMMIT_ON_SLOW_DISK_MS = 50
 
-export function createGroupCommit(sqlite: Sqlite, clock: Pick<Clock, 'now'>): GroupCommit {
+/** `onRollback`: what was written in the transaction is not stored. */
+export function createGroupCommit(
+  sqlite: Sqlite,
+  clock: Pick<Clock, 'now'>,
+  onRollback: () => void = () => {},
+): GroupCommit {
   const waiting = createFifo<PendingWrite>()
   let scheduled = false
   /** How long the disk took for the latest commit. On a slow disk the writes of the next one may take as long as that, within bounds. */
@@ -72,6 +77,7 @@ export function createGroupCommit(sqlite: Sqlite, clock: Pick<Clock, 'now'>): Gr
 
   /** SQLite may have rolled back by itself. If the rollback fails, the next group's BEGIN fails and its callers get the error. */
   function rollBack(): void {
+    onRollback()
     try {
       if (sqlite.inTransaction()) sqlite.run('ROLLBACK')
     } catch (error) {

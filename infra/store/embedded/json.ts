@@ -1,11 +1,18 @@
 // Documents as JSON text and back. `purge_at` is the one Date: JSON writes it as ISO text, and `decode` makes it a Date again.
 import type { Doc } from '../docs.ts'
-import { isObject } from './values.ts'
+import { asJson, isObject } from './values.ts'
 
 export function decode<T extends Doc>(text: unknown): T {
   const doc: T = JSON.parse(text as string)
   if (typeof doc.purge_at === 'string') doc.purge_at = new Date(doc.purge_at)
   return doc
+}
+
+/** The document as `decode` would answer it. It shares with `doc` what JSON leaves as it is. */
+export function asStored<T extends Doc>(doc: T): T {
+  if (doc.purge_at === undefined) return asJson(doc) as T
+  const purge_at = typeof doc.purge_at === 'string' ? new Date(doc.purge_at) : doc.purge_at
+  return { ...(asJson({ ...doc, purge_at: null }) as T), purge_at }
 }
 
 export type Encode = (doc: Doc) => string

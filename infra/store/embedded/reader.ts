@@ -1,8 +1,10 @@
 // Reads one collection. In: ids, filters, pages. Out: committed documents.
+import { deepFreeze } from '../../deep-freeze.ts'
 import { refuseVagueFilter, shapeOf } from '../conditions.ts'
 import { type Doc, type Docs, type Filter, type Sort, Unindexed } from '../docs.ts'
 import { isServedByIndex } from '../index-coverage.ts'
 import { decode } from './json.ts'
+import type { LatestDocs } from './latest-docs.ts'
 import { createMatcher } from './matcher.ts'
 import type { Select } from './select.ts'
 import type { Sqlite } from './sqlite.ts'
@@ -11,8 +13,9 @@ import type { Table } from './table.ts'
 export interface Reader<T extends Doc> extends Pick<Docs<T>, 'get' | 'find' | 'count'> {
   /** Throws for a filter with an undefined member and, when strict, for one that no index serves. */
   check(filter: Filter<T>, sort?: Sort<T>): void
+  /** A document that the caller may change. */
   getOne(id: string): T | undefined
-  /** Matching documents, read as far as the caller iterates. */
+  /** Matching documents, which the caller may change, read as far as it iterates. */
   findMatching(filter: Filter<T>, select: Select, limit: number): Generator<T>
 }
 
@@ -22,7 +25,18 @@ const MAX_PORTION = 4_096
 /** More than any collection holds, and still a number that SQLite accepts as a limit. */
 export const NO_LIMIT = 2 ** 40
 
-export function createReader<T extends Doc>(sqlite: Sqlite, table: Table, strict: boolean): Reader<T> {
+export interface ReaderOptions<T extends Doc> {
+  sqlite: Sqlite
+  table: Table
+  latest: LatestDocs<T>
+  strict: boolean
+}
+
+export function createReader<T extends Doc>({ sqlite, table, latest, strict }: ReaderOptions<T>): Reader<T> {
+  // Frozen as those of `latest` are, so that a test does not depend on whether a document is still among them.
+  const freezes = strict && table.spec.keepLatest === true
+  const parse = (text: unknown): T => (freezes ? deepFreeze(decode<T>(text)) : decode<T>(text))
+
   function check(filter: Filter<T>, sort?: Sort<T>): void {
     refuseVagueFilter(filter)
     if (strict && !isServedByIndex(table.spec, filter, sort))
@@ -32,6 +46,14 @@ export function createReader<T extends Doc>(sqlite: Sqlite, table: Table, strict
   function getOne(id: string): T | undefined {
     const text = sqlite.value(table.get, [id])
     return text === undefined ? undefined : decode<T>(text)
+  }
+
+  function getMany(ids: readonly string[]): T[] {
+    const [only] = ids
+    if (only === undefined) return []
+    const texts =
+      ids.length === 1 ? [sqlite.value(table.get, [only])] : sqlite.column(table.getMany, [JSON.stringify(ids)])
+    return texts.filter(text => text !== undefined).map(parse)
   }
 
   function* findMatching(filter: Filter<T>, select: Select, limit: number): Generator<T> {
@@ -57,13 +79,13 @@ export function createReader<T extends Doc>(sqlite: Sqlite, table: Table, strict
 
   async function get(ids: readonly string[]): Promise<Map<string, T>> {
     const texts = ids.map(String)
-    const [only] = texts
-    if (only !== undefined && texts.length === 1) {
-      const doc = getOne(only)
-      return new Map(doc ? [[doc._id, doc]] : [])
+    const found = new Map<string, T>()
+    for (const id of texts) {
+      const doc = latest.get(id)
+      if (doc) found.set(id, doc)
     }
-    const found = sqlite.column(table.getMany, [JSON.stringify(texts)])
-    return new Map(found.map(decode<T>).map(doc => [doc._id, doc]))
+    for (const doc of getMany(texts.filter(id => !found.has(id)))) found.set(doc._id, doc)
+    return found
   }
 
   return {
@@ -73,7 +95,8 @@ export function createReader<T extends Doc>(sqlite: Sqlite, table: Table, strict
     get,
     async find(filter, { sort, limit }) {
       check(filter, sort)
-      return [...findMatching(filter, table.find(filter, sort), limit)]
+      const found = [...findMatching(filter, table.find(filter, sort), limit)]
+      return freezes ? found.map(deepFreeze) : found
     },
     async count(filter, max = NO_LIMIT) {
       check(filter)

@@ -46,6 +46,26 @@ const compareObjects = (a: readonly [string, unknown][], b: readonly [string, un
 export const deepEqual = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b))
 
+/** What JSON makes of a value. It shares with the value every part that JSON leaves as it is, so mostly it is the value itself. */
+export function asJson(value: unknown): unknown {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
+  if (Number.isFinite(value)) return value === 0 ? 0 : value // JSON has no negative zero.
+  if (Array.isArray(value)) return value.every(isJson) ? value : value.map(each => asJson(each) ?? null)
+  if (isPlainObject(value)) {
+    if (Object.keys(value).every(name => isJson(value[name]))) return value
+    const members = Object.entries(value).map(([name, each]) => [name, asJson(each)])
+    return Object.fromEntries(members.filter(([, each]) => each !== undefined))
+  }
+  const text = JSON.stringify(value)
+  return text === undefined ? undefined : JSON.parse(text)
+}
+
+const isJson = (value: unknown): boolean => value !== undefined && Object.is(asJson(value), value)
+
+/** Without a class, and without a method that tells JSON what to write. */
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  isObject(value) && Object.getPrototypeOf(value) === Object.prototype && typeof value.toJSON !== 'function'
+
 /** A copy that shares no object with the original. Values that JSON cannot hold are left out. */
 export function copy(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value

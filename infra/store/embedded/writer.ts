@@ -12,7 +12,8 @@ import {
   type Update,
 } from '../docs.ts'
 import type { GroupCommit } from './group-commit.ts'
-import type { Encode } from './json.ts'
+import { asStored, type Encode } from './json.ts'
+import type { LatestDocs } from './latest-docs.ts'
 import { applyPipeline } from './pipeline.ts'
 import { NO_LIMIT, type Reader } from './reader.ts'
 import type { Bound, Sqlite } from './sqlite.ts'
@@ -29,48 +30,60 @@ export interface WriterOptions<T extends Doc> {
   commits: GroupCommit
   table: Table
   reader: Reader<T>
+  latest: LatestDocs<T>
   encode: Encode
 }
 
 export function createWriter<T extends Doc>(options: WriterOptions<T>): Writer<T> {
-  const { sqlite, commits, table, reader, encode } = options
+  const { sqlite, commits, table, reader, latest, encode } = options
 
   /** Serialises a document, and answers a function that writes it within a transaction, unless its `_id` or a value of a unique index is
    *  taken; it answers whether it wrote. */
   function insertOf(doc: T): () => boolean {
     const row: Bound[] = [doc._id, ...table.columnValues(doc), encode(doc)]
-    return () => sqlite.run(table.insert, row) === 1
+    const stored = table.spec.keepLatest ? asStored(doc) : doc
+    return () => {
+      const isInserted = sqlite.run(table.insert, row) === 1
+      if (isInserted) latest.set(stored)
+      return isInserted
+    }
   }
 
-  function rewrite(doc: T, edit: () => void): void {
-    const before = table.columnValues(doc)
-    edit()
-    const after = table.columnValues(doc)
-    const isChanged = (_: unknown, column: number): boolean => after[column] !== before[column]
+  function rewrite(doc: T, edit: () => T): T {
+    const valuesBefore = table.columnValues(doc)
+    const after = edit()
+    const values = table.columnValues(after)
+    const isChanged = (_: unknown, column: number): boolean => values[column] !== valuesBefore[column]
     const sql = table.replace(table.columns.filter(isChanged))
-    sqlite.run(sql, [...after.filter(isChanged), encode(doc), doc._id])
+    sqlite.run(sql, [...values.filter(isChanged), encode(after), after._id])
+    latest.set(after)
+    return after
   }
+
+  /** A computed update changes the document that it is given, so that one is read. */
+  const docToUpdate = (id: string, update: Update<T>): T | undefined =>
+    (Array.isArray(update) ? undefined : latest.get(id)) ?? reader.getOne(id)
 
   function changeOne({ _id, rev, update }: Change<T & RevisedDoc>): 'won' | 'lost' {
-    const doc = reader.getOne(_id) as (T & RevisedDoc) | undefined
+    const doc = docToUpdate(_id, update) as (T & RevisedDoc) | undefined
     if (doc?.rev !== rev) return 'lost'
     rewrite(doc, () => {
-      apply(doc, update, false)
-      doc.rev = rev + 1
+      const after = apply(doc, update, false)
+      after.rev = rev + 1
+      return after
     })
     return 'won'
   }
 
   function updateOne(id: string, update: Update<T>): 'updated' | 'missing' {
-    const doc = reader.getOne(id)
+    const doc = docToUpdate(id, update)
     if (!doc) return 'missing'
     rewrite(doc, () => apply(doc, update, false))
     return 'updated'
   }
 
   function upsert(filter: Filter<T>, update: Update<T>): T {
-    const doc = newDocument(filter)
-    apply(doc, update, true)
+    const doc = apply(newDocument(filter), update, true)
     const insert = insertOf(doc)
     if (!insert()) throw new Duplicate(`${table.collection}: the _id is taken, or a unique index refused`)
     return doc
@@ -105,14 +118,14 @@ export function createWriter<T extends Doc>(options: WriterOptions<T>): Writer<T
       return commits.write(() => {
         const [doc] = reader.findMatching(filter, table.match(filter), 1)
         if (!doc) return options?.upsert ? upsert(filter, update) : null
-        rewrite(doc, () => apply(doc, update, false))
-        return doc
+        return rewrite(doc, () => apply(doc, update, false))
       })
     },
     async remove(filter, limit) {
       reader.check(filter)
       const { sql, params, exact } = table.remove(filter)
       return commits.write(() => {
+        latest.clear()
         if (!(limit > 0)) return 0
         if (exact) return sqlite.run(sql, [...params, Math.min(Math.ceil(limit), NO_LIMIT)])
         const found = [...reader.findMatching(filter, table.match(filter), limit)]
@@ -122,17 +135,18 @@ export function createWriter<T extends Doc>(options: WriterOptions<T>): Writer<T
   }
 }
 
-function apply<T extends Doc>(doc: T, update: Update<T>, inserting: boolean): void {
-  if (Array.isArray(update)) applyPipeline(doc, update)
-  else applyOperators(doc, update as Operators<T>, inserting)
+/** The document after an update. A computed one changes `doc` itself. */
+function apply<T extends Doc>(doc: T, update: Update<T>, inserting: boolean): T {
+  if (!Array.isArray(update)) return applyOperators(doc, update as Operators<T>, inserting)
+  applyPipeline(doc, update)
+  return doc
 }
 
 /** A new document starts with the values that the filter names. */
 function newDocument<T extends Doc>(filter: Filter<T>): T {
   const doc: Doc = { _id: idToInsert(filter) }
   const equalities = [...conditionsOf(filter)].filter(([path, condition]) => path !== '_id' && '$eq' in condition)
-  applyOperators(doc, { $set: Object.fromEntries(equalities.map(([path, { $eq }]) => [path, $eq])) })
-  return doc as T
+  return applyOperators(doc, { $set: Object.fromEntries(equalities.map(([path, { $eq }]) => [path, $eq])) }) as T
 }
 
 /** Waits for all of them, and then throws the first failure. */

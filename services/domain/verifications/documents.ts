@@ -207,6 +207,7 @@ export const VERIFICATION_COLLECTIONS = {
       key: { _id: 'hashed' },
       byId: { asker: 'sweeper', why: 'each hour is counted again, by pages of 200; data keys rotate' },
     },
+    keepLatest: true,
   }),
   metadata_indexes: collection<MetadataIndexDoc>({
     indexes: [

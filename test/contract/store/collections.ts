@@ -40,6 +40,7 @@ export const CONTRACT_COLLECTIONS = {
       { fields: { group: 1, email: 1 }, unique: true, partial: { email: { $exists: true } } },
       { fields: { group: 1, slot: 1 }, unique: true, partial: { active: true } },
     ],
+    keepLatest: true,
   }),
   coded: collection<Coded>({ indexes: [{ fields: { code: 1 }, unique: true }] }),
   counters: collection<Counter>({ indexes: [{ fields: { group: 1 } }], purged: true }),

@@ -9,6 +9,7 @@ describe('settings', () => {
       production: false,
       engine: { kind: 'embedded' },
       dataDir: './.data',
+      heapYoungMb: null,
       bootstrapFile: null,
       logLevel: 'info',
       lostDataKeys: [],

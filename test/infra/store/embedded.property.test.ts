@@ -26,6 +26,7 @@ const collections = {
       { fields: { a: -1, 'b.c': 1 }, partial: { 'b.c': { $exists: true } } },
       { fields: { a: 1, 'b.c': -1 }, partial: { a: { $gte: 1 } } },
     ],
+    keepLatest: true,
   }),
 }
 
