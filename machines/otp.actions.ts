@@ -35,7 +35,7 @@ export const fallBack = assignWith<'delivery.reported'>((otp, event) => {
   return channel ? change.moveChannel(otp, { ...event, channel, newGeneration: false }) : otp
 })
 export const countSend = assignWith<'otp.resend'>((otp, { at }) => change.countSend(otp, at))
-export const countWrongCode = assignWith<'otp.verify'>(change.countWrongCode)
+export const countWrongCode = assignWith<'otp.verify'>((otp, { at }) => change.countWrongCode(otp, at))
 export const fail = assignWith<'otp.verify'>((otp, { at }) => change.fail(otp, at))
 /** Remembers when it ended, if an endpoint asks to be told: then the sweeper can tell that its event is owed. */
 export const end = assignWith<'otp.cancel' | 'otp.lapse'>((otp, { at, event_id }) =>

@@ -123,9 +123,14 @@ export const hasAnswer = (otp: Otp): boolean => answersOf(otp).some(answer => !i
 /** One record is enough: the user may write any number of messages. */
 export const hasUnpaidAnswer = (otp: Otp): boolean => answersOf(otp).some(isUnpaid)
 
-export const countWrongCode = (otp: Otp): Otp => ({ ...otp, wrong_codes: otp.wrong_codes + 1 })
+/** A verification of an older release whose first wrong code is past never gets its time. */
+export const countWrongCode = (otp: Otp, at: number): Otp => ({
+  ...otp,
+  wrong_codes: otp.wrong_codes + 1,
+  ...(otp.wrong_codes === 0 ? { first_wrong_at: at } : {}),
+})
 
-export const fail = (otp: Otp, at: number): Otp => ({ ...countWrongCode(otp), failed_at: at })
+export const fail = (otp: Otp, at: number): Otp => ({ ...countWrongCode(otp, at), failed_at: at })
 
 export const approveByMessage = (otp: Otp, at: number): Otp => withApproval(otp, null, at)
 

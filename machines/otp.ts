@@ -155,6 +155,8 @@ export interface Otp {
   link: Link | null
   sends: number
   wrong_codes: number
+  /** When the first wrong code came; absent until then, and in verifications of releases that did not save it. */
+  first_wrong_at?: number
   first_sent_at: number
   last_sent_at: number
   expires_at: number

@@ -1,6 +1,6 @@
 // Which messages of a route are evidence. A message is judged once it is older than the time in which nine of ten approve: what is younger
 // may still be approved, and would make every provider look bad. Messages whose time to be approved fell into an outage of the service are
-// no evidence at all. Pure.
+// no evidence of silence. Pure.
 import { type Outage, ROUTE_SLOT_MS, type RouteCounts, type RouteHistory, type RouteSlot } from './routes.ts'
 
 /** Where no approval was ever seen, neither on the route nor on its channel. */

@@ -131,7 +131,7 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
         },
         policy,
       )
-      if (step.kind !== 'call') return end(job, all, step, first ?? { provider: all[0]?.name, because })
+      if (step.kind !== 'call') return end(job, all, step, first ?? firstOf(all[0]?.name, because, pastAttempts))
       const candidate = findCandidate(all, step.provider)
       if (!candidate) throw new Error('the next step names a provider that is not a candidate')
       const permit = await admit(job, candidate)
@@ -254,6 +254,18 @@ const findCandidate = (candidates: readonly Candidate[], name: string): Candidat
 /** Where the first provider failed, the reason is not that of the one that took the message. */
 const reasonFor = (provider: string, first: FirstCalled): ReportDetails =>
   first.because !== null && first.provider === provider ? { because: first.because } : {}
+
+/** The provider that comes first now, after attempts that may have been made by another order. Then the reason is not that of the first
+ *  call. Attempts of the same millisecond do not say which was the first. */
+function firstOf(
+  provider: string | undefined,
+  because: RouteReason | null,
+  pastAttempts: readonly PastAttempt[],
+): FirstCalled {
+  const firstAt = Math.min(...pastAttempts.map(({ at }) => at))
+  const wasFirst = pastAttempts.every(one => one.at > firstAt || one.provider === provider)
+  return { provider, because: wasFirst ? because : null }
+}
 
 const providerStatus = (candidate: Candidate, job: DeliveryJob, shut: ReadonlySet<string>): ProviderStatus => ({
   name: candidate.name,

@@ -55,8 +55,9 @@ export function noticeMail(
     'ops.provider_silent': {
       subject: `Codes sent by ${notice.subject} of ${appName} are not entered`,
       sentences: [
-        `The provider ${notice.subject} of the app ${appName} accepts messages, but hardly anyone enters their codes${placesIn(notice)}. It usually does better, so the messages are most likely not delivered.`,
-        'Where the app has another provider for the country, messages go there first: half of them until its codes are known to be entered, then all but a few, which show when this one recovers. Look at your own page first; if codes can be entered there, ask the vendor, or pause the provider.',
+        `The provider ${notice.subject} of the app ${appName} accepts messages, but hardly anyone enters their codes${placesIn(notice)}. It usually does better.`,
+        'Look at your own page first. If codes can be entered there, the messages are most likely not delivered: ask the vendor, or pause the provider.',
+        'Where the app has another provider for the country, it gets half of the messages until it is known whether its codes are entered. If they are, it gets all but a few, which show when this one recovers. If they are not either, your own order holds.',
       ],
       path: `${inApp}/routing`,
     },

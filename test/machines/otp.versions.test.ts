@@ -91,6 +91,7 @@ const WORDS = /(^machine|^value|mode|kind|whatsapp|channel|status|error|order\[\
  *  means what it meant before. */
 const OPTIONAL_MEMBERS = [
   'failed_at',
+  'first_wrong_at',
   'deliveries[].charge',
   'deliveries[].provider',
   'deliveries[].reason',

@@ -25,6 +25,13 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/services/dashboard/learned-routes.test.ts'],
   },
   {
+    fault: 'the messages of servers alone are said to be all that were sent',
+    file: 'services/dashboard/learned-routes/rows.ts',
+    original: 'one.tooFewMessages === first.tooFewMessages',
+    planted: 'one.tooFewMessages !== undefined',
+    tests: ['test/services/dashboard/learned-routes.test.ts'],
+  },
+  {
     fault: 'a provider whose breaker is open is shown with a share',
     file: 'services/dashboard/learned-routes/rows.ts',
     original: '!open.has(one.name)',

@@ -548,6 +548,27 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     tests: ['test/services/domain/routes/contribution.test.ts'],
   },
   {
+    fault: 'a wrong code is credited to a message that was made after it',
+    file: 'services/domain/routes/contribution.ts',
+    original: 'delivery.created_at <= first_wrong_at && ',
+    planted: '',
+    tests: ['test/services/domain/routes/contribution.test.ts'],
+  },
+  {
+    fault: 'a provider that took over in a later round is said to have come first',
+    file: 'services/channel/deliver.ts',
+    original: 'because: wasFirst ? because : null',
+    planted: 'because: wasFirst || because ? because : null',
+    tests: ['test/services/channel/failover.test.ts'],
+  },
+  {
+    fault: 'the search for a recent verification reads all that a recipient ever had',
+    file: 'services/domain/verifications/latest-of-recipient.ts',
+    original: "firstIdAt('otp', since)",
+    planted: "firstIdAt('otp', 0 * since)",
+    tests: ['test/services/domain/verifications/latest-of-recipient.test.ts'],
+  },
+  {
     fault: 'an approval is earned by a message whose code was no longer valid',
     file: 'services/domain/routes/contribution.ts',
     original: 'delivery.generation === approval.generation && ',

@@ -13,11 +13,13 @@ export const expectedRoutes = (otps: readonly SavedOtp[], startOf: (otp: SavedOt
     own.some(({ status, updated_at }) => status === 'delivered' && updated_at < startOf(otp) + FOUR_HOURS_MS),
   )
 
-/** A wrong code was entered after the last message, the right one after the one that earned it. */
+/** The first wrong code was entered after the last message until then, the right one after the one that earned it. */
 export const expectedSlots = (otps: readonly SavedOtp[]): string[] =>
   expectedCounts(otps, (own, otp, isEarner) => {
-    const last = otp.context.deliveries.filter(isAccepted).at(-1)
-    return isEarner || (otp.context.wrong_codes > 0 && last !== undefined && own.includes(last))
+    const { deliveries, first_wrong_at } = otp.context
+    if (first_wrong_at === undefined) return isEarner
+    const last = deliveries.filter(one => isAccepted(one) && one.created_at <= first_wrong_at).at(-1)
+    return isEarner || (last !== undefined && own.includes(last))
   })
 
 function expectedCounts(

@@ -19,7 +19,7 @@ const cause = z
       .meta({
         id: 'HealthCauseType',
         description:
-          '`verifications_stopped`: no process takes calls, so they are answered with 503. `channel_stopped`: messages of the app wait, and no process of their channel runs. `webhooks_stopped`: events wait, and no process delivers them. `provider_open`: the provider failed too often and is not called. `provider_half_open`: one call tests such a provider. `provider_silent`: the provider accepts messages, and hardly anyone types the code; the others come first. `endpoint_paused`: the webhook endpoint is not called.',
+          '`verifications_stopped`: no process takes calls, so they are answered with 503. `channel_stopped`: messages of the app wait, and no process of their channel runs. `webhooks_stopped`: events wait, and no process delivers them. `provider_open`: the provider failed too often and is not called. `provider_half_open`: one call tests such a provider. `provider_silent`: the provider accepts messages, and hardly anyone types the code; the routes of the app say what the others get. `endpoint_paused`: the webhook endpoint is not called.',
       }),
     channel: channel.nullable().meta({ description: 'Of `channel_stopped`, and of a provider.' }),
     provider: z.string().nullable().meta({ description: 'The name of the provider.' }),

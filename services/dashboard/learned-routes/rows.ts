@@ -99,7 +99,11 @@ export function rowsOf(input: RoutesInput, { channel, country }: Place): RouteRo
     const situations = used.map(one => situationOf(provider, one))
     const [first] = situations
     const isSame = situations.every(
-      one => one.state === first?.state && one.rule === first.rule && one.others === first.others,
+      one =>
+        one.state === first?.state &&
+        one.rule === first.rule &&
+        one.others === first.others &&
+        one.tooFewMessages === first.tooFewMessages,
     )
     if (first && isSame) return becauseWords({ ...first, ...measured })
     return situations.map((one, nth) => `${KIND_WORDS[used[nth]?.kind ?? 'server']} ${becauseWords(one)}`).join(' ')

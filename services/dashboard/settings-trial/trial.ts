@@ -94,8 +94,8 @@ export async function trySettings(deps: TrialDeps, input: TrialInput): Promise<S
   }
 }
 
-/** Where the longest window begins whose previous bucket counts at `since`; and at least a verification's life before, and for the guard and
- *  spend caps the day before. */
+/** Where the longest window begins whose previous bucket counts at `since`; and at least a verification's life before, and for spend
+ *  caps the day of `since` from its start, for the guard the day before too. */
 function readingStart(input: TrialInput): number {
   const { saved, tried, since } = input
   const ruleStarts = [saved, tried].flatMap(({ limits }) =>

@@ -5,7 +5,7 @@
 // Within a verification each route weighs once, also where it was resent: a user who resends five times is one user.
 import { HOUR_MS } from '../../../infra/time.ts'
 import { isMessage } from '../../../machines/otp.queries.ts'
-import type { Delivery } from '../../../machines/otp.ts'
+import type { Delivery, Otp } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import { ROUTE_SLOT_MS } from '../../../machines/routes.ts'
 import { approvalStep } from '../stats/approval-times.ts'
@@ -32,7 +32,7 @@ export function routeEntries(saved: SavedOtp, startedAt: number): RouteEntry[] {
   const { context: otp } = saved
   if (otp.mode !== 'live' || otp.unlearned || isMessage(otp)) return []
   const earner = earningMessage(saved)
-  const guessed = otp.wrong_codes > 0 ? otp.deliveries.findLast(wasSent) : undefined
+  const guessed = guessedMessage(otp)
   const entries = new Map<string, RouteEntry>()
   for (const delivery of otp.deliveries) {
     const { provider, channel } = delivery
@@ -60,6 +60,12 @@ function earningMessage({ value, context: { approval, deliveries } }: SavedOtp):
   return deliveries.findLast(
     delivery => delivery.generation === approval.generation && delivery.created_at <= approval.at && wasSent(delivery),
   )
+}
+
+/** The last message before the first wrong code. A message that was made after it is not known to have arrived. */
+function guessedMessage({ wrong_codes, first_wrong_at = Infinity, deliveries }: Otp): Delivery | undefined {
+  if (wrong_codes === 0) return undefined
+  return deliveries.findLast(delivery => delivery.created_at <= first_wrong_at && wasSent(delivery))
 }
 
 function slotOf(at: number, startedAt: number): number {

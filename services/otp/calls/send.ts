@@ -16,11 +16,11 @@ import { freeChannel } from '../../../machines/routing.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { refusedRecipient } from '../../domain/refusals/refused-recipient.ts'
 import { retentionMs } from '../../domain/retention.ts'
-import { isRepeated } from '../../domain/routes/contribution.ts'
+import { isRepeated, RECIPIENT_WEIGHS_ONCE_MS } from '../../domain/routes/contribution.ts'
 import { startOf } from '../../domain/stats/contribution.ts'
 import type { MetadataIndexDoc, OtpDoc } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
-import { latestOfRecipient } from '../../domain/verifications/latest-of-recipient.ts'
+import { recentOfRecipient } from '../../domain/verifications/latest-of-recipient.ts'
 import { mailboxIndexes, recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { metadataIndexDocs } from '../../domain/verifications/metadata.ts'
 import type { Relay } from '../../domain/verifications/outbox.ts'
@@ -207,7 +207,8 @@ export const createSend = (deps: SendDeps) => {
 
   /** Of the recipient's verification before this one. Where no limit counts the recipient, no counter knows it. */
   async function startOfLatest({ by }: SendCall, otp_id: string, recipient: string): Promise<number | undefined> {
-    const latest = await latestOfRecipient({ otps, keyring }, by, recipient)
+    const since = deps.clock.now() - RECIPIENT_WEIGHS_ONCE_MS
+    const latest = await recentOfRecipient({ otps, keyring }, by, recipient, since)
     return latest === null || latest._id === otp_id ? undefined : startOf(latest)
   }
 

@@ -133,6 +133,44 @@ onEmbeddedStore('failover', fresh => {
     expect(actor.reports[0]?.body.because).to.include({ rule })
   })
 
+  it('says why a provider came first in a later round only if it was called first', async () => {
+    const store = await fresh()
+    const actor = await actorWithTwoProviders(store)
+    const setBehavior = (behavior: SendBehavior) =>
+      Object.assign(actor.behaviors, { first: behavior, second: behavior })
+    const failLate = async () => {
+      await actor.clock.advance(1)
+      return fail()()
+    }
+    const doc = await actor.insertLiveOtp()
+    setBehavior(failLate)
+    await actor.deliver(doc)
+    expect(actor.calls).to.deep.equal(['first', 'second'])
+    const { country } = doc.context.recipient
+    const fact = { kind: 'server', channel: 'sms', country, provider: 'first', messages: 60, delivered: 0 } as const
+    const silence = { score: 28, judged_until: 0, since: 1 }
+    const facts = [{ ...fact, approved: 0, evidence: { approved: 0, missed: 60 }, seconds_p50: null, silence }]
+    await store.docs('route_facts').insert([{ _id: doc.app_id, at: 0, facts, purge_at: new Date(0), rev: 1 }])
+    await actor.clock.advance(2_000)
+    actor.behaviors.second = accept
+    await actor.deliver(doc, 2)
+    expect(actor.reports[0]?.body, 'it took over')
+      .to.include({ provider: 'second' })
+      .and.to.not.have.property('because')
+
+    const other = await actor.insertLiveOtp()
+    setBehavior(failLate)
+    const before = actor.calls.length
+    await actor.deliver(other)
+    await actor.clock.advance(2_000)
+    setBehavior(accept)
+    await actor.deliver(other, 2)
+    const [provider, , again] = actor.calls.slice(before)
+    expect(again, 'the same comes first').to.equal(provider)
+    expect(actor.reports[1]?.body).to.include({ provider })
+    expect(actor.reports[1]?.body.because).to.include({ rule: provider === 'second' ? 'spared' : 'probe' })
+  })
+
   it('tries no other provider when the recipient is at fault', async () => {
     const actor = await actorWithTwoProviders(await fresh())
     actor.behaviors.first = refuseRecipient

@@ -69,7 +69,7 @@ describe('the order of providers', () => {
       }
       return counts
     }
-    return { clock, state, namesFor, firsts, reads: () => reads, change }
+    return { clock, state, settings, namesFor, firsts, reads: () => reads, change }
     function change(): void {
       rev += 1
     }
@@ -148,12 +148,15 @@ describe('the order of providers', () => {
   })
 
   it('follows a change of the list, of its countries and of the rule at once', async () => {
-    const { namesFor, state } = start(silent)
+    const { namesFor, state, settings } = start(silent)
     expect((await namesFor(two, 1)).names[0]).to.equal('spare')
     expect((await namesFor([candidate('main'), candidate('spare', { countries: ['DE'] })], 1)).names[0]).to.equal(
       'main',
     )
     expect((await namesFor([candidate('third'), ...two], 1)).names[0]).to.equal('third')
+    expect((await namesFor(two, 1)).because).to.include({ rule: 'spared' })
+    settings.routing = { ...settings.routing, providers: 'best' }
+    expect((await namesFor(two, 1)).because).to.include({ rule: 'best' })
     expect(state.facts).to.equal(silent)
   })
 

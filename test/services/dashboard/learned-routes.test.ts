@@ -256,6 +256,10 @@ onEmbeddedStore('the routes of an app', fresh => {
     expect(rows[0]?.because).to.equal(
       'It is the first in the list. 30 messages were sent there in 30 days: too few to learn from.',
     )
+    await known({ provider: 'main', messages: 30 }, { provider: 'main', kind: 'publishable', messages: 45 })
+    expect((await row('main')).because, 'servers and devices are learned apart').to.equal(
+      'For servers: It is the first in the list. 30 messages were sent there in 30 days: too few to learn from. For devices: It is the first in the list. 45 messages were sent there in 30 days: too few to learn from.',
+    )
   })
 
   it('suggest a better order of the list, with its gain', async () => {

@@ -110,6 +110,20 @@ describe('what a verification adds to the counts of its routes', () => {
       'server sms GB main: 1 0 0',
       'server whatsapp GB meta: 1 1 0',
     ])
+    const resentLater = [sent('main'), wrong(), resend('whatsapp'), sent('meta', 'dlv_2')]
+    const triedFirst = ['server sms GB main: 1 1 0', 'server whatsapp GB meta: 1 0 0']
+    expect(slots(...resentLater), 'the code came before the second message').to.deep.equal(triedFirst)
+    expect(slots(...resentLater, wrong()), 'a verification is tried once').to.deep.equal(triedFirst)
+  })
+
+  it('is tried after its last message where an older release did not save when the first wrong code came', () => {
+    const { saved } = play(issued(), sent('main'), wrong(), resend('whatsapp'), sent('meta', 'dlv_2'))
+    const { first_wrong_at, ...context } = saved.context
+    expect(first_wrong_at).to.be.a('number')
+    expect(routesInSlots(counted([{ ...saved, context }]).slots)).to.deep.equal([
+      'server sms GB main: 1 0 0',
+      'server whatsapp GB meta: 1 1 0',
+    ])
   })
 
   it('is one message of a provider, however often it is resent', () => {

@@ -45,7 +45,7 @@ export function troubleOf(cause: HealthCause, isOperator: boolean): Trouble {
     case 'provider_silent': {
       const name = `The provider ${cause.provider} (${channelName(cause.channel ?? '')})`
       const where = cause.countries?.length ? ` to ${placesInWords(cause.countries)}` : ''
-      const text = `${name} accepts messages${where}, but hardly anyone types the code. Other providers come first there, if there are any.`
+      const text = `${name} accepts messages${where}, but hardly anyone types the code. Look at your own page first. Routing says what other providers get there.`
       return { text, since, screen: '/routing', query: '' }
     }
     case 'endpoint_paused': {
