@@ -35,7 +35,7 @@ const NOT_JUDGED: Silence = { score: 0, judged_until: 0, since: null }
 export function judge(history: RouteHistory, app: RoutesOfApp, previous: Silence | null, now: number): Silence {
   const until = judgedUntil(history, now)
   const withSlot = createTest(history, app)
-  let silence = previous === null ? NOT_JUDGED : withOthers(previous)
+  let silence = previous ?? NOT_JUDGED
   for (const slot of history.slots)
     if (slot.start >= silence.judged_until && slot.start < until) silence = withSlot(silence, slot)
   silence = { ...silence, judged_until: Math.max(silence.judged_until, until) }
@@ -64,10 +64,6 @@ export function judgesNextAt(history: RouteHistory, silence: Silence, now: numbe
     triedIn(growing) <= SUSPECT_PART * growing.messages
   return now + (isSuspect ? LOOK_SOON_MS : ROUTE_SLOT_MS)
 }
-
-/** Former releases did not store what the others do. */
-const withOthers = (silence: Silence): Silence =>
-  silence.since === null || silence.others !== undefined ? silence : { ...silence, others: 'unknown' }
 
 const slotAt = ({ slots }: RouteHistory, at: number): RouteSlot | undefined => slots.find(({ start }) => start === at)
 

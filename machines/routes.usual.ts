@@ -65,16 +65,16 @@ function conversionBefore(hours: readonly RouteCounts[], hour: number): number |
   return careful * Math.min(1, Math.max(SAME_HOURS_MIN, ofSameHours / rate))
 }
 
-/** Of the same hour on other days. A route that is younger than a day has an average hour. */
+/** Of the same hour on other days. A route that is younger than a day has an average hour of those that ended long enough before. */
 function messagesAround(hours: readonly RouteCounts[], hour: number): number {
   const first = hours[0]?.start ?? hour
   const days = Math.min(TRAFFIC_DAYS, Math.floor((hour - HOUR_MS - first) / DAY_MS))
   let messages = 0
   for (const one of hours) {
     const ago = hour - one.start
-    if (days < 1 ? ago >= ENDS_BEFORE_MS : isSameHour(ago, days)) messages += one.messages
+    if (days < 1 ? ago >= HOUR_MS + ENDS_BEFORE_MS : isSameHour(ago, days)) messages += one.messages
   }
-  return messages / (days < 1 ? Math.max(1, (hour - first) / HOUR_MS) : 3 * days)
+  return messages / (days < 1 ? Math.max(1, (hour - ENDS_BEFORE_MS - first) / HOUR_MS) : 3 * days)
 }
 
 const isSameHour = (ago: number, days: number): boolean => {

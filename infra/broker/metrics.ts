@@ -19,7 +19,7 @@ import { isWorkQueue, QUEUES, type Queue } from './topology.ts'
 const BROKER_STATES: readonly BrokerState[] = ['up', 'blocked', 'down']
 
 /** A scrape must not hang when the broker hangs: that is when operators need the metrics. */
-const DEPTH_TIMEOUT_MS = 2000
+export const DEPTH_TIMEOUT_MS = 2000
 
 export function instrumentBroker(broker: Broker, metrics: Metrics, clock: Clock): Broker {
   const { brokerMessages, brokerHandle, brokerWait, calls, callDuration } = metrics
@@ -171,5 +171,6 @@ export function showQueues(
     })
 }
 
-const depthOf = (broker: Pick<Broker, 'depth'>, queue: Queue, clock: Clock): Promise<Depth | undefined> =>
+/** Undefined when the broker fails or does not answer in time. */
+export const depthOf = (broker: Pick<Broker, 'depth'>, queue: Queue, clock: Clock): Promise<Depth | undefined> =>
   withTimeout(clock, DEPTH_TIMEOUT_MS, broker.depth(queue)).catch(() => undefined)

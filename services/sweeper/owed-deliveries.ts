@@ -61,7 +61,7 @@ export function createOwedDeliverySweeps(deps: OwedDeliveryDeps): Record<string,
     return (channel, at) => {
       const mayHold =
         queues.get(channel) ??
-        createMayHold({ broker, queue: channelQueue(channel), newestTaken: () => newestTaken(channel), now })
+        createMayHold({ broker, clock, queue: channelQueue(channel), newestTaken: () => newestTaken(channel), now })
       queues.set(channel, mayHold)
       return mayHold(at)
     }

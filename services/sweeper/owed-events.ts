@@ -25,7 +25,7 @@ import { SWEEP_BATCH, type Sweep } from './sweep.ts'
 export interface OwedEventDeps {
   store: CountersignStore
   broker: Pick<Broker, 'publish' | 'depth'>
-  clock: Pick<Clock, 'now'>
+  clock: Clock
   log: Pick<Logger, 'warn'>
   /** No other process uses the store, so what was saved before the start and not published is lost, and need not be waited for. */
   soleProcess: boolean
@@ -98,7 +98,7 @@ export function createOwedEventSweeps({
   async function lookAll(due: readonly OtpDoc[], now: number): Promise<void> {
     const caused = due.map(otp => eventsOf(toCurrentVersion(otp)).filter(({ at }) => now - at <= GIVE_UP_AFTER_MS))
     const stored = await events.get(caused.flatMap(all => all.map(({ effect }) => effect.id)))
-    const mayHold = createMayHold({ broker, queue: QUEUE, newestTaken, now })
+    const mayHold = createMayHold({ broker, clock, queue: QUEUE, newestTaken, now })
     for (const [nth, otp] of due.entries()) {
       const missing = (caused[nth] ?? []).filter(({ effect }) => !stored.has(effect.id))
       const next = missing.length === 0 ? null : await look(otp, missing, mayHold, now)

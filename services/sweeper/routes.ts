@@ -3,7 +3,7 @@
 //
 // Only what has changed is read: slots that were counted since the last look, and the hours that they belong to. Facts are a function of the
 // counts and of the facts before, and are written on the condition that no other sweeper was first.
-import type { Broker } from '../../infra/broker/broker.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import { DAY_MS, HOUR_MS } from '../../infra/time.ts'
@@ -16,12 +16,12 @@ import { SLOTS_DOC_MS, slotsDocOf } from '../domain/routes/slots.ts'
 import { HOUR_IS_FINAL_AFTER_MS, hourOf } from '../domain/stats/contribution.ts'
 import { hourId, type StatsStore } from '../domain/stats/documents.ts'
 import { createRouteCounts, type RouteCountsOfApp } from './route-counts.ts'
-import { createServiceOutages } from './service-outages.ts'
+import type { ServiceOutages } from './service-outages.ts'
 import type { Sweep } from './sweep.ts'
 
 export interface RouteSweepDeps {
   store: RouteStore & StatsStore
-  broker: Pick<Broker, 'depth'>
+  outages: Pick<ServiceOutages, 'find'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'info' | 'warn'>
 }
@@ -54,9 +54,21 @@ interface KnownApp {
   facts: RouteFactsDoc | null | undefined
 }
 
-export function createRouteSweeps({ store, broker, clock, log }: RouteSweepDeps): Record<string, Sweep> {
+interface MadeFacts {
+  app_id: string
+  app: KnownApp
+  histories: readonly RouteHistory[]
+  stored: RouteFactsDoc | null
+  doc: RouteFactsDoc
+}
+
+export function createRouteSweeps({
+  store,
+  outages: serviceOutages,
+  clock,
+  log,
+}: RouteSweepDeps): Record<string, Sweep> {
   const [hours, slots, facts] = [store.docs('stats_hours'), store.docs('route_slots'), store.docs('route_facts')]
-  const findOutages = createServiceOutages({ store, broker, clock })
   /** Those that were used last are the last. */
   const apps = new Map<string, KnownApp>()
   let countsInMemory = 0
@@ -151,7 +163,8 @@ export function createRouteSweeps({ store, broker, clock, log }: RouteSweepDeps)
       await readHours(app_ids, known)
       await readFacts(app_ids, known)
       const now = clock.now()
-      const made = known.map((app, nth) => {
+      const made: MadeFacts[] = []
+      for (const [nth, app] of known.entries()) {
         const app_id = app_ids[nth] as string
         app.counts.forget({
           hours: hourOf(now) - HISTORY_MS,
@@ -162,8 +175,10 @@ export function createRouteSweeps({ store, broker, clock, log }: RouteSweepDeps)
         const histories = app.counts.histories()
         const stored = app.facts ?? null
         const doc = newFacts(app_id, stored, factsOf(histories, stored?.facts ?? [], now, outages), now)
-        return { app_id, app, histories, stored, doc }
-      })
+        made.push({ app_id, app, histories, stored, doc })
+        // Calls and messages have their turn before the next app.
+        await nextTurn()
+      }
       const isSaved = await save(made)
       for (const [nth, { app_id, app, histories, stored, doc }] of made.entries()) {
         // Where another sweeper was first, its facts are read.
@@ -192,7 +207,7 @@ export function createRouteSweeps({ store, broker, clock, log }: RouteSweepDeps)
   }
 
   /** Answers false where another sweeper was first. */
-  async function save(made: readonly { stored: RouteFactsDoc | null; doc: RouteFactsDoc }[]): Promise<boolean[]> {
+  async function save(made: readonly Pick<MadeFacts, 'stored' | 'doc'>[]): Promise<boolean[]> {
     const fresh = made.filter(({ stored }) => stored === null).map(({ doc }) => doc)
     const changes = made.flatMap(({ stored, doc: { _id, rev, silent, ...set } }) => {
       if (stored === null) return []
@@ -227,7 +242,7 @@ export function createRouteSweeps({ store, broker, clock, log }: RouteSweepDeps)
       if (!partitions.includes(0) || clock.now() < lookAt) return 0
       const now = clock.now()
       lookAt = now + LOOK_EVERY_MS
-      const outages = await findOutages()
+      const outages = await serviceOutages.find()
       // What is unheard meanwhile is judged when it is known how long the outage was.
       if (outages === null) return 0
       await readChanges()

@@ -5,6 +5,7 @@
 // What counts is that a look fails or that a process is new, and not how long ago the last look was: a sweeper that is busy is no outage.
 // While no sweeper runs, it is not known whether the service works, so that time is an outage too.
 import type { Broker } from '../../infra/broker/broker.ts'
+import { depthOf } from '../../infra/broker/metrics.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Outage } from '../../machines/routes.ts'
 import {
@@ -18,24 +19,29 @@ import {
 export interface ServiceOutagesDeps {
   store: RouteStore
   broker: Pick<Broker, 'depth'>
-  clock: Pick<Clock, 'now'>
+  clock: Clock
+}
+
+export interface ServiceOutages {
+  /** Null while the service does not work. */
+  find(): Promise<Outage[] | null>
+  /** The store or the broker has failed elsewhere. How long it was away is told by the time that is stored. */
+  engineFailed(): void
 }
 
 const LOOK_EVERY_MS = 10_000
 /** In a shorter one people wait and try again. It is longer than another sweeper takes to go on. */
 const MIN_OUTAGE_MS = 30_000
 
-/** Answers null while the service does not work. */
-export function createServiceOutages({ store, broker, clock }: ServiceOutagesDeps): () => Promise<Outage[] | null> {
+export function createServiceOutages({ store, broker, clock }: ServiceOutagesDeps): ServiceOutages {
   const docs = store.docs('route_outages')
   /** As stored; null unless the service has worked since this process stored it. */
   let known: RouteOutagesDoc | null = null
 
-  const takesCalls = (): Promise<boolean> =>
-    broker.depth('otp.calls').then(
-      ({ consumers }) => consumers > 0,
-      () => false,
-    )
+  async function takesCalls(): Promise<boolean> {
+    const depth = await depthOf(broker, 'otp.calls', clock)
+    return depth !== undefined && depth.consumers > 0
+  }
 
   /** Null when another sweeper was first. */
   async function save(now: number): Promise<RouteOutagesDoc | null> {
@@ -52,16 +58,21 @@ export function createServiceOutages({ store, broker, clock }: ServiceOutagesDep
     return answer === 'won' ? { ...before, ...set, rev: before.rev + 1 } : null
   }
 
-  return async () => {
-    const now = clock.now()
-    if (known !== null && now < known.working_until + LOOK_EVERY_MS) return known.outages
-    const isWorking = await takesCalls()
-    try {
-      known = isWorking ? await save(now) : null
-    } catch (error) {
+  return {
+    async find() {
+      const now = clock.now()
+      if (known !== null && now < known.working_until + LOOK_EVERY_MS) return known.outages
+      const isWorking = await takesCalls()
+      try {
+        known = isWorking ? await save(now) : null
+      } catch (error) {
+        known = null
+        throw error
+      }
+      return known?.outages ?? null
+    },
+    engineFailed() {
       known = null
-      throw error
-    }
-    return known?.outages ?? null
+    },
   }
 }

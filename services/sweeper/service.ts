@@ -12,6 +12,7 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { PARTITIONS } from '../../infra/partitions.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createAccounts } from '../domain/money/accounts.ts'
 import { createConsoleMails } from '../domain/tenancy/console-mail.ts'
@@ -27,6 +28,7 @@ import { createOwedEventSweeps } from './owed-events.ts'
 import { createRetentionSweeps } from './retention.ts'
 import { createRotationSweeps } from './rotation.ts'
 import { createRouteSweeps } from './routes.ts'
+import { createServiceOutages } from './service-outages.ts'
 import { createStatsSweeps } from './stats.ts'
 import { SWEEP_BATCH, type Sweep } from './sweep.ts'
 import { createTellNotices } from './tell-notices.ts'
@@ -75,6 +77,7 @@ export function createSweeperService({
   const sendMail = createConsoleMails({ broker, keyring, vendorTimeoutMs: config.provider.timeoutMs })
   const { publicUrl } = config.http
   const tellNotices = createTellNotices({ store, broker, sendMail, keyring, clock, log, publicUrl })
+  const outages = createServiceOutages({ store, broker, clock })
   const allSweeps = Object.entries({
     ...createOtpSweeps({ store, broker, relay, clock, soleProcess }),
     ...createOwedDeliverySweeps({ store, broker, config, clock, log }),
@@ -85,7 +88,7 @@ export function createSweeperService({
     ...createRotationSweeps({ store, keyring, clock, log, metrics }),
     ...createRetentionSweeps({ store, clock, log }),
     ...createStatsSweeps({ store, clock, log }),
-    ...createRouteSweeps({ store, broker, clock, log }),
+    ...createRouteSweeps({ store, outages, clock, log }),
     ...createIncidentSweeps({ store, tenancy: createTenancy({ store, keyring }), clock, log, metrics }),
     ...tellNotices.sweeps,
   })
@@ -112,7 +115,12 @@ export function createSweeperService({
     if (held.length === 0) return
     // A sweep that fails does not stop the others.
     for (const [name, sweep] of allSweeps)
-      await sweepOne(name, sweep, held).catch(error => log.warn({ err: error, sweep: name }, 'sweep.failed'))
+      await sweepOne(name, sweep, held).catch(error => failed(error, { sweep: name }))
+  }
+
+  function failed(error: unknown, about: { sweep?: string } = {}): void {
+    if (error instanceof Unavailable) outages.engineFailed()
+    log.warn({ err: error, ...about }, 'sweep.failed')
   }
 
   async function takeLeases(): Promise<number[]> {
@@ -141,7 +149,7 @@ export function createSweeperService({
   function scheduleSweep(afterMs: number): void {
     cancelNext = clock.after(afterMs, () => {
       sweeping = sweepAll()
-        .catch(error => log.warn({ err: error }, 'sweep.failed'))
+        .catch(error => failed(error))
         .finally(() => {
           if (!stopping) scheduleSweep(SWEEP_EVERY_MS)
         })

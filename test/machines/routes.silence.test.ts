@@ -96,7 +96,7 @@ describe('a silent provider', () => {
   })
 
   it('does not become the usual while it lasts', () => {
-    const silence: Silence = { score: 20, judged_until: START, since: START - 5 * 24 * HOUR }
+    const silence: Silence = { score: 20, judged_until: START, since: START - 5 * 24 * HOUR, others: 'unknown' }
     const before = usualDays(START - 5 * 24 * HOUR, 0.8)
     const during = Array.from({ length: 5 * 24 }, (_, nth) => counts(START - (5 * 24 - nth) * HOUR, 100, 1))
     const approvals = times(200, false).map((_, nth) => nth % 20 === 0)

@@ -374,7 +374,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'a sweep that fails keeps all sweeps after it from running',
     file: 'services/sweeper/service.ts',
-    original: "sweepOne(name, sweep, held).catch(error => log.warn({ err: error, sweep: name }, 'sweep.failed'))",
+    original: 'sweepOne(name, sweep, held).catch(error => failed(error, { sweep: name }))',
     planted: 'sweepOne(name, sweep, held)',
     tests: ['test/services/sweeper/service.test.ts'],
   },
@@ -634,8 +634,22 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'messages are judged while no process takes the calls with their codes',
     file: 'services/sweeper/service-outages.ts',
-    original: 'consumers > 0',
-    planted: 'consumers >= 0',
+    original: 'depth !== undefined && depth.consumers > 0',
+    planted: 'depth !== undefined && depth.consumers >= 0',
+    tests: ['test/services/sweeper/routes.test.ts'],
+  },
+  {
+    fault: 'a provider is blamed for the time in which the store was away',
+    file: 'services/sweeper/service.ts',
+    original: '    if (error instanceof Unavailable) outages.engineFailed()\n',
+    planted: '',
+    tests: ['test/services/sweeper/service.test.ts'],
+  },
+  {
+    fault: 'the facts of many apps hold the event loop',
+    file: 'services/sweeper/routes.ts',
+    original: '        await nextTurn()\n',
+    planted: '',
     tests: ['test/services/sweeper/routes.test.ts'],
   },
   {

@@ -117,6 +117,13 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
     tests: ['test/machines/routes.silence.test.ts'],
   },
   {
+    fault: 'an hour that has just ended is usual for a young route, so that a stranger raises its own limit',
+    file: 'machines/routes.usual.ts',
+    original: 'ago >= HOUR_MS + ENDS_BEFORE_MS',
+    planted: 'ago >= ENDS_BEFORE_MS',
+    tests: ['test/machines/routes.usual.test.ts'],
+  },
+  {
     fault: 'a message that was delivered keeps the code of its caller',
     file: 'machines/message.machine.ts',
     original: 'actions: [recordReport, eraseGivenCode, notifyDelivery, replyNoted],',

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { Depth } from '../../../infra/broker/broker.ts'
 import { newId } from '../../../infra/ids.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../infra/time.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
 import type { Delivery } from '../../../machines/otp.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { AttemptDoc, OtpDoc } from '../../../services/domain/verifications/documents.ts'
@@ -9,6 +10,7 @@ import { createOwedDeliverySweeps } from '../../../services/sweeper/owed-deliver
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { TEST_PROVIDER_CONFIG } from '../../support/config.ts'
+import { eventually } from '../../support/eventually.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const PARTITION = 3
@@ -18,7 +20,7 @@ eachStore('sweeping deliveries that are owed', fresh => {
   let clock: TestClock
   let store: CountersignStore
   let published: string[]
-  let depth: Depth
+  let depth: Depth | Promise<Depth>
   beforeEach(async () => {
     clock = testClock()
     store = await fresh()
@@ -105,6 +107,22 @@ eachStore('sweeping deliveries that are owed', fresh => {
     await attempt('sms', createdAt + 10 * SECOND_MS)
     await sweep()
     expect([published.length, await owedIn()]).to.deep.equal([1, 70_000])
+  })
+
+  it('fails when the broker is connected and does not answer', async () => {
+    await insert()
+    await clock.advance(20 * SECOND_MS)
+    depth = new Promise(() => {})
+    let error: unknown = null
+    const sweeping = sweep().catch(thrown => {
+      error = thrown
+    })
+    await eventually(async () => {
+      await clock.advance(SECOND_MS)
+      expect(error).to.be.instanceOf(Unavailable)
+    })
+    await sweeping
+    expect(published).to.deep.equal([])
   })
 
   it('publishes nothing of a backlog of an hour that is still in the queue', async () => {

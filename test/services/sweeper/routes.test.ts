@@ -1,4 +1,5 @@
 // Facts are made from what has changed: exact to what the counts hold, also when several processes make them, and without reading thirty days again.
+import { setImmediate } from 'node:timers'
 import { expect } from 'chai'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../infra/time.ts'
 import type { RouteFact } from '../../../machines/routes.ts'
@@ -11,6 +12,7 @@ import { addApproval, addCount, cellOf } from '../../../services/domain/stats/co
 import { hourId } from '../../../services/domain/stats/documents.ts'
 import { hourWithAdded, newHour } from '../../../services/domain/stats/hours-and-days.ts'
 import { createRouteSweeps } from '../../../services/sweeper/routes.ts'
+import { createServiceOutages } from '../../../services/sweeper/service-outages.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
@@ -72,8 +74,10 @@ onEmbeddedStore('facts about routes', fresh => {
     if (doc) await store.docs('route_slots').change([{ _id: id, rev: doc.rev, update }])
     else await store.docs('route_slots').insert([newSlotsDoc(app, start, slots, clock.now())])
   }
+  const newSweeps = (on: Pick<CountersignStore, 'docs'>) =>
+    createRouteSweeps({ store: on, outages: createServiceOutages({ store: on, broker, clock }), clock, log })
   const newSweep = (on: Pick<CountersignStore, 'docs'> = store) => {
-    const { routes } = createRouteSweeps({ store: on, broker, clock, log })
+    const { routes } = newSweeps(on)
     return async (ms = LOOK_MS) => {
       await clock.advance(ms)
       await routes?.([0])
@@ -284,9 +288,43 @@ onEmbeddedStore('facts about routes', fresh => {
     expect(writes).to.deep.equal([25, 25, 25, 25, 20])
   })
 
+  it('are made with a turn of the event loop for others after each app', async () => {
+    const apps = 20
+    for (let nth = 0; nth < apps; nth += 1) await add({ app: `app_${nth}`, messages: 2, approved: 1 })
+    let turns = 0
+    let turnsMeanwhile = 0
+    let counting = false
+    const takeTurn = (): void => {
+      turns += 1
+      if (counting) setImmediate(takeTurn)
+    }
+    const docs = (name: never) => {
+      const original = store.docs(name)
+      if (name !== 'route_facts') return original
+      return {
+        ...original,
+        // The last read, and the first write.
+        get: async (...all: Parameters<typeof original.get>) => {
+          const found = await original.get(...all)
+          counting = true
+          setImmediate(takeTurn)
+          return found
+        },
+        insert: (...all: Parameters<typeof original.insert>) => {
+          counting = false
+          turnsMeanwhile = turns
+          return original.insert(...all)
+        },
+      }
+    }
+    await newSweep({ ...store, docs } as unknown as CountersignStore)()
+    expect(await factOf(`app_${apps - 1}`)).to.include({ messages: 2 })
+    expect(turnsMeanwhile).to.be.at.least(apps - 1)
+  })
+
   it('are made by the process that holds partition 0', async () => {
     await add({ messages: 1, approved: 0 })
-    await createRouteSweeps({ store, broker, clock, log }).routes?.([1, 2])
+    await newSweeps(store).routes?.([1, 2])
     expect(await factsOf()).to.equal(undefined)
     await clock.advance(MINUTE_MS)
   })

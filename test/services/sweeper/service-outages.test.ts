@@ -20,11 +20,11 @@ eachStore('outages of the service', fresh => {
     queue.consumers = 1
     depth = async () => queue
   })
-  const newProcess = () => {
-    const find = createServiceOutages({ store, broker: { depth: () => depth() }, clock })
+  const newOutages = () => createServiceOutages({ store, broker: { depth: () => depth() }, clock })
+  const newProcess = (outages = newOutages()) => {
     return async (afterMs: number) => {
       await clock.advance(afterMs)
-      const found = await find()
+      const found = await outages.find()
       return found?.map(({ from, until }) => [(from - T0) / SECOND, (until - T0) / SECOND]) ?? null
     }
   }
@@ -40,6 +40,29 @@ eachStore('outages of the service', fresh => {
     queue.consumers = 2
     expect(await look(30 * SECOND)).to.deep.equal([[0, 100]])
     expect(await look(10 * SECOND)).to.deep.equal([[0, 100]])
+  })
+
+  it('are the times in which the broker is connected and does not answer', async () => {
+    const outages = newOutages()
+    const look = newProcess(outages)
+    await look(0)
+    depth = () => new Promise(() => {})
+    await clock.advance(58 * SECOND)
+    const found = outages.find()
+    await clock.advance(2 * SECOND)
+    expect(await found).to.equal(null)
+    depth = async () => queue
+    expect(await look(0)).to.deep.equal([[0, 60]])
+  })
+
+  it('are the times in which an engine failed elsewhere in the process, if they are long', async () => {
+    const outages = newOutages()
+    const look = newProcess(outages)
+    await look(0)
+    outages.engineFailed()
+    expect(await look(20 * SECOND)).to.deep.equal([])
+    outages.engineFailed()
+    expect(await look(60 * SECOND)).to.deep.equal([[20, 80]])
   })
 
   it('are the times in which no process looked, but not those of one that was busy', async () => {

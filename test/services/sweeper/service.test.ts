@@ -6,7 +6,9 @@ import type { Service } from '../../../infra/host.ts'
 import { createMetrics, type Metrics } from '../../../infra/metrics.ts'
 import { PARTITIONS } from '../../../infra/partitions.ts'
 import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
 import { COLLECTIONS, type CountersignStore } from '../../../services/domain/collections.ts'
+import { OUTAGES_ID } from '../../../services/domain/routes/documents.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import type { EventDoc } from '../../../services/domain/webhooks/documents.ts'
 import { createSweeperService } from '../../../services/sweeper/service.ts'
@@ -30,6 +32,8 @@ describe('the sweeper', () => {
   let broken: keyof typeof COLLECTIONS | null
   /** Leases cannot be taken or renewed. */
   let failLeases: boolean
+  /** What a search for verifications waits for. */
+  let waitsFor: (() => Promise<void>) | null
   beforeEach(async () => {
     clock = testClock()
     captured = createCapturedLog()
@@ -39,18 +43,22 @@ describe('the sweeper', () => {
     metrics = createMetrics()
     broken = null
     failLeases = false
+    waitsFor = null
     const docs = ((name: 'otps') => {
       const all = store.docs(name)
-      const find: typeof all.find = (...query) =>
-        name === broken ? Promise.reject(new Error('a bug')) : all.find(...query)
+      const find: typeof all.find = async (...query) => {
+        if (name === 'otps') await waitsFor?.()
+        return name === broken ? Promise.reject(new Error('a bug')) : all.find(...query)
+      }
       const modify: typeof all.modify = (...change) =>
-        failLeases && (name as string) === 'leases' ? Promise.reject(new Error('away')) : all.modify(...change)
+        failLeases && (name as string) === 'leases' ? Promise.reject(new Unavailable('away')) : all.modify(...change)
       return { ...all, find, modify }
     }) as CountersignStore['docs']
     sweeper = createSweeperService({
       config: { engine: { kind: 'embedded' }, ...TEST_PROVIDER_CONFIG },
       store: { ...store, docs },
-      broker,
+      // Calls are taken.
+      broker: { ...broker, depth: async queue => ({ ...(await broker.depth(queue)), consumers: 1 }) },
       clock,
       log,
       outbound: { request: () => Promise.reject(new Error('no call is expected')) },
@@ -148,6 +156,36 @@ describe('the sweeper', () => {
     expect(reminded[0]).to.include({ event_id: 'evt_due' })
     const failed = captured.lines().filter(({ msg }) => msg === 'sweep.failed')
     expect(failed[0]).to.include({ sweep: 'expiry' })
+  })
+
+  describe('records an outage when the store was away', () => {
+    const outages = async () => (await store.docs('route_outages').get([OUTAGES_ID])).get(OUTAGES_ID)?.outages
+    beforeEach(() => inTime(async () => expect(await outages()).to.deep.equal([])))
+
+    it('while it took its leases', async () => {
+      failLeases = true
+      await inTime(() => expect(captured.lines().some(({ msg }) => msg === 'sweep.failed')).to.equal(true))
+      await clock.advance(60_000)
+      failLeases = false
+      await inTime(async () => expect(await outages()).to.have.length(1))
+    })
+
+    it('during a sweep, although it is back before its routes are looked at', async () => {
+      let fail = (): void => {}
+      let isWaiting = false
+      const away = new Promise<void>((_, reject) => {
+        fail = () => reject(new Unavailable('away'))
+      })
+      waitsFor = () => {
+        isWaiting = true
+        return away
+      }
+      await inTime(() => expect(isWaiting).to.equal(true))
+      await clock.advance(60_000)
+      waitsFor = null
+      fail()
+      await inTime(async () => expect(await outages()).to.have.length(1))
+    })
   })
 
   it('gives its leases back when it stops', async () => {
