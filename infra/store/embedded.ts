@@ -51,9 +51,10 @@ export function createEmbeddedStore<C extends Collections>(options: EmbeddedStor
     sqlite.close()
     throw error
   }
-  const commits = createGroupCommit(sqlite, clock, () => {
+  const forgetLatest = (): void => {
     for (const { latest } of parts) latest.clear()
-  })
+  }
+  const commits = createGroupCommit(sqlite, clock, forgetLatest)
   const stopPurging = startPurging(parts, sqlite, commits, clock)
   const hotCopy = createHotCopy(sqlite, folder)
   const encode = createEncode(strict)
@@ -85,6 +86,8 @@ export function createEmbeddedStore<C extends Collections>(options: EmbeddedStor
       // SQLite empties its log when it is closed, which would tear a copy of it.
       await hotCopy.close()
       commits.flush()
+      // A closed store answers nothing, not from memory either.
+      forgetLatest()
       sqlite.close()
     },
   }

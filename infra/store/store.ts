@@ -38,7 +38,7 @@ export interface CollectionSpec<T extends Doc = Doc> {
   purged?: boolean
   sharding?: Sharding
   /** Its documents are read and changed again within seconds, so an adapter may keep the latest in memory. A document that was given to the
-   *  store or came from it must not be changed; a strict adapter freezes it. */
+   *  store or came from it must not be changed; the embedded one freezes it where strict. */
   keepLatest?: boolean
   /** Never set. Carries the type of the documents. */
   readonly type?: T

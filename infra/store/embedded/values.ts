@@ -50,17 +50,18 @@ export const deepEqual = (a: unknown, b: unknown): boolean =>
 export function asJson(value: unknown): unknown {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (Number.isFinite(value)) return value === 0 ? 0 : value // JSON has no negative zero.
-  if (Array.isArray(value)) return value.every(isJson) ? value : value.map(each => asJson(each) ?? null)
+  if (Array.isArray(value)) {
+    const members = value.map(each => asJson(each) ?? null)
+    return members.every((each, at) => Object.is(each, value[at])) ? value : members
+  }
   if (isPlainObject(value)) {
-    if (Object.keys(value).every(name => isJson(value[name]))) return value
-    const members = Object.entries(value).map(([name, each]) => [name, asJson(each)])
+    const members = Object.entries(value).map(([name, each]): [string, unknown] => [name, asJson(each)])
+    if (members.every(([name, each]) => each !== undefined && Object.is(each, value[name]))) return value
     return Object.fromEntries(members.filter(([, each]) => each !== undefined))
   }
   const text = JSON.stringify(value)
   return text === undefined ? undefined : JSON.parse(text)
 }
-
-const isJson = (value: unknown): boolean => value !== undefined && Object.is(asJson(value), value)
 
 /** Without a class, and without a method that tells JSON what to write. */
 const isPlainObject = (value: unknown): value is Record<string, unknown> =>

@@ -69,6 +69,6 @@ export const REFUSAL_COLLECTIONS = {
       },
     ],
     purged: true,
-    sharding: { key: { _id: 'hashed' }, byId: { asker: 'people', why: 'lists over all companies' } },
+    sharding: { key: { _id: 'hashed' }, byId: { asker: 'people', why: 'lists over all companies; data keys rotate' } },
   }),
 }

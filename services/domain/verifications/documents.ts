@@ -181,7 +181,7 @@ export const VERIFICATION_COLLECTIONS = {
         fields: { recipient: 1, _id: -1 },
         scatter: {
           asker: 'calls',
-          why: "calls of Twilio's API that name a number; sends of an app with `reuse_pending`; searches and erasures",
+          why: "calls of Twilio's API that name a number; sends of an app with `reuse_pending`, or without limits by recipient; searches and erasures",
         },
       },
       {

@@ -49,12 +49,14 @@ export function lifecycleCases({ open, fresh }: StoreFixture): void {
   it('rejects every call with Unavailable once it is closed', () =>
     withStore(async ({ store }) => {
       const docs = store.docs('things')
-      await docs.insert(things(fresh(), 1))
+      const stored = things(fresh(), 1)
+      await docs.insert(stored)
       await store.close()
       const calls = [
         () => store.ping(),
         () => store.time(),
         () => docs.get(['x']),
+        () => docs.get(ids(stored)),
         () => docs.find({ group: 'x' }, { sort: {}, limit: 1 }),
         () => docs.count({ group: 'x' }),
         () => docs.insert(things(fresh(), 1)),

@@ -1,4 +1,4 @@
-// The mail about a silent provider holds whatever the other providers do, and names the owner's own page before the vendor.
+// The mail about a silent provider is true in each state of the other providers, and names the owner's own page before the vendor.
 import { expect } from 'chai'
 import { noticeMail } from '../../../services/sweeper/notice-mail.ts'
 

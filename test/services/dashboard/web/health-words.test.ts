@@ -1,4 +1,4 @@
-// What the Overview says of a silent provider holds whatever the other providers do: they may be silent too, or not known.
+// What the Overview says of a silent provider is true in each state of the other providers: they may be silent too, or not known.
 import { expect } from 'chai'
 import { troubleOf } from '../../../../services/dashboard/web/screens/overview/health-words.ts'
 
