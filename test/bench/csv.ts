@@ -1,6 +1,5 @@
 // The longest export: more verifications than a CSV file may have, on each engine set, over HTTP. Whether the file has all rows it may have and
 // says how to go on, how long it takes, how much memory the process takes for it, and how long others wait meanwhile.
-import { readFileSync } from 'node:fs'
 import process from 'node:process'
 import { CSV_TYPE, MORE_ROWS } from '../../infra/csv.ts'
 import { MAX_CSV_ROWS } from '../../services/dashboard/csv-export.ts'
@@ -9,6 +8,7 @@ import type { EngineSet } from '../support/site.ts'
 import { fillWith } from './admin.ts'
 import { quantile } from './measure.ts'
 import { ALL_IN_ONE, startCountersign, TOKEN } from './systems.ts'
+import { residentBytes } from './usage.ts'
 
 /** The oldest are as old as their retention, so that some are purged meanwhile. */
 const ROWS = Number(process.env.BENCH_OTPS ?? MAX_CSV_ROWS + 1_001)
@@ -88,7 +88,3 @@ async function timed(work: () => Promise<void>): Promise<number> {
   await work()
   return performance.now() - began
 }
-
-/** Linux only: it reads /proc. */
-const residentBytes = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024

@@ -108,7 +108,7 @@ async function measure(name: string, { url, key, processes }: Countersign, pids:
 
   console.log(`\n${name}`)
   let bestBefore = await measureBest()
-  const rssBefore = total(own.map(residentBytes))
+  const rssBefore = total(own.map(pid => residentBytes(pid)))
   /** The mean of the best before and after what was played. */
   async function bestAround(): Promise<number> {
     const before = bestBefore
@@ -195,7 +195,7 @@ function observe(url: URL, own: readonly number[], pids: Pids): { forMs(duration
   const probes: Promise<void>[] = []
   const probing = setInterval(() => void probes.push(probe()), HEALTH_INTERVAL_MS)
   const weighing = setInterval(() => {
-    maxRss = Math.max(maxRss, total(own.map(residentBytes)))
+    maxRss = Math.max(maxRss, total(own.map(pid => residentBytes(pid))))
   }, MEMORY_INTERVAL_MS)
 
   async function probe(): Promise<void> {

@@ -187,6 +187,6 @@ function print(title: string, { ours, theirs }: Rivals, pairs: readonly Pair[], 
   for (const engine of engines) row(`ms of processor time of ${engine}`, 3, amounts => amounts[engine] ?? 0)
   row('ms in which the garbage collector stops them', 3, amounts => amounts.collector ?? 0)
   row('KB allocated', 1, amounts => (amounts.allocated ?? 0) / 1_000)
-  const memory = [ours, theirs].map(({ processes }) => total(pidsOf(processes).map(residentBytes)) / MIB)
+  const memory = [ours, theirs].map(({ processes }) => total(pidsOf(processes).map(pid => residentBytes(pid))) / MIB)
   console.log(`    ${'MiB of memory'.padEnd(58)} ${memory.map(mib => mib.toFixed(0).padStart(8)).join('')}`)
 }

@@ -62,8 +62,12 @@ function readCpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS
 }
 
-export const residentBytes = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1_024
+/** Resident memory, now or at most since the start. */
+export function residentBytes(pid: number, which: 'now' | 'most' = 'now'): number {
+  const field = which === 'now' ? 'VmRSS' : 'VmHWM'
+  const kib = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kib ?? 0) * 1_024
+}
 
 async function readMongoCounters(): Promise<Reading> {
   const client = await MongoClient.connect(MONGODB_URL ?? '')
@@ -77,14 +81,7 @@ async function readMongoCounters(): Promise<Reading> {
   }
 }
 
-const KIB_PER_MIB = 1_024
-
-/** Resident memory in MiB, now or at most since the start. */
-export const memoryMiB = (pid: number, which: 'now' | 'most' = 'now'): number => {
-  const field = which === 'now' ? 'VmRSS' : 'VmHWM'
-  const kib = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-  return Number(kib ?? 0) / KIB_PER_MIB
-}
+export const memoryMiB = (pid: number, which?: 'now' | 'most'): number => residentBytes(pid, which) / 2 ** 20
 
 /** How many connections a process has to a port. */
 export function connectionsTo(pid: number, port: number): number {
