@@ -1,14 +1,10 @@
 // Conditional changes in one bulk. In: changes, each from a revision. Out: won or lost, by position.
 //
-// A bulk answers how many of its filters matched, not which. So a change is sent as a statement that fails on any other revision:
+// A bulk answers how many of its filters matched, not which. So a change is sent with a filter that fails on any other revision:
 // MongoDB raises an error for a `$switch` without a matching branch, and an error carries its position. A change that neither failed
 // nor matched was one of a missing document.
-//
-// Most changes carry the `$switch` in a computed update, see computed-change.ts. The others, and those that failed for the shape of their
-// document perhaps, carry it in the filter.
 import type { AnyBulkWriteOperation, Collection, UpdateFilter } from 'mongodb'
-import type { Change, Doc, Operators, RevisedDoc, Update } from '../docs.ts'
-import { computedChange } from './computed-change.ts'
+import type { Change, Doc, RevisedDoc, Update } from '../docs.ts'
 import { bulkFailure } from './errors.ts'
 import type { MongoDoc } from './mongo-doc.ts'
 
@@ -43,56 +39,20 @@ async function winnersOf<T extends Doc>(
   collection: Collection<MongoDoc>,
   round: PositionedChange<T>[],
 ): Promise<PositionedChange<T>[]> {
-  const statements = round.map(({ change }) => toStatement(change))
-  const { winners, failed } = await run(
-    collection,
-    round,
-    statements.map(({ operation }) => operation),
-  )
-  const unclear = [...failed].filter(at => statements[at]?.dependsOnShape).map(at => round[at] as PositionedChange<T>)
-  if (unclear.length === 0) return winners
-  const again = await run(
-    collection,
-    unclear,
-    unclear.map(({ change }) => toFilteredOperation(change)),
-  )
-  return [...winners, ...again.winners]
-}
-
-/** `failed`: the places, in `round`, of changes whose statement failed. */
-async function run<T extends Doc>(
-  collection: Collection<MongoDoc>,
-  round: PositionedChange<T>[],
-  operations: AnyBulkWriteOperation<MongoDoc>[],
-): Promise<{ winners: PositionedChange<T>[]; failed: ReadonlySet<number> }> {
-  const failed = new Set<number>()
-  let matched = 0
+  const operations = round.map(({ change }) => toBulkOperation(change))
+  const done = { matched: 0, failed: new Set<number>() }
   try {
-    matched = (await collection.bulkWrite(operations, { ordered: false })).matchedCount
+    done.matched = (await collection.bulkWrite(operations, { ordered: false })).matchedCount
   } catch (error) {
-    const failure = bulkFailure(error, [NO_BRANCH_OF_SWITCH])
-    matched = failure.matched
-    for (const { index } of failure.refused) failed.add(index)
+    const { matched, refused } = bulkFailure(error, [NO_BRANCH_OF_SWITCH])
+    done.matched = matched
+    for (const { index } of refused) done.failed.add(index)
   }
-  const left = round.filter((_, i) => !failed.has(i))
-  return { winners: matched === left.length ? left : await findApplied(collection, left), failed }
+  const left = round.filter((_, i) => !done.failed.has(i))
+  return done.matched === left.length ? left : findApplied(collection, left)
 }
 
-interface Statement {
-  operation: AnyBulkWriteOperation<MongoDoc>
-  /** Whether it may fail on the right revision. */
-  dependsOnShape: boolean
-}
-
-function toStatement<T extends Doc>(change: Change<T>): Statement {
-  const { _id, rev, update } = change
-  const computed = Array.isArray(update) ? null : computedChange(rev, update as Operators<RevisedDoc>)
-  if (!computed) return { operation: toFilteredOperation(change), dependsOnShape: false }
-  const { stage, dependsOnShape } = computed
-  return { operation: { updateOne: { filter: { _id }, update: [stage] } }, dependsOnShape }
-}
-
-function toFilteredOperation<T extends Doc>({ _id, rev, update }: Change<T>): AnyBulkWriteOperation<MongoDoc> {
+function toBulkOperation<T extends Doc>({ _id, rev, update }: Change<T>): AnyBulkWriteOperation<MongoDoc> {
   // biome-ignore lint/suspicious/noThenProperty: MongoDB's word
   const hasRev = { $switch: { branches: [{ case: { $eq: ['$rev', rev] }, then: true }] } }
   return { updateOne: { filter: { _id, $expr: hasRev }, update: withRevIncrement(update as Update<RevisedDoc>) } }
