@@ -311,6 +311,20 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     tests: ['test/services/webhook/recovery.test.ts'],
   },
   {
+    fault: 'the embedded store shares a document with the code that inserts it, which may still change it',
+    file: 'infra/store/embedded/latest-docs.ts',
+    original: 'protect(asStored(doc))',
+    planted: 'asStored(doc)',
+    tests: ['test/infra/store/embedded.latest-docs.test.ts'],
+  },
+  {
+    fault: 'an update that takes a member out also takes out one with a name of every object',
+    file: 'infra/store/embedded/update-operators.ts',
+    original: 'member(unset, name) === undefined',
+    planted: 'unset[name] === undefined',
+    tests: ['test/infra/store/embedded.latest-docs.test.ts'],
+  },
+  {
     fault: 'of an event with more than twenty attempts the first are kept, and not the latest',
     file: 'services/webhook/event-changes.ts',
     original: '$slice: -MAX_ATTEMPTS_KEPT',

@@ -518,8 +518,8 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   {
     fault: 'a repeated idempotency key resends the pending verification instead of answering as before',
     file: 'services/otp/calls/reuse-pending.ts',
-    original: 'const keyed = call.claim && (',
-    planted: 'const keyed = call.channel === undefined ? null : call.claim && (',
+    original: 'call.claim && (await claims.claim(',
+    planted: 'call.channel !== undefined && call.claim && (await claims.claim(',
     tests: ['test/flow/resend.test.ts'],
   },
 ]

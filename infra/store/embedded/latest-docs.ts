@@ -6,9 +6,12 @@
 import { createBoundedMap } from '../../bounded-map.ts'
 import { deepFreeze } from '../../deep-freeze.ts'
 import type { Doc } from '../docs.ts'
+import { asStored } from './json.ts'
 
 export interface LatestDocs<T extends Doc> {
   get(id: string): T | undefined
+  /** The document as it will be stored, for `set`. It shares its members with `doc`, so `doc` must not be changed any more. */
+  share(doc: T): T
   set(doc: T): void
   /** After a rollback, and when documents are removed by a filter. */
   clear(): void
@@ -18,10 +21,12 @@ export interface LatestDocs<T extends Doc> {
 const MAX_LATEST = 2_000
 
 export function createLatestDocs<T extends Doc>(strict: boolean): LatestDocs<T> {
+  const protect = (doc: T): T => (strict ? deepFreeze(doc) : doc)
   let latest = createBoundedMap<T>(MAX_LATEST)
   return {
     get: id => latest.get(id),
-    set: doc => latest.set(doc._id, strict ? deepFreeze(doc) : doc),
+    share: doc => protect(asStored(doc)),
+    set: doc => latest.set(doc._id, protect(doc)),
     clear() {
       latest = createBoundedMap(MAX_LATEST)
     },
@@ -29,4 +34,4 @@ export function createLatestDocs<T extends Doc>(strict: boolean): LatestDocs<T> 
 }
 
 /** For a collection whose documents are not read again soon. */
-export const noLatestDocs: LatestDocs<never> = { get: () => undefined, set() {}, clear() {} }
+export const noLatestDocs: LatestDocs<never> = { get: () => undefined, share: doc => doc, set() {}, clear() {} }

@@ -13,19 +13,30 @@ type Operator = (holder: Holder, name: string, operand: unknown, path: string) =
 
 export function applyOperators<T extends Doc>(doc: T, update: Operators<T>, inserting = false): T {
   refuseConflicts(Object.values(update).flatMap(fields => Object.keys(fields ?? {})))
-  const after = { ...doc }
+  const after = copyWithout(doc, update.$unset ?? {})
   const copied = new Set<unknown>([after])
   for (const [operator, fields] of Object.entries(update)) {
     if (operator === '$setOnInsert' && !inserting) continue
     const apply = OPERATORS[operator === '$setOnInsert' ? '$set' : operator]
     if (!apply) throw new TypeError(`An update knows no ${operator}`)
-    for (const [path, operand] of Object.entries(fields as Holder)) {
+    for (const path of Object.keys(fields as Holder)) {
+      const operand = (fields as Holder)[path]
       if (operand === undefined) continue
       const found = holderOf(after, copied, path, operator)
       if (found) apply(found.holder, found.name, operand, path)
     }
   }
   return after
+}
+
+/** A copy of the document without the members that are taken out of it. V8 would turn an object with a member deleted into a slow one,
+ *  which costs more than the copy in every use of the document. */
+function copyWithout<T extends Doc>(doc: T, unset: Holder): T {
+  const isKept = (name: string): boolean => member(unset, name) === undefined
+  if (!Object.keys(unset).some(name => Object.hasOwn(doc, name) && !isKept(name))) return { ...doc }
+  const rest: Holder = {}
+  for (const name of Object.keys(doc)) if (isKept(name)) setOwn(rest, name, (doc as unknown as Holder)[name])
+  return rest as unknown as T
 }
 
 const LEAVE_MISSING = new Set(['$unset', '$pull'])
@@ -147,8 +158,12 @@ const canHold = (value: unknown, name: string): value is Holder =>
 /** Throws for two writes to one path, or to a path and to a path inside it. */
 export function refuseConflicts(paths: readonly string[]): void {
   const taken = new Set(paths)
-  const conflicts = (path: string) =>
-    path.split('.').some((_, i, names) => i > 0 && taken.has(names.slice(0, i).join('.')))
-  if (taken.size < paths.length || paths.some(conflicts))
+  if (taken.size < paths.length || paths.some(path => isInside(path, taken)))
     throw new TypeError(`An update writes a path twice: ${paths.map(fieldOf)}`)
+}
+
+function isInside(path: string, taken: ReadonlySet<string>): boolean {
+  for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1))
+    if (taken.has(path.slice(0, dot))) return true
+  return false
 }

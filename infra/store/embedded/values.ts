@@ -48,19 +48,25 @@ export const deepEqual = (a: unknown, b: unknown): boolean =>
 
 /** What JSON makes of a value. It shares with the value every part that JSON leaves as it is, so mostly it is the value itself. */
 export function asJson(value: unknown): unknown {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
-  if (Number.isFinite(value)) return value === 0 ? 0 : value // JSON has no negative zero.
-  if (Array.isArray(value)) {
-    const members = value.map(each => asJson(each) ?? null)
-    return members.every((each, at) => Object.is(each, value[at])) ? value : members
-  }
+  if (isJson(value)) return value
+  if (value === 0) return 0 // JSON has no negative zero.
+  if (Array.isArray(value)) return value.map(each => asJson(each) ?? null)
   if (isPlainObject(value)) {
     const members = Object.entries(value).map(([name, each]): [string, unknown] => [name, asJson(each)])
-    if (members.every(([name, each]) => each !== undefined && Object.is(each, value[name]))) return value
     return Object.fromEntries(members.filter(([, each]) => each !== undefined))
   }
   const text = JSON.stringify(value)
   return text === undefined ? undefined : JSON.parse(text)
+}
+
+/** Whether JSON leaves a value as it is. By plain loops: every document that is written is asked, and almost all are. */
+export function isJson(value: unknown): boolean {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)
+  if (Array.isArray(value)) return value.every(isJson)
+  if (!isPlainObject(value)) return false
+  for (const name in value) if (!isJson(value[name])) return false
+  return true
 }
 
 /** Without a class, and without a method that tells JSON what to write. */

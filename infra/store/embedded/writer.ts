@@ -12,7 +12,7 @@ import {
   type Update,
 } from '../docs.ts'
 import type { GroupCommit } from './group-commit.ts'
-import { asStored, type Encode } from './json.ts'
+import type { Encode } from './json.ts'
 import type { LatestDocs } from './latest-docs.ts'
 import { applyPipeline } from './pipeline.ts'
 import { NO_LIMIT, type Reader } from './reader.ts'
@@ -41,7 +41,7 @@ export function createWriter<T extends Doc>(options: WriterOptions<T>): Writer<T
    *  taken; it answers whether it wrote. */
   function insertOf(doc: T): () => boolean {
     const row: Bound[] = [doc._id, ...table.columnValues(doc), encode(doc)]
-    const stored = table.spec.keepLatest ? asStored(doc) : doc
+    const stored = latest.share(doc)
     return () => {
       const isInserted = sqlite.run(table.insert, row) === 1
       if (isInserted) latest.set(stored)

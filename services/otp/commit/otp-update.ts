@@ -39,18 +39,9 @@ export function otpUpdate(
     owed_at: owedAtAfter(doc, saved, at),
     events_at: effects.some(({ type }) => type === 'notify') ? lookForEventsAt(at) : doc.events_at,
   }
-  const after = {
-    ...doc,
-    version: saved.version,
-    context: saved.context,
-    ...changing,
-    outbox,
-    rev: doc.rev + 1,
-  } as OtpDoc
   const set: Record<string, unknown> = changedContext(doc, saved)
   const unset: Record<string, true> = {}
   for (const name of CHANGING) {
-    if (changing[name] === undefined) delete after[name as 'due_at']
     if (changing[name] === undefined && doc[name] !== undefined) unset[name] = true
     else if (changing[name] !== doc[name]) set[name] = changing[name]
   }
@@ -59,7 +50,18 @@ export function otpUpdate(
   const update: Operators<OtpDoc> = { $set: set, $unset: unset }
   if (added.length > 0) update.$push = { outbox: { $each: [...added] } }
   if (removed.length > 0) update.$pull = { outbox: { id: { $in: [...removed] } } }
-  return { after, update }
+  return {
+    after: withMembers(doc, { ...changing, version: saved.version, context: saved.context, outbox, rev: doc.rev + 1 }),
+    update,
+  }
+}
+
+/** A copy of the document with other members. Those that are undefined are left out: the store has none. */
+function withMembers(doc: OtpDoc, changed: Record<string, unknown>): OtpDoc {
+  const all: Record<string, unknown> = { ...doc, ...changed }
+  const after: Record<string, unknown> = {}
+  for (const name in all) if (all[name] !== undefined) after[name] = all[name]
+  return after as unknown as OtpDoc
 }
 
 /** Published effects, and deliveries that have ended: no repeated message changes those. On the embedded broker a delivery of the sandbox

@@ -89,6 +89,14 @@ describe('the latest documents of the embedded store', () => {
       expect(() => doc?.data?.list?.push(3)).to.throw(TypeError)
   })
 
+  it('cannot be changed by the code that inserts them, not even before they are on disk', async () => {
+    const doc = { _id: 'kept', rev: 1, name: 'kept', data: { list: [1] } }
+    const insertion = items.insert([doc])
+    expect(() => doc.data.list.push(2)).to.throw(TypeError)
+    await insertion
+    expect(await get('kept')).to.deep.equal({ _id: 'kept', rev: 1, name: 'kept', data: { list: [1] } })
+  })
+
   it('are those of before when a commit fails', async () => {
     const [_id, gone] = [await inserted(), 'never was']
     failsToCommit = true
@@ -180,5 +188,11 @@ describe('update operators', () => {
     expect(after.a.d).to.equal(doc.a.d)
     expect(after.list[0]).to.equal(doc.list[0])
     expect(doc.a.b).to.deep.equal({ c: 1 })
+  })
+
+  it('take members out, and leave the others, also under unusual names', () => {
+    const doc = deepFreeze({ _id: 'x', a: 1, b: { c: 1, d: 2 }, ...JSON.parse('{"__proto__": 3, "constructor": 4}') })
+    const after = applyOperators(doc, { $unset: { a: true, 'b.c': true, gone: true } })
+    expect(JSON.stringify(after)).to.equal('{"_id":"x","b":{"d":2},"__proto__":3,"constructor":4}')
   })
 })
