@@ -320,8 +320,8 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'an update that takes a member out also takes out one with a name of every object',
     file: 'infra/store/embedded/update-operators.ts',
-    original: 'member(unset, name) === undefined',
-    planted: 'unset[name] === undefined',
+    original: 'member(unset, name) !== undefined',
+    planted: 'unset[name] !== undefined',
     tests: ['test/infra/store/embedded.latest-docs.test.ts'],
   },
   {

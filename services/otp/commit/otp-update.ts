@@ -1,6 +1,7 @@
 // How a changed verification is saved. In: its document before, the step, and what changes in its outbox. Out: the document after, and the
 // update that writes it.
 import type { Operators } from '../../../infra/store/docs.ts'
+import { withoutMembers } from '../../../infra/without-members.ts'
 import { isEnded } from '../../../machines/otp.queries.ts'
 import type { Step } from '../../../machines/otp.step.ts'
 import type { Otp } from '../../../machines/otp.ts'
@@ -39,29 +40,25 @@ export function otpUpdate(
     owed_at: owedAtAfter(doc, saved, at),
     events_at: effects.some(({ type }) => type === 'notify') ? lookForEventsAt(at) : doc.events_at,
   }
-  const set: Record<string, unknown> = changedContext(doc, saved)
+  const changed: Record<string, unknown> = {}
   const unset: Record<string, true> = {}
   for (const name of CHANGING) {
-    if (changing[name] === undefined && doc[name] !== undefined) unset[name] = true
-    else if (changing[name] !== doc[name]) set[name] = changing[name]
+    if (changing[name] === doc[name]) continue
+    if (changing[name] === undefined) unset[name] = true
+    else changed[name] = changing[name]
   }
+  const { version, context } = saved
+  const after: OtpDoc = { ...doc, version, context, outbox, rev: doc.rev + 1, ...changed }
+  const set = { ...changedContext(doc, saved), ...changed }
   if (added.length > 0) set.outbox_at = at
   else if (removed.length > 0 && outbox.length === 0) set.outbox_at = null
   const update: Operators<OtpDoc> = { $set: set, $unset: unset }
   if (added.length > 0) update.$push = { outbox: { $each: [...added] } }
   if (removed.length > 0) update.$pull = { outbox: { id: { $in: [...removed] } } }
   return {
-    after: withMembers(doc, { ...changing, version: saved.version, context: saved.context, outbox, rev: doc.rev + 1 }),
+    after: Object.keys(unset).length === 0 ? after : withoutMembers(after, name => Object.hasOwn(unset, name)),
     update,
   }
-}
-
-/** A copy of the document with other members. Those that are undefined are left out: the store has none. */
-function withMembers(doc: OtpDoc, changed: Record<string, unknown>): OtpDoc {
-  const all: Record<string, unknown> = { ...doc, ...changed }
-  const after: Record<string, unknown> = {}
-  for (const name in all) if (all[name] !== undefined) after[name] = all[name]
-  return after as unknown as OtpDoc
 }
 
 /** Published effects, and deliveries that have ended: no repeated message changes those. On the embedded broker a delivery of the sandbox
