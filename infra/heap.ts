@@ -12,11 +12,16 @@ const GROWTH_PERCENT = 100
  *  in a running process. A limit of the heap would not do: a process that needs more for a moment would end. */
 export const limitHeapGrowth = (): void => v8.setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`)
 
+/** The megabytes follow. */
+export const YOUNG_HEAP_FLAG = '--max-semi-space-size='
+
 /** Throws where HEAP_YOUNG_MB is set and Node was not told: V8 reads this setting only when it starts, so infra/start.sh passes it on. */
 export function requireYoungHeap(mb: number | null, flags: readonly string[] = process.execArgv): void {
-  const flag = `--max-semi-space-size=${mb}`
-  if (mb !== null && !flags.includes(flag))
+  const isSet = flags.some(
+    flag => flag.startsWith(YOUNG_HEAP_FLAG) && Number(flag.slice(YOUNG_HEAP_FLAG.length)) === mb,
+  )
+  if (mb !== null && !isSet)
     throw new StartProblem(
-      `HEAP_YOUNG_MB: Node takes it only when it starts. Start with npm start, or with node ${flag}`,
+      `HEAP_YOUNG_MB: Node takes it only when it starts. Start with npm start, or with node ${YOUNG_HEAP_FLAG}${mb}`,
     )
 }

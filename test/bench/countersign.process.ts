@@ -3,12 +3,13 @@
 import process from 'node:process'
 import { systemClock } from '../../infra/clock.ts'
 import { readConfig } from '../../infra/config/config.ts'
-import { limitHeapGrowth } from '../../infra/heap.ts'
+import { limitHeapGrowth, requireYoungHeap } from '../../infra/heap.ts'
 import { createLog } from '../../infra/log/log.ts'
 import { openEngines, start } from '../../services/main.ts'
 
 const config = readConfig(process.env, process.argv.slice(2))
 // As `run` does.
+requireYoungHeap(config.heapYoungMb)
 if (config.engine.kind === 'embedded') limitHeapGrowth()
 const log = createLog({ level: config.logLevel })
 const engines = await openEngines(config, systemClock, log, { prefix: process.env.AMQP_PREFIX ?? '' })

@@ -60,7 +60,9 @@ export interface Opponent {
 export function parseOpponent(words: readonly string[]): Opponent | null {
   const at = words.indexOf('--against')
   if (at < 0) return null
-  const [checkout = '', ...settings] = words.slice(at + 1)
+  const [checkout, ...settings] = words.slice(at + 1)
+  if (checkout === undefined || checkout.includes('='))
+    throw new Error('--against is followed by the path of a checkout')
   return { checkout: resolve(checkout), settings: Object.fromEntries(settings.map(parseSetting)) }
 }
 

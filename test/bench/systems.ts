@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { MongoClient } from 'mongodb'
 import { queueNames } from '../../infra/broker/amqp/queues.ts'
 import { ROLES, type Role } from '../../infra/config/config.ts'
+import { YOUNG_HEAP_FLAG } from '../../infra/heap.ts'
 import type { Child } from '../support/child.ts'
 import { withRabbitChannel } from '../support/rabbitmq.ts'
 import { type EngineSet, type Env, freshSite, type Site } from '../support/site.ts'
@@ -81,7 +82,9 @@ export async function startCountersign(
   )
   await prepare(site)
   const env = { ...site.env, AMQP_PREFIX: site.prefix, BOOTSTRAP_FILE: await site.write('bootstrap.json', bootstrap) }
-  const processes = layout.map(roles => launchProcess('countersign.process', env, [...roles], launch))
+  // As infra/start.sh does.
+  const flags = [...(launch.flags ?? []), ...(env.HEAP_YOUNG_MB ? [YOUNG_HEAP_FLAG + env.HEAP_YOUNG_MB] : [])]
+  const processes = layout.map(roles => launchProcess('countersign.process', env, [...roles], { ...launch, flags }))
   const urls = await Promise.all(processes.map(waitUntilReady))
   return {
     env,
