@@ -81,7 +81,8 @@ export async function startCountersign(
     { dropsDatabase: true },
   )
   await prepare(site)
-  const env = { ...site.env, AMQP_PREFIX: site.prefix, BOOTSTRAP_FILE: await site.write('bootstrap.json', bootstrap) }
+  const BOOTSTRAP_FILE = await site.write('bootstrap.json', bootstrap)
+  const env: Env = { ...site.env, AMQP_PREFIX: site.prefix, BOOTSTRAP_FILE }
   // As infra/start.sh does.
   const flags = [...(launch.flags ?? []), ...(env.HEAP_YOUNG_MB ? [YOUNG_HEAP_FLAG + env.HEAP_YOUNG_MB] : [])]
   const processes = layout.map(roles => launchProcess('countersign.process', env, [...roles], { ...launch, flags }))
