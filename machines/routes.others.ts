@@ -1,6 +1,7 @@
 // What the other routes of an app tell about one whose codes are not entered. Two questions: how the country does by the other providers
 // there, and whether any code of the app is entered at all. In: the histories of the app. Out: answers about one of them. Pure.
 import { HOUR_MS } from './durations.ts'
+import { groupBy } from './group-by.ts'
 import { APPROVED_BY_THEN, isEvidence, judgeDelayMs } from './routes.judged.ts'
 import type { Others, Outage, RouteHistory, RouteSlot } from './routes.ts'
 import { createUsual, type Usual } from './routes.usual.ts'
@@ -125,13 +126,3 @@ const sumOf = (one: Heard | undefined, other: Heard): Heard => ({
   tried: (one?.tried ?? 0) + other.tried,
   expected: (one?.expected ?? 0) + other.expected,
 })
-
-function groupBy<Item>(all: readonly Item[], nameOf: (item: Item) => string): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>()
-  for (const item of all) {
-    const group = groups.get(nameOf(item))
-    if (group) group.push(item)
-    else groups.set(nameOf(item), [item])
-  }
-  return groups
-}

@@ -3,7 +3,6 @@
 import type { Gauge } from 'prom-client'
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
-import { withTimeout } from '../timeout.ts'
 import { Unavailable } from '../unavailable.ts'
 import {
   type Broker,
@@ -11,15 +10,12 @@ import {
   CallTimeout,
   DEATH_CAUSES,
   type DeliveredMessage,
-  type Depth,
   Unroutable,
 } from './broker.ts'
+import { depthIfKnown } from './depth.ts'
 import { isWorkQueue, QUEUES, type Queue } from './topology.ts'
 
 const BROKER_STATES: readonly BrokerState[] = ['up', 'blocked', 'down']
-
-/** A scrape must not hang when the broker hangs: that is when operators need the metrics. */
-export const DEPTH_TIMEOUT_MS = 2000
 
 export function instrumentBroker(broker: Broker, metrics: Metrics, clock: Clock): Broker {
   const { brokerMessages, brokerHandle, brokerWait, calls, callDuration } = metrics
@@ -141,7 +137,7 @@ function showOldest(
   lastTaken: Map<Queue, number>,
 ): void {
   async function showOldestOf(queue: Queue, publishedAt: number): Promise<void> {
-    const depth = await depthOf(broker, queue, clock)
+    const depth = await depthIfKnown(broker, queue, clock)
     const now = clock.now()
     if (depth?.ready === 0) lastTaken.set(queue, now)
     if (depth === undefined) queueOldest.remove({ queue })
@@ -162,7 +158,7 @@ export function showQueues(
 ): void {
   for (const queue of QUEUES)
     beforeScrape(async () => {
-      const depth = isShown() ? await depthOf(broker, queue, clock) : undefined
+      const depth = isShown() ? await depthIfKnown(broker, queue, clock) : undefined
       const show = (gauge: Gauge<'queue'>, value: number | undefined): void =>
         value === undefined ? gauge.remove({ queue }) : gauge.set({ queue }, value)
       show(queueReady, depth?.ready)
@@ -170,7 +166,3 @@ export function showQueues(
       if (isWorkQueue(queue)) show(queueDeadLetters, depth?.dead)
     })
 }
-
-/** Undefined when the broker fails or does not answer in time. */
-export const depthOf = (broker: Pick<Broker, 'depth'>, queue: Queue, clock: Clock): Promise<Depth | undefined> =>
-  withTimeout(clock, DEPTH_TIMEOUT_MS, broker.depth(queue)).catch(() => undefined)

@@ -1,12 +1,10 @@
 // What the sweeps of owed deliveries and of owed events share: whether a queue may still hold a message, and when a message that was
 // published again is looked for the next time.
 import type { Broker, Depth } from '../../infra/broker/broker.ts'
-import { DEPTH_TIMEOUT_MS } from '../../infra/broker/metrics.ts'
+import { readDepth } from '../../infra/broker/depth.ts'
 import type { WorkQueue } from '../../infra/broker/topology.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../../infra/time.ts'
-import { withTimeout } from '../../infra/timeout.ts'
-import { Unavailable } from '../../infra/unavailable.ts'
 
 /** The soonest that a message is looked for again that may still be with the broker. */
 export const LOOK_AGAIN_MS = 10_000
@@ -28,13 +26,11 @@ export interface QueueLook {
 /** Whether the queue may hold the message of work of this time; asks the broker and the store once. RabbitMQ tells the age of no message.
  *  There, the queue holds none that is older than what its consumers have taken, because they take messages in about their order. */
 export function createMayHold({ broker, clock, queue, newestTaken, now }: QueueLook): (at: number) => Promise<boolean> {
-  let depth: Promise<Depth | undefined> | null = null
+  let depth: Promise<Depth> | null = null
   let taken: Promise<number> | null = null
   return async at => {
-    depth ??= withTimeout(clock, DEPTH_TIMEOUT_MS, broker.depth(queue))
-    const known = await depth
-    if (!known) throw new Unavailable('the broker does not answer')
-    const { ready, oldestMs } = known
+    depth ??= readDepth(broker, queue, clock)
+    const { ready, oldestMs } = await depth
     if (ready === 0) return false
     if (oldestMs !== null) return now - oldestMs <= at
     taken ??= newestTaken()

@@ -5,7 +5,7 @@
 // What counts is that a look fails or that a process is new, and not how long ago the last look was: a sweeper that is busy is no outage.
 // While no sweeper runs, it is not known whether the service works, so that time is an outage too.
 import type { Broker } from '../../infra/broker/broker.ts'
-import { depthOf } from '../../infra/broker/metrics.ts'
+import { depthIfKnown } from '../../infra/broker/depth.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Outage } from '../../machines/routes.ts'
 import {
@@ -39,7 +39,7 @@ export function createServiceOutages({ store, broker, clock }: ServiceOutagesDep
   let known: RouteOutagesDoc | null = null
 
   async function takesCalls(): Promise<boolean> {
-    const depth = await depthOf(broker, 'otp.calls', clock)
+    const depth = await depthIfKnown(broker, 'otp.calls', clock)
     return depth !== undefined && depth.consumers > 0
   }
 

@@ -1,6 +1,7 @@
 // What keeps the messages and events of an app from leaving now. In: queues, breakers, the webhook endpoint and the newest verifications.
 // Out: causes that concern this app. Users of a company may read it, so it has no figures of a queue, which carries the messages of all
 // companies.
+import { readDepth } from '../../../infra/broker/depth.ts'
 import { createCache } from '../../../infra/cache.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import { CHANNELS, type Channel } from '../../../machines/channels.ts'
@@ -13,7 +14,6 @@ import type { AdminDeps } from '../admin-deps.ts'
 import { ok } from '../answers.ts'
 import { operation } from '../operation.ts'
 import { breakerView } from '../providers/breaker-view.ts'
-import { createReadDepth } from '../queues/depth.ts'
 import { appHealth, type HealthCause } from './schemas.ts'
 
 /** Every open Overview asks, and each look at a queue opens a channel to RabbitMQ. */
@@ -24,8 +24,11 @@ const NEWEST_VERIFICATIONS = 200
 type WaitedFor = 'otp.calls' | 'webhook.deliver' | `channel.${Channel}`
 
 function createReadCauses({ store, broker, clock }: Pick<AdminDeps, 'store' | 'broker' | 'clock'>) {
-  const readDepth = createReadDepth({ broker, clock })
-  const depths = createCache(queue => readDepth(queue as WaitedFor), { ttlMs: DEPTH_TTL_MS, maxSize: 10, clock })
+  const depths = createCache(queue => readDepth(broker, queue as WaitedFor, clock), {
+    ttlMs: DEPTH_TTL_MS,
+    maxSize: 10,
+    clock,
+  })
   const depthOf = (queue: WaitedFor) => depths.get(queue)
 
   /** Messages wait in it, and no process takes them. */

@@ -1,11 +1,11 @@
 // The broker's queues, and the messages that died in them. For operators only: a queue carries the messages of all companies.
 import type { Broker, DeadLetters } from '../../../infra/broker/broker.ts'
+import { readDepth } from '../../../infra/broker/depth.ts'
 import { isQueue, isWorkQueue, QUEUES, type Queue } from '../../../infra/broker/topology.ts'
 import { ok, page } from '../answers.ts'
 import { operation } from '../operation.ts'
 import { pageQuery } from '../pages.ts'
 import { notFound, validationProblem } from '../request-input.ts'
-import { createReadDepth } from './depth.ts'
 import {
   type DeadChoice,
   type DeadLetterAnswer,
@@ -46,11 +46,16 @@ export const queueOperations = [
     summary: 'List the queues',
     description: 'How many messages wait in each, for how long, and how many are dead.',
     answers: [ok(queues, 'The queues.', [queueExample])],
-    keep: createReadDepth,
-    handle: (_, __, readDepth) =>
+    handle: (_, { broker, clock }) =>
       Promise.all(
         QUEUES.map(async queue => {
-          const { brokerName: broker_name, ready, oldestMs: oldest_ms, consumers, dead } = await readDepth(queue)
+          const {
+            brokerName: broker_name,
+            ready,
+            oldestMs: oldest_ms,
+            consumers,
+            dead,
+          } = await readDepth(broker, queue, clock)
           return { queue, broker_name, ready, oldest_ms, consumers, dead }
         }),
       ),

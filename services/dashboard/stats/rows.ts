@@ -2,6 +2,7 @@
 // traffic, so that a chart has no gaps; with a dimension one row for each bucket and value that have a count.
 
 import { isoTime } from '../../../infra/iso-time.ts'
+import { groupBy } from '../../../machines/group-by.ts'
 import { medianSeconds } from '../../domain/stats/approval-times.ts'
 import type { Dimension } from '../../domain/stats/contribution.ts'
 import { addStoredCells, type Cell, type Count, countOf, NONE, newCell } from '../../domain/stats/counts.ts'
@@ -25,7 +26,7 @@ const SMALLEST: Dimension = 'channel'
 const TOTAL = ''
 
 export function statsRows(docs: readonly StatsDoc[], { by, bucket, from, to }: RowOptions): StatsRowAnswer[] {
-  const docsByStart = groupByStart(docs, bucket.startOf)
+  const docsByStart = groupBy(docs, doc => bucket.startOf(doc.start))
   const rows: StatsRowAnswer[] = []
   // The sums are used again for each bucket: making new ones takes longer than all the rest of a large query.
   const sums = new Map<string, Sum>()
@@ -47,17 +48,6 @@ export function statsRows(docs: readonly StatsDoc[], { by, bucket, from, to }: R
     }
   }
   return rows
-}
-
-function groupByStart(docs: readonly StatsDoc[], startOf: (at: number) => number): Map<number, StatsDoc[]> {
-  const groups = new Map<number, StatsDoc[]>()
-  for (const doc of docs) {
-    const start = startOf(doc.start)
-    const group = groups.get(start)
-    if (group) group.push(doc)
-    else groups.set(start, [doc])
-  }
-  return groups
 }
 
 const newSum = (): Sum => ({ cell: newCell(), refused: 0 })

@@ -4,6 +4,7 @@
 import { firstIdAt } from '../../../infra/ids.ts'
 import type { Docs, Operators } from '../../../infra/store/docs.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
+import { groupBy } from '../../../machines/group-by.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { asksFor, type EventDoc, type WebhookEndpoint } from '../../domain/webhooks/documents.ts'
 import { refOf } from '../../domain/webhooks/endpoint-ids.ts'
@@ -93,7 +94,7 @@ export async function replayRange(
     const page = await deps.events.find(filter, { sort: { _id: 1 }, limit: PAGE_SIZE })
     const whole = page.length < PAGE_SIZE ? page : withoutLastEvent(page)
     const inRange = whole.filter(({ created_at }) => created_at >= since && created_at < until)
-    await Promise.all(groupByEvent(inRange).map(replayAll))
+    await Promise.all([...groupBy(inRange, eventOfDoc).values()].map(replayAll))
     const last = whole.at(-1)
     if (last === undefined || page.length < PAGE_SIZE) return { count, endpoints: replayed }
     after = last._id
@@ -104,10 +105,4 @@ export async function replayRange(
 const withoutLastEvent = (page: readonly EventDoc[]): EventDoc[] => {
   const last = eventOfDoc(page.at(-1) as EventDoc)
   return page.filter(doc => eventOfDoc(doc) !== last)
-}
-
-function groupByEvent(docs: readonly EventDoc[]): EventDoc[][] {
-  const groups = new Map<string, EventDoc[]>()
-  for (const doc of docs) groups.set(eventOfDoc(doc), [...(groups.get(eventOfDoc(doc)) ?? []), doc])
-  return [...groups.values()]
 }
