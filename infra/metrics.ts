@@ -1,6 +1,6 @@
 // Every metric in one table. Each call makes a registry of its own, so that two systems in one process do not mix their numbers.
 // A label takes few values and never an id, a recipient or a path that holds one: Prometheus keeps a series for each value.
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry, Summary } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 // Every bucket is a series for each set of labels, so there are few. What is worth knowing apart has a counter of its own.
 /** In seconds: from a read of the store to a call that runs into its timeout. */
@@ -260,11 +260,12 @@ const createInstruments = (registry: Registry) => {
       buckets: CALL_BUCKETS,
       registers,
     }),
-    collectionDuration: new Summary({
+    // Without buckets, and no summary, which would keep a digest for percentiles that are not shown.
+    collectionDuration: new Histogram({
       name: 'countersign_store_collection_seconds',
       help: 'Time that operations on a collection took: their sum and their number.',
       labelNames: ['collection'],
-      percentiles: [],
+      buckets: [],
       registers,
     }),
   }
