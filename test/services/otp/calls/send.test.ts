@@ -108,4 +108,31 @@ onEmbeddedStore('a send', fresh => {
     // The test clock stands still, so none of these is answered.
     expect((await actor.ask(call())).kind).to.equal('verification')
   })
+
+  it('is judged by what the guard reads while the limits are counted, so that it does not fall behind the others of its group', async () => {
+    const steps: string[] = []
+    const watched: CountersignStore = {
+      ...store,
+      docs(name) {
+        const docs = store.docs(name)
+        return {
+          ...docs,
+          get(...args) {
+            if (name === 'fraud_tallies') steps.push('read')
+            return docs.get(...args)
+          },
+          async insert(inserted) {
+            const answers = await docs.insert(inserted)
+            if (name === 'counters') steps.push('counted')
+            return answers
+          },
+        }
+      },
+    }
+    const other = await startOtpActor(watched, keyring)
+    expect(await other.ask(call())).to.include({ kind: 'verification' })
+    await other.close()
+    expect(steps[0]).to.equal('read')
+    expect(steps).to.include('counted')
+  })
 })
