@@ -34,6 +34,11 @@ describe('a busy process', () => {
     expect(ask(0, 100)).to.equal(false)
   })
 
+  it('is never one where the runtime does not count', () => {
+    const { ask } = start()
+    expect(ask(0, 0)).to.equal(false)
+  })
+
   it('counts the time of its own event loop', async () => {
     const isBusy = createIsBusy()
     const began = performance.now()
