@@ -3,6 +3,7 @@
 // report need alike to send one more message; limits/, fraud/ and money/ decide whether it may be sent.
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Broker } from '../../infra/broker/broker.ts'
+import { createIsBusy } from '../../infra/busy-process.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Service } from '../../infra/host.ts'
@@ -45,7 +46,7 @@ export interface OtpDeps {
 }
 
 /** Calls are taken one by one and many at once, because a call that waits for its idempotency key must not delay others. The handler
- *  limits how many are executed at once; their store operations are batched, tick by tick. */
+ *  limits how many are executed at once, and lets them begin in groups; their store operations are batched, tick by tick. */
 const CALLS = { prefetch: 256, batch: 1, parallel: 10_000 }
 /** One by one, because a report that waits for the store must not keep others unsettled. */
 const REPORTS = { prefetch: 256 }
@@ -137,6 +138,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     refusals,
     commit,
     onChange,
+    isBusy: createIsBusy(),
   }
   const answerCall = createCallHandler(deps)
   const handleReports = createReportHandler(deps)

@@ -104,6 +104,7 @@ export async function startSimulation({ processes, settings = {} }: SimulationOp
     const onChange = guard.onChange
     const answer = createCallHandler({
       isAskedFor: async () => false,
+      isBusy: () => false,
       keyring,
       clock,
       log,

@@ -46,7 +46,10 @@ async function runLoad(next: Next, warmUpMs: number, measureMs: number): Promise
   const [answers, times]: [string[], number[]] = [[], []]
   const play = async (): Promise<void> => {
     const lane = connection(base)
-    for (let asked = performance.now(); asked < end; asked = performance.now()) {
+    for (;;) {
+      if (plan.pauseMs) await pause(plan.pauseMs)
+      const asked = performance.now()
+      if (asked >= end) break
       const request = next()
       if (request === undefined) break
       const answer = await ask(lane, request)
@@ -60,6 +63,10 @@ async function runLoad(next: Next, warmUpMs: number, measureMs: number): Promise
   await Promise.all(Array.from({ length: plan.connections }, play))
   return { answers, times, ms: Math.min(performance.now(), end) - begin }
 }
+
+/** Exponentially distributed. */
+const pause = (meanMs: number): Promise<void> =>
+  new Promise(resolve => setTimeout(resolve, -meanMs * Math.log(1 - Math.random())))
 
 const limitTo = (next: Next, maxRequests: number): Next => {
   let left = maxRequests

@@ -16,6 +16,8 @@ export interface LoadPlan {
   verify?: { verifications: number; env: Record<string, string> }
   /** Makes a send again that is refused with 503, as on a machine that is too busy to answer in time. */
   repeatRefused?: boolean
+  /** The mean pause of a caller between an answer and its next request; none unless told. Pauses vary as between independent callers. */
+  pauseMs?: number
   /** Waits for SIGUSR2 before the first request that is counted. */
   paused?: boolean
   /** Waits until the last message is delivered, so that no work is left for the next round. */

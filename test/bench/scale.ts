@@ -6,6 +6,10 @@
 //   otp       a tenth of a core for each process (cpu-quota.ts), after a warm-up without that limit. More callers than they can answer wait
 //             for them; the sends are live ones of one company and app, with a price, limits, a client address and an idempotency key, so that
 //             all processes write the same counters and the same balance.
+//             Callers pause between their sends, each for a time of its own. Without pauses the callers of a single process fall into step
+//             with it: they are answered together, come back together, and all of them are one group, which costs the least and which
+//             independent callers never are (15 of 15 callers in each insert, but 26 of 60). A second process breaks the step, and the
+//             comparison would measure that. What the edge refuses because too much waits already is sent again.
 //
 // What each process and the engines took of a core is printed too: where all of it comes near the cores of the machine, the machine was the
 // limit after all. So is the number of commands to MongoDB for each message or send: a process that does more at once needs fewer.
@@ -36,9 +40,9 @@ const WARM_UP_MESSAGES = 150
 const MESSAGES = WARM_UP_MESSAGES + Math.ceil((2 * WINDOW_MS * CALLS_AT_ONCE) / PROVIDER_MS)
 
 const CORES = 0.1
-/** Of each process, like the next. Each process always has more waiting than it can do in one period of its quota; and the calls of four are
- *  fewer than those of one company that the edge admits, however long they take (services/edge/admission.ts). */
-const CALLERS = 15
+/** Of each process, like the sends of the warm-up. It always has more waiting than it can do in one period of its quota. */
+const CALLERS = 25
+const PAUSE_MS = 200
 const WARM_UP_SENDS = 1_000
 const SETTLE_MS = 4_000
 
@@ -144,7 +148,7 @@ async function measureOtp(count: number): Promise<Measured> {
   })
   const [edge, ...otps] = system.processes
   const { url, key } = system
-  const plan = { url, key, connections: CALLERS * count, full: true }
+  const plan = { url, key, connections: CALLERS * count, pauseMs: PAUSE_MS, full: true, repeatRefused: true }
   try {
     await load({ ...plan, warmUpMs: 0, measureMs: Number.MAX_SAFE_INTEGER, maxRequests: WARM_UP_SENDS * count })
     for (const { process } of otps) quota.hold(process.pid ?? 0)

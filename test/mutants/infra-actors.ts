@@ -822,4 +822,32 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     tests: ['test/flow/hot-queries.test.ts'],
     needs: 'MongoDB',
   },
+  {
+    fault: 'a busy process begins its calls one by one, and each pays for commands of its own',
+    file: 'infra/task-groups.ts',
+    original: 'isOpen || running <= endsAt || !isBusy()',
+    planted: 'isOpen || running <= max || !isBusy()',
+    tests: ['test/infra/task-groups.test.ts'],
+  },
+  {
+    fault: 'a process with idle time lets calls wait for those that are under way',
+    file: 'infra/task-groups.ts',
+    original: 'isOpen || running <= endsAt || !isBusy()',
+    planted: 'isOpen || running <= endsAt || (!isBusy() && running > max)',
+    tests: ['test/infra/task-groups.test.ts'],
+  },
+  {
+    fault: 'calls wait for a group that hangs until it ends',
+    file: 'infra/task-groups.ts',
+    original: 'clock.after(maxWaitMs, beginGroup)',
+    planted: 'clock.after(1_000 * maxWaitMs, beginGroup)',
+    tests: ['test/infra/task-groups.test.ts'],
+  },
+  {
+    fault: 'a process counts as idle for a long time after it was',
+    file: 'infra/busy-process.ts',
+    original: 'lengthOf(last, now) >= WINDOW_MS',
+    planted: 'lengthOf(last, now) >= 100 * WINDOW_MS',
+    tests: ['test/infra/busy-process.test.ts'],
+  },
 ]

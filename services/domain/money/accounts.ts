@@ -37,7 +37,7 @@ export interface Accounts {
 
 export interface AccountsDeps {
   store: MoneyStore
-  clock: Pick<Clock, 'now'>
+  clock: Pick<Clock, 'now' | 'after'>
   log: Logger
 }
 

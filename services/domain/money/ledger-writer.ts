@@ -5,8 +5,8 @@
 // process that died. A hold that was not confirmed is moved with a time at which the sweeper looks for its delivery. A confirmed one has
 // none, so that a send that is completed costs the sweeper nothing.
 //
-// In a busy company's document the next write of entries removes moved batches as well, because a write of its own would delay the other
-// processes.
+// The next write of entries removes moved batches as well: a write of its own would be one more for each batch, and would delay the other
+// processes that write the same document. Only where no entry comes for a while, they are removed by themselves.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { partitionOf } from '../../../infra/partitions.ts'
@@ -17,10 +17,12 @@ import { type AccountDoc, type Entry, type EntryBatch, type LedgerDoc, type Ledg
 export interface LedgerWriterDeps {
   companies: Pick<Docs<AccountDoc>, 'update'>
   ledger: Pick<Docs<LedgerDoc>, 'insert'>
-  clock: Pick<Clock, 'now'>
+  clock: Pick<Clock, 'now' | 'after'>
   log: Pick<Logger, 'warn'>
 }
 
+/** How long moved batches wait for a write of entries. Far shorter than the time after which the sweeper moves what waits. */
+export const REMOVE_MOVED_WITHIN_MS = 1_000
 /** Longer than any call may take: a hold that has no delivery by then never gets one. */
 export const CHECK_HOLD_AFTER_MS = 60_000
 /** A hold is followed by one write of its verification. A hold that is not confirmed by then was undone, or that write is slow, or its
@@ -37,23 +39,19 @@ interface UnconfirmedBatch {
   since: number
 }
 
-interface CompanyState {
-  /** The first numbers of batches that are in the ledger and still in the company's document. */
-  movedSeqs: number[]
-  /** Writes of entries that are under way. */
-  writers: number
+/** Batches that are in the ledger and still in the company's document. */
+interface MovedBatches {
+  /** Their first numbers. */
+  seqs: number[]
+  cancelRemoval(): void
 }
 
 export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWriterDeps) {
   const running = new Set<Promise<void>>()
   /** By delivery, the oldest first. A batch is here once for each of its holds that is not confirmed. */
   const unconfirmed = new Map<string, UnconfirmedBatch>()
-  const states = new Map<string, CompanyState>()
-  const stateOf = (company_id: string): CompanyState => {
-    const state = states.get(company_id) ?? { movedSeqs: [], writers: 0 }
-    states.set(company_id, state)
-    return state
-  }
+  /** By company. */
+  const moved = new Map<string, MovedBatches>()
 
   /** Comes before the batches are removed: an item that a crash leaves in both places is counted once. */
   async function insertItems(
@@ -64,19 +62,36 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
     if (items.length > 0) await ledger.insert(items.map(item => ledgerDoc(company_id, item, needsCheck(item))))
   }
 
-  /** Only when no write of entries is under way, which would remove them as well. */
-  async function removeMoved(company_id: string): Promise<void> {
-    const { movedSeqs, writers } = stateOf(company_id)
-    if (writers > 0) return
-    states.delete(company_id)
-    if (movedSeqs.length > 0) await companies.update([{ ids: [company_id], update: removeBatches(movedSeqs) }])
+  function removeLater(company_id: string, seqs: readonly number[]): void {
+    if (seqs.length === 0) return
+    const known = moved.get(company_id)
+    if (known) known.seqs.push(...seqs)
+    else {
+      const cancelRemoval = clock.after(REMOVE_MOVED_WITHIN_MS, () => removeNow(company_id))
+      moved.set(company_id, { seqs: [...seqs], cancelRemoval })
+    }
+  }
+
+  /** They are no longer removed by anything else. */
+  function takeMoved(company_id: string): number[] {
+    const { seqs, cancelRemoval } = moved.get(company_id) ?? NOTHING_MOVED
+    cancelRemoval()
+    moved.delete(company_id)
+    return seqs
+  }
+
+  function removeNow(company_id: string): void {
+    const seqs = takeMoved(company_id)
+    inBackground(company_id, async () => {
+      await companies.update([{ ids: [company_id], update: removeBatches(seqs) }])
+    })
   }
 
   function inBackground(company_id: string, work: () => Promise<void>): void {
-    const moved = work()
+    const working = work()
       .catch(error => log.warn({ err: error, company_id }, 'ledger.behind'))
-      .finally(() => running.delete(moved))
-    running.add(moved)
+      .finally(() => running.delete(working))
+    running.add(working)
   }
 
   /** The holds that are not confirmed by now will be checked, even if they are confirmed later. */
@@ -84,8 +99,7 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
     for (const delivery_id of deliveries) unconfirmed.delete(delivery_id)
     inBackground(company_id, async () => {
       await insertItems(company_id, items, ({ delivery_id }) => delivery_id !== null && deliveries.has(delivery_id))
-      stateOf(company_id).movedSeqs.push(seq)
-      await removeMoved(company_id)
+      removeLater(company_id, [seq])
     })
   }
 
@@ -104,19 +118,13 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
       company_id: string,
       write: (movedSeqs: readonly number[]) => Promise<AccountDoc | null>,
     ): Promise<AccountDoc | null> {
-      const state = stateOf(company_id)
-      const movedSeqs = state.movedSeqs.splice(0)
-      state.writers += 1
+      const movedSeqs = takeMoved(company_id)
       let after: AccountDoc | null = null
       try {
         after = await write(movedSeqs)
         return after
       } finally {
-        state.writers -= 1
-        if (after === null) {
-          state.movedSeqs.push(...movedSeqs)
-          inBackground(company_id, () => removeMoved(company_id))
-        }
+        if (after === null) removeLater(company_id, movedSeqs)
       }
     },
     /** Moves a batch once all of its holds are confirmed; at once if it has none. */
@@ -145,13 +153,16 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
     },
     /** Does not wait for holds to be confirmed. */
     settled: async (): Promise<void> => {
-      while (unconfirmed.size > 0 || running.size > 0) {
+      while (unconfirmed.size > 0 || running.size > 0 || moved.size > 0) {
         for (const batch of unconfirmed.values()) moveInBackground(batch)
+        for (const company_id of moved.keys()) removeNow(company_id)
         await Promise.all(running)
       }
     },
   }
 }
+
+const NOTHING_MOVED: MovedBatches = { seqs: [], cancelRemoval: () => {} }
 
 const removeBatches = (movedSeqs: readonly number[]): Pipeline => [
   { $set: { batches: batchesWithout(movedSeqs) } },

@@ -3,7 +3,6 @@
 // while it waited for its turn is not executed.
 import type { ReceivedCall } from '../../../infra/broker/broker.ts'
 import type { Cache } from '../../../infra/cache.ts'
-import { createConcurrencyLimit } from '../../../infra/concurrency-limit.ts'
 import {
   createMissingKeyReporter,
   isMissingKeyError,
@@ -11,6 +10,7 @@ import {
 } from '../../../infra/crypto/missing-key-reporter.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { createSerialRunner } from '../../../infra/serial-runner.ts'
+import { createTaskGroups } from '../../../infra/task-groups.ts'
 import { requestOf, type Trace } from '../../../infra/trace.ts'
 import { MAYBE_EXECUTED, Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
@@ -35,6 +35,8 @@ export type CallDeps = SendDeps &
     apps: Pick<Cache<CachedApp | null>, 'get'>
     refusals: Pick<RefusalLog, 'record'>
     isAskedFor: IsAskedFor
+    /** Whether the process is short of processor time. */
+    isBusy(): boolean
     log: Logger
   }
 
@@ -49,6 +51,8 @@ const EXPIRED_DETAIL = 'Its caller does not wait any longer. Nothing was execute
 
 /** Enough for large groups in the store, and few enough that a call takes a fraction of a second once it is begun. */
 export const MAX_CALLS_IN_PROGRESS = 128
+/** Longer than a group takes on a tenth of a core, and short enough for the callers. */
+const MAX_WAIT_FOR_GROUP_MS = 1_000
 
 export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => Promise<OtpAnswer> {
   const { apps, clock, keyring, log, refusals } = deps
@@ -60,7 +64,12 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
   const exchange = createExchange(deps)
   const runPerClaim = createSerialRunner()
   const runPerRecipient = createSerialRunner()
-  const takeTurn = createConcurrencyLimit(MAX_CALLS_IN_PROGRESS)
+  const takeTurn = createTaskGroups({
+    max: MAX_CALLS_IN_PROGRESS,
+    maxWaitMs: MAX_WAIT_FOR_GROUP_MS,
+    isBusy: deps.isBusy,
+    clock,
+  })
   const reportMissingKey = createMissingKeyReporter(deps)
 
   return async received => {

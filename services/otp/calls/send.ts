@@ -191,7 +191,12 @@ export const createSend = (deps: SendDeps) => {
     const isLearned = call.by.mode === 'live' && plan.givenCode === null
     const latestAt =
       isLearned && !tellLast(quotas) ? await startOfLatest(call, otp_id, plan.recipient.value) : undefined
-    const counted = await reserve(limits, quotas)
+    // The guard reads at the same time. Otherwise sends about which it knows enough would run ahead of the others that began with them, and
+    // every later step would be two commands to the store.
+    const [counted] = await Promise.all([
+      reserve(limits, quotas),
+      guard.prepare({ otp: draft.context, app, recipient: plan.recipient.value, challenge }),
+    ])
     const { guarded, movedTo } = await askFraudGuard(counted, input, draft, challenge)
     if (guarded.refusal) return { refusal: guarded.refusal }
 

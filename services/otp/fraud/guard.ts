@@ -43,15 +43,18 @@ import { type CountedEvidence, createFraudWatch } from './watch.ts'
 export type { ChallengeNeed }
 
 /** A verification whose latest delivery is about to be sent. */
-export interface FraudCheckInput {
-  command_id: string
+export interface FraudEvidenceInput {
   otp: Otp
   /** Unsealed. */
   recipient: string
   app: Pick<CachedApp, 'settings'>
+  challenge: ChallengeOutcome
+}
+
+export interface FraudCheckInput extends FraudEvidenceInput {
+  command_id: string
   /** The channel that costs nothing, if there is one. */
   free: Channel | null
-  challenge: ChallengeOutcome
 }
 
 /** What the check of a call's challenge found out for the guard. */
@@ -80,6 +83,8 @@ export interface FraudCheckResult extends Reservation {
 }
 
 export interface FraudGuard {
+  /** Reads what `check` will need, so that `check` need not wait for the store. Never rejects: `check` reads again what is missing. */
+  prepare(input: FraudEvidenceInput): Promise<void>
   check(input: FraudCheckInput): Promise<FraudCheckResult>
   challengeNeed(input: ChallengeNeedInput): Promise<ChallengeNeed & Pick<ChallengeOutcome, 'evidence'>>
   /** Called after every saved change; `before` is null for a new verification. */
@@ -141,15 +146,24 @@ export function createFraudGuard({
           reasons.map(reason => paceQuota(otp, groups, reason)),
         )
 
+  /** Null for a message that is not judged. */
+  function judgedGroups({ otp, recipient: number, app }: FraudEvidenceInput): NumberGroups | null {
+    if (app.settings.fraud_guard.mode === 'off' || !isGuarded(otp, number)) return null
+    return groupsFor(scopeOf(otp), otp.recipient, () => number)
+  }
+
+  /** A device may resend what a server has started, which is counted with the server's. */
+  const evidenceFor = (groups: NumberGroups, { evidence }: ChallengeOutcome): Promise<CountedEvidence> =>
+    evidence?.kind === groups.kind ? Promise.resolve(evidence) : watch.evidence(groups)
+
   async function check(input: FraudCheckInput): Promise<FraudCheckResult> {
-    const { otp, recipient: number, app, free, challenge } = input
+    const { otp, app, free, challenge } = input
     const { mode, action } = app.settings.fraud_guard
-    if (mode === 'off' || !isGuarded(otp, number)) return PASSED
-    const groups = groupsFor(scopeOf(otp), otp.recipient, () => number)
+    const groups = judgedGroups(input)
+    if (groups === null) return PASSED
     const perMinute = devicesPerMinute(app.settings.limits.app_publishable)
     const backsOff = mode === 'on' && countedMessages(otp).length === 1
-    // A device may resend what a server has started, which is counted with the server's.
-    const counted = challenge.evidence?.kind === groups.kind ? challenge.evidence : await watch.evidence(groups)
+    const counted = await evidenceFor(groups, challenge)
     // Otherwise a stranger who sends to a number would shut out its owner. What the app and its ranges are allowed holds all the same.
     const history = challenge.solvedHardest ? null : counted.history
     const judgement = judge({ ...counted, history, perMinute, backsOff }, clock.now())
@@ -271,6 +285,12 @@ export function createFraudGuard({
   }
 
   return {
+    async prepare(input) {
+      try {
+        const groups = judgedGroups(input)
+        if (groups !== null) await evidenceFor(groups, input.challenge)
+      } catch {}
+    },
     check,
     challengeNeed: askedChallenge,
     onChange(before, after) {

@@ -5,7 +5,11 @@ import type { CountersignStore } from '../../../../services/domain/collections.t
 import { type Accounts, createAccounts } from '../../../../services/domain/money/accounts.ts'
 import { openAccount } from '../../../../services/domain/money/batches.ts'
 import { holdEntry, voidEntry } from '../../../../services/domain/money/documents.ts'
-import { CHECK_HOLD_AFTER_MS, CONFIRM_HOLD_WITHIN_MS } from '../../../../services/domain/money/ledger-writer.ts'
+import {
+  CHECK_HOLD_AFTER_MS,
+  CONFIRM_HOLD_WITHIN_MS,
+  REMOVE_MOVED_WITHIN_MS,
+} from '../../../../services/domain/money/ledger-writer.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../../support/clock.ts'
 import { eventually } from '../../../support/eventually.ts'
@@ -47,10 +51,46 @@ eachStore('a hold', fresh => {
     await hold(accounts, 'dlv_1')
     expect([await holds(), await waitingBatches()], 'it waits for its confirmation').to.deep.equal([[], 1])
     accounts.confirmHold('dlv_1')
-    await eventually(async () => {
-      expect(await holds()).to.deep.equal([['dlv_1', undefined]])
-      expect(await waitingBatches()).to.equal(0)
+    await eventually(async () => expect(await holds()).to.deep.equal([['dlv_1', undefined]]))
+  })
+
+  it('that is in the ledger leaves the company with its next hold, in the same write', async () => {
+    const writes: string[] = []
+    const watched = interceptWrites(store, {
+      async before(call) {
+        if (call.startsWith('companies.')) writes.push(call)
+      },
     })
+    const accounts = openAccounts(watched)
+    for (const nth of [1, 2, 3, 4, 5]) {
+      await hold(accounts, `dlv_${nth}`)
+      // The process may learn that the batch before is in the ledger only after this test does.
+      expect(await waitingBatches()).to.be.within(1, 2)
+      accounts.confirmHold(`dlv_${nth}`)
+      await eventually(async () => expect(await holds()).to.have.length(nth))
+    }
+    expect(writes).to.deep.equal(Array(5).fill('companies.modify'))
+  })
+
+  it('that is in the ledger leaves the company by itself where no other hold comes for a while', async () => {
+    const accounts = openAccounts()
+    await hold(accounts, 'dlv_1')
+    accounts.confirmHold('dlv_1')
+    await eventually(async () => expect(await holds()).to.have.length(1))
+    await clock.advance(REMOVE_MOVED_WITHIN_MS - 1)
+    expect(await waitingBatches()).to.equal(1)
+    await clock.advance(1)
+    await eventually(async () => expect(await waitingBatches()).to.equal(0))
+  })
+
+  it('that is in the ledger leaves the company also after a write that was refused', async () => {
+    const accounts = openAccounts()
+    await hold(accounts, 'dlv_1')
+    accounts.confirmHold('dlv_1')
+    await eventually(async () => expect(await holds()).to.have.length(1))
+    expect(await accounts.enter(COMPANY, holdEntry('otp_2', 'dlv_2', 1_000_000))).to.equal('short')
+    await clock.advance(REMOVE_MOVED_WITHIN_MS)
+    await eventually(async () => expect(await waitingBatches()).to.equal(0))
   })
 
   it('that was entered together with others comes to the ledger with the last confirmation', async () => {
@@ -84,7 +124,6 @@ eachStore('a hold', fresh => {
         ['dlv_1', checkAt],
         ['dlv_2', undefined],
       ])
-      expect(await waitingBatches()).to.equal(0)
     })
     expect(await holds('cmp_2'), 'the newer ones still wait').to.deep.equal([])
   })

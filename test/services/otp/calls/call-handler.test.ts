@@ -13,7 +13,13 @@ describe('a refused call', () => {
     const recorded: NewRefusal[] = []
     const refusals = { record: (refusal: NewRefusal) => void recorded.push(refusal) }
     const apps = { get: () => Promise.reject(new Unavailable('away')) }
-    const deps = { log: createCapturedLog().log, clock: testClock(), refusals, apps } as unknown as CallDeps
+    const deps = {
+      log: createCapturedLog().log,
+      clock: testClock(),
+      refusals,
+      apps,
+      isBusy: () => false,
+    } as unknown as CallDeps
     const by = { app_id: 'app_a', company_id: 'cmp_a', key_id: 'key_a', kind: 'server', mode: 'live' } as const
     const handle = createCallHandler(deps)
     const trace = { request_id: 'order-17', traceparent: null }
@@ -28,7 +34,7 @@ describe('a refused call', () => {
 
 describe('calls that wait for their turn', () => {
   /** A handler whose calls wait for their app, the first thing that a call loads, until `open` is called. */
-  function startHandler() {
+  function startHandler({ isBusy = false } = {}) {
     const begun: string[] = []
     let open = (): void => {}
     const opened = new Promise<void>(resolve => {
@@ -37,6 +43,7 @@ describe('calls that wait for their turn', () => {
     const deps = {
       log: createCapturedLog().log,
       clock: testClock(),
+      isBusy: () => isBusy,
       refusals: { record: () => {} },
       apps: {
         async get(app_id: string) {
@@ -85,6 +92,19 @@ describe('calls that wait for their turn', () => {
     await Promise.all(first)
     expect(await late).to.deep.include({ kind: 'refused', error: 'ServiceUnavailableError' })
     expect(begun).not.to.include('app_late')
+  })
+
+  it('are executed together when those before them end, in a process that is short of processor time', async () => {
+    const { begun, open, receive } = startHandler({ isBusy: true })
+    const first = ['app_a', 'app_b'].map(name => receive(name))
+    await settled()
+    await settled()
+    const late = ['app_c', 'app_d'].map(name => receive(name))
+    await settled()
+    expect(begun).to.deep.equal(['app_a', 'app_b'])
+    open()
+    await Promise.all([...first, ...late])
+    expect(begun.slice(2)).to.deep.equal(['app_c', 'app_d'])
   })
 
   it('do not wait for those that wait for an idempotency key', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
+import { Unavailable } from '../../../../infra/unavailable.ts'
 import type { OtpCall } from '../../../../machines/calls.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
@@ -9,6 +10,8 @@ import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
+/** The tallies of a number's country and range are read together. */
+const RANGE_AND_COUNTRY_READS = 1
 const CLAIM = { ids: ['claim'], sealed_key: 'sealed' }
 
 onEmbeddedStore('a send', fresh => {
@@ -107,5 +110,55 @@ onEmbeddedStore('a send', fresh => {
     for (const id of keys) actor.ask(call({ claim: { ids: [id], sealed_key: '' } })).catch(() => {})
     // The test clock stands still, so none of these is answered.
     expect((await actor.ask(call())).kind).to.equal('verification')
+  })
+
+  it('is judged by what the guard reads while the limits are counted, so that it does not fall behind the others of its group', async () => {
+    const steps: string[] = []
+    const other = await startOtpActor(
+      watchStore({ onRead: () => steps.push('read'), onCount: () => steps.push('counted') }),
+      keyring,
+    )
+    expect(await other.ask(call())).to.include({ kind: 'verification' })
+    await other.close()
+    expect(steps[0]).to.equal('read')
+    expect(steps).to.include('counted')
+  })
+
+  it('is judged by what the guard reads again, when it could not be read while the limits were counted', async () => {
+    let reads = 0
+    const onRead = (): void => {
+      reads += 1
+      if (reads <= RANGE_AND_COUNTRY_READS) throw new Unavailable('away')
+    }
+    const other = await startOtpActor(watchStore({ onRead }), keyring)
+    expect(await other.ask(call())).to.include({ kind: 'verification' })
+    await other.close()
+    expect(reads).to.equal(2 * RANGE_AND_COUNTRY_READS)
+  })
+
+  /** Calls `onRead` before the guard's counts are read, and `onCount` after a limit was counted. */
+  const watchStore = ({
+    onRead = () => {},
+    onCount = () => {},
+  }: {
+    onRead?(): void
+    onCount?(): void
+  }): CountersignStore => ({
+    ...store,
+    docs(name) {
+      const docs = store.docs(name)
+      return {
+        ...docs,
+        async get(...args) {
+          if (name === 'fraud_tallies') onRead()
+          return docs.get(...args)
+        },
+        async insert(inserted) {
+          const answers = await docs.insert(inserted)
+          if (name === 'counters') onCount()
+          return answers
+        },
+      }
+    },
   })
 })
