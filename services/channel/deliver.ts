@@ -35,6 +35,7 @@ import { type DeliveryStep, nextStep, type Policy, type ProviderStatus } from '.
 import type { DeliveryJob, RenderedMessage } from './provider.ts'
 import type { Attempts, PastAttempt } from './provider-attempts.ts'
 import type { PublishReport } from './report-publisher.ts'
+import { delayAround, delayUpTo } from './retry-delays.ts'
 import type { OrderCandidates } from './route-order.ts'
 
 export interface DeliverDeps {
@@ -51,6 +52,7 @@ export interface DeliverDeps {
   policy: Policy
   clock: Clock
   log: Logger
+  random?(): number
 }
 
 /** The provider that was called first, and why. */
@@ -61,14 +63,16 @@ interface FirstCalled {
 
 /** How long the broker keeps a message when the store or the broker itself is away. */
 const UNAVAILABLE_RETRY_MS = 1_000
-/** A busy provider is tried again after the time that this many of its calls take, but not later than the maximum: a user waits. */
-const BUSY_RETRY_CALLS = 2
+/** A busy provider is tried again in less time than a message would wait for it: a provider whose queue has run empty would have nothing to
+ *  do until its messages come back. But not later than the maximum: a user waits. */
+const BUSY_RETRY_SHARE = 0.75
 const MAX_BUSY_RETRY_MS = 5_000
 
 export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) => Promise<Outcome> {
-  const { otps, attempts, candidates, orderCandidates, admission, callProvider, publishReport, policy, clock, log } =
-    deps
+  const { otps, attempts, candidates, orderCandidates, admission, callProvider, publishReport } = deps
+  const { policy, clock, log, random = Math.random } = deps
   const reportMissingKey = createMissingKeyReporter({ log, clock })
+  const busyDelays = policy.backoff.filter(delay => delay <= MAX_BUSY_RETRY_MS)
 
   /** Null when the verification is missing, and, unless the read is certain, when its delivery is: a primary of the store that was cut off
    *  may answer from before they were saved. */
@@ -211,14 +215,11 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
   const playReceipts = async (job: DeliveryJob, candidate: Candidate | undefined, at: number): Promise<Outcome> =>
     candidate?.provider.simulateReceipts?.(job, at) ?? done()
 
-  /** Does not count as an attempt. Waits longer where the provider's calls take longer. */
-  const retryWhenFree = (callMs: number): Outcome => retryAfter(Math.min(callMs * BUSY_RETRY_CALLS, MAX_BUSY_RETRY_MS))
+  /** Does not count as an attempt. */
+  const retryWhenFree = (waitMs: number): Outcome =>
+    retry(delayAround(busyDelays, BUSY_RETRY_SHARE * Math.min(waitMs, MAX_BUSY_RETRY_MS), random()))
 
-  /** Chooses the longest of the queue's delays that is not longer than `ms`: too early costs one more look, too late makes a user wait. */
-  const retryAfter = (ms: number): Outcome => {
-    const delays = policy.backoff.filter(delay => delay <= ms)
-    return retry(delays.length === 0 ? ms : Math.max(...delays))
-  }
+  const retryAfter = (ms: number): Outcome => retry(delayUpTo(policy.backoff, ms))
 
   /** A delivery waits for the key until its verification ends. The approval reply does not wait: it is a courtesy. */
   function handleMissingKey(

@@ -1,0 +1,104 @@
+// Messages that wait for a slot of their provider, which allows one call at once.
+import { expect } from 'chai'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
+import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
+import { type ChannelActorOptions, createChannelActor } from '../../support/channel-actor.ts'
+import { promiseState } from '../../support/promise-state.ts'
+import { createTenant, insertOtp } from '../../support/queued-otps.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
+
+const live = { mode: 'live' } as const
+
+/** An actor and an app with the providers `first` and `second`. Each call waits until the test answers it. */
+async function createSlowActor(store: CountersignStore, options: ChannelActorOptions = {}) {
+  const calls: { provider: string; otp_id: string; answer: () => void }[] = []
+  const reads: string[] = []
+  const docs = ((name: 'otps') => {
+    const all = store.docs(name)
+    const get: typeof all.get = (ids, options) => {
+      if (name === 'otps') reads.push(...ids)
+      return all.get(ids, options)
+    }
+    return { ...all, get }
+  }) as CountersignStore['docs']
+  const http = ({ name }: { name: string }) => ({
+    send: ({ job }: { job: { otp: { otp_id: string } } }) =>
+      new Promise<{ reference: null }>(resolve => {
+        calls.push({ provider: name, otp_id: job.otp.otp_id, answer: () => resolve({ reference: null }) })
+      }),
+  })
+  const actor = createChannelActor({ ...store, docs }, { http }, { maxCalls: 1, ...options })
+  const providers = ['first', 'second'].map(name => ({
+    name,
+    channel: 'sms',
+    type: 'http',
+    config: { url: `https://${name}.example/` },
+  }))
+  await createTenant(actor, { providers })
+
+  async function until(condition: () => boolean): Promise<void> {
+    while (!condition()) await actor.clock.advance(0)
+  }
+  return {
+    ...actor,
+    calls,
+    readsOf: ({ _id }: OtpDoc) => reads.filter(id => id === _id).length,
+    called: () => calls.map(({ provider, otp_id }) => `${provider} ${otp_id}`),
+    /** Delivers a verification, and returns once it has its slot or waits for it. */
+    async begin() {
+      const doc = await insertOtp(actor, live)
+      const asked = actor.askedForPermit()
+      const outcome = actor.deliver(doc)
+      await until(() => actor.askedForPermit() > asked)
+      return { doc, outcome }
+    },
+    async answer(nth: number): Promise<void> {
+      await until(() => calls.length > nth)
+      calls[nth]?.answer()
+    },
+    /** Whether a message could be sent by the provider at once. */
+    async isFree(name: string): Promise<boolean> {
+      const admitted = promiseState(
+        actor.admission.admit({ company_id: 'cmp_acme', app_id: 'app_shop', name, type: 'http' }),
+      )
+      await actor.clock.advance(0)
+      return admitted.state === 'resolved' && 'run' in (admitted.value as object)
+    },
+  }
+}
+
+onEmbeddedStore('a message that waits for a slot of its provider', fresh => {
+  it('goes back to the broker after five seconds', async () => {
+    const actor = await createSlowActor(await fresh())
+    await actor.begin()
+    const waiting = await actor.begin()
+    const state = promiseState(waiting.outcome)
+    await actor.clock.advance(4_999)
+    expect(state.state).to.equal('pending')
+    await actor.clock.advance(1)
+    expect(await waiting.outcome).to.deep.equal({ kind: 'retry', afterMs: 5_000 })
+    expect(actor.statuses()).to.deep.equal([])
+  })
+
+  it('goes back at once if it would wait for more than five seconds', async () => {
+    const actor = await createSlowActor(await fresh())
+    await actor.begin()
+    await actor.clock.advance(1_800)
+    const doc = await insertOtp(actor, live)
+    for (let nth = 0; nth < 2; nth += 1) await actor.begin()
+    expect(await actor.deliver(doc), 'three calls of 1.8 seconds').to.deep.equal({ kind: 'retry', afterMs: 5_000 })
+  })
+
+  for (const [draw, afterMs] of [
+    [0.08, 5_000],
+    [0.09, 1_000],
+  ] as const)
+    it(`goes back for ${afterMs} ms by a draw of ${draw} if it would wait for 1.8 s, three quarters of which are 1.35 s`, async () => {
+      const actor = await createSlowActor(await fresh(), { random: () => draw })
+      const doc = await insertOtp(actor, live)
+      await actor.begin()
+      await actor.clock.advance(1_800)
+      actor.admission.pause()
+      expect(await actor.deliver(doc)).to.deep.equal({ kind: 'retry', afterMs })
+    })
+})
