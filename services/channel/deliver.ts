@@ -1,6 +1,7 @@
 // The channel actor. In: a message of the channel's queue that names a delivery. Out: an outcome for the broker, and a report to the OTP
 // actor once a provider has accepted the delivery or none will. next-step.ts decides each step; this file does it, until the delivery is
-// sent, has failed or must wait. The verification is read again after every provider call, because it may have ended since.
+// sent, has failed or must wait. The verification is read again after every provider call, and after a long wait for one, because it may
+// have ended since.
 //
 // An attempt is stored before its call and its result after it, so that another process can go on after a crash. An attempt at a
 // `repeatable` provider is stored only after its call: after a crash the call is made again.
@@ -27,7 +28,7 @@ import { LANGUAGES } from '../domain/texts/message-text.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { renderContent } from '../domain/verifications/message-content.ts'
 import { type ApprovalNoticeBody, type DeliverBody, isChannelMessage } from '../domain/verifications/messages.ts'
-import type { Admission, AdmissionResult } from './admission/provider-gates.ts'
+import type { Admission, AdmissionResult, Permit } from './admission/provider-gates.ts'
 import type { SendApprovalReply } from './approval-reply.ts'
 import type { CallProvider } from './call-provider.ts'
 import { type Candidate, type Candidates, mayCall } from './candidates.ts'
@@ -67,6 +68,8 @@ const UNAVAILABLE_RETRY_MS = 1_000
  *  do until its messages come back. But not later than the maximum: a user waits. */
 const BUSY_RETRY_SHARE = 0.75
 const MAX_BUSY_RETRY_MS = 5_000
+/** A message that waited longer than this for its provider may have waited in vain: its verification is read again. */
+const MAX_READ_AGE_MS = 1_000
 
 export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) => Promise<Outcome> {
   const { otps, attempts, candidates, orderCandidates, admission, callProvider, publishReport } = deps
@@ -103,6 +106,15 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
   async function deliver(body: DeliverBody, message: DeliveredMessage): Promise<Outcome> {
     const busyRetry = body.live && (await retryIfBusy(body.live))
     if (busyRetry) return busyRetry
+    const kept = createKeptPermit()
+    try {
+      return await takeSteps(body, message, kept)
+    } finally {
+      kept.release()
+    }
+  }
+
+  async function takeSteps(body: DeliverBody, message: DeliveredMessage, kept: KeptPermit): Promise<Outcome> {
     let pastAttempts: readonly PastAttempt[] = []
     let historyLoaded = false
     const loadHistory = async (job: DeliveryJob): Promise<void> => {
@@ -138,7 +150,8 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
       if (step.kind !== 'call') return end(job, all, step, first ?? firstOf(all[0]?.name, because, pastAttempts))
       const candidate = findCandidate(all, step.provider)
       if (!candidate) throw new Error('the next step names a provider that is not a candidate')
-      const permit = await admit(job, candidate)
+      const keptPermit = kept.takeFor(candidate.name)
+      const permit = keptPermit ?? (await admit(job, candidate))
       if (permit === 'shut') {
         // Another process may have called this provider. Then the message may have gone, and no other provider is called yet.
         await loadHistory(job)
@@ -146,6 +159,11 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
         continue
       }
       if (permit && 'busyMs' in permit) return retryWhenFree(permit.busyMs)
+      if (permit && !keptPermit && clock.now() - now > MAX_READ_AGE_MS) {
+        kept.keep(candidate.name, permit)
+        current = null
+        continue
+      }
       const rendered = await render(job).catch(error => {
         permit?.release()
         throw error
@@ -242,6 +260,34 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
       log.warn({ ...requestOf(message), ...request, err: error }, 'delivery.postponed')
       return retry(UNAVAILABLE_RETRY_MS)
     }
+  }
+}
+
+interface KeptPermit {
+  keep(provider: string, permit: Permit): void
+  /** The permit, if it is for this provider; one for another provider is released. */
+  takeFor(provider: string): Permit | null
+  release(): void
+}
+
+/** Keeps the permit of a message that waited for it, while its verification is read again. */
+function createKeptPermit(): KeptPermit {
+  let kept: { provider: string; permit: Permit } | null = null
+  function release(): void {
+    kept?.permit.release()
+    kept = null
+  }
+  return {
+    keep(provider, permit) {
+      kept = { provider, permit }
+    },
+    takeFor(provider) {
+      if (kept?.provider !== provider) release()
+      const permit = kept?.permit ?? null
+      kept = null
+      return permit
+    },
+    release,
   }
 }
 

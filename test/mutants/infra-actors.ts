@@ -755,6 +755,20 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     tests: ['test/services/channel/retry-delays.test.ts'],
   },
   {
+    fault: 'a code is sent although its verification was canceled while its message waited for the provider',
+    file: 'services/channel/deliver.ts',
+    original: '!keptPermit && clock.now() - now > MAX_READ_AGE_MS',
+    planted: '!keptPermit && clock.now() - now > MAX_READ_AGE_MS * 60',
+    tests: ['test/services/channel/waiting.test.ts'],
+  },
+  {
+    fault: 'a message that is not sent after its wait keeps a slot of the provider for ever',
+    file: 'services/channel/deliver.ts',
+    original: '    } finally {\n      kept.release()\n    }',
+    planted: '    } finally {\n      // nothing\n    }',
+    tests: ['test/services/channel/waiting.test.ts'],
+  },
+  {
     fault: 'a channel process that stops waits for messages that wait for their provider',
     file: 'services/channel/service.ts',
     original: '        admission.pause()\n',

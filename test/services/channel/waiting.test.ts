@@ -1,13 +1,17 @@
 // Messages that wait for a slot of their provider, which allows one call at once.
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
+import { TENANT_CACHE } from '../../../services/domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
-import { type ChannelActorOptions, createChannelActor } from '../../support/channel-actor.ts'
+import { type ChannelActorOptions, createChannelActor, replaceOtp } from '../../support/channel-actor.ts'
+import { cancel, play, resend } from '../../support/otp.ts'
 import { promiseState } from '../../support/promise-state.ts'
 import { createTenant, insertOtp } from '../../support/queued-otps.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 
 const live = { mode: 'live' } as const
+/** So long a message waits before its verification is read again. */
+const MAX_READ_AGE_MS = 1_000
 
 /** An actor and an app with the providers `first` and `second`. Each call waits until the test answers it. */
 async function createSlowActor(store: CountersignStore, options: ChannelActorOptions = {}) {
@@ -68,6 +72,68 @@ async function createSlowActor(store: CountersignStore, options: ChannelActorOpt
 }
 
 onEmbeddedStore('a message that waits for a slot of its provider', fresh => {
+  it('is sent when it has one, and its verification is read again only after a long wait', async () => {
+    for (const [waitMs, reads] of [
+      [MAX_READ_AGE_MS, 1],
+      [MAX_READ_AGE_MS + 1, 2],
+    ] as const) {
+      const actor = await createSlowActor(await fresh())
+      const [before, waiting] = [await actor.begin(), await actor.begin()]
+      await actor.clock.advance(waitMs)
+      expect(actor.called()).to.deep.equal([`first ${before.doc._id}`])
+      await actor.answer(0)
+      await actor.answer(1)
+      for (const { outcome } of [before, waiting]) expect(await outcome).to.deep.equal({ kind: 'done' })
+      expect(actor.called()).to.deep.equal([before, waiting].map(({ doc }) => `first ${doc._id}`))
+      expect(actor.readsOf(waiting.doc)).to.equal(reads)
+      expect(actor.statuses()).to.deep.equal(['sent', 'sent'])
+    }
+  })
+
+  const endings: [string, string[], (actor: { store: CountersignStore }, doc: OtpDoc) => Promise<unknown>][] = [
+    ['canceled', ['failed'], ({ store }, doc) => replaceOtp(store, { ...doc, ...play(doc, cancel()).saved })],
+    ['resent', ['failed'], ({ store }, doc) => replaceOtp(store, { ...doc, ...play(doc, resend('whatsapp')).saved })],
+    ['erased', [], ({ store }, doc) => store.docs('otps').remove({ _id: doc._id }, 1)],
+  ]
+  for (const [what, statuses, end] of endings)
+    it(`is not sent if its verification was ${what} meanwhile, and leaves its slot to the next`, async () => {
+      const actor = await createSlowActor(await fresh())
+      const [before, waiting] = [await actor.begin(), await actor.begin()]
+      await actor.clock.advance(MAX_READ_AGE_MS + 1)
+      await end(actor, waiting.doc)
+      await actor.answer(0)
+      for (const { outcome } of [before, waiting]) expect(await outcome).to.deep.equal({ kind: 'done' })
+      expect(actor.calls).to.have.length(1)
+      expect(actor.statuses()).to.have.members(['sent', ...statuses])
+      expect(await actor.isFree('first')).to.equal(true)
+    })
+
+  it('leaves its slot to the next if another provider is to be called after the wait', async () => {
+    const actor = await createSlowActor(await fresh())
+    await actor.begin()
+    await actor.clock.advance(1_500)
+    const waiting = await actor.begin()
+    await actor.store.docs('providers').modify({ _id: 'app_shop:first' }, { $set: { paused: true } })
+    await actor.clock.advance(TENANT_CACHE.ttlMs - 1_000)
+    await actor.answer(0)
+    await actor.answer(1)
+    expect(await waiting.outcome).to.deep.equal({ kind: 'done' })
+    expect(actor.calls.map(({ provider }) => provider)).to.deep.equal(['first', 'second'])
+    expect(await actor.isFree('first')).to.equal(true)
+  })
+
+  it('leaves its slot to the next if its delivery is gone', async () => {
+    const store = await fresh()
+    const actor = await createSlowActor(store)
+    await actor.begin()
+    const waiting = await actor.begin()
+    await actor.clock.advance(MAX_READ_AGE_MS + 1)
+    await replaceOtp(store, { ...waiting.doc, context: { ...waiting.doc.context, deliveries: [] } })
+    await actor.answer(0)
+    expect((await waiting.outcome).kind).to.equal('dead')
+    expect(await actor.isFree('first')).to.equal(true)
+  })
+
   it('goes back to the broker after five seconds', async () => {
     const actor = await createSlowActor(await fresh())
     await actor.begin()
