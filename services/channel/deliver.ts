@@ -28,7 +28,7 @@ import { LANGUAGES } from '../domain/texts/message-text.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { renderContent } from '../domain/verifications/message-content.ts'
 import { type ApprovalNoticeBody, type DeliverBody, isChannelMessage } from '../domain/verifications/messages.ts'
-import type { Admission, AdmissionResult, Permit } from './admission/provider-gates.ts'
+import type { Admission, AdmissionResult, Permit, ProviderKey } from './admission/provider-gates.ts'
 import type { SendApprovalReply } from './approval-reply.ts'
 import type { CallProvider } from './call-provider.ts'
 import { type Candidate, type Candidates, mayCall } from './candidates.ts'
@@ -44,7 +44,7 @@ export interface DeliverDeps {
   attempts: Attempts
   candidates: Candidates
   orderCandidates: OrderCandidates
-  admission: Pick<Admission, 'admit' | 'busyMs'>
+  admission: Pick<Admission, 'admit' | 'busyMs' | 'reserve'>
   apps: Pick<Cache<TenantApp | null>, 'get'>
   keyring: Pick<Keyring, 'unseal' | 'code'>
   callProvider: CallProvider
@@ -104,17 +104,19 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
   }
 
   async function deliver(body: DeliverBody, message: DeliveredMessage): Promise<Outcome> {
-    const busyRetry = body.live && (await retryIfBusy(body.live))
-    if (busyRetry) return busyRetry
-    const kept = createKeptPermit()
+    const providers = body.live ? await providersOf(body.live) : []
+    // Asked first, so that the verification is not read in vain.
+    const busyMs = admission.busyMs(providers)
+    if (busyMs !== null) return retryWhenFree(busyMs)
+    const turn = createTurn(admission.reserve(providers))
     try {
-      return await takeSteps(body, message, kept)
+      return await takeSteps(body, message, turn)
     } finally {
-      kept.release()
+      turn.end()
     }
   }
 
-  async function takeSteps(body: DeliverBody, message: DeliveredMessage, kept: KeptPermit): Promise<Outcome> {
+  async function takeSteps(body: DeliverBody, message: DeliveredMessage, turn: Turn): Promise<Outcome> {
     let pastAttempts: readonly PastAttempt[] = []
     let historyLoaded = false
     const loadHistory = async (job: DeliveryJob): Promise<void> => {
@@ -150,7 +152,7 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
       if (step.kind !== 'call') return end(job, all, step, first ?? firstOf(all[0]?.name, because, pastAttempts))
       const candidate = findCandidate(all, step.provider)
       if (!candidate) throw new Error('the next step names a provider that is not a candidate')
-      const keptPermit = kept.takeFor(candidate.name)
+      const keptPermit = turn.takePermit(candidate.name)
       const permit = keptPermit ?? (await admit(job, candidate))
       if (permit === 'shut') {
         // Another process may have called this provider. Then the message may have gone, and no other provider is called yet.
@@ -160,7 +162,7 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
       }
       if (permit && 'busyMs' in permit) return retryWhenFree(permit.busyMs)
       if (permit && !keptPermit && clock.now() - now > MAX_READ_AGE_MS) {
-        kept.keep(candidate.name, permit)
+        turn.keepPermit(candidate.name, permit)
         current = null
         continue
       }
@@ -211,12 +213,8 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
     }
   }
 
-  /** A retry when all of the app's providers are busy, so that the verification is not read in vain; otherwise null. */
-  async function retryIfBusy({ company_id, app_id }: NonNullable<DeliverBody['live']>): Promise<Outcome | null> {
-    const all = await candidates.ofApp(app_id)
-    const busyMs = admission.busyMs(all.map(({ name, type }) => ({ company_id, app_id, name, type })))
-    return busyMs === null ? null : retryWhenFree(busyMs)
-  }
+  const providersOf = async ({ company_id, app_id }: NonNullable<DeliverBody['live']>): Promise<ProviderKey[]> =>
+    (await candidates.ofApp(app_id)).map(({ name, type }) => ({ company_id, app_id, name, type }))
 
   /** The sandbox needs no permit, even where an app has configured it as its own provider. */
   const admit = async ({ otp }: DeliveryJob, { name, type }: Candidate): Promise<AdmissionResult | undefined> =>
@@ -263,31 +261,34 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
   }
 }
 
-interface KeptPermit {
-  keep(provider: string, permit: Permit): void
-  /** The permit, if it is for this provider; one for another provider is released. */
-  takeFor(provider: string): Permit | null
-  release(): void
+/** What a message holds on its way to a call: a reservation until it asks for a permit, and a permit while its verification is read again. */
+interface Turn {
+  keepPermit(provider: string, permit: Permit): void
+  /** The permit, if one is kept for this provider. Everything else is given up. */
+  takePermit(provider: string): Permit | null
+  end(): void
 }
 
-/** Keeps the permit of a message that waited for it, while its verification is read again. */
-function createKeptPermit(): KeptPermit {
+function createTurn(endReservation: () => void): Turn {
+  let isReserved = true
   let kept: { provider: string; permit: Permit } | null = null
-  function release(): void {
+  function end(): void {
+    if (isReserved) endReservation()
+    isReserved = false
     kept?.permit.release()
     kept = null
   }
   return {
-    keep(provider, permit) {
+    keepPermit(provider, permit) {
       kept = { provider, permit }
     },
-    takeFor(provider) {
-      if (kept?.provider !== provider) release()
-      const permit = kept?.permit ?? null
-      kept = null
+    takePermit(provider) {
+      const permit = kept?.provider === provider ? kept.permit : null
+      if (permit) kept = null
+      end()
       return permit
     },
-    release,
+    end,
   }
 }
 

@@ -9,7 +9,7 @@ import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gate
 /** Longer than the test takes, so that no call times out. */
 const TIMEOUT_MS = 600_000
 /** More messages than a channel process takes at once. */
-const BACKLOG = prefetchFor(readConfig({}, []).provider.maxCalls) + 100
+const BACKLOG = prefetchFor(readConfig({}, []).provider.maxCalls) + 20
 
 describe('a provider that hangs', () => {
   let live: LiveFlow

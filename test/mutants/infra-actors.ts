@@ -743,7 +743,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'messages wait for a provider that will not answer them in time',
     file: 'services/channel/admission/concurrency.ts',
-    original: 'callMs() * (1 + queue.size / slots)',
+    original: 'callMs() * (1 + places() / slots)',
     planted: 'callMs()',
     tests: ['test/services/channel/admission/concurrency.test.ts'],
   },
@@ -755,6 +755,13 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     tests: ['test/services/channel/retry-delays.test.ts'],
   },
   {
+    fault: 'of many messages that come at once for a busy provider all are read, and most are returned',
+    file: 'services/channel/admission/concurrency.ts',
+    original: 'calls.size + reserved.all >= slots',
+    planted: 'calls.size >= slots',
+    tests: ['test/services/channel/admission/concurrency.test.ts', 'test/services/channel/waiting.test.ts'],
+  },
+  {
     fault: 'a code is sent although its verification was canceled while its message waited for the provider',
     file: 'services/channel/deliver.ts',
     original: '!keptPermit && clock.now() - now > MAX_READ_AGE_MS',
@@ -764,7 +771,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'a message that is not sent after its wait keeps a slot of the provider for ever',
     file: 'services/channel/deliver.ts',
-    original: '    } finally {\n      kept.release()\n    }',
+    original: '    } finally {\n      turn.end()\n    }',
     planted: '    } finally {\n      // nothing\n    }',
     tests: ['test/services/channel/waiting.test.ts'],
   },

@@ -113,6 +113,7 @@ export function createChannelActor(
     random,
     admission: {
       busyMs: admission.busyMs,
+      reserve: admission.reserve,
       admit(provider) {
         askedForPermit += 1
         return admission.admit(provider)

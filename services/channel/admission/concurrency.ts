@@ -11,9 +11,11 @@ export type Release = (result: AttemptResult | null) => void
 export interface Concurrency {
   /** Takes a slot, if need be after waiting in the queue; null when none became free in time. */
   acquire(): Promise<Release | null>
+  /** Counts a call that will soon ask for a slot, until the returned function is called. */
+  reserve(): () => void
   /** How long a call that comes now would wait, if all slots are in use and those in the queue come first. */
   waitMs(): number
-  /** Whether `acquire` would return null without waiting. */
+  /** Whether `acquire` would return null without waiting, after those that have reserved. */
   isBusy(): boolean
 }
 
@@ -39,6 +41,8 @@ export function createConcurrency({ clock, maxCalls, room }: ConcurrencyDeps): C
   const queue = new Set<(release: Release | null) => void>()
   /** The calls in progress, oldest first. */
   const calls = new Set<{ startedAt: number }>()
+  /** Those who will ask for a slot, and whether each is likely to wait for it: then it has a place in the room. */
+  const reserved = { all: 0, waiting: 0 }
   let slots = Math.min(INITIAL_SLOTS, maxCalls)
   let averageMs = INITIAL_CALL_MS
 
@@ -85,14 +89,30 @@ export function createConcurrency({ clock, maxCalls, room }: ConcurrencyDeps): C
       queue.add(finish)
     })
 
-  const waitMs = (): number => callMs() * (1 + queue.size / slots)
+  function reserve(): () => void {
+    const waits = isFull()
+    const leave = waits ? room.enter(() => {}) : () => {}
+    reserved.all += 1
+    reserved.waiting += waits ? 1 : 0
+    return () => {
+      leave()
+      reserved.all -= 1
+      reserved.waiting -= waits ? 1 : 0
+    }
+  }
 
-  const mayWait = (): boolean =>
-    callMs() <= SLOW_CALL_MS && waitMs() <= MAX_QUEUE_WAIT_MS && room.hasPlaceFor(queue.size)
+  const isFull = (): boolean => calls.size + reserved.all >= slots
 
-  const isBusy = (): boolean => calls.size >= slots && !mayWait()
+  const places = (): number => queue.size + reserved.waiting
+
+  const waitMs = (): number => callMs() * (1 + places() / slots)
+
+  const mayWait = (): boolean => callMs() <= SLOW_CALL_MS && waitMs() <= MAX_QUEUE_WAIT_MS && room.hasPlaceFor(places())
+
+  const isBusy = (): boolean => isFull() && !mayWait()
 
   return {
+    reserve,
     waitMs,
     isBusy,
     async acquire() {

@@ -42,6 +42,9 @@ export interface Admission {
   /** The shortest time that a message would wait now, when all of the providers that are not shut are busy; null when one has a free slot
    *  or place to wait, or all are shut. */
   busyMs(providers: readonly ProviderKey[]): number | null
+  /** Counts a message at the provider which it is likely to call, the first that is not busy, until the returned function is called: before
+   *  it asks for a permit. So of many messages that come at once, only those are read that will be sent. */
+  reserve(providers: readonly ProviderKey[]): () => void
   /** May wait in the provider's queue for up to five seconds. */
   admit(provider: ProviderKey): Promise<AdmissionResult>
   /** The provider's setup has changed, so what was learned about it no longer holds: its next call gets a new gate. */
@@ -144,6 +147,7 @@ export function createAdmission({ channel, maxCalls, clock, log, metrics, report
   })
 
   const isPaused = ({ pausedUntil }: Gate): boolean => clock.now() < pausedUntil
+  const isClosed = (gate: Gate): boolean => isPaused(gate) || gate.breaker.isShut()
 
   /** Asks the breaker again: it may have opened while the caller waited for a slot. */
   function grantPermit(gate: Gate, release: (result: AttemptResult | null) => void): AdmissionResult {
@@ -182,7 +186,7 @@ export function createAdmission({ channel, maxCalls, clock, log, metrics, report
       const waitMsOfOpen = providers.flatMap(({ company_id, app_id, name }) => {
         const gate = gatesByProvider.get(gateKey(app_id, name))
         if (!gate) return [null]
-        if (isPaused(gate) || gate.breaker.isShut()) return []
+        if (isClosed(gate)) return []
         return [gate.concurrency.isBusy() || isCompanyAtLimit(company_id) ? gate.concurrency.waitMs() : null]
       })
       return waitMsOfOpen.reduce<number | null>(
@@ -190,10 +194,17 @@ export function createAdmission({ channel, maxCalls, clock, log, metrics, report
         waitMsOfOpen[0] ?? null,
       )
     },
+    reserve(providers) {
+      for (const { app_id, name } of providers) {
+        const gate = gatesByProvider.get(gateKey(app_id, name))
+        if (gate && !isClosed(gate) && !gate.concurrency.isBusy()) return gate.concurrency.reserve()
+      }
+      return () => {}
+    },
     async admit(provider) {
       const gate = gateOf(provider)
       // Before the queue: a slot of a shut provider is of no use.
-      if (isPaused(gate) || gate.breaker.isShut()) return 'shut'
+      if (isClosed(gate)) return 'shut'
       const { company_id } = provider
       const release = isCompanyAtLimit(company_id) ? null : await gate.concurrency.acquire()
       if (release === null) return { busyMs: gate.concurrency.waitMs() }

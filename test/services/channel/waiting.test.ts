@@ -13,8 +13,12 @@ const live = { mode: 'live' } as const
 /** So long a message waits before its verification is read again. */
 const MAX_READ_AGE_MS = 1_000
 
-/** An actor and an app with the providers `first` and `second`. Each call waits until the test answers it. */
-async function createSlowActor(store: CountersignStore, options: ChannelActorOptions = {}) {
+/** An actor and an app with providers of these names. Each call waits until the test answers it. */
+async function createSlowActor(
+  store: CountersignStore,
+  options: ChannelActorOptions = {},
+  names: readonly string[] = ['first', 'second'],
+) {
   const calls: { provider: string; otp_id: string; answer: () => void }[] = []
   const reads: string[] = []
   const docs = ((name: 'otps') => {
@@ -32,7 +36,7 @@ async function createSlowActor(store: CountersignStore, options: ChannelActorOpt
       }),
   })
   const actor = createChannelActor({ ...store, docs }, { http }, { maxCalls: 1, ...options })
-  const providers = ['first', 'second'].map(name => ({
+  const providers = names.map(name => ({
     name,
     channel: 'sms',
     type: 'http',
@@ -46,6 +50,7 @@ async function createSlowActor(store: CountersignStore, options: ChannelActorOpt
   return {
     ...actor,
     calls,
+    until,
     readsOf: ({ _id }: OtpDoc) => reads.filter(id => id === _id).length,
     called: () => calls.map(({ provider, otp_id }) => `${provider} ${otp_id}`),
     /** Delivers a verification, and returns once it has its slot or waits for it. */
@@ -144,6 +149,20 @@ onEmbeddedStore('a message that waits for a slot of its provider', fresh => {
     await actor.clock.advance(1)
     expect(await waiting.outcome).to.deep.equal({ kind: 'retry', afterMs: 5_000 })
     expect(actor.statuses()).to.deep.equal([])
+  })
+
+  it('is not read if many came at once, and there is no place for it', async () => {
+    const actor = await createSlowActor(await fresh(), {}, ['first'])
+    const { outcome } = await actor.begin()
+    await actor.answer(0)
+    await outcome
+    const docs = await Promise.all(Array.from({ length: 200 }, () => insertOtp(actor, live)))
+    const asked = actor.askedForPermit()
+    const states = docs.map(doc => promiseState(actor.deliver(doc)))
+    const returned = () => states.filter(({ state }) => state === 'resolved').length
+    await actor.until(() => actor.askedForPermit() - asked + returned() >= docs.length)
+    const read = docs.filter(doc => actor.readsOf(doc) > 0).length
+    expect([read, returned() > 0]).to.deep.equal([docs.length - returned(), true])
   })
 
   it('goes back at once if it would wait for more than five seconds', async () => {

@@ -13,7 +13,7 @@ const MAX_WAIT_MS = 5_000
 describe('the concurrency limit of a provider', () => {
   const createTestConcurrency = (maxCalls = MAX_SLOTS, room = createWaitingRoom(1_000)) => {
     const clock = testClock()
-    const { acquire, waitMs, isBusy } = createConcurrency({ clock, maxCalls, room })
+    const { acquire, reserve, waitMs, isBusy } = createConcurrency({ clock, maxCalls, room })
     const acquireSlot = async (): Promise<Release> => {
       const release = await acquire()
       if (!release) throw new Error('no free slot')
@@ -27,6 +27,7 @@ describe('the concurrency limit of a provider', () => {
     return {
       clock,
       acquire,
+      reserve,
       waitMs,
       isBusy,
       acquireSlot,
@@ -167,6 +168,21 @@ describe('the concurrency limit of a provider', () => {
       release?.(null)
       expect(await waiting).to.be.a('function')
       expect(isBusy(), 'the place is free again').to.equal(false)
+    })
+
+    it('counts those that will soon ask for a slot, first in the free slots and then in the room', async () => {
+      const room = createWaitingRoom(4)
+      const { acquireSlots, reserve, isBusy, waitMs } = createTestConcurrency(2, room)
+      await acquireSlots(1)
+      const ends = [reserve()]
+      expect([isBusy(), waitMs()], 'the last slot').to.deep.equal([false, 50])
+      for (const waits of [75, 100]) {
+        ends.push(reserve())
+        expect(waitMs()).to.equal(waits)
+      }
+      expect(isBusy(), 'half of the room').to.equal(true)
+      for (const end of ends) end()
+      expect([isBusy(), waitMs(), room.hasPlaceFor(3)]).to.deep.equal([false, 50, true])
     })
 
     it('refuses those that wait at once when the room is closed, and lets none wait until it is opened', async () => {
