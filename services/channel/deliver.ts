@@ -1,6 +1,7 @@
 // The channel actor. In: a message of the channel's queue that names a delivery. Out: an outcome for the broker, and a report to the OTP
 // actor once a provider has accepted the delivery or none will. next-step.ts decides each step; this file does it, until the delivery is
-// sent, has failed or must wait. The verification is read again after every provider call, because it may have ended since.
+// sent, has failed or must wait. The verification is read again after every provider call, and after a long wait for one, because it may
+// have ended since.
 //
 // An attempt is stored before its call and its result after it, so that another process can go on after a crash. An attempt at a
 // `repeatable` provider is stored only after its call: after a crash the call is made again.
@@ -27,7 +28,7 @@ import { LANGUAGES } from '../domain/texts/message-text.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { renderContent } from '../domain/verifications/message-content.ts'
 import { type ApprovalNoticeBody, type DeliverBody, isChannelMessage } from '../domain/verifications/messages.ts'
-import type { Admission, AdmissionResult } from './admission/provider-gates.ts'
+import type { Admission, AdmissionResult, Permit, ProviderKey } from './admission/provider-gates.ts'
 import type { SendApprovalReply } from './approval-reply.ts'
 import type { CallProvider } from './call-provider.ts'
 import { type Candidate, type Candidates, mayCall } from './candidates.ts'
@@ -35,6 +36,7 @@ import { type DeliveryStep, nextStep, type Policy, type ProviderStatus } from '.
 import type { DeliveryJob, RenderedMessage } from './provider.ts'
 import type { Attempts, PastAttempt } from './provider-attempts.ts'
 import type { PublishReport } from './report-publisher.ts'
+import { delayAround, delayUpTo } from './retry-delays.ts'
 import type { OrderCandidates } from './route-order.ts'
 
 export interface DeliverDeps {
@@ -42,7 +44,7 @@ export interface DeliverDeps {
   attempts: Attempts
   candidates: Candidates
   orderCandidates: OrderCandidates
-  admission: Pick<Admission, 'admit' | 'busyMs'>
+  admission: Pick<Admission, 'admit' | 'busyMs' | 'reserve'>
   apps: Pick<Cache<TenantApp | null>, 'get'>
   keyring: Pick<Keyring, 'unseal' | 'code'>
   callProvider: CallProvider
@@ -51,6 +53,7 @@ export interface DeliverDeps {
   policy: Policy
   clock: Clock
   log: Logger
+  random?(): number
 }
 
 /** The provider that was called first, and why. */
@@ -61,14 +64,18 @@ interface FirstCalled {
 
 /** How long the broker keeps a message when the store or the broker itself is away. */
 const UNAVAILABLE_RETRY_MS = 1_000
-/** A busy provider is tried again after the time that this many of its calls take, but not later than the maximum: a user waits. */
-const BUSY_RETRY_CALLS = 2
+/** A busy provider is tried again in less time than a message would wait for it: a provider whose queue has run empty would have nothing to
+ *  do until its messages come back. But not later than the maximum: a user waits. */
+const BUSY_RETRY_SHARE = 0.75
 const MAX_BUSY_RETRY_MS = 5_000
+/** A message that waited longer than this for its provider may have waited in vain: its verification is read again. */
+const MAX_READ_AGE_MS = 1_000
 
 export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) => Promise<Outcome> {
-  const { otps, attempts, candidates, orderCandidates, admission, callProvider, publishReport, policy, clock, log } =
-    deps
+  const { otps, attempts, candidates, orderCandidates, admission, callProvider, publishReport } = deps
+  const { policy, clock, log, random = Math.random } = deps
   const reportMissingKey = createMissingKeyReporter({ log, clock })
+  const busyDelays = policy.backoff.filter(delay => delay <= MAX_BUSY_RETRY_MS)
 
   /** Null when the verification is missing, and, unless the read is certain, when its delivery is: a primary of the store that was cut off
    *  may answer from before they were saved. */
@@ -97,8 +104,19 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
   }
 
   async function deliver(body: DeliverBody, message: DeliveredMessage): Promise<Outcome> {
-    const busyRetry = body.live && (await retryIfBusy(body.live))
-    if (busyRetry) return busyRetry
+    const providers = body.live ? await providersOf(body.live) : []
+    // Asked first, so that the verification is not read in vain.
+    const busyMs = admission.busyMs(providers)
+    if (busyMs !== null) return retryWhenFree(busyMs)
+    const turn = createTurn(admission.reserve(providers))
+    try {
+      return await takeSteps(body, message, turn)
+    } finally {
+      turn.end()
+    }
+  }
+
+  async function takeSteps(body: DeliverBody, message: DeliveredMessage, turn: Turn): Promise<Outcome> {
     let pastAttempts: readonly PastAttempt[] = []
     let historyLoaded = false
     const loadHistory = async (job: DeliveryJob): Promise<void> => {
@@ -134,7 +152,8 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
       if (step.kind !== 'call') return end(job, all, step, first ?? firstOf(all[0]?.name, because, pastAttempts))
       const candidate = findCandidate(all, step.provider)
       if (!candidate) throw new Error('the next step names a provider that is not a candidate')
-      const permit = await admit(job, candidate)
+      const keptPermit = turn.takePermit(candidate.name)
+      const permit = keptPermit ?? (await admit(job, candidate))
       if (permit === 'shut') {
         // Another process may have called this provider. Then the message may have gone, and no other provider is called yet.
         await loadHistory(job)
@@ -142,6 +161,11 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
         continue
       }
       if (permit && 'busyMs' in permit) return retryWhenFree(permit.busyMs)
+      if (permit && !keptPermit && clock.now() - now > MAX_READ_AGE_MS) {
+        turn.keepPermit(candidate.name, permit)
+        current = null
+        continue
+      }
       const rendered = await render(job).catch(error => {
         permit?.release()
         throw error
@@ -189,12 +213,8 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
     }
   }
 
-  /** A retry when all of the app's providers are busy, so that the verification is not read in vain; otherwise null. */
-  async function retryIfBusy({ company_id, app_id }: NonNullable<DeliverBody['live']>): Promise<Outcome | null> {
-    const all = await candidates.ofApp(app_id)
-    const busyMs = admission.busyMs(all.map(({ name, type }) => ({ company_id, app_id, name, type })))
-    return busyMs === null ? null : retryWhenFree(busyMs)
-  }
+  const providersOf = async ({ company_id, app_id }: NonNullable<DeliverBody['live']>): Promise<ProviderKey[]> =>
+    (await candidates.ofApp(app_id)).map(({ name, type }) => ({ company_id, app_id, name, type }))
 
   /** The sandbox needs no permit, even where an app has configured it as its own provider. */
   const admit = async ({ otp }: DeliveryJob, { name, type }: Candidate): Promise<AdmissionResult | undefined> =>
@@ -211,14 +231,11 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
   const playReceipts = async (job: DeliveryJob, candidate: Candidate | undefined, at: number): Promise<Outcome> =>
     candidate?.provider.simulateReceipts?.(job, at) ?? done()
 
-  /** Does not count as an attempt. Waits longer where the provider's calls take longer. */
-  const retryWhenFree = (callMs: number): Outcome => retryAfter(Math.min(callMs * BUSY_RETRY_CALLS, MAX_BUSY_RETRY_MS))
+  /** Does not count as an attempt. */
+  const retryWhenFree = (waitMs: number): Outcome =>
+    retry(delayAround(busyDelays, BUSY_RETRY_SHARE * Math.min(waitMs, MAX_BUSY_RETRY_MS), random()))
 
-  /** Chooses the longest of the queue's delays that is not longer than `ms`: too early costs one more look, too late makes a user wait. */
-  const retryAfter = (ms: number): Outcome => {
-    const delays = policy.backoff.filter(delay => delay <= ms)
-    return retry(delays.length === 0 ? ms : Math.max(...delays))
-  }
+  const retryAfter = (ms: number): Outcome => retry(delayUpTo(policy.backoff, ms))
 
   /** A delivery waits for the key until its verification ends. The approval reply does not wait: it is a courtesy. */
   function handleMissingKey(
@@ -241,6 +258,37 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
       log.warn({ ...requestOf(message), ...request, err: error }, 'delivery.postponed')
       return retry(UNAVAILABLE_RETRY_MS)
     }
+  }
+}
+
+/** What a message holds on its way to a call: a reservation until it asks for a permit, and a permit while its verification is read again. */
+interface Turn {
+  keepPermit(provider: string, permit: Permit): void
+  /** The permit, if one is kept for this provider. Everything else is given up. */
+  takePermit(provider: string): Permit | null
+  end(): void
+}
+
+function createTurn(endReservation: () => void): Turn {
+  let isReserved = true
+  let kept: { provider: string; permit: Permit } | null = null
+  function end(): void {
+    if (isReserved) endReservation()
+    isReserved = false
+    kept?.permit.release()
+    kept = null
+  }
+  return {
+    keepPermit(provider, permit) {
+      kept = { provider, permit }
+    },
+    takePermit(provider) {
+      const permit = kept?.provider === provider ? kept.permit : null
+      if (permit) kept = null
+      end()
+      return permit
+    },
+    end,
   }
 }
 

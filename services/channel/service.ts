@@ -13,7 +13,7 @@
 //   callbacks/            takes the vendor's receipts, later
 // Beside it: test-provider.ts sends one message for the dashboard, and admission/breaker-reports.ts tells operators the state of the breakers.
 import type { Router } from '@koa/router'
-import type { Broker, ReceivedCall } from '../../infra/broker/broker.ts'
+import type { Broker, Consumer, ReceivedCall } from '../../infra/broker/broker.ts'
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config/config.ts'
@@ -126,13 +126,24 @@ export const createChannelService =
     const answerCall = (call: ReceivedCall) =>
       isConsoleMailCall(call.body) ? sendConsoleMail(call, call.body) : testProvider(call)
 
-    // A message is held while its provider is called; in the sandbox, also until its receipt is due.
+    /** Messages that wait for a slot go back to the queue at once: they would take longer than the process has for stopping. */
+    const withoutWaiting = (consumer: Consumer): Consumer => ({
+      ...consumer,
+      stop(graceMs) {
+        admission.pause()
+        return consumer.stop(graceMs)
+      },
+    })
+
+    // A message is held while it waits for a slot and while its provider is called; in the sandbox, also until its receipt is due.
     const flow = { prefetch: prefetchFor(maxCalls) }
     return {
       attach: async () => [
-        await broker.consume(channelQueue(channel), waiting => Promise.all(waiting.map(deliver)), flow),
+        withoutWaiting(await broker.consume(channelQueue(channel), waiting => Promise.all(waiting.map(deliver)), flow)),
         await broker.serve(channelCallQueue(channel), calls => Promise.all(calls.map(answerCall)), CALLS),
       ],
+      pause: admission.pause,
+      resume: admission.resume,
       stop: async () => {
         candidates.close()
         admission.close()

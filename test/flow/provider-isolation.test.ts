@@ -1,5 +1,7 @@
 // On the embedded engines only: their clock stands still, so a test can tell whether one app waits for the calls of another.
 import { expect } from 'chai'
+import { readConfig } from '../../infra/config/config.ts'
+import { prefetchFor } from '../../services/channel/admission/provider-gates.ts'
 import { freshNumber } from '../support/flow.ts'
 import { type LiveApp, type LiveFlow, startLiveFlow } from '../support/live-flow.ts'
 import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
@@ -7,7 +9,7 @@ import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gate
 /** Longer than the test takes, so that no call times out. */
 const TIMEOUT_MS = 600_000
 /** More messages than a channel process takes at once. */
-const BACKLOG = 600
+const BACKLOG = prefetchFor(readConfig({}, []).provider.maxCalls) + 20
 
 describe('a provider that hangs', () => {
   let live: LiveFlow

@@ -21,6 +21,7 @@ import { createRouteOrder } from '../../services/channel/route-order.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import { createTenancy } from '../../services/domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
+import type { ReportBundle } from '../../services/domain/verifications/messages.ts'
 import { createCapturedLog } from './captured-log.ts'
 import { type TestClock, testClock } from './clock.ts'
 import { promiseState } from './promise-state.ts'
@@ -48,12 +49,16 @@ export interface ChannelActorOptions {
   /** That of another actor: two processes of one channel on one store. */
   sharedClock?: TestClock
   soleProcess?: boolean
+  /** The most calls at once to each provider. */
+  maxCalls?: number
+  /** In place of a random number. */
+  random?: () => number
 }
 
 export function createChannelActor(
   store: CountersignStore,
   factories: ProviderFactories = {},
-  { sharedClock = testClock(), soleProcess = false }: ChannelActorOptions = {},
+  { sharedClock = testClock(), soleProcess = false, maxCalls = 200, random = () => 0.5 }: ChannelActorOptions = {},
 ) {
   const { clock, isWaiting } = createWatchedClock(sharedClock)
   const keyring = testKeyring()
@@ -67,7 +72,9 @@ export function createChannelActor(
         failingPublishes -= 1
         throw new Unavailable('no broker')
       }
-      reports.push(message as PublishedReport)
+      const body = message.body as OtpReport | ReportBundle
+      const all = body.type === 'reports' ? body.all.map(({ id, report }) => ({ id, body: report })) : [message]
+      reports.push(...(all as PublishedReport[]))
     },
   }
   const tenants = createTenancy({ store, keyring })
@@ -82,7 +89,8 @@ export function createChannelActor(
     log,
   })
   const breakerReports = createBreakerReports({ breakers: store.docs('breakers'), clock, log })
-  const admission = createAdmission({ channel: 'sms', maxCalls: 200, clock, log, metrics, reports: breakerReports })
+  const admission = createAdmission({ channel: 'sms', maxCalls, clock, log, metrics, reports: breakerReports })
+  let askedForPermit = 0
   const candidates = createCandidates({
     channel: 'sms',
     tenancy: tenants,
@@ -102,7 +110,15 @@ export function createChannelActor(
     orderCandidates: createRouteOrder({ facts: store.docs('route_facts'), apps, clock, log }),
     publishReport,
     clock,
-    admission,
+    random,
+    admission: {
+      busyMs: admission.busyMs,
+      reserve: admission.reserve,
+      admit(provider) {
+        askedForPermit += 1
+        return admission.admit(provider)
+      },
+    },
     apps,
     keyring,
     callProvider: createCallProvider({ attempts, clock, log, metrics, timeoutMs: TIMEOUT_MS }),
@@ -121,8 +137,11 @@ export function createChannelActor(
     inbox,
     metrics,
     candidates,
+    admission,
     breakerReports,
     log: captured,
+    /** How many messages have asked for a permit. */
+    askedForPermit: () => askedForPermit,
     /** The statuses of all reports, in order. */
     statuses: () => reports.map(({ body }) => body.status),
     /** Makes the next `times` publishes fail. */

@@ -1,8 +1,9 @@
 // Limits the concurrent calls of one provider. A provider that answers gets more slots, as far as it uses them; one that hangs gets fewer.
-// Calls wait in a queue for at most a second, and not at all for a slow provider: waiting messages take up the channel's prefetch, which
-// other providers need. The queue is there because returning a message to the broker costs as much as sending it.
+// Calls wait in a queue, because returning a message to the broker costs as much as sending it. The queue is no longer than the waiting room
+// allows, and than what the provider is likely to answer in five seconds. A slow provider has no queue.
 import type { Clock } from '../../../infra/clock.ts'
 import type { AttemptResult } from '../../domain/verifications/documents.ts'
+import type { WaitingRoom } from './waiting-room.ts'
 
 /** Frees the slot. Must be called once, with the result of the call, or null when no call was made. */
 export type Release = (result: AttemptResult | null) => void
@@ -10,15 +11,17 @@ export type Release = (result: AttemptResult | null) => void
 export interface Concurrency {
   /** Takes a slot, if need be after waiting in the queue; null when none became free in time. */
   acquire(): Promise<Release | null>
-  /** How long a call takes at present. */
-  callMs(): number
-  /** Whether `acquire` would return null without waiting. */
+  /** Counts a call that will soon ask for a slot, until the returned function is called. */
+  reserve(): () => void
+  /** How long a call that comes now would wait, if all slots are in use and those in the queue come first. */
+  waitMs(): number
+  /** Whether `acquire` would return null without waiting, after those that have reserved. */
   isBusy(): boolean
 }
 
 const INITIAL_SLOTS = 64
 const MIN_SLOTS = 4
-const MAX_QUEUE_WAIT_MS = 1_000
+const MAX_QUEUE_WAIT_MS = 5_000
 /** A provider whose calls take longer than this has no queue. */
 const SLOW_CALL_MS = 2_000
 /** Assumed until the provider has been called. */
@@ -26,15 +29,25 @@ const INITIAL_CALL_MS = 50
 /** The weight of the latest call in the moving average of call times. */
 const LATEST_CALL_WEIGHT = 0.1
 
-/** `maxCalls`: the most slots that the provider ever gets. */
-export function createConcurrency(clock: Clock, maxCalls: number): Concurrency {
+export interface ConcurrencyDeps {
+  clock: Clock
+  /** The most slots that the provider ever gets. */
+  maxCalls: number
+  /** Shared with the other providers of the channel. */
+  room: Pick<WaitingRoom, 'hasPlaceFor' | 'enter'>
+}
+
+export function createConcurrency({ clock, maxCalls, room }: ConcurrencyDeps): Concurrency {
   const queue = new Set<(release: Release | null) => void>()
   /** The calls in progress, oldest first. */
   const calls = new Set<{ startedAt: number }>()
+  /** Those who will ask for a slot, and whether each is likely to wait for it: then it has a place in the room. */
+  const reserved = { all: 0, waiting: 0 }
   let slots = Math.min(INITIAL_SLOTS, maxCalls)
   let averageMs = INITIAL_CALL_MS
 
-  /** A call in progress that takes longer than the average replaces it, so that a provider that starts to hang is noticed at once. */
+  /** How long a call takes at present. One in progress that takes longer than the average replaces it, so that a provider that starts to
+   *  hang is noticed at once. */
   const callMs = (): number => {
     const [oldest] = calls
     return Math.max(averageMs, oldest ? clock.now() - oldest.startedAt : 0)
@@ -68,16 +81,39 @@ export function createConcurrency(clock: Clock, maxCalls: number): Concurrency {
       const finish = (release: Release | null): void => {
         queue.delete(finish)
         cancel()
+        leave()
         resolve(release)
       }
       const cancel = clock.after(MAX_QUEUE_WAIT_MS, () => finish(null))
+      const leave = room.enter(() => finish(null))
       queue.add(finish)
     })
 
-  const isBusy = (): boolean => calls.size >= slots && callMs() > SLOW_CALL_MS
+  function reserve(): () => void {
+    const waits = isFull()
+    const leave = waits ? room.enter(() => {}) : () => {}
+    reserved.all += 1
+    reserved.waiting += waits ? 1 : 0
+    return () => {
+      leave()
+      reserved.all -= 1
+      reserved.waiting -= waits ? 1 : 0
+    }
+  }
+
+  const isFull = (): boolean => calls.size + reserved.all >= slots
+
+  const places = (): number => queue.size + reserved.waiting
+
+  const waitMs = (): number => callMs() * (1 + places() / slots)
+
+  const mayWait = (): boolean => callMs() <= SLOW_CALL_MS && waitMs() <= MAX_QUEUE_WAIT_MS && room.hasPlaceFor(places())
+
+  const isBusy = (): boolean => isFull() && !mayWait()
 
   return {
-    callMs,
+    reserve,
+    waitMs,
     isBusy,
     async acquire() {
       if (calls.size < slots) return acquireSlot()

@@ -1,6 +1,7 @@
 // Decides whether a provider may be called now. In: an app's provider. Out: a permit for one call, `shut`, or how long it is busy.
-// Each app and provider has its own gate: a circuit breaker, a pause the vendor asked for, and a limit of concurrent calls with a short
-// queue. So one tenant's broken or hanging provider does not slow down other tenants. The sandbox has no gate.
+// Each app and provider has its own gate: a circuit breaker, a pause the vendor asked for, and a limit of concurrent calls with a queue,
+// which takes its places from a room that all gates share. So one tenant's broken or hanging provider does not slow down other tenants. The
+// sandbox has no gate.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
@@ -11,6 +12,7 @@ import type { AttemptResult } from '../../domain/verifications/documents.ts'
 import { type Breaker, createBreaker } from './breaker.ts'
 import type { BreakerReports } from './breaker-reports.ts'
 import { type Concurrency, createConcurrency } from './concurrency.ts'
+import { createWaitingRoom } from './waiting-room.ts'
 
 export interface CallFeedback {
   result: AttemptResult
@@ -26,7 +28,7 @@ export interface Permit {
   release(): void
 }
 
-/** `shut`: try the next provider. `busyMs`: all calls are in use; a call takes about this long now. */
+/** `shut`: try the next provider. `busyMs`: all calls are in use; a message that comes now would wait about this long. */
 export type AdmissionResult = Permit | 'shut' | { busyMs: number }
 
 export interface ProviderKey {
@@ -37,13 +39,19 @@ export interface ProviderKey {
 }
 
 export interface Admission {
-  /** The shortest time that a call takes now, when all of the providers that are not shut are busy; null when one has a free slot or
-   *  all are shut. */
+  /** The shortest time that a message would wait now, when all of the providers that are not shut are busy; null when one has a free slot
+   *  or place to wait, or all are shut. */
   busyMs(providers: readonly ProviderKey[]): number | null
-  /** May wait in the provider's queue for up to a second. */
+  /** Counts a message at the provider which it is likely to call, the first that is not busy, until the returned function is called: before
+   *  it asks for a permit. So of many messages that come at once, only those are read that will be sent. */
+  reserve(providers: readonly ProviderKey[]): () => void
+  /** May wait in the provider's queue for up to five seconds. */
   admit(provider: ProviderKey): Promise<AdmissionResult>
   /** The provider's setup has changed, so what was learned about it no longer holds: its next call gets a new gate. */
   forget(app_id: string, name: string): void
+  /** No message waits from now on, until `resume`. For those that wait, the provider is busy at once. */
+  pause(): void
+  resume(): void
   close(): void
 }
 
@@ -67,8 +75,12 @@ const MIN_CALLS_PER_COMPANY = 250
  *  wait in its queue before the company's limit refuses them. A small limit of providers does not lower it: a few tenants whose providers
  *  hang would hold all messages of the channel. */
 const maxCallsPerCompany = (maxCalls: number): number => Math.max(MIN_CALLS_PER_COMPANY, Math.ceil(maxCalls * 1.25))
-/** How many messages a channel takes from its queue, so that one company never holds more than half of them in calls. */
-export const prefetchFor = (maxCalls: number): number => 2 * maxCallsPerCompany(maxCalls)
+/** How many messages of all companies wait for a slot. Those of a company that got their slots while it was at its limit come from these
+ *  places, so that a company never holds more than the two numbers together. */
+const waitingPlaces = maxCallsPerCompany
+/** How many messages a channel takes from its queue. However many wait, and however many calls one company has under way, a third of them
+ *  is left for others. */
+export const prefetchFor = (maxCalls: number): number => waitingPlaces(maxCalls) + 2 * maxCallsPerCompany(maxCalls)
 
 interface Gate {
   app_id: string
@@ -81,6 +93,7 @@ interface Gate {
 
 export function createAdmission({ channel, maxCalls, clock, log, metrics, reports }: AdmissionDeps): Admission {
   const mostOfCompany = maxCallsPerCompany(maxCalls)
+  const room = createWaitingRoom(waitingPlaces(maxCalls))
   const gatesByProvider = new Map<string, Gate>()
   const callsByCompany = new Map<string, number>()
   /** The metric of a type whose last gate was dropped becomes 0. */
@@ -101,7 +114,7 @@ export function createAdmission({ channel, maxCalls, clock, log, metrics, report
       },
     })
     reports.report(app_id, name, breaker.state())
-    return { app_id, name, type, breaker, concurrency: createConcurrency(clock, maxCalls), pausedUntil: 0 }
+    return { app_id, name, type, breaker, concurrency: createConcurrency({ clock, maxCalls, room }), pausedUntil: 0 }
   }
 
   function gateOf(provider: ProviderKey): Gate {
@@ -134,6 +147,7 @@ export function createAdmission({ channel, maxCalls, clock, log, metrics, report
   })
 
   const isPaused = ({ pausedUntil }: Gate): boolean => clock.now() < pausedUntil
+  const isClosed = (gate: Gate): boolean => isPaused(gate) || gate.breaker.isShut()
 
   /** Asks the breaker again: it may have opened while the caller waited for a slot. */
   function grantPermit(gate: Gate, release: (result: AttemptResult | null) => void): AdmissionResult {
@@ -169,24 +183,31 @@ export function createAdmission({ channel, maxCalls, clock, log, metrics, report
 
   return {
     busyMs(providers) {
-      const callMsOfOpen = providers.flatMap(({ company_id, app_id, name }) => {
+      const waitMsOfOpen = providers.flatMap(({ company_id, app_id, name }) => {
         const gate = gatesByProvider.get(gateKey(app_id, name))
         if (!gate) return [null]
-        if (isPaused(gate) || gate.breaker.isShut()) return []
-        return [gate.concurrency.isBusy() || isCompanyAtLimit(company_id) ? gate.concurrency.callMs() : null]
+        if (isClosed(gate)) return []
+        return [gate.concurrency.isBusy() || isCompanyAtLimit(company_id) ? gate.concurrency.waitMs() : null]
       })
-      return callMsOfOpen.reduce<number | null>(
+      return waitMsOfOpen.reduce<number | null>(
         (least, ms) => (least === null || ms === null ? null : Math.min(least, ms)),
-        callMsOfOpen[0] ?? null,
+        waitMsOfOpen[0] ?? null,
       )
+    },
+    reserve(providers) {
+      for (const { app_id, name } of providers) {
+        const gate = gatesByProvider.get(gateKey(app_id, name))
+        if (gate && !isClosed(gate) && !gate.concurrency.isBusy()) return gate.concurrency.reserve()
+      }
+      return () => {}
     },
     async admit(provider) {
       const gate = gateOf(provider)
       // Before the queue: a slot of a shut provider is of no use.
-      if (isPaused(gate) || gate.breaker.isShut()) return 'shut'
+      if (isClosed(gate)) return 'shut'
       const { company_id } = provider
       const release = isCompanyAtLimit(company_id) ? null : await gate.concurrency.acquire()
-      if (release === null) return { busyMs: gate.concurrency.callMs() }
+      if (release === null) return { busyMs: gate.concurrency.waitMs() }
       countCall(company_id, 1)
       return grantPermit(gate, result => {
         countCall(company_id, -1)
@@ -194,6 +215,8 @@ export function createAdmission({ channel, maxCalls, clock, log, metrics, report
       })
     },
     forget: (app_id, name) => dropGate(gateKey(app_id, name)),
+    pause: room.close,
+    resume: room.open,
     close() {
       for (const { breaker } of gatesByProvider.values()) breaker.shutDown()
       gatesByProvider.clear()

@@ -9,6 +9,7 @@ import {
 import type { AttemptResult } from '../../../../services/domain/verifications/documents.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
+import { promiseState } from '../../../support/promise-state.ts'
 
 const shop = { company_id: 'cmp_acme', app_id: 'app_shop', name: 'twilio-main', type: 'twilio' } as const
 
@@ -61,7 +62,7 @@ describe('admission to a provider', () => {
     expect(await admission.admit(shop)).to.deep.equal({ busyMs: 3_000 })
     const spares = ['a', 'b', 'c'].map(name => ({ ...shop, name }))
     for (const spare of spares) for (let nth = 0; nth < 10; nth += 1) await enter(spare)
-    expect([prefetchFor(10), prefetchFor(200), prefetchFor(400)]).to.deep.equal([500, 500, 1_000])
+    expect([prefetchFor(10), prefetchFor(200), prefetchFor(400)]).to.deep.equal([750, 750, 1_500])
   })
 
   it('limits the calls of one company over all its apps and providers', async () => {
@@ -73,6 +74,46 @@ describe('admission to a provider', () => {
     expect(await admission.admit({ ...more, company_id: 'cmp_other' })).to.satisfy(isPermit)
     permits[0]?.release()
     expect(await admission.admit(more)).to.satisfy(isPermit)
+  })
+
+  it('lets messages of one tenant wait without taking the places of another', async () => {
+    const { admission, enter } = createTestAdmission(10)
+    const other = { ...shop, company_id: 'cmp_other', app_id: 'app_other' }
+    const waitAtAllSlots = async (provider: typeof shop | typeof other): Promise<number> => {
+      for (let nth = 0; nth < 10; nth += 1) await enter(provider)
+      let waiting = 0
+      for (; admission.busyMs([provider]) === null; waiting += 1) void admission.admit(provider)
+      return waiting
+    }
+    expect(await waitAtAllSlots(shop), 'half of the places').to.equal(125)
+    expect(await waitAtAllSlots(other), 'half of those that are left').to.equal(63)
+    expect(admission.busyMs([other])).to.equal(50 * (1 + 63 / 10))
+  })
+
+  it('keeps a third of what the channel takes free of one company, whatever waits', async () => {
+    const { admission, clock } = createTestAdmission()
+    let held = 0
+    for (const app_id of ['app_a', 'app_b', 'app_c', 'app_d', 'app_e'])
+      for (; held < prefetchFor(200) && (await isAdmitted({ ...shop, app_id })); held += 1);
+    expect(held).to.be.within(251, prefetchFor(200) * (2 / 3))
+
+    /** A provider that was never called has no gate, and tells nothing before. */
+    async function isAdmitted(provider: Parameters<typeof admission.admit>[0]): Promise<boolean> {
+      const admitted = promiseState(admission.admit(provider))
+      await clock.advance(0)
+      return admitted.state === 'pending' || isPermit(admitted.value as AdmissionResult)
+    }
+  })
+
+  it('sends those that wait away while it is paused, and lets others wait once it is resumed', async () => {
+    const { admission, enter } = createTestAdmission(1)
+    await enter()
+    const waiting = [admission.admit(shop), admission.admit(shop)]
+    admission.pause()
+    expect(await Promise.all(waiting)).to.deep.equal([{ busyMs: 50 }, { busyMs: 50 }])
+    expect(await admission.admit(shop)).to.deep.equal({ busyMs: 50 })
+    admission.resume()
+    expect(admission.busyMs([shop])).to.equal(null)
   })
 
   it('is not shut by destinations that the provider does not serve, so that requests for them cannot shut it', async () => {
