@@ -882,7 +882,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     fault: 'a busy process begins its calls one by one, and each pays for commands of its own',
     file: 'infra/task-groups.ts',
     original: 'isOpen || running <= endsAt || !isBusy()',
-    planted: 'isOpen || running <= max || !isBusy()',
+    planted: 'isOpen || running <= max + endsAt || !isBusy()',
     tests: ['test/infra/task-groups.test.ts'],
   },
   {

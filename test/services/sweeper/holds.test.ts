@@ -118,8 +118,10 @@ eachStore('sweeping money', fresh => {
       await accountsOf(second).enter('cmp_1', holdEntry('otp_1', `dlv_${second}`, 1))
       if (second > 0) accountsOf(second - 1).confirmHold(`dlv_${second - 1}`)
       // The batch before it was moved, and may wait for the next write of its process.
-      await eventually(async () => expect(await kinds()).to.have.length(1 + second))
-      expect((await company())?.batches).to.have.lengthOf.within(1, 2)
+      await eventually(async () => {
+        expect(await kinds()).to.have.length(1 + second)
+        expect((await company())?.batches).to.have.lengthOf.within(1, 2)
+      })
       expect(await sweep('entries')).to.equal(0)
     }
     accountsOf(25).confirmHold('dlv_25')
