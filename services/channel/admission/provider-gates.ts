@@ -147,7 +147,7 @@ export function createAdmission({ channel, maxCalls, clock, log, metrics, report
   })
 
   const isPaused = ({ pausedUntil }: Gate): boolean => clock.now() < pausedUntil
-  const isClosed = (gate: Gate): boolean => isPaused(gate) || gate.breaker.isShut()
+  const isShut = (gate: Gate): boolean => isPaused(gate) || gate.breaker.isShut()
 
   /** Asks the breaker again: it may have opened while the caller waited for a slot. */
   function grantPermit(gate: Gate, release: (result: AttemptResult | null) => void): AdmissionResult {
@@ -186,7 +186,7 @@ export function createAdmission({ channel, maxCalls, clock, log, metrics, report
       const waitMsOfOpen = providers.flatMap(({ company_id, app_id, name }) => {
         const gate = gatesByProvider.get(gateKey(app_id, name))
         if (!gate) return [null]
-        if (isClosed(gate)) return []
+        if (isShut(gate)) return []
         return [gate.concurrency.isBusy() || isCompanyAtLimit(company_id) ? gate.concurrency.waitMs() : null]
       })
       return waitMsOfOpen.reduce<number | null>(
@@ -197,14 +197,14 @@ export function createAdmission({ channel, maxCalls, clock, log, metrics, report
     reserve(providers) {
       for (const { app_id, name } of providers) {
         const gate = gatesByProvider.get(gateKey(app_id, name))
-        if (gate && !isClosed(gate) && !gate.concurrency.isBusy()) return gate.concurrency.reserve()
+        if (gate && !isShut(gate) && !gate.concurrency.isBusy()) return gate.concurrency.reserve()
       }
       return () => {}
     },
     async admit(provider) {
       const gate = gateOf(provider)
       // Before the queue: a slot of a shut provider is of no use.
-      if (isClosed(gate)) return 'shut'
+      if (isShut(gate)) return 'shut'
       const { company_id } = provider
       const release = isCompanyAtLimit(company_id) ? null : await gate.concurrency.acquire()
       if (release === null) return { busyMs: gate.concurrency.waitMs() }

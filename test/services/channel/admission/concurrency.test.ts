@@ -159,7 +159,7 @@ describe('the concurrency limit of a provider', () => {
     })
 
     it('lets no call wait without a place in the room', async () => {
-      const room = createWaitingRoom(2)
+      const room = createWaitingRoom(1)
       const { acquireSlots, acquire, isBusy } = createTestConcurrency(1, room)
       const [release] = await acquireSlots(1)
       const waiting = acquire()
