@@ -50,9 +50,13 @@ const CODES = { digits: '000000', letters: 'AAAAAA' }
 const givenCodeOf = (otp: Otp): string | null =>
   isMessage(otp) ? (otp.order.includes('telegram') ? CODES.digits : CODES.letters) : null
 
-export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: OtpDoc): PastCalls {
+/** What a trial does not read of a verification, so that MongoDB need not send it. */
+export const UNREAD_OF_OTP = ['outbox', 'last_commands'] as const
+export type PastOtp = Omit<OtpDoc, (typeof UNREAD_OF_OTP)[number]>
+
+export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: PastOtp): PastCalls {
   const { _id: id, first, created_at: at } = doc
-  const { context: otp } = toCurrentVersion(doc)
+  const { context: otp } = toCurrentVersion({ ...doc, last_commands: [] })
   const { recipient, client_ip, circumstances = {}, started_by } = otp
   const value =
     recipient.kind === 'phone' && !readsNumbers
