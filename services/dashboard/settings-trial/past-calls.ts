@@ -50,13 +50,13 @@ const CODES = { digits: '000000', letters: 'AAAAAA' }
 const givenCodeOf = (otp: Otp): string | null =>
   isMessage(otp) ? (otp.order.includes('telegram') ? CODES.digits : CODES.letters) : null
 
-/** What a trial does not read of a verification, so that MongoDB need not send it. */
-export const UNREAD_OF_OTP = ['outbox', 'last_commands'] as const
-export type PastOtp = Omit<OtpDoc, (typeof UNREAD_OF_OTP)[number]>
+/** What a trial reads of a verification, so that MongoDB need not send the rest. */
+export const READ_OF_OTP = ['app_id', 'mode', 'machine', 'version', 'value', 'context', 'created_at', 'first'] as const
+export type PastOtp = Pick<OtpDoc, '_id' | (typeof READ_OF_OTP)[number]>
 
 export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: PastOtp): PastCalls {
   const { _id: id, first, created_at: at } = doc
-  const { context: otp } = toCurrentVersion({ ...doc, last_commands: [] })
+  const { context: otp } = toCurrentVersion(doc)
   const { recipient, client_ip, circumstances = {}, started_by } = otp
   const value =
     recipient.kind === 'phone' && !readsNumbers

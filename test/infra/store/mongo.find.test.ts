@@ -5,6 +5,7 @@ import { createMongoDocs } from '../../../infra/store/mongo/docs.ts'
 import type { MongoDoc } from '../../../infra/store/mongo/mongo-doc.ts'
 
 interface Parcel extends Doc {
+  small: string
   large: string
 }
 
@@ -18,8 +19,8 @@ describe('a page on MongoDB', () => {
       },
     } as unknown as Collection<MongoDoc>
     const docs = createMongoDocs<Parcel>(collection, { indexes: [] }, false, work => work())
-    await docs.find({ _id: 'a' }, { sort: {}, limit: 1, without: ['large'] })
+    await docs.find({ _id: 'a' }, { sort: {}, limit: 1, only: ['small'] })
     await docs.find({ _id: 'a' }, { sort: {}, limit: 1 })
-    expect(asked).to.deep.equal([{ large: 0 }, {}])
+    expect(asked).to.deep.equal([{ small: 1 }, {}])
   })
 })
