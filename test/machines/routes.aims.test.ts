@@ -23,16 +23,13 @@ describe('learned routes, simulated', () => {
     expect(approvals('best') / approvals('oracle')).to.be.at.least(0.95)
   })
 
-  it('lose some 5 % where the best of four is the last in the list', () => {
+  it('lose less than 5 % where the best of four is the last in the list', () => {
     const providers = [0.3, 0.5, 0.6, 0.8].map((conversion, nth) => ({ name: `p${nth}`, conversion }))
+    const country = { providers, perDay: 1_000 }
     const approvals = (policy: Policy) =>
-      [1, 2, 3].reduce(
-        (sum, seed) =>
-          sum + play({ country: { providers, perDay: 200 }, policy, seed, messages: 2_000, days: 21 }).approvals,
-        0,
-      )
-    // Three seeds are few: twelve lose 4.8 %, and 5.9 % if evidence counts once (docs/routes-simulation.md).
-    expect(approvals('best') / approvals('oracle')).to.be.at.least(0.947)
+      [1, 2, 3].reduce((sum, seed) => sum + play({ country, policy, seed, messages: 2_000, days: 5 }).approvals, 0)
+    // With evidence that counts once where chances are computed, 4.8 % are lost.
+    expect(approvals('best') / approvals('oracle')).to.be.at.least(0.954)
   })
 
   for (const { usual, judged } of [
