@@ -32,16 +32,16 @@ const MIGRATORS: Migrators = {}
 
 export const createMigrate =
   (version: number, migrators: Migrators) =>
-  (saved: SavedOtp): SavedOtp => {
+  <Saved extends Omit<SavedOtp, 'last_commands'>>(saved: Saved): Saved => {
     if (saved.version === version) return saved
     if (saved.version > version) throw new Error(`saved by a newer release: otp version ${saved.version}`)
-    let older: OlderOtp = { ...saved, context: { ...saved.context } }
+    let older = { ...saved, context: { ...saved.context } } as unknown as OlderOtp
     while (older.version < version) {
       const migrate = migrators[older.version]
       if (!migrate) throw new Error(`no migrator from otp version ${older.version} to ${version}`)
       older = { ...migrate(older), version: older.version + 1 }
     }
-    return older as unknown as SavedOtp
+    return older as unknown as Saved
   }
 
 export const toCurrentVersion = createMigrate(OTP_VERSION, MIGRATORS)

@@ -36,6 +36,9 @@ const MIN_MESSAGES = 50
 const MIN_SHARE = 0.02
 /** All providers but the best get no more than this together. */
 const MAX_EXPLORED = 0.2
+/** Evidence counts this many times where the others get their chances. It fades in days, and a provider with few messages is never known
+ *  well: by its plain chance to be the best it would get twice its 2 % for ever (docs/routes-simulation.md). */
+const CERTAINTY = 3
 /** Silent providers keep this share together while it is not known whether the others do better. */
 const UNSURE_SHARE = 0.5
 /** A suggestion needs this much certainty, and this much gain. */
@@ -109,14 +112,20 @@ export const meanValue = ({ distribution, less }: Value): number => meanOf(distr
 const highestOf = (values: readonly Value[]): Value | undefined =>
   values.reduce<Value | undefined>((best, one) => (best && meanValue(best) >= meanValue(one) ? best : one), undefined)
 
-/** Gives all but the first their chance to be the best: `floor` at least, and together `most` at most. */
+/** Gives all but the first their chance to be the best, by evidence that counts `CERTAINTY` times: `floor` at least, and together `most` at
+ *  most. */
 function explore(
   values: readonly Value[],
   first: Value | undefined,
   { floor, most }: { floor: number; most: number },
   shares: Map<RouteOption, number>,
 ): void {
-  const chances = chancesToBeHighest(values)
+  const chances = chancesToBeHighest(
+    values.map(({ distribution: { alpha, beta }, less }) => ({
+      distribution: { alpha: CERTAINTY * alpha, beta: CERTAINTY * beta },
+      less,
+    })),
+  )
   const aboveFloor = values.map((value, nth) => (value === first ? 0 : Math.max(0, (chances[nth] ?? 0) - floor)))
   const wanted = aboveFloor.reduce((sum, above) => sum + above, 0)
   const scale = Math.min(1, (most - floor * (values.length - 1)) / Math.max(wanted, Number.MIN_VALUE))

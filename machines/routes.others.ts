@@ -22,7 +22,8 @@ export interface RoutesOfApp {
   outages: readonly Outage[]
   usualOf(history: RouteHistory): Usual
   /** How the country does by the other providers, from 0 to 1. It does well as long as one of them does: only when all do worse than usual
-   *  may the reason be elsewhere (a network, a flood). Others with little traffic say nothing. */
+   *  may the reason be elsewhere (a network, a flood). Others with little traffic say nothing, and what they may miss by chance is no
+   *  excuse. */
   conditionFor(history: RouteHistory, judgedAt: number): number
   /** What the other routes do with the messages from `from` on that are judged at `judgedAt`. */
   othersOf(history: RouteHistory, from: number, judgedAt: number): Others
@@ -35,6 +36,8 @@ const MAX_EXPECTED = 20
 const MIN_EXPECTED = 5
 const MAX_LOOK_MS = HOUR_MS
 const CONDITION_WEIGHT = 3
+/** As many codes may be missing by chance as this many times the root of those expected. */
+const CHANCE_DEVIATIONS = 1.5
 
 /** Codes of other routes are entered, when these are at least so many, and at least this part of what is usual. */
 const WELL_MIN_TRIED = 3
@@ -82,7 +85,9 @@ export function createRoutesOfApp(histories: readonly RouteHistory[], outages: r
       for (const route of othersIn(byPlace.get(placeOf(own)), own)) {
         const { tried, expected } = lately(route, judgedAt)
         if (expected < MIN_EXPECTED) continue
-        best = Math.max(best ?? 0, (tried + CONDITION_WEIGHT) / (expected + CONDITION_WEIGHT))
+        const isByChance = expected - tried <= CHANCE_DEVIATIONS * Math.sqrt(expected)
+        const part = isByChance ? 1 : (tried + CONDITION_WEIGHT) / (expected + CONDITION_WEIGHT)
+        best = Math.max(best ?? 0, part)
       }
       return Math.min(1, best ?? 1)
     },

@@ -14,12 +14,13 @@ import { APPROVED_BY_THEN, isEvidence, judgeDelayMs, judgedUntil } from './route
 import { type RoutesOfApp, triedIn } from './routes.others.ts'
 import { ROUTE_SLOT_MS, type RouteHistory, type RouteSlot, type Silence } from './routes.ts'
 
-/** A silent provider converts at this part of its usual, at most. */
-const SILENT_PART = 0.05
+/** A silent provider converts at this part of its usual, at most. The smaller, the longer a code that is entered all the same delays the
+ *  alarm; the larger, the more often an outage of half the messages is taken for silence. */
+const SILENT_PART = 0.07
 /** Silent above this score. A higher score is rarer by chance, and later: see docs/routes-simulation.md. */
 export const SILENT_SCORE = 20
-/** A silent provider has recovered once its score has fallen by this much: three entered codes in a row. */
-const RECOVERED_FALL = 7
+/** A silent provider has recovered once its score has fallen by this much: three entered codes, with few misses among them. */
+const RECOVERED_FALL = 6.2
 
 /** Anyone can send with a publishable key. So of the messages of devices whose codes are not entered, an hour counts no more than so many
  *  times its usual messages, evenly, and one: a stranger is no faster than the app's own users are, whose codes are entered. */

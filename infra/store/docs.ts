@@ -65,6 +65,8 @@ export interface Page<T extends Doc> {
   /** Documents that compare equal come in the order of `_id`, in the direction of the last field. An empty sort is by `_id`. */
   sort: Sort<T>
   limit: number
+  /** The members that the caller reads. Others but `_id` may be missing in the answer: MongoDB does not send them, which is less to decode. */
+  only?: readonly Path<T>[]
 }
 
 /** A change of a document that has revisions. */

@@ -3,7 +3,7 @@
 import type { RouteCounts, RouteHistory, RouteSlot } from '../../machines/routes.ts'
 import type { RouteSlotsDoc } from '../domain/routes/documents.ts'
 import { routeOf } from '../domain/routes/route-names.ts'
-import { decodeSlots, type Slots } from '../domain/routes/slots.ts'
+import { decodeSlots } from '../domain/routes/slots.ts'
 import { type ApprovalTimes, compactTimes, secondsOfShare } from '../domain/stats/approval-times.ts'
 import { type Cell, type Cells, countOf, decodeCells, MAX_ROUTES } from '../domain/stats/counts.ts'
 import type { StatsDoc } from '../domain/stats/documents.ts'
@@ -29,7 +29,8 @@ interface HoursOfRoute {
 interface KnownSlots {
   rev: number
   start: number
-  slots: Slots
+  /** By route, oldest first. They are sorted here, once: the documents of four hours are put together every few seconds. */
+  slots: Map<string, RouteSlot[]>
 }
 
 export function createRouteCounts(): RouteCountsOfApp {
@@ -71,9 +72,10 @@ export function createRouteCounts(): RouteCountsOfApp {
   function slotsByRoute(): Map<string, RouteSlot[]> {
     const byRoute = new Map<string, RouteSlot[]>()
     for (const { slots } of [...slotsById.values()].sort((one, other) => one.start - other.start))
-      for (const [route, counts] of slots) {
-        const sorted = [...counts.values()].sort((one, other) => one.start - other.start)
-        byRoute.set(route, [...(byRoute.get(route) ?? []), ...sorted])
+      for (const [route, sorted] of slots) {
+        const known = byRoute.get(route)
+        if (known) known.push(...sorted)
+        else byRoute.set(route, [...sorted])
       }
     return byRoute
   }
@@ -82,7 +84,11 @@ export function createRouteCounts(): RouteCountsOfApp {
     setHour: ({ start, routes = '' }) => setCells(start, decodeCells(routes, MAX_ROUTES)),
     setSlots({ _id, rev, start, slots }) {
       if (slotsById.get(_id)?.rev === rev) return false
-      slotsById.set(_id, { rev, start, slots: decodeSlots(slots, start) })
+      const sorted = [...decodeSlots(slots, start)].map(([route, counts]): [string, RouteSlot[]] => [
+        route,
+        [...counts.values()].sort((one, other) => one.start - other.start),
+      ])
+      slotsById.set(_id, { rev, start, slots: new Map(sorted) })
       return true
     },
     forget(before) {

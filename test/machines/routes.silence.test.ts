@@ -127,14 +127,28 @@ describe('a provider is never silent', () => {
   })
 
   it('by a conversion that has fallen as that of the others in the country has', () => {
-    const tenth = route(
+    const eighth = route(
       0.8,
-      times(120, false).map((_, nth) => nth % 10 === 0),
+      times(120, false).map((_, nth) => nth % 8 === 0),
     )
     const third = times(200, false).map((_, nth) => nth % 10 < 3)
     const other = history({ provider: 'other', hours: usualDays(START, 0.8), slots: singles(START, third) })
-    expect(isSilent(tenth)).to.equal(true)
-    expect(isSilent(tenth, [other])).to.equal(false)
+    expect(isSilent(eighth)).to.equal(true)
+    expect(isSilent(eighth, [other])).to.equal(false)
+  })
+
+  it('more slowly because others miss a few codes by chance', () => {
+    const others = [
+      history({
+        provider: 'other',
+        hours: usualDays(START, 0.8),
+        slots: singles(
+          START,
+          times(200, true).map((_, nth) => nth % 5 < 3),
+        ),
+      }),
+    ]
+    expect(noticedAfter(0.8, others)).to.equal(noticedAfter(0.8))
   })
 
   it('more slowly because another one is silent too, as long as a third does well', () => {

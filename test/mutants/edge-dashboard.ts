@@ -916,6 +916,13 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/contract/store.embedded.test.ts'],
   },
   {
+    fault: 'a page on MongoDB sends what its caller does not read',
+    file: 'infra/store/mongo/docs.ts',
+    original: 'batchSize: Math.min(limit, MAX_BATCH), projection }',
+    planted: 'batchSize: Math.min(limit, MAX_BATCH), ...(only.length > 99 && { projection }) }',
+    tests: ['test/infra/store/mongo.find.test.ts'],
+  },
+  {
     fault: 'in a replay the fraud guard forgets what a number was sent',
     file: 'machines/replay.guard.ts',
     original: "addToNumber(of, isStart ? 'start' : 'message', at)",

@@ -17,6 +17,20 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
     tests: ['test/machines/routes.order.test.ts'],
   },
   {
+    fault: 'a provider that is hardly the best is explored for ever, because its few messages leave doubt',
+    file: 'machines/routes.order.ts',
+    original: 'const CERTAINTY = 3',
+    planted: 'const CERTAINTY = 1',
+    tests: ['test/machines/routes.order.test.ts'],
+  },
+  {
+    fault: 'codes that others miss by chance excuse a silent provider',
+    file: 'machines/routes.others.ts',
+    original: 'const CHANCE_DEVIATIONS = 1.5',
+    planted: 'const CHANCE_DEVIATIONS = 0',
+    tests: ['test/machines/routes.silence.test.ts'],
+  },
+  {
     fault: 'a provider whose price is not known counts as free',
     file: 'machines/routes.order.ts',
     original: 'options.every(({ cost_micros }) => cost_micros !== null)',

@@ -11,7 +11,7 @@ const CAUSES: Record<Schemas['HealthCauseType'], (cause: Schemas['HealthCause'])
   provider_open: ({ provider, since }) => `the provider ${provider} failed too often and is not called since ${since}`,
   provider_half_open: ({ provider }) => `the provider ${provider} failed too often and is being tried again`,
   provider_silent: ({ provider, countries, since }) =>
-    `the provider ${provider} accepts messages that hardly anyone receives since ${since} (${countries?.join(', ') || 'no country'})`,
+    `since ${since} hardly anyone enters the codes that the provider ${provider} sends${countries?.length ? ` in ${countries.join(', ')}` : ''}`,
   endpoint_paused: ({ reason }) => `a webhook endpoint is paused (${reason ?? 'by hand'}), and its events are held`,
 }
 

@@ -71,7 +71,7 @@ export function watchGuardPast(
 }
 
 export interface RecordedCalls {
-  onOtp(doc: OtpDoc): void
+  onOtp(doc: Pick<OtpDoc, '_id' | 'context' | 'created_at'>): void
   onRefusal(doc: RefusalDoc): void
   /** Says how many calls the statistics count that are not on record. */
   compare(store: Pick<CountersignStore, 'docs'>, reasons: Reasons): Promise<void>

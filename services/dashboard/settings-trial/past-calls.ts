@@ -50,7 +50,11 @@ const CODES = { digits: '000000', letters: 'AAAAAA' }
 const givenCodeOf = (otp: Otp): string | null =>
   isMessage(otp) ? (otp.order.includes('telegram') ? CODES.digits : CODES.letters) : null
 
-export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: OtpDoc): PastCalls {
+/** What a trial reads of a verification, so that MongoDB need not send the rest. */
+export const READ_OF_OTP = ['app_id', 'mode', 'machine', 'version', 'value', 'context', 'created_at', 'first'] as const
+export type PastOtp = Pick<OtpDoc, '_id' | (typeof READ_OF_OTP)[number]>
+
+export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: PastOtp): PastCalls {
   const { _id: id, first, created_at: at } = doc
   const { context: otp } = toCurrentVersion(doc)
   const { recipient, client_ip, circumstances = {}, started_by } = otp

@@ -3,13 +3,20 @@
 // holds its later messages, and an id is a little older than what it names. The other work of the process goes on between two pages.
 import { setImmediate } from 'node:timers/promises'
 import { firstIdAt, type IdPrefix, ulidTime } from '../../../infra/ids.ts'
-import type { Doc, Docs, Filter, Sort } from '../../../infra/store/docs.ts'
+import type { Doc, Docs, Filter, Page, Sort } from '../../../infra/store/docs.ts'
 import type { PastEvent } from '../../../machines/replay.calls.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import type { RefusalDoc } from '../../domain/refusals/documents.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { createEventQueue } from './event-queue.ts'
-import { callsOfOtp, callsOfRefusal, type PastCalls, type ReadCallsDeps } from './past-calls.ts'
+import {
+  callsOfOtp,
+  callsOfRefusal,
+  type PastCalls,
+  type PastOtp,
+  READ_OF_OTP,
+  type ReadCallsDeps,
+} from './past-calls.ts'
 
 export interface PastRange {
   app_id: string
@@ -49,7 +56,12 @@ export async function hasMorePast(
 }
 
 /** One kind of documents, in pages. */
-function createReader<T extends StoredCall>(docs: Pick<Docs<T>, 'find'>, prefix: IdPrefix, range: PastRange) {
+function createReader<T extends StoredCall>(
+  docs: Pick<Docs<T>, 'find'>,
+  prefix: IdPrefix,
+  range: PastRange,
+  only: Page<T>['only'] = [],
+) {
   let after: string | null = null
   const reader = {
     /** Everything older was read. */
@@ -59,7 +71,7 @@ function createReader<T extends StoredCall>(docs: Pick<Docs<T>, 'find'>, prefix:
       const { $gte, ...below } = rangeOf(prefix, range)._id
       const _id = after === null ? { $gte, ...below } : { $gt: after, ...below }
       const filter = { app_id: range.app_id, _id } as Filter<T>
-      const page = await docs.find(filter, { sort: { _id: 1 } as Sort<T>, limit: PAGE_SIZE })
+      const page = await docs.find(filter, { sort: { _id: 1 } as Sort<T>, limit: PAGE_SIZE, only })
       after = page.at(-1)?._id ?? after
       reader.readUntil = page.length < PAGE_SIZE ? Number.POSITIVE_INFINITY : (ulidTime(after ?? '') ?? 0)
       return page.filter(({ mode }) => mode === 'live')
@@ -70,7 +82,7 @@ function createReader<T extends StoredCall>(docs: Pick<Docs<T>, 'find'>, prefix:
 
 /** Called with every document that is read. */
 export interface PastWatcher {
-  onOtp(doc: OtpDoc, calls: PastCalls): void
+  onOtp(doc: PastOtp, calls: PastCalls): void
   onRefusal(doc: RefusalDoc, calls: PastCalls): void
 }
 
@@ -83,7 +95,7 @@ export async function* readPast(
   const queue = createEventQueue()
   const sources = [
     ...SENDS.map(prefix => {
-      const reader = createReader<OtpDoc>(store.docs('otps'), prefix, range)
+      const reader = createReader<OtpDoc>(store.docs('otps'), prefix, range, READ_OF_OTP)
       return { reader, read: async () => takeAll(await reader.page(), callsOfOtp, onOtp) }
     }),
     (() => {

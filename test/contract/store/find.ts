@@ -179,6 +179,13 @@ export function findCases({ things: docs, coded, counters, fresh }: StoreFixture
     expect(ids(await docs().find({ group }, { sort: { _id: 1 }, limit: LIMIT }))).to.deep.equal(ids(found))
   })
 
+  it('answers at least the members that the caller reads', async () => {
+    const group = fresh()
+    await docs().insert(things(group, 2, () => ({ owner: { city: 'Bonn' } })))
+    const found = await docs().find({ group }, { sort: { rank: 1 }, limit: LIMIT, only: ['rev', 'group', 'rank'] })
+    expect(found.map(({ owner: _, ...read }) => read)).to.deep.equal(things(group, 2))
+  })
+
   it('finds at most the limit, and nothing at limit 0', async () => {
     const group = fresh()
     const all = things(group, 5)
