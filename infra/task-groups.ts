@@ -10,15 +10,17 @@ import { createFifo } from './fifo.ts'
 
 export interface TaskGroupOptions {
   max: number
-  /** A task does not wait longer than this for a group, some of whose tasks may hang. */
+  /** A task does not wait longer than this for a group, some of whose tasks may hang; unless `max` tasks run. */
   maxWaitMs: number
   /** Whether the processor is short. */
   isBusy(): boolean
-  clock: Pick<Clock, 'after'>
+  clock: Pick<Clock, 'now' | 'after'>
 }
 
 /** The share of a group that may still run when it counts as ended. So a few tasks that hang do not delay the others. */
 const LEFT_WHEN_ENDED = 1 / 8
+/** How often it is asked whether the processor still is short, while tasks wait and none ends: all of a group may wait for the store. */
+const LOOK_AGAIN_MS = 100
 
 export function createTaskGroups({ max, maxWaitMs, isBusy, clock }: TaskGroupOptions): ConcurrencyLimit {
   const waiting = createFifo<() => void>()
@@ -27,7 +29,8 @@ export function createTaskGroups({ max, maxWaitMs, isBusy, clock }: TaskGroupOpt
   let isOpen = false
   /** The group counts as ended when no more than so many tasks run. */
   let endsAt = 0
-  let cancelTimer: (() => void) | null = null
+  let waitingSince: number | null = null
+  let isLooking = false
 
   function beginGroup(): void {
     if (!isOpen) setImmediate(closeGroup)
@@ -38,8 +41,7 @@ export function createTaskGroups({ max, maxWaitMs, isBusy, clock }: TaskGroupOpt
       running += 1
       begin()
     }
-    cancelTimer?.()
-    cancelTimer = null
+    waitingSince = null
     waitForGroup()
   }
 
@@ -49,7 +51,17 @@ export function createTaskGroups({ max, maxWaitMs, isBusy, clock }: TaskGroupOpt
   }
 
   function waitForGroup(): void {
-    if (waiting.size > 0) cancelTimer ??= clock.after(maxWaitMs, beginGroup)
+    if (waiting.size === 0) return
+    waitingSince ??= clock.now()
+    if (isLooking) return
+    isLooking = true
+    clock.after(Math.min(LOOK_AGAIN_MS, waitingSince + maxWaitMs - clock.now()), lookAgain)
+  }
+
+  function lookAgain(): void {
+    isLooking = false
+    if (waitingSince !== null && clock.now() - waitingSince >= maxWaitMs) beginGroup()
+    else beginIfPossible()
   }
 
   function beginIfPossible(): void {

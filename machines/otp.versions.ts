@@ -17,8 +17,11 @@ export interface RememberedCommand {
   reply: Reply
 }
 
-/** What an older release saved: the same members, but a context of another shape. */
-export type OlderOtp = Omit<SavedOtp, 'context' | 'value'> & { value: string; context: Record<string, unknown> }
+/** What an older release saved: the same members, but a context of another shape. Not all readers read the last commands. */
+export type OlderOtp = Omit<SavedOtp, 'context' | 'value' | 'last_commands'> & {
+  value: string
+  context: Record<string, unknown>
+}
 
 /** `migrators[n]` turns version n into version n + 1. */
 export type Migrators = Record<number, (older: OlderOtp) => OlderOtp>

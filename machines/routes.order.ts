@@ -1,4 +1,4 @@
-// Which provider comes first: Thompson sampling by its probabilities. In: the providers that may be used and the facts about them. Out: the
+// Which provider comes first: Thompson sampling by its probabilities, with evidence that counts several times. In: the providers that may be used and the facts about them. Out: the
 // share of messages that each gets first, and an order drawn by the shares. The shares are computed once per facts; only the draw is per
 // message, with a random function that the caller seeds. Pure.
 import type { RouteReason } from './otp.ts'
@@ -121,10 +121,11 @@ function explore(
   shares: Map<RouteOption, number>,
 ): void {
   const chances = chancesToBeHighest(
-    values.map(({ distribution: { alpha, beta }, less }) => ({
-      distribution: { alpha: CERTAINTY * alpha, beta: CERTAINTY * beta },
-      less,
-    })),
+    values.map(({ option, distribution: { alpha, beta }, less }) => {
+      const { approved, missed } = evidenceOf(option)
+      const more = CERTAINTY - 1
+      return { distribution: { alpha: alpha + more * approved, beta: beta + more * missed }, less }
+    }),
   )
   const aboveFloor = values.map((value, nth) => (value === first ? 0 : Math.max(0, (chances[nth] ?? 0) - floor)))
   const wanted = aboveFloor.reduce((sum, above) => sum + above, 0)

@@ -5,7 +5,7 @@ import { Unavailable } from '../unavailable.ts'
 import type { Broker, Depth } from './broker.ts'
 import type { Queue } from './topology.ts'
 
-/** A scrape must not hang when the broker hangs: that is when operators need the metrics. */
+/** A scrape, the dashboard and the sweeper must not hang when the broker hangs: that is when operators look. */
 const DEPTH_TIMEOUT_MS = 2_000
 
 /** Throws `Unavailable` when the broker fails or does not answer in time. */

@@ -65,7 +65,8 @@ export interface Page<T extends Doc> {
   /** Documents that compare equal come in the order of `_id`, in the direction of the last field. An empty sort is by `_id`. */
   sort: Sort<T>
   limit: number
-  /** The members that the caller reads. Others but `_id` may be missing in the answer: MongoDB does not send them, which is less to decode. */
+  /** The members that the caller reads; all of them unless told. Others but `_id` may be missing in the answer: MongoDB does not send them,
+   *  which is less to decode. */
   only?: readonly Path<T>[]
 }
 

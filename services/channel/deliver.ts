@@ -127,8 +127,12 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
     /** Of the provider that was called first. The facts may be others once it has answered, and so may be what is drawn by them. */
     let first: FirstCalled | null = null
     let current: Awaited<ReturnType<typeof read>> | null = null
+    let readAt = clock.now()
     for (;;) {
-      current ??= await read(body, message)
+      if (current === null) {
+        readAt = clock.now()
+        current = await read(body, message)
+      }
       if ('kind' in current) return current
       const { job, value } = current
       const now = clock.now()
@@ -161,7 +165,7 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
         continue
       }
       if (permit && 'busyMs' in permit) return retryWhenFree(permit.busyMs)
-      if (permit && !keptPermit && clock.now() - now > MAX_READ_AGE_MS) {
+      if (permit && !keptPermit && clock.now() - readAt > MAX_READ_AGE_MS) {
         turn.keepPermit(candidate.name, permit)
         current = null
         continue

@@ -126,7 +126,7 @@ export const createChannelService =
     const answerCall = (call: ReceivedCall) =>
       isConsoleMailCall(call.body) ? sendConsoleMail(call, call.body) : testProvider(call)
 
-    /** Messages that wait for a slot go back to the queue at once: they would take longer than the process has for stopping. */
+    /** Messages that wait for a slot are given back at once, to come again after a delay: they would take longer than the process has for stopping. */
     const withoutWaiting = (consumer: Consumer): Consumer => ({
       ...consumer,
       stop(graceMs) {

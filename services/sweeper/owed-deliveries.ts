@@ -1,7 +1,8 @@
 // Deliveries that are queued in the store, and whose message the broker no longer has: it was lost, or is a dead letter. In: partitions.
 // Out: their messages, published again. Consumers know a delivery by its id, so a message too many does no harm; but a channel that is
 // stopped must not find its queue flooded. So a message is published again only when the channel's queue holds nothing that old, and no
-// attempt or wait is under way; and then at most after 1, 2, 4 … minutes.
+// attempt or wait for a receipt is under way; and then at most after 1, 2, 4 … minutes. A message that waits for a busy provider is not seen,
+// so where that takes long, one more may be published.
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config/config.ts'

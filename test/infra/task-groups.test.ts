@@ -106,6 +106,16 @@ describe('task groups', () => {
     expect(begun).to.have.length(6)
   })
 
+  it('begin what waits although no task ends, once the process has idle time', async () => {
+    let busy = true
+    const { clock, begun } = await startWithLate({ isBusy: () => busy })
+    await clock.advance(200)
+    expect(begun).to.have.length(4)
+    busy = false
+    await clock.advance(100)
+    expect(begun.slice(4)).to.deep.equal(['late', 'later'])
+  })
+
   it('let nothing wait for long for a group that hangs', async () => {
     const { clock, begun, add } = await startWithLate()
     await clock.advance(499)

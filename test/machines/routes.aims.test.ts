@@ -51,7 +51,8 @@ describe('learned routes, simulated', () => {
     }
   })
 
-  it('notice it within 60 where the usual is 50 % and the second provider gets messages too', () => {
+  it('mostly notice it within 60 where the usual is 50 % and the second provider gets messages too', () => {
+    // With seed 2, five of the silent provider's codes are entered by chance, and it takes 64.
     for (const seed of [1, 3, 4, 5]) {
       const { noticed } = playSilence({ usual: 0.5, perMinute: 100, policy: 'best', seed })
       expect(noticed?.judged).to.be.at.most(60)

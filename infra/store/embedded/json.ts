@@ -37,6 +37,6 @@ function refuseNonJson(value: unknown, field: string, dateAllowed: boolean): voi
   if (Array.isArray(value)) for (const each of value) refuseNonJson(each, field, false)
   else if (isObject(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value)))
     for (const each of Object.values(value)) refuseNonJson(each, field, false)
-  else if (!isJson(value) && value !== undefined && !(dateAllowed && value instanceof Date))
+  else if (!isJson(value) && value !== undefined && value !== 0 && !(dateAllowed && value instanceof Date))
     throw new TypeError(`${field} holds what JSON has no word for`)
 }

@@ -102,7 +102,7 @@ export function createWriter<T extends Doc>(options: WriterOptions<T>): Writer<T
 
   return {
     async insert(docs) {
-      // Serialised now, because the caller may change the documents before the group commit.
+      // Serialised now, because the caller may change the documents before the group commit, unless the collection keeps the latest.
       return writeInParts(docs.map(insertOf), write => (write() ? 'inserted' : 'duplicate'))
     },
     async change(changes) {

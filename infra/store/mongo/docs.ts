@@ -42,12 +42,12 @@ export function createMongoDocs<T extends Doc>(
       return new Map(found.map(doc => [doc._id, doc as unknown as T]))
     },
 
-    async find(filter, { sort, limit, only = [] }) {
+    async find(filter, { sort, limit, only }) {
       const query = checkedFilter(filter, sort)
       if (limit <= 0) return []
       const order = new Map(orderOf(spec, filter, sort))
-      const projection = Object.fromEntries(only.map(path => [path, 1]))
-      const page = { sort: order, limit, batchSize: Math.min(limit, MAX_BATCH), projection }
+      const projection = only && { projection: Object.fromEntries(only.map(path => [path, 1])) }
+      const page = { sort: order, limit, batchSize: Math.min(limit, MAX_BATCH), ...projection }
       return (await run(() => collection.find(query, page).toArray())) as unknown as T[]
     },
 

@@ -43,7 +43,7 @@ export interface Admission {
    *  or place to wait, or all are shut. */
   busyMs(providers: readonly ProviderKey[]): number | null
   /** Counts a message at the provider which it is likely to call, the first that is not busy, until the returned function is called: before
-   *  it asks for a permit. So of many messages that come at once, only those are read that will be sent. */
+   *  it asks for a permit. So of many messages that come at once to an app with one provider, only those are read that will be sent. */
   reserve(providers: readonly ProviderKey[]): () => void
   /** May wait in the provider's queue for up to five seconds. */
   admit(provider: ProviderKey): Promise<AdmissionResult>

@@ -43,6 +43,8 @@ interface UnconfirmedBatch {
 interface MovedBatches {
   /** Their first numbers. */
   seqs: number[]
+  /** When the first of them was moved. */
+  since: number
   cancelRemoval(): void
 }
 
@@ -62,26 +64,26 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
     if (items.length > 0) await ledger.insert(items.map(item => ledgerDoc(company_id, item, needsCheck(item))))
   }
 
-  function removeLater(company_id: string, seqs: readonly number[]): void {
+  /** `movedAt`: of the first. Writes that are refused take them and put them back, and must not put off their removal. */
+  function removeLater(company_id: string, seqs: readonly number[], movedAt: number): void {
     if (seqs.length === 0) return
-    const known = moved.get(company_id)
-    if (known) known.seqs.push(...seqs)
-    else {
-      const cancelRemoval = clock.after(REMOVE_MOVED_WITHIN_MS, () => removeNow(company_id))
-      moved.set(company_id, { seqs: [...seqs], cancelRemoval })
-    }
+    const known = takeMoved(company_id)
+    const since = Math.min(known.since, movedAt)
+    const waitMs = Math.max(since + REMOVE_MOVED_WITHIN_MS - clock.now(), 0)
+    const cancelRemoval = clock.after(waitMs, () => removeNow(company_id))
+    moved.set(company_id, { seqs: [...known.seqs, ...seqs], since, cancelRemoval })
   }
 
   /** They are no longer removed by anything else. */
-  function takeMoved(company_id: string): number[] {
-    const { seqs, cancelRemoval } = moved.get(company_id) ?? NOTHING_MOVED
-    cancelRemoval()
+  function takeMoved(company_id: string): MovedBatches {
+    const known = moved.get(company_id) ?? NOTHING_MOVED
+    known.cancelRemoval()
     moved.delete(company_id)
-    return seqs
+    return known
   }
 
   function removeNow(company_id: string): void {
-    const seqs = takeMoved(company_id)
+    const { seqs } = takeMoved(company_id)
     inBackground(company_id, async () => {
       await companies.update([{ ids: [company_id], update: removeBatches(seqs) }])
     })
@@ -99,7 +101,7 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
     for (const delivery_id of deliveries) unconfirmed.delete(delivery_id)
     inBackground(company_id, async () => {
       await insertItems(company_id, items, ({ delivery_id }) => delivery_id !== null && deliveries.has(delivery_id))
-      removeLater(company_id, [seq])
+      removeLater(company_id, [seq], clock.now())
     })
   }
 
@@ -118,13 +120,13 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
       company_id: string,
       write: (movedSeqs: readonly number[]) => Promise<AccountDoc | null>,
     ): Promise<AccountDoc | null> {
-      const movedSeqs = takeMoved(company_id)
+      const { seqs: movedSeqs, since } = takeMoved(company_id)
       let after: AccountDoc | null = null
       try {
         after = await write(movedSeqs)
         return after
       } finally {
-        if (after === null) removeLater(company_id, movedSeqs)
+        if (after === null) removeLater(company_id, movedSeqs, since)
       }
     },
     /** Moves a batch once all of its holds are confirmed; at once if it has none. */
@@ -162,7 +164,7 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
   }
 }
 
-const NOTHING_MOVED: MovedBatches = { seqs: [], cancelRemoval: () => {} }
+const NOTHING_MOVED: MovedBatches = { seqs: [], since: Number.POSITIVE_INFINITY, cancelRemoval: () => {} }
 
 const removeBatches = (movedSeqs: readonly number[]): Pipeline => [
   { $set: { batches: batchesWithout(movedSeqs) } },

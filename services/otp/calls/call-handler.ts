@@ -79,13 +79,16 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     // Repeated calls with one idempotency key wait here for the first one, so that they do not poll the store or take the turns of others.
     const { claim } = call
     const executeOfClaim = claim === null ? executeInTurn : () => runPerClaim(claim.ids.join(), executeInTurn)
-    // So do calls that ask to resend what an earlier one for the same recipient has started.
-    return call.reuse_pending ? inTurnOfRecipient(call, executeOfClaim) : executeOfClaim()
+    // So do calls that may resend what an earlier one for the same recipient has started.
+    const recipient = (await mayReuse(call)) ? reuseKeyOf(keyring, call) : null
+    return recipient === null ? executeOfClaim() : runPerRecipient(recipient, executeOfClaim)
   }
 
-  function inTurnOfRecipient<Result>(call: SendCall, task: () => Promise<Result>): Promise<Result> {
-    const recipient = reuseKeyOf(keyring, call)
-    return recipient === null ? task() : runPerRecipient(recipient, task)
+  /** Where the app cannot be read, the call itself finds out. */
+  async function mayReuse(call: SendCall): Promise<boolean> {
+    if (call.reuse_pending || !canReuse(call)) return call.reuse_pending === true
+    const app = await apps.get(call.by.app_id).catch(() => null)
+    return app?.settings.reuse_pending === true
   }
 
   async function execute(received: ReceivedCall, call: OtpCall): Promise<OtpAnswer> {
@@ -127,12 +130,9 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     })
   }
 
-  /** The setting holds for servers: a device could join, and spend, what a stranger has started. */
   function sendBySettings(...[id, call, app, trace]: Parameters<typeof send>): Promise<MessageResult> {
-    if (call.reuse_pending) return sendOrResend(id, call, app, trace)
-    const reuses = app.settings.reuse_pending && call.by.kind === 'server' && call.sealed_code === undefined
-    if (!reuses) return send(id, call, app, trace)
-    return inTurnOfRecipient(call, () => sendOrResend(id, call, app, trace))
+    const reuses = call.reuse_pending || (app.settings.reuse_pending && canReuse(call))
+    return (reuses ? sendOrResend : send)(id, call, app, trace)
   }
 
   async function handle(id: string, call: OtpCall, trace: Trace | undefined): Promise<CallResult> {
@@ -182,3 +182,6 @@ const otpIdOf = (answer: OtpAnswer): string | undefined => {
 }
 
 const outcomeOf = (answer: OtpAnswer): string => (answer.kind === 'refused' ? answer.error : answer.kind)
+
+/** The setting holds for servers: a device could join, and spend, what a stranger has started. */
+const canReuse = ({ by, sealed_code }: SendCall): boolean => by.kind === 'server' && sealed_code === undefined

@@ -63,6 +63,44 @@ export function changeCases({ open, things: docs, fresh }: StoreFixture): void {
     expect(all.map(doc => stored.get(doc._id)?.rev)).to.deep.equal([2, 2, 2, 2, 2, 2, undefined, 2])
   })
 
+  it('applies a path as operators do, whatever the documents hold there', async () => {
+    const [object, list, missing, old] = [
+      await one({ data: { 0: 'a' } }),
+      await one({ data: ['a', 'b'] }),
+      await one(),
+      await one({ data: ['a'], rev: 2 }),
+    ]
+    const set = (_id: string) => ({ _id, rev: 1, update: { $set: { 'data.0': 'x' } } })
+    const answers = await docs().change([object, list, missing, old].map(set))
+    expect(answers).to.deep.equal(['won', 'won', 'won', 'lost'])
+    const stored = await docs().get([object, list, missing, old])
+    expect([...stored].map(([_id, doc]) => [_id, doc.data, doc.rev])).to.have.deep.members([
+      [object, { 0: 'x' }, 2],
+      [list, ['x', 'b'], 2],
+      [missing, { 0: 'x' }, 2],
+      [old, ['a'], 2],
+    ])
+  })
+
+  it('fails where a path leads through a value that holds nothing, and changes nothing', async () => {
+    const _id = await one({ data: 'text' })
+    const update = { $set: { 'data.a': 1, n: 5 } }
+    expect(await failure(docs().change([{ _id, rev: 1, update }]))).to.be.instanceOf(Error)
+    expect(await read(_id)).to.include({ rev: 1, n: 0, data: 'text' })
+    expect(await docs().change([{ _id, rev: 2, update }])).to.deep.equal(['lost'])
+  })
+
+  it('adds members to lists and removes them', async () => {
+    const members = [{ id: 'a' }, { id: 'b' }, 'text', { id: ['a'] }, { id: 'c' }]
+    const _id = await one({ list: members.slice(0, 3) })
+    const add = { $push: { list: { $each: members.slice(3) } }, $unset: { n: true } } as const
+    expect(await docs().change([{ _id, rev: 1, update: add }])).to.deep.equal(['won'])
+    expect(await read(_id)).to.deep.equal({ _id, rev: 2, group: _id, list: members })
+    const remove = { $pull: { list: { id: { $in: ['a', 'c'] } } } }
+    expect(await docs().change([{ _id, rev: 2, update: remove }])).to.deep.equal(['won'])
+    expect(await read(_id)).to.deep.equal({ _id, rev: 3, group: _id, list: [{ id: 'b' }, 'text'] })
+  })
+
   it('computes a change from the document itself', async () => {
     const _id = await one({ n: 5 })
     const double = [{ $set: { n: { $multiply: ['$n', 2] } } }]

@@ -1,5 +1,6 @@
 // Messages that wait for a slot of their provider, which allows one call at once.
 import { expect } from 'chai'
+import { ProviderFault } from '../../../services/channel/provider.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { TENANT_CACHE } from '../../../services/domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
@@ -19,7 +20,7 @@ async function createSlowActor(
   options: ChannelActorOptions = {},
   names: readonly string[] = ['first', 'second'],
 ) {
-  const calls: { provider: string; otp_id: string; answer: () => void }[] = []
+  const calls: { provider: string; otp_id: string; answer: (failure?: Error) => void }[] = []
   const reads: string[] = []
   const docs = ((name: 'otps') => {
     const all = store.docs(name)
@@ -31,8 +32,9 @@ async function createSlowActor(
   }) as CountersignStore['docs']
   const http = ({ name }: { name: string }) => ({
     send: ({ job }: { job: { otp: { otp_id: string } } }) =>
-      new Promise<{ reference: null }>(resolve => {
-        calls.push({ provider: name, otp_id: job.otp.otp_id, answer: () => resolve({ reference: null }) })
+      new Promise<{ reference: null }>((resolve, reject) => {
+        const answer = (failure?: Error): void => (failure ? reject(failure) : resolve({ reference: null }))
+        calls.push({ provider: name, otp_id: job.otp.otp_id, answer })
       }),
   })
   const actor = createChannelActor({ ...store, docs }, { http }, { maxCalls: 1, ...options })
@@ -61,9 +63,9 @@ async function createSlowActor(
       await until(() => actor.askedForPermit() > asked)
       return { doc, outcome }
     },
-    async answer(nth: number): Promise<void> {
+    async answer(nth: number, failure?: Error): Promise<void> {
       await until(() => calls.length > nth)
-      calls[nth]?.answer()
+      calls[nth]?.answer(failure)
     },
     /** Whether a message could be sent by the provider at once. */
     async isFree(name: string): Promise<boolean> {
@@ -125,6 +127,18 @@ onEmbeddedStore('a message that waits for a slot of its provider', fresh => {
     expect(await waiting.outcome).to.deep.equal({ kind: 'done' })
     expect(actor.calls.map(({ provider }) => provider)).to.deep.equal(['first', 'second'])
     expect(await actor.isFree('first')).to.equal(true)
+  })
+
+  it('is not sent by the next provider either, if its own was shut after a long wait and it was canceled meanwhile', async () => {
+    const actor = await createSlowActor(await fresh())
+    const [before, waiting] = [await actor.begin(), await actor.begin()]
+    await actor.clock.advance(MAX_READ_AGE_MS + 1)
+    await replaceOtp(actor.store, { ...waiting.doc, ...play(waiting.doc, cancel()).saved })
+    await actor.answer(0, new ProviderFault('pause', { retryAfterMs: 60_000 }))
+    await actor.answer(1)
+    for (const { outcome } of [before, waiting]) expect(await outcome).to.deep.equal({ kind: 'done' })
+    expect(actor.called()).to.deep.equal([`first ${before.doc._id}`, `second ${before.doc._id}`])
+    expect(await actor.isFree('second')).to.equal(true)
   })
 
   it('leaves its slot to the next if its delivery is gone', async () => {

@@ -2,11 +2,13 @@
 import { expect } from 'chai'
 import type { ReceivedCall } from '../../../../infra/broker/broker.ts'
 import { Unavailable } from '../../../../infra/unavailable.ts'
-import type { KeyedClaim, OtpCall } from '../../../../machines/calls.ts'
+import type { Identity, KeyedClaim, OtpCall } from '../../../../machines/calls.ts'
 import type { NewRefusal } from '../../../../services/domain/refusals/refusal-log.ts'
+import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
 import { type CallDeps, createCallHandler, MAX_CALLS_IN_PROGRESS } from '../../../../services/otp/calls/call-handler.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
+import { testKeyring } from '../../../support/tenancy.ts'
 
 describe('a refused call', () => {
   it('is recorded with the id of its request, also when its caller has given up', async () => {
@@ -33,7 +35,10 @@ describe('a refused call', () => {
 })
 
 describe('calls that wait for their turn', () => {
-  /** A handler whose calls wait for their app, the first thing that a call loads, until `open` is called. */
+  const REUSING_APP = 'app_reusing'
+  const keyring = testKeyring()
+
+  /** A handler whose calls wait for their app, the first thing that a device's call loads, until `open` is called. */
   function startHandler({ isBusy = false } = {}) {
     const begun: string[] = []
     let open = (): void => {}
@@ -43,20 +48,28 @@ describe('calls that wait for their turn', () => {
     const deps = {
       log: createCapturedLog().log,
       clock: testClock(),
+      keyring,
       isBusy: () => isBusy,
       refusals: { record: () => {} },
       apps: {
         async get(app_id: string) {
           begun.push(app_id)
+          // The first reads are those before their turns.
+          if (app_id === REUSING_APP && begun.length <= 2 * MAX_CALLS_IN_PROGRESS)
+            return { settings: { reuse_pending: true } }
           await opened
           return null
         },
       },
     } as unknown as CallDeps
     const handle = createCallHandler(deps)
-    const receive = (name: string, { claim = null, expired = () => false }: Partial<Received> = {}) => {
-      const by = { app_id: name, company_id: 'cmp_a', key_id: 'key_a', kind: 'server', mode: 'test' }
-      const body = { type: 'otp.send', by, claim } as OtpCall
+    const receive = (
+      name: string,
+      { claim = null, expired = () => false, kind = 'publishable' }: Partial<Received> = {},
+    ) => {
+      const by = { app_id: name, company_id: 'cmp_a', key_id: 'key_a', kind, mode: 'test' }
+      const sealed_recipient = keyring.seal('+4915123456789', inFlight.recipient)
+      const body = { type: 'otp.send', by, claim, sealed_recipient } as OtpCall
       const received: ReceivedCall = { id: name, body, expired }
       return handle(received)
     }
@@ -65,6 +78,7 @@ describe('calls that wait for their turn', () => {
   interface Received {
     claim: KeyedClaim | null
     expired(): boolean
+    kind: Identity['kind']
   }
   const settled = () => new Promise<void>(resolve => setImmediate(resolve))
   const fill = (receive: (name: string) => Promise<unknown>) =>
@@ -116,5 +130,17 @@ describe('calls that wait for their turn', () => {
     expect(begun).to.deep.equal(['app_claimed', 'app_other'])
     open()
     await Promise.all([...claimed, other])
+  })
+
+  it('wait for their recipient before they take a turn, if the app resends what is pending', async () => {
+    const { begun, open, receive } = startHandler()
+    const sends = Array.from({ length: 2 * MAX_CALLS_IN_PROGRESS }, () => receive(REUSING_APP, { kind: 'server' }))
+    const other = receive('app_other')
+    await settled()
+    const readByOneInItsTurn = 1
+    expect(begun.filter(app_id => app_id === REUSING_APP)).to.have.length(sends.length + readByOneInItsTurn)
+    expect(begun).to.include('app_other')
+    open()
+    await Promise.all([...sends, other])
   })
 })
