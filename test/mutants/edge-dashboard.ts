@@ -918,8 +918,8 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   {
     fault: 'a page on MongoDB sends what its caller does not read',
     file: 'infra/store/mongo/docs.ts',
-    original: 'batchSize: Math.min(limit, MAX_BATCH), projection }',
-    planted: 'batchSize: Math.min(limit, MAX_BATCH), ...(only.length > 99 && { projection }) }',
+    original: 'const projection = only && {',
+    planted: 'const projection = only && only.length > 99 && {',
     tests: ['test/infra/store/mongo.find.test.ts'],
   },
   {

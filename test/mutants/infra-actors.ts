@@ -806,8 +806,8 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'a code is sent although its verification was canceled while its message waited for the provider',
     file: 'services/channel/deliver.ts',
-    original: '!keptPermit && clock.now() - now > MAX_READ_AGE_MS',
-    planted: '!keptPermit && clock.now() - now > MAX_READ_AGE_MS * 60',
+    original: '!keptPermit && clock.now() - readAt > MAX_READ_AGE_MS',
+    planted: '!keptPermit && clock.now() - now > MAX_READ_AGE_MS',
     tests: ['test/services/channel/waiting.test.ts'],
   },
   {
@@ -923,8 +923,8 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'calls wait for a group that hangs until it ends',
     file: 'infra/task-groups.ts',
-    original: 'clock.after(maxWaitMs, beginGroup)',
-    planted: 'clock.after(1_000 * maxWaitMs, beginGroup)',
+    original: 'clock.now() - waitingSince >= maxWaitMs',
+    planted: 'clock.now() - waitingSince >= 1_000 * maxWaitMs',
     tests: ['test/infra/task-groups.test.ts'],
   },
   {

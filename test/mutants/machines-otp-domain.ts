@@ -427,15 +427,15 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   {
     fault: 'a batch that is in the ledger stays in a company that sends nothing more',
     file: 'services/domain/money/ledger-writer.ts',
-    original: 'clock.after(REMOVE_MOVED_WITHIN_MS, () => removeNow(company_id))',
-    planted: 'clock.after(REMOVE_MOVED_WITHIN_MS, () => void company_id)',
+    original: 'clock.after(waitMs, () => removeNow(company_id))',
+    planted: 'clock.after(waitMs, () => void company_id)',
     tests: ['test/services/domain/money/confirmed-holds.test.ts'],
   },
   {
-    fault: 'a batch that is in the ledger stays in the company after a write that was refused',
+    fault: 'a batch that is in the ledger stays in the company while writes are refused',
     file: 'services/domain/money/ledger-writer.ts',
-    original: 'if (after === null) removeLater(company_id, movedSeqs)',
-    planted: 'if (after === null) removeLater(company_id, movedSeqs.slice(1))',
+    original: 'if (after === null) removeLater(company_id, movedSeqs, since)',
+    planted: 'if (after === null) removeLater(company_id, movedSeqs, clock.now())',
     tests: ['test/services/domain/money/confirmed-holds.test.ts'],
   },
   {
