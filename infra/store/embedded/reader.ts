@@ -123,7 +123,10 @@ function withOnly<T extends Doc>(doc: T, paths: readonly string[]): T {
 function pick(from: Record<string, unknown>, to: Record<string, unknown>, [name = '', ...deeper]: string[]): void {
   const value = member(from, name)
   if (value === undefined) return
-  if (deeper.length === 0 || !isObject(value)) return setOwn(to, name, value)
+  if (deeper.length === 0 || !isObject(value)) {
+    setOwn(to, name, value)
+    return
+  }
   const inner = member(to, name)
   const holder = isObject(inner) ? inner : {}
   setOwn(to, name, holder)
