@@ -60,7 +60,7 @@ function createReader<T extends StoredCall>(
   docs: Pick<Docs<T>, 'find'>,
   prefix: IdPrefix,
   range: PastRange,
-  { only }: Pick<Page<T>, 'only'> = {},
+  options: Pick<Page<T>, 'only'> = {},
 ) {
   let after: string | null = null
   const reader = {
@@ -71,7 +71,7 @@ function createReader<T extends StoredCall>(
       const { $gte, ...below } = rangeOf(prefix, range)._id
       const _id = after === null ? { $gte, ...below } : { $gt: after, ...below }
       const filter = { app_id: range.app_id, _id } as Filter<T>
-      const page = await docs.find(filter, { sort: { _id: 1 } as Sort<T>, limit: PAGE_SIZE, ...(only && { only }) })
+      const page = await docs.find(filter, { sort: { _id: 1 } as Sort<T>, limit: PAGE_SIZE, ...options })
       after = page.at(-1)?._id ?? after
       reader.readUntil = page.length < PAGE_SIZE ? Number.POSITIVE_INFINITY : (ulidTime(after ?? '') ?? 0)
       return page.filter(({ mode }) => mode === 'live')

@@ -13,6 +13,7 @@ import { traceOf } from '../../../infra/http/request-trace.ts'
 import { routerPath } from '../../../infra/openapi/operation.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { Identity, OtpAnswer, OtpCall } from '../../../machines/calls.ts'
+import { groupBy } from '../../../machines/group-by.ts'
 import { statusAt } from '../../../machines/otp.code-life.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { problem } from '../../domain/errors.ts'
@@ -180,13 +181,11 @@ export function createTwilioRouter(deps: TwilioDeps): Router {
 
   const router = new Router({ sensitive: true })
   const handlers = { create, fetch, update, check }
-  const allowed = new Map<string, string[]>()
-  for (const [name, { method, path }] of Object.entries(TWILIO_OPERATIONS)) {
+  for (const [name, { method, path }] of Object.entries(TWILIO_OPERATIONS))
     router.register(routerPath(path), [method], [inTwiliosShape, withKey(handlers[name as keyof typeof handlers])])
-    allowed.set(path, [...(allowed.get(path) ?? []), method.toUpperCase()])
-  }
-  for (const [path, methods] of allowed)
+  for (const [path, operations] of groupBy(Object.values(TWILIO_OPERATIONS), ({ path }): string => path))
     router.all(routerPath(path), inTwiliosShape, () => {
+      const methods = operations.map(({ method }) => method.toUpperCase())
       throw httpException(405, undefined, { Allow: methods.join(', ') })
     })
   router.all(`${TWILIO_ROOT}/*path`, inTwiliosShape, () => {

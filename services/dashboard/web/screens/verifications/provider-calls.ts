@@ -1,5 +1,6 @@
 // What providers answered, in words. In: entries of a verification's timeline. Out: parts of sentences, such as "the provider main answered
 // 503 after 812 ms". Only what the entries say is said.
+import { groupBy } from '../../../../../machines/group-by.ts'
 import type { components } from '../../api/schema.ts'
 import { shortDurationOfMs } from '../../data/duration.ts'
 
@@ -57,13 +58,9 @@ const timesText = (times: number): string => TIMES[times] ?? `${times} times`
 /** "the provider main answered 503 3 times", "the provider backup took it after 90 ms": one part for each provider and outcome, in the
  *  order of the first call. */
 export function callClauses(calls: readonly TimelineEntry[], now: number): string[] {
-  const groups = new Map<string, TimelineEntry[]>()
-  for (const call of calls) {
-    const outcome = [call.provider, call.result, call.http_status, call.vendor_code, call.vendor_text]
-    const key = JSON.stringify(outcome)
-    groups.set(key, [...(groups.get(key) ?? []), call])
-  }
-  return [...groups.values()].flatMap(group => {
+  const outcomeOf = (call: TimelineEntry): string =>
+    JSON.stringify([call.provider, call.result, call.http_status, call.vendor_code, call.vendor_text])
+  return [...groupBy(calls, outcomeOf).values()].flatMap(group => {
     const [first] = group
     return first ? [`the provider ${first.provider} ${callOutcome(first, group.length, now)}`] : []
   })
