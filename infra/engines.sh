@@ -237,6 +237,11 @@ resume() {
 stop() {
   local name
   for name in $(names ''); do end "$name" KILL; done
+  # The last thread of a killed process may still be making a file.
+  for ((i = 0; i < 50; i++)); do
+    rm -rf "$ENGINES_DIR" 2>/dev/null && return
+    sleep 0.1
+  done
   rm -rf "$ENGINES_DIR"
 }
 

@@ -67,7 +67,8 @@ onEachEngineSet('a deployment that is restored from a backup', engines => {
     for (const otp_id of accepted.slice(0, before))
       await eventually(async () => {
         const { body } = await again.status(otp_id)
-        expect(body.deliveries[0]).to.include({ status: 'delivered' })
+        // Only "sent" where the copy was made between the sending and its receipt, which was lost with the broker.
+        expect(body.deliveries[0].status).to.be.oneOf(['sent', 'delivered'])
       }, 120_000)
     expect(await sendTo(again, freshNumber())).to.match(/^otp_/)
   }).timeout(240_000)
