@@ -351,9 +351,14 @@ onEachEngineSet('webhook events', engines => {
       ['otp.approved', approved.otp_id],
       ['otp.expired', expired.otp_id],
     ]
-    await flow.eventually(() => expect(ends()).to.deep.equal(expected.slice(0, 1)))
+    /** Their answers too: a call that is not answered when the clock is set forward has timed out, and is made again. */
+    async function waitForEnds(count: number): Promise<void> {
+      await flow.eventually(() => expect(ends()).to.deep.equal(expected.slice(0, count)))
+      await waitForStatus(shop, shop.arrived.at(-1)?.event.id ?? '', 'delivered')
+    }
+    await waitForEnds(1)
     await flow.advance(10 * 60_000 + 1)
-    await flow.eventually(() => expect(ends()).to.deep.equal(expected))
+    await waitForEnds(2)
     await flow.advance(5 * 60_000)
     expect(ends()).to.deep.equal(expected)
   })
