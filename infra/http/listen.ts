@@ -2,8 +2,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { type Clock, systemClock } from '../clock.ts'
-import { eventLoop } from '../event-loop.ts'
 import { StartProblem } from '../start-problem.ts'
+import { acceptFaster } from './acceptors.ts'
 import { refuseAmbiguousRequests, refuseMalformedRequests, SERVER_OPTIONS } from './malformed-requests.ts'
 
 export interface Address {
@@ -33,28 +33,39 @@ export interface Listener {
 
 /** Rejects with `StartProblem` when the address cannot be used. */
 export async function listen(app: App, address: Address, clock: Clock = systemClock): Promise<Listener> {
-  const server = createServer(SERVER_OPTIONS, refuseAmbiguousRequests(app.callback()))
-  refuseMalformedRequests(server)
-  const connections = trackConnections(server, app)
+  const connections = trackConnections(app)
+  const handle = refuseAmbiguousRequests(app.callback())
+  const server = newServer()
   await startListening(server, address)
-  // An error here, such as too many open files, costs one connection. The server goes on.
-  server.on('error', error => app.emit('error', error))
+  takeErrors(server)
+  const acceptors = acceptFaster(server, copy => takeErrors(newServer()).listen(copy, MAX_WAITING_CONNECTIONS))
+
+  function newServer(): Server {
+    const server = createServer(SERVER_OPTIONS, handle)
+    refuseMalformedRequests(server)
+    connections.track(server)
+    return server
+  }
+
+  /** An error here, such as too many open files, costs one connection. The server goes on. */
+  function takeErrors(server: Server): Server {
+    return server.on('error', error => app.emit('error', error))
+  }
+
   return {
     port: (server.address() as AddressInfo).port,
     drain() {
       connections.drain()
       app.answerWaiting?.()
     },
-    close: graceMs =>
-      new Promise(resolve => {
-        const cancel = clock.after(graceMs, () => server.closeAllConnections())
-        server.close(() => {
-          cancel()
-          resolve()
-        })
-        connections.finish()
-        app.answerWaiting?.()
-      }),
+    async close(graceMs) {
+      const cancel = clock.after(graceMs, () => connections.cut())
+      const closed = acceptors.close()
+      connections.finish()
+      app.answerWaiting?.()
+      await closed
+      cancel()
+    },
   }
 }
 
@@ -88,19 +99,18 @@ function listenProblem(error: NodeJS.ErrnoException, { host, port, portSetting =
 
 /** Knows the open requests of each connection. Node's `closeIdleConnections` does not close a connection without a first request, and
  *  keeps one whose request has just ended open for seconds. */
-function trackConnections(server: Server, app: App): { drain(): void; finish(): void } {
+function trackConnections(app: App) {
   const openResponses = new Map<Socket, Set<ServerResponse>>()
   let draining = false
   let finishing = false
 
-  server.on('connection', (socket: Socket) => {
-    eventLoop.connectionAccepted()
+  function onConnection(socket: Socket): void {
     app.connectionOpened?.(socket)
     openResponses.set(socket, new Set())
     socket.once('close', () => openResponses.delete(socket))
-  })
-  // This listener runs before the app's, which may answer at once.
-  server.prependListener('request', ({ socket }, response) => {
+  }
+
+  function onRequest({ socket }: IncomingMessage, response: ServerResponse): void {
     const responses = openResponses.get(socket)
     responses?.add(response)
     if (draining) response.setHeader('Connection', 'close')
@@ -108,18 +118,27 @@ function trackConnections(server: Server, app: App): { drain(): void; finish(): 
       responses?.delete(response)
       if (finishing && responses?.size === 0) socket.destroySoon()
     })
-  })
+  }
+
   return {
-    drain() {
+    track(server: Server): void {
+      server.on('connection', onConnection)
+      // Before the app, which may answer at once.
+      server.prependListener('request', onRequest)
+    },
+    drain(): void {
       draining = true
     },
-    finish() {
+    finish(): void {
       finishing = true
       for (const [socket, responses] of openResponses) {
         if (responses.size === 0) socket.destroy()
         const last = [...responses].at(-1)
         if (last && !last.headersSent) last.setHeader('Connection', 'close')
       }
+    },
+    cut(): void {
+      for (const socket of openResponses.keys()) socket.destroy()
     },
   }
 }

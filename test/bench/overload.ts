@@ -27,6 +27,8 @@ const CALLERS = Number(process.env.BENCH_CALLERS ?? 2_500)
 const STORM_MS = Number(process.env.BENCH_STORM_MS ?? 12_000)
 const OFFERED = (process.env.BENCH_OFFERED ?? '5').split(',').filter(Boolean).map(Number)
 const OFFER_MS = Number(process.env.BENCH_OFFER_MS ?? 10_000)
+/** With several, the medians of the shares are printed too. */
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 1)
 const PATIENCE_MS = 15_000
 const HEALTH_INTERVAL_MS = 50
 const MEMORY_INTERVAL_MS = 500
@@ -93,7 +95,8 @@ async function measure(name: string, { url, key, processes }: Countersign, pids:
   const own = pidsOf(processes)
   const callers = { url, key, patienceMs: PATIENCE_MS }
 
-  async function measureBest(): Promise<number> {
+  /** `few`: of the few callers alone. */
+  async function measureBest(): Promise<{ best: number; few: number }> {
     const few = (await load({ url, key, ...PEAK, measureMs: PEAK_MS })).perSecond
     const crowd = startRetryStorm({ ...callers, callers: MORE_CALLERS, stormMs: PEAK_MS, ...NOTHING_AFTERWARDS })
     await crowd.begun
@@ -103,17 +106,19 @@ async function measure(name: string, { url, key, processes }: Countersign, pids:
     console.log(
       `  best: ${perSecond(best)} (${PEAK.connections} callers ${perSecond(few)}, ${MORE_CALLERS} callers ${perSecond(many)}); load of the machine ${loadavg()[0]?.toFixed(1)}; cores ${coresTaken(cores)}`,
     )
-    return best
+    return { best, few }
   }
 
   console.log(`\n${name}`)
+  const shares = new Map<string, number[]>()
+  const noteShare = (of: string, share: number): void => void shares.set(of, [...(shares.get(of) ?? []), share])
   let bestBefore = await measureBest()
   const rssBefore = total(own.map(pid => residentBytes(pid)))
-  /** The mean of the best before and after what was played. */
-  async function bestAround(): Promise<number> {
+  /** The means of the best before and after what was played. */
+  async function bestAround(): Promise<{ best: number; few: number }> {
     const before = bestBefore
     bestBefore = await measureBest()
-    return (before + bestBefore) / 2
+    return { best: (before.best + bestBefore.best) / 2, few: (before.few + bestBefore.few) / 2 }
   }
 
   const print = (
@@ -127,6 +132,7 @@ async function measure(name: string, { url, key, processes }: Countersign, pids:
   ): void => {
     const { accepted, refused, unanswered, otherAnswers, callersCpuMs } = figures
     const share = figures.acceptedPerSecond / best
+    noteShare(title, share)
     const healthP99 = quantile(health, 0.99)
     const moreMiB = (maxRss - rssBefore) / 2 ** 20
     printRows(title, [
@@ -163,29 +169,52 @@ async function measure(name: string, { url, key, processes }: Countersign, pids:
     ])
   }
 
-  if (STORM_MS > 0) {
+  async function playStorm(): Promise<void> {
     const storm = startRetryStorm({ ...callers, callers: CALLERS, stormMs: STORM_MS, ...AFTERWARDS })
     await storm.begun
     const meanwhile = await observe(new URL(url), own, pids).forMs(STORM_MS)
     const figures = await storm.figures
-    const [after, best] = [figures.acceptedPerSecondAfterwards, await bestAround()]
-    print(`retry storm: ${CALLERS} callers for ${STORM_MS / 1_000} s`, AIMS.storm, STORM_MS, best, figures, meanwhile, [
-      {
-        what: `${AFTERWARDS.recoverMs / 1_000} s afterwards`,
-        measured: `${perSecond(after)}, ${(after / best).toFixed(2)} of the best`,
-        aim: atLeast(AIMS.shareAfterwards, after / best),
-      },
-    ])
+    const [after, { best, few }] = [figures.acceptedPerSecondAfterwards, await bestAround()]
+    const afterwards = `${AFTERWARDS.recoverMs / 1_000} s afterwards`
+    noteShare(afterwards, after / few)
+    print(
+      `retry storm of ${CALLERS} callers for ${STORM_MS / 1_000} s`,
+      AIMS.storm,
+      STORM_MS,
+      best,
+      figures,
+      meanwhile,
+      [
+        {
+          what: afterwards,
+          measured: `${perSecond(after)}, ${(after / best).toFixed(2)} of the best`,
+          aim: atLeast(AIMS.shareAfterwards, after / best),
+        },
+      ],
+    )
   }
-  for (const times of OFFERED) {
+
+  async function playOpenLoop(times: number): Promise<void> {
     const observation = observe(new URL(url), own, pids)
-    const plan = { ...callers, perSecond: bestBefore * times, measureMs: OFFER_MS }
+    const plan = { ...callers, perSecond: bestBefore.best * times, measureMs: OFFER_MS }
     const offering = offerOpenLoop(plan)
     const meanwhile = await observation.forMs(OFFER_MS)
     const figures = await offering
-    const title = `open loop: ${times} × the best, ${perSecond(figures.offeredPerSecond)} offered for ${OFFER_MS / 1_000} s`
-    print(title, AIMS.openLoop, OFFER_MS, await bestAround(), figures, meanwhile, [])
+    console.log(`  ${perSecond(figures.offeredPerSecond)} were offered`)
+    const title = `open loop of ${times} × the best for ${OFFER_MS / 1_000} s`
+    const { best } = await bestAround()
+    print(title, AIMS.openLoop, OFFER_MS, best, figures, meanwhile, [])
   }
+
+  for (let round = 0; round < ROUNDS; round += 1) {
+    if (STORM_MS > 0) await playStorm()
+    for (const times of OFFERED) await playOpenLoop(times)
+  }
+  if (ROUNDS > 1)
+    for (const [of, all] of shares)
+      console.log(
+        `  ${of}: ${quantile(all, 0.5).toFixed(2)} of the best (${Math.min(...all).toFixed(2)} to ${Math.max(...all).toFixed(2)})`,
+      )
 }
 
 function observe(url: URL, own: readonly number[], pids: Pids): { forMs(durationMs: number): Promise<Meanwhile> } {

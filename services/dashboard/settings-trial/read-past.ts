@@ -55,29 +55,37 @@ export async function hasMorePast(
   return counts.reduce((sum, count) => sum + count, 0) > max
 }
 
-/** One kind of documents, in pages. */
+/** One kind of documents, in pages. The next page is asked for before it is wanted: the store reads it while the one before is played. */
 function createReader<T extends StoredCall>(
   docs: Pick<Docs<T>, 'find'>,
   prefix: IdPrefix,
   range: PastRange,
   options: Pick<Page<T>, 'only'> = {},
 ) {
-  let after: string | null = null
+  const { $gte, ...below } = rangeOf(prefix, range)._id
+  let next: Promise<T[]> | null = null
   const reader = {
     /** Everything older was read. */
     readUntil: Number.NEGATIVE_INFINITY,
     async page(): Promise<T[]> {
-      // One lower bound: with two, an index is read from the lesser one, for every page anew.
-      const { $gte, ...below } = rangeOf(prefix, range)._id
-      const _id = after === null ? { $gte, ...below } : { $gt: after, ...below }
-      const filter = { app_id: range.app_id, _id } as Filter<T>
-      const page = await docs.find(filter, { sort: { _id: 1 } as Sort<T>, limit: PAGE_SIZE, ...options })
-      after = page.at(-1)?._id ?? after
-      reader.readUntil = page.length < PAGE_SIZE ? Number.POSITIVE_INFINITY : (ulidTime(after ?? '') ?? 0)
+      const page = await (next ?? find({ $gte, ...below }))
+      const last = page.length < PAGE_SIZE ? undefined : page.at(-1)
+      reader.readUntil = last ? (ulidTime(last._id) ?? 0) : Number.POSITIVE_INFINITY
+      if (last) {
+        // One lower bound: with two, an index is read from the lesser one, for every page anew.
+        next = find({ $gt: last._id, ...below })
+        // Its failure is for who asks for the page; a trial may have ended by then.
+        next.catch(() => {})
+      }
       return page.filter(({ mode }) => mode === 'live')
     },
   }
   return reader
+
+  function find(_id: { $gte: string } | { $gt: string }): Promise<T[]> {
+    const filter = { app_id: range.app_id, _id } as Filter<T>
+    return docs.find(filter, { sort: { _id: 1 } as Sort<T>, limit: PAGE_SIZE, ...options })
+  }
 }
 
 /** Called with every document that is read. */
