@@ -17,7 +17,7 @@ export interface RememberedCommand {
   reply: Reply
 }
 
-/** What an older release saved: the same members, but a context of another shape. Not all readers read the last commands. */
+/** What an older release saved: the same members, but a context of another shape. Not all readers read all of it. */
 export type OlderOtp = Omit<SavedOtp, 'context' | 'value' | 'last_commands'> & {
   value: string
   context: Record<string, unknown>
@@ -35,7 +35,7 @@ const MIGRATORS: Migrators = {}
 
 export const createMigrate =
   (version: number, migrators: Migrators) =>
-  <Saved extends Omit<SavedOtp, 'last_commands'>>(saved: Saved): Saved => {
+  <Saved extends Pick<SavedOtp, 'version'> & { context: object }>(saved: Saved): Saved => {
     if (saved.version === version) return saved
     if (saved.version > version) throw new Error(`saved by a newer release: otp version ${saved.version}`)
     let older = { ...saved, context: { ...saved.context } } as unknown as OlderOtp

@@ -57,11 +57,13 @@ const headroomAt = (window: Window | undefined, rule: LimitRule, now: number): n
 }
 
 /** Whether none of the windows counts anything any more. */
-export const areOver = (windows: Windows, now: number): boolean =>
-  Object.entries(windows).every(([name, { bucket }]) => {
+export function areOver(windows: Windows, now: number): boolean {
+  for (const name in windows) {
     const seconds = Number(name.slice(name.lastIndexOf('s') + 1))
-    return Math.floor(now / (seconds * 1000)) > bucket + 1
-  })
+    if (Math.floor(now / (seconds * 1000)) <= (windows[name]?.bucket ?? 0) + 1) return false
+  }
+  return true
+}
 
 /** Whether every rule allows one more. */
 export const allowsOneMore = (windows: Windows, rules: readonly WindowRule[], now: number): boolean =>

@@ -143,6 +143,20 @@ export const MENDED: readonly Mutant[] = [
     tests: ['test/infra/http/refusal-pacing.test.ts'],
   },
   {
+    fault: 'a process whose turns are long lets in one caller a turn',
+    file: 'infra/http/acceptors.ts',
+    original: 'if (busyTurns >= BUSY_TURNS) {',
+    planted: 'if (busyTurns >= 1e9) {',
+    tests: ['test/infra/http/acceptors.test.ts'],
+  },
+  {
+    fault: 'a stopping process goes on accepting connections by the copies of its handle',
+    file: 'infra/http/acceptors.ts',
+    original: 'await Promise.all(servers.map(closed))',
+    planted: 'await closed(server)',
+    tests: ['test/infra/http/acceptors.test.ts'],
+  },
+  {
     fault: 'a link of the dashboard does not name its app, so another tab decides which app it shows',
     file: 'services/dashboard/screens.ts',
     original: "if (of === 'app') return inApp ?? inCompany ?? path",

@@ -3,7 +3,6 @@
 import { DAY_MS, HOUR_MS } from '../../../infra/time.ts'
 import { TALLY_DAYS } from '../../../machines/fraud.tally.ts'
 import { isMessage } from '../../../machines/otp.queries.ts'
-import type { Otp } from '../../../machines/otp.ts'
 import type { PastSend } from '../../../machines/replay.calls.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
@@ -11,7 +10,7 @@ import type { RefusalDoc } from '../../domain/refusals/documents.ts'
 import { hourOf, startOf } from '../../domain/stats/contribution.ts'
 import { addStoredCells, countOf, newCell } from '../../domain/stats/counts.ts'
 import { hourId } from '../../domain/stats/documents.ts'
-import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import type { PastContext, PastOtp } from './past-calls.ts'
 import { NOT_JUDGED, type NotJudgedReason, type SettingsTrialAnswer } from './schemas.ts'
 import type { TrialInput } from './trial-input.ts'
 
@@ -31,7 +30,7 @@ export function createReasons(): Reasons {
 }
 
 /** What a verification shows of rules that are not played. */
-export function watchUnplayedRules({ saved, tried }: TrialInput, { add }: Reasons): (otp: Otp) => void {
+export function watchUnplayedRules({ saved, tried }: TrialInput, { add }: Reasons): (otp: PastContext) => void {
   const differs = (of: (settings: AppSettings) => unknown): boolean =>
     JSON.stringify(of(saved)) !== JSON.stringify(of(tried))
   const guessesDiffer = differs(({ verify_attempts, limits }) => [verify_attempts, limits.recipient_verify])
@@ -71,7 +70,7 @@ export function watchGuardPast(
 }
 
 export interface RecordedCalls {
-  onOtp(doc: Pick<OtpDoc, '_id' | 'context' | 'created_at'>): void
+  onOtp(doc: Pick<PastOtp, '_id' | 'context' | 'created_at'>): void
   onRefusal(doc: RefusalDoc): void
   /** Says how many calls the statistics count that are not on record. */
   compare(store: Pick<CountersignStore, 'docs'>, reasons: Reasons): Promise<void>
