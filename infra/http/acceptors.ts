@@ -1,103 +1,177 @@
-// Lets a process accept many connections in a turn of the event loop. In: a server that listens, and a way to start another like it on a
-// copy of its handle. Out: more servers on the same socket, once connections come faster than one in a turn.
+// Lets a process accept many connections in a turn of the event loop. In: an HTTP server that listens. Out: while connections come faster
+// than one in a turn, more sockets of the same address, whose connections the server gets too.
 //
-// Node accepts one connection of a server in a turn. Where turns are long, callers wait to be let in: health checks, and those who are to be
-// refused. A socket can have several servers, each on a copy of its handle. Node copies no handle, but processes can pass them to each
-// other, and what is passed is a copy. So a child process, which does nothing else and ends at once, sends the handle back. Where that
+// Node accepts one connection of a socket in a turn. Where turns are long, callers wait to be let in: health checks, and those who are to be
+// refused. A listening handle can be copied, and Node accepts one connection for each copy. Node copies no handle, but processes can
+// pass them to each other, and what is passed is a copy. So a child process, which does nothing else, sends the handle back. Where that
 // is not possible, one connection in a turn remains.
-import { spawn } from 'node:child_process'
-import type { Server } from 'node:net'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createServer, type Server } from 'node:net'
 import process from 'node:process'
 import { setImmediate } from 'node:timers'
 
-/** Servers of a socket, the first one included. With 16, callers at five times the best rate waited for a second (docs/decisions/overload.md). */
+/** With the server's own. With 16, `/healthz` took 1.5 s at five times the best rate (docs/decisions/overload.md). */
 export const MAX_ACCEPTORS = 64
-/** After so many turns that each brought a connection, more of them are waiting. */
-export const BUSY_TURNS = 64
+/** When each turn has brought a connection for so long, more of them are waiting. */
+export const BUSY_MS = 250
+/** After so long without two connections in one turn, the copies are closed: each of them is asked for every new connection. */
+export const CALM_MS = 10_000
 
 export interface Acceptors {
-  /** Closes the server and those that were started here. Resolves once all their connections have ended. */
+  /** Accepts nothing more on the copies. Resolves once all their connections have ended. */
   close(): Promise<void>
+}
+
+export interface AcceptorsOptions {
+  /** Connections that may wait to be accepted. */
+  backlog: number
+  /** Milliseconds that pass. */
+  elapsed?: () => number
+  copy?: typeof copyHandle
+  calmMs?: number
 }
 
 export function acceptFaster(
   server: Server,
-  startOn: (copy: object) => Server,
-  copy: typeof copyHandle = copyHandle,
+  { backlog, elapsed = () => performance.now(), copy = copyHandle, calmMs = CALM_MS }: AcceptorsOptions,
 ): Acceptors {
-  const servers = [server]
+  const copies = new Set<Server>()
+  const ends = new Set<Promise<void>>()
   const closing = new AbortController()
-  let [busyTurns, isBusy, isCounting] = [0, false, false]
-  server.on('connection', onConnection)
+  let copying: Promise<void> | null = null
+  let nextLook: NodeJS.Timeout | undefined
+  let [inTurn, mostInTurn, isCounting] = [0, 0, false]
+  let busySince: number | null = null
+  server.on('connection', countConnection)
 
-  function onConnection(): void {
-    isBusy = true
+  function countConnection(): void {
+    inTurn += 1
     if (isCounting) return
     isCounting = true
-    setImmediate(countTurn)
+    setImmediate(endTurn)
   }
 
-  function countTurn(): void {
-    busyTurns = isBusy ? busyTurns + 1 : 0
-    isCounting = isBusy
-    isBusy = false
-    if (busyTurns >= BUSY_TURNS) {
-      server.off('connection', onConnection)
-      void startMore()
-    } else if (isCounting) setImmediate(countTurn)
+  function endTurn(): void {
+    isCounting = inTurn > 0
+    mostInTurn = Math.max(mostInTurn, inTurn)
+    inTurn = 0
+    if (!isCounting) busySince = null
+    else {
+      busySince ??= elapsed()
+      if (copying === null && !closing.signal.aborted && elapsed() - busySince >= BUSY_MS) copying = acceptOnCopies()
+      setImmediate(endTurn)
+    }
   }
 
-  async function startMore(): Promise<void> {
-    const started = (await copy(server, MAX_ACCEPTORS - 1, closing.signal)).map(startOn)
-    if (closing.signal.aborted) await Promise.all(started.map(closed))
-    else servers.push(...started)
+  async function acceptOnCopies(): Promise<void> {
+    const copied = await copy(server, MAX_ACCEPTORS - 1, acceptOn, closing.signal)
+    // Near the limit of open files, what is left of them is for connections.
+    if (copied < MAX_ACCEPTORS - 1) closeCopies()
+    if (!closing.signal.aborted) lookLater()
+  }
+
+  /** Its connections are as those of an HTTP server. */
+  function acceptOn(handle: object): void {
+    const one = createServer({ allowHalfOpen: true, noDelay: true })
+    one.on('connection', socket => server.emit('connection', socket))
+    one.on('error', error => server.emit('error', error))
+    one.listen(handle, backlog)
+    copies.add(one)
+  }
+
+  function lookLater(): void {
+    mostInTurn = 0
+    nextLook = setTimeout(() => {
+      if (mostInTurn > 1) return lookLater()
+      closeCopies()
+      copying = null
+    }, calmMs)
+    nextLook.unref()
+  }
+
+  function closeCopies(): void {
+    for (const one of copies) {
+      const ended = new Promise<void>(resolve => one.close(() => resolve()))
+      ends.add(ended)
+      void ended.then(() => ends.delete(ended))
+    }
+    copies.clear()
   }
 
   return {
     async close() {
       closing.abort()
-      await Promise.all(servers.map(closed))
+      clearTimeout(nextLook)
+      closeCopies()
+      await copying
+      await Promise.all(ends)
     },
   }
 }
 
-const closed = (server: Server): Promise<void> => new Promise(resolve => server.close(() => resolve()))
-
 const SEND_BACK = `process.on('message', (nth, handle) => process.send(nth, handle))`
+/** One copy takes a turn of this process, which may be long. */
+const MAX_WAIT_FOR_COPY_MS = 5_000
 
-const MAX_COPYING_MS = 10_000
-
-/** Fewer, or none, where handles cannot be passed, and when it is told to stop. */
+/** Calls `onCopy` for each copy. Out: how many there were; fewer than `count`, or none, where handles cannot be passed, where no more files
+ *  may be opened, and when it is told to stop. */
 export function copyHandle(
   server: Server,
   count: number,
+  onCopy: (handle: object) => void,
   signal: AbortSignal,
   node = process.execPath,
-): Promise<object[]> {
-  const copies: object[] = []
-  let answers = 0
+): Promise<number> {
   return new Promise(resolve => {
-    const child = spawn(node, ['-e', SEND_BACK], {
-      // Ours holds secrets.
-      env: {},
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      signal,
-      timeout: MAX_COPYING_MS,
-      killSignal: 'SIGKILL',
-    })
-    child.on('error', () => resolve(copies))
-    child.on('exit', () => resolve(copies))
+    const child = 'Deno' in globalThis || 'Bun' in globalThis ? null : startChild(node)
+    if (child === null) return resolve(0)
+    let copied = 0
+    let isOver = false
+    let patience: NodeJS.Timeout | undefined
+    const end = (): void => {
+      isOver = true
+      clearTimeout(patience)
+      signal.removeEventListener('abort', end)
+      // Without an id it was not started, and Node would send the signal to any process.
+      if (child.pid !== undefined) child.kill('SIGKILL')
+      resolve(copied)
+    }
+    const waitForNext = (): void => {
+      clearTimeout(patience)
+      patience = setTimeout(end, MAX_WAIT_FOR_COPY_MS)
+    }
+    child.on('error', end)
+    child.on('exit', end)
     child.on('message', (_, handle) => {
-      answers += 1
-      // Missing where this process may open no more files.
-      if (handle) copies.push(handle)
-      if (answers === count) child.disconnect()
+      // It may have been on its way when the copying ended.
+      if (isOver || !handle) return closeHandle(handle)
+      waitForNext()
+      onCopy(handle)
+      copied += 1
+      if (copied === count) end()
     })
-    const { _handle: own } = server as unknown as { _handle?: Server }
+    signal.addEventListener('abort', end)
+    waitForNext()
+    // Its event `error` follows.
+    if (child.pid === undefined) return
+    const { _handle: own } = server as unknown as { _handle: Server }
     try {
       for (let nth = 0; nth < count; nth += 1) child.send(nth, own)
     } catch {
-      child.kill()
+      end()
     }
   })
+}
+
+/** Null where no process may be started. It gets nothing of our environment, which holds secrets. */
+function startChild(node: string): ChildProcess | null {
+  try {
+    return spawn(node, ['-e', SEND_BACK], { env: {}, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+  } catch {
+    return null
+  }
+}
+
+function closeHandle(handle: unknown): void {
+  if (handle) (handle as { close(): void }).close()
 }

@@ -33,25 +33,13 @@ export interface Listener {
 
 /** Rejects with `StartProblem` when the address cannot be used. */
 export async function listen(app: App, address: Address, clock: Clock = systemClock): Promise<Listener> {
-  const connections = trackConnections(app)
-  const handle = refuseAmbiguousRequests(app.callback())
-  const server = newServer()
+  const server = createServer(SERVER_OPTIONS, refuseAmbiguousRequests(app.callback()))
+  refuseMalformedRequests(server)
+  const connections = trackConnections(server, app)
   await startListening(server, address)
-  takeErrors(server)
-  const acceptors = acceptFaster(server, copy => takeErrors(newServer()).listen(copy, MAX_WAITING_CONNECTIONS))
-
-  function newServer(): Server {
-    const server = createServer(SERVER_OPTIONS, handle)
-    refuseMalformedRequests(server)
-    connections.track(server)
-    return server
-  }
-
-  /** An error here, such as too many open files, costs one connection. The server goes on. */
-  function takeErrors(server: Server): Server {
-    return server.on('error', error => app.emit('error', error))
-  }
-
+  // An error here, such as too many open files, costs one connection. The server goes on.
+  server.on('error', error => app.emit('error', error))
+  const acceptors = acceptFaster(server, { backlog: MAX_WAITING_CONNECTIONS })
   return {
     port: (server.address() as AddressInfo).port,
     drain() {
@@ -59,11 +47,12 @@ export async function listen(app: App, address: Address, clock: Clock = systemCl
       app.answerWaiting?.()
     },
     async close(graceMs) {
-      const cancel = clock.after(graceMs, () => connections.cut())
-      const closed = acceptors.close()
+      const cancel = clock.after(graceMs, () => server.closeAllConnections())
+      const closed = new Promise<void>(resolve => server.close(() => resolve()))
+      const allClosed = Promise.all([closed, acceptors.close()])
       connections.finish()
       app.answerWaiting?.()
-      await closed
+      await allClosed
       cancel()
     },
   }
@@ -99,18 +88,18 @@ function listenProblem(error: NodeJS.ErrnoException, { host, port, portSetting =
 
 /** Knows the open requests of each connection. Node's `closeIdleConnections` does not close a connection without a first request, and
  *  keeps one whose request has just ended open for seconds. */
-function trackConnections(app: App) {
+function trackConnections(server: Server, app: App): { drain(): void; finish(): void } {
   const openResponses = new Map<Socket, Set<ServerResponse>>()
   let draining = false
   let finishing = false
 
-  function onConnection(socket: Socket): void {
+  server.on('connection', (socket: Socket) => {
     app.connectionOpened?.(socket)
     openResponses.set(socket, new Set())
     socket.once('close', () => openResponses.delete(socket))
-  }
-
-  function onRequest({ socket }: IncomingMessage, response: ServerResponse): void {
+  })
+  // This listener runs before the app's, which may answer at once.
+  server.prependListener('request', ({ socket }, response) => {
     const responses = openResponses.get(socket)
     responses?.add(response)
     if (draining) response.setHeader('Connection', 'close')
@@ -118,27 +107,18 @@ function trackConnections(app: App) {
       responses?.delete(response)
       if (finishing && responses?.size === 0) socket.destroySoon()
     })
-  }
-
+  })
   return {
-    track(server: Server): void {
-      server.on('connection', onConnection)
-      // Before the app, which may answer at once.
-      server.prependListener('request', onRequest)
-    },
-    drain(): void {
+    drain() {
       draining = true
     },
-    finish(): void {
+    finish() {
       finishing = true
       for (const [socket, responses] of openResponses) {
         if (responses.size === 0) socket.destroy()
         const last = [...responses].at(-1)
         if (last && !last.headersSent) last.setHeader('Connection', 'close')
       }
-    },
-    cut(): void {
-      for (const socket of openResponses.keys()) socket.destroy()
     },
   }
 }

@@ -187,8 +187,8 @@ async function measure(name: string, { url, key, processes }: Countersign, pids:
       [
         {
           what: afterwards,
-          measured: `${perSecond(after)}, ${(after / best).toFixed(2)} of the best`,
-          aim: atLeast(AIMS.shareAfterwards, after / best),
+          measured: `${perSecond(after)}, ${(after / few).toFixed(2)} of ${PEAK.connections} callers' best`,
+          aim: atLeast(AIMS.shareAfterwards, after / few),
         },
       ],
     )
@@ -213,7 +213,7 @@ async function measure(name: string, { url, key, processes }: Countersign, pids:
   if (ROUNDS > 1)
     for (const [of, all] of shares)
       console.log(
-        `  ${of}: ${quantile(all, 0.5).toFixed(2)} of the best (${Math.min(...all).toFixed(2)} to ${Math.max(...all).toFixed(2)})`,
+        `  ${of}: ${quantile(all, 0.5).toFixed(2)} (${Math.min(...all).toFixed(2)} to ${Math.max(...all).toFixed(2)})`,
       )
 }
 

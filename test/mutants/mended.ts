@@ -145,15 +145,15 @@ export const MENDED: readonly Mutant[] = [
   {
     fault: 'a process whose turns are long lets in one caller a turn',
     file: 'infra/http/acceptors.ts',
-    original: 'if (busyTurns >= BUSY_TURNS) {',
-    planted: 'if (busyTurns >= 1e9) {',
+    original: 'elapsed() - busySince >= BUSY_MS',
+    planted: 'elapsed() - busySince >= 1e9',
     tests: ['test/infra/http/acceptors.test.ts'],
   },
   {
     fault: 'a stopping process goes on accepting connections by the copies of its handle',
     file: 'infra/http/acceptors.ts',
-    original: 'await Promise.all(servers.map(closed))',
-    planted: 'await closed(server)',
+    original: 'clearTimeout(nextLook)\n      closeCopies()',
+    planted: 'clearTimeout(nextLook)',
     tests: ['test/infra/http/acceptors.test.ts'],
   },
   {

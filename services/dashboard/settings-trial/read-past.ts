@@ -55,7 +55,7 @@ export async function hasMorePast(
   return counts.reduce((sum, count) => sum + count, 0) > max
 }
 
-/** One kind of documents, in pages. The next page is asked for before it is wanted: the store reads it while the one before is played. */
+/** One kind of documents, in pages. The next page is asked for before it is wanted: MongoDB reads it while the one before is played. */
 function createReader<T extends StoredCall>(
   docs: Pick<Docs<T>, 'find'>,
   prefix: IdPrefix,

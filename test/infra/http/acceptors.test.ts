@@ -1,146 +1,235 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect } from 'chai'
-import { type Acceptors, acceptFaster, BUSY_TURNS, copyHandle, MAX_ACCEPTORS } from '../../../infra/http/acceptors.ts'
+import { type Acceptors, acceptFaster, BUSY_MS, copyHandle, MAX_ACCEPTORS } from '../../../infra/http/acceptors.ts'
 import { eventually } from '../../support/eventually.ts'
 import { promiseState } from '../../support/promise-state.ts'
 
-/** They pass no handle to a child process. */
+/** Of the clock that the test gives, each look at which takes a millisecond. */
+const BUSY_TURNS = BUSY_MS
+const BACKLOG = 4_096
+const NEVER = new AbortController().signal
+/** There no handle is copied. */
 const isElsewhere = 'Deno' in globalThis || 'Bun' in globalThis
 
-describe('a server that many connect to', () => {
-  const sockets: Socket[] = []
-  const open: Acceptors[] = []
+type Copy = typeof copyHandle
 
-  /** `copied`: how many copies of its handle the server has got, by each answer. */
-  async function startServer(copy = copyHandle) {
-    const copied: number[] = []
+describe('a server that many connect to', () => {
+  const callers: Socket[] = []
+  const closes: (() => Promise<unknown>)[] = []
+
+  /** `copyings`: how many copies each copying made, null while it is under way. `accepted`: those who accepted, by the caller's port. */
+  async function startServer({ copy = copyHandle, calmMs }: { copy?: Copy; calmMs?: number } = {}) {
+    const copyings: (number | null)[] = []
+    const accepted = new Map<number, Socket>()
     const perTurn = countPerTurn()
-    const newServer = (): Server =>
-      createServer((_, response) => void response.end('ok')).on('connection', perTurn.count)
-    const server = newServer()
-    await once(server.listen(0, '127.0.0.1', 4_096), 'listening')
-    const acceptors = acceptFaster(
-      server,
-      handle => newServer().listen(handle, 4_096),
-      async (...all) => {
-        const copies = await copy(...all)
-        copied.push(copies.length)
-        return copies
+    const server = createServer((_, response) => void response.end('ok'))
+    server.on('connection', (socket: Socket) => {
+      perTurn.count()
+      accepted.set(socket.remotePort ?? 0, socket)
+    })
+    await once(server.listen(0, '127.0.0.1', BACKLOG), 'listening')
+    let time = 0
+    const acceptors: Acceptors = acceptFaster(server, {
+      backlog: BACKLOG,
+      elapsed: () => {
+        time += 1
+        return time
       },
-    )
-    open.push(acceptors)
-    const { port } = server.address() as AddressInfo
-    const connectMany = (count: number): Socket[] => {
-      const made = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => {}))
-      sockets.push(...made)
-      return made
+      ...(calmMs !== undefined && { calmMs }),
+      async copy(...all) {
+        const nth = copyings.push(null) - 1
+        const copied = await copy(...all)
+        copyings[nth] = copied
+        return copied
+      },
+    })
+    const closed = new Promise<void>(resolve => server.once('close', () => resolve()))
+    const close = (): Promise<unknown> => {
+      server.close()
+      return Promise.all([closed, acceptors.close()])
     }
+    closes.push(close)
+    const { port } = server.address() as AddressInfo
+
+    const call = (count: number): Socket[] => {
+      const more = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => {}))
+      callers.push(...more)
+      return more
+    }
+    const allAccepted = () => eventually(() => expect(perTurn.all()).to.equal(callers.length))
     /** Each turn of the event loop brings a connection while so many wait. */
     async function makeBusy(): Promise<void> {
-      await eventually(() => {
-        connectMany(2 * BUSY_TURNS)
-        expect(copied).to.have.length(1)
-      })
-      await eventually(() => expect(perTurn.all()).to.equal(sockets.length))
+      const before = copyings.length
+      for (let n = 0; n < 10 && copyings.length === before; n += 1) {
+        call(2 * BUSY_TURNS)
+        await allAccepted()
+      }
+      expect(copyings.length).to.be.greaterThan(before)
+      await eventually(() => expect(copyings.at(-1)).to.be.a('number'))
     }
-    return { port, acceptors, perTurn, copied, connectMany, makeBusy }
+    return { server, port, close, copyings, accepted, perTurn, call, allAccepted, makeBusy }
+  }
+
+  const expectRefused = async (port: number): Promise<void> => {
+    const socket = connect(port, '127.0.0.1')
+    callers.push(socket)
+    const failure = await Promise.race([once(socket, 'connect').then(() => 'connected'), once(socket, 'error')]).catch(
+      error => [error],
+    )
+    expect(failure).to.be.an('array')
+    expect(failure[0]).to.include({ code: 'ECONNREFUSED' })
   }
 
   afterEach(async () => {
-    for (const socket of sockets.splice(0)) socket.destroy()
-    await Promise.all(open.splice(0).map(acceptors => acceptors.close()))
+    for (const socket of callers.splice(0)) socket.destroy()
+    await Promise.all(closes.splice(0).map(close => close()))
   })
 
   it('accepts many of them in a turn of the event loop', async function () {
     if (isElsewhere) this.skip()
-    const { perTurn, copied, connectMany, makeBusy } = await startServer()
+    const { perTurn, copyings, call, allAccepted, makeBusy } = await startServer()
     await makeBusy()
-    expect(copied).to.deep.equal([MAX_ACCEPTORS - 1])
-    await Promise.all(connectMany(200).map(socket => once(socket, 'connect')))
-    await eventually(() => expect(perTurn.all()).to.equal(sockets.length))
+    expect(copyings).to.deep.equal([MAX_ACCEPTORS - 1])
+    call(400)
+    await allAccepted()
     expect(perTurn.most()).to.be.greaterThan(8).and.at.most(MAX_ACCEPTORS)
   })
 
-  it('answers on each of them', async () => {
+  it('answers each of them', async () => {
     const { port, makeBusy } = await startServer()
     await makeBusy()
     const answers = Array.from({ length: 200 }, async () => (await fetch(`http://127.0.0.1:${port}/`)).text())
     expect(new Set(await Promise.all(answers))).to.deep.equal(new Set(['ok']))
   })
 
-  it('does not start others for a few', async () => {
-    const { copied, connectMany, perTurn } = await startServer()
-    for (let n = 0; n < 2 * BUSY_TURNS; n += 1) {
-      connectMany(1)
-      await eventually(() => expect(perTurn.all()).to.equal(sockets.length))
+  it('copies nothing for connections that come one by one', async () => {
+    const { copyings, call, allAccepted } = await startServer()
+    for (let n = 0; n < BUSY_TURNS; n += 1) {
+      const [caller] = call(1)
+      if (caller) await once(caller, 'connect')
     }
-    expect(copied).to.deep.equal([])
+    await allAccepted()
+    expect(copyings).to.deep.equal([])
   })
 
-  it('goes on alone where its handle cannot be copied', async () => {
-    const { perTurn, copied, connectMany, makeBusy } = await startServer((server, count, signal) =>
-      copyHandle(server, count, signal, '/no/such/node'),
-    )
+  it('closes the copies when it is calm, keeps their connections, and copies again when it is not', async function () {
+    if (isElsewhere) this.skip()
+    const { copyings, perTurn, call, allAccepted, makeBusy, accepted } = await startServer({ calmMs: 20 })
     await makeBusy()
-    expect(copied).to.deep.equal([0])
-    connectMany(100)
-    await eventually(() => expect(perTurn.all()).to.equal(sockets.length))
-    expect(perTurn.most()).to.equal(1)
-  })
-
-  it('refuses connections once it is closed, and waits for those that all of them accepted', async () => {
-    const { port, acceptors, makeBusy } = await startServer()
-    await makeBusy()
-    const closing = promiseState(acceptors.close())
-    const refused = connect(port, '127.0.0.1')
-    const [error] = await once(refused, 'error')
-    expect(error).to.include({ code: 'ECONNREFUSED' })
-    for (const socket of sockets.slice(1)) socket.destroy()
-    await new Promise(resolve => setImmediate(resolve))
-    expect(closing.state).to.equal('pending')
-    sockets[0]?.destroy()
-    await eventually(() => expect(closing.state).to.equal('resolved'))
-  })
-
-  it('ends a copying that has begun when it is closed, and starts nothing more', async () => {
-    let begun = false
-    const { port, acceptors, connectMany, copied } = await startServer((...all) => {
-      begun = true
-      return copyHandle(...all)
-    })
-    await eventually(() => {
-      if (!begun) connectMany(2 * BUSY_TURNS)
-      expect(begun).to.equal(true)
-    })
-    const closing = acceptors.close()
-    for (const socket of sockets) socket.destroy()
-    await closing
-    await eventually(() => expect(copied).to.have.length(1))
+    call(400)
+    await allAccepted()
     await eventually(async () => {
-      const [error] = await once(connect(port, '127.0.0.1'), 'error')
-      expect(error).to.include({ code: 'ECONNREFUSED' })
+      perTurn.startAnew()
+      call(20)
+      await allAccepted()
+      expect(perTurn.most()).to.equal(1)
     })
+    expect([...accepted.values()].filter(socket => socket.destroyed)).to.deep.equal([])
+    if (copyings.length === 1) await makeBusy()
+    await eventually(() => expect(copyings).to.not.include(null))
+    expect(copyings.length).to.be.greaterThan(1)
+    expect(new Set(copyings)).to.deep.equal(new Set([MAX_ACCEPTORS - 1]))
+  })
+
+  const FAILING: Record<string, Copy> = {
+    'no process can be started': (server, count, onCopy, signal) =>
+      copyHandle(server, count, onCopy, signal, '/no/such/node'),
+    'starting a process throws': (server, count, onCopy, signal) =>
+      copyHandle(server, count, onCopy, signal, 'a\0name'),
+    'only some copies can be made': (server, _, onCopy, signal) => copyHandle(server, 5, onCopy, signal),
+  }
+  for (const [why, copy] of Object.entries(FAILING))
+    it(`goes on alone where ${why}`, async () => {
+      const { perTurn, copyings, call, allAccepted, makeBusy } = await startServer({ copy })
+      await makeBusy()
+      expect(copyings[0]).to.be.lessThan(MAX_ACCEPTORS - 1)
+      await allAccepted()
+      perTurn.startAnew()
+      call(100)
+      await allAccepted()
+      expect(perTurn.most()).to.equal(1)
+    })
+
+  it('refuses connections once it is closed, and waits for those that were accepted on copies', async function () {
+    if (isElsewhere) this.skip()
+    const { port, server, close, call, allAccepted, makeBusy, accepted } = await startServer()
+    await makeBusy()
+    call(400)
+    await allAccepted()
+    const onCopy = callers.find(caller => isOfCopy(accepted.get(caller.localPort ?? 0)))
+    const closing = promiseState(close())
+    await expectRefused(port)
+    for (const caller of callers) if (caller !== onCopy) caller.destroy()
+    await eventually(() => expect(server.listening).to.equal(false))
+    await eventually(() => expect([...accepted.values()].filter(socket => !socket.destroyed)).to.have.length(1))
+    expect(closing.state).to.equal('pending')
+    onCopy?.destroy()
+    await eventually(() => expect(closing.state).to.equal('resolved'))
+
+    function isOfCopy(socket?: Socket): boolean {
+      return socket !== undefined && (socket as unknown as { _server: unknown })._server !== server
+    }
+  })
+
+  it('accepts nothing more when it is closed while its handle is copied', async () => {
+    let copied = 0
+    const { port, close, call, allAccepted } = await startServer({
+      copy: (server, count, onCopy, signal) =>
+        copyHandle(
+          server,
+          count,
+          handle => {
+            copied += 1
+            onCopy(handle)
+          },
+          signal,
+        ),
+    })
+    for (let n = 0; n < 10 && copied === 0; n += 1) {
+      call(2 * BUSY_TURNS)
+      await allAccepted()
+    }
+    if (!isElsewhere) await eventually(() => expect(copied).to.be.greaterThan(0))
+    const closing = close()
+    for (const caller of callers) caller.destroy()
+    await closing
+    await eventually(() => expectRefused(port))
+  })
+
+  it('says how many copies it made, and makes none when it was told to stop', async function () {
+    if (isElsewhere) this.skip()
+    const { server } = await startServer()
+    const handles: { close(): void }[] = []
+    const keep = (handle: object) => void handles.push(handle as { close(): void })
+    expect(await copyHandle(server, 3, keep, NEVER)).to.equal(3)
+    expect(handles).to.have.length(3)
+    for (const handle of handles) handle.close()
+    const stopped = new AbortController()
+    const copying = copyHandle(server, 3, keep, stopped.signal)
+    stopped.abort()
+    expect(await copying).to.equal(0)
   })
 })
 
 /** How many of something came in one turn of the event loop. */
 function countPerTurn() {
-  const counts = [0]
-  let isNew = true
+  let [all, most, inTurn] = [0, 0, 0]
   return {
-    all: () => counts.reduce((sum, count) => sum + count, 0),
-    most: () => Math.max(...counts),
+    all: () => all,
+    most: () => most,
+    startAnew() {
+      most = 0
+    },
     count() {
-      if (isNew) {
-        counts.push(0)
-        isNew = false
+      if (inTurn === 0)
         setImmediate(() => {
-          isNew = true
+          inTurn = 0
         })
-      }
-      counts[counts.length - 1] = (counts.at(-1) ?? 0) + 1
+      inTurn += 1
+      all += 1
+      most = Math.max(most, inTurn)
     },
   }
 }
