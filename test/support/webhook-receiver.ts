@@ -27,7 +27,6 @@ export function itReceivesWebhooks(
   start: (env: Record<string, string>) => Backend | Promise<Backend>,
   path = '/hooks',
 ): void {
-  const outbound = createOutbound({ privateTargets: LOOPBACK })
   let running: Child
   let url = ''
   let events = 0
@@ -41,7 +40,6 @@ export function itReceivesWebhooks(
   after(async () => {
     running?.process.kill()
     await running?.exited
-    await outbound.close()
   })
 
   /** An event with a new id. */
@@ -52,9 +50,16 @@ export function itReceivesWebhooks(
   }
   const signed = ({ id, body }: { id: string; body: string }, at = Date.now(), secret = SECRET) =>
     signatureHeaders({ id, body, at, secrets: [secret] })
-  /** On a connection of its own: a receiver closes one that is idle, perhaps just when the next event is sent. */
-  const sent = async (body: string, headers: Record<string, string>) =>
-    (await post(outbound, url, { body, headers: { ...headers, connection: 'close' } })).status
+  /** On a connection of its own: a receiver closes one that is idle, or whose request it has not read, perhaps just when the next event is
+   *  sent. */
+  async function sent(body: string, headers: Record<string, string>): Promise<number> {
+    const outbound = createOutbound({ privateTargets: LOOPBACK })
+    try {
+      return (await post(outbound, url, { body, headers })).status
+    } finally {
+      await outbound.close()
+    }
+  }
   const timesHandled = ({ body }: { body: string }) => {
     const { otp_id } = JSON.parse(body).payload
     return running.lines.filter(line => line.includes(`"${otp_id}"`)).length
