@@ -38,7 +38,7 @@ const MAX_SAVED_MS = 10
 const INTERVAL_MS = 10
 /** Few, because callers that do wait open connections too, when a storm begins. */
 export const ANSWERS_PER_NEW_CONNECTION = 8
-/** Answers of one turn of the event loop, and again as many for new connections. */
+/** Answers of one turn of the event loop, beside those for new connections. */
 export const ANSWERS_PER_TURN = 128
 /** A connection has one waiting refusal at most, and costs more than it. Beyond this number the oldest is answered at once. */
 export const MAX_WAITING = 5_000
@@ -57,8 +57,6 @@ export function createRefusalPacing({ clock, elapsed = () => performance.now() }
   /** As many as wait now, or as waited lately, if that is more. */
   let latelyWaiting = 0
   let [openConnections, mostConnections] = [0, 0]
-  /** Since the turn of the event loop began. */
-  let answeredForConnections = 0
   let scheduled = false
   let ended = false
 
@@ -118,16 +116,6 @@ export function createRefusalPacing({ clock, elapsed = () => performance.now() }
     }
   }
 
-  function answerForConnection(): void {
-    if (waiting.size === 0 || answeredForConnections >= ANSWERS_PER_TURN) return
-    if (answeredForConnections === 0)
-      setImmediate(() => {
-        answeredForConnections = 0
-      })
-    answeredForConnections += ANSWERS_PER_NEW_CONNECTION
-    answerOldest(ANSWERS_PER_NEW_CONNECTION)
-  }
-
   return {
     pace(request, response, answerNow) {
       const refusal: Waiting = { answer: answerNow, dueAt: clock.now() + MAX_DELAY_MS }
@@ -153,7 +141,7 @@ export function createRefusalPacing({ clock, elapsed = () => performance.now() }
       })
       const isMore = openConnections > mostConnections
       if (isMore || waiting.size === 0) mostConnections = openConnections
-      if (isMore) answerForConnection()
+      if (isMore) answerOldest(ANSWERS_PER_NEW_CONNECTION)
     },
     end() {
       ended = true
