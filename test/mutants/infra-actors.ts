@@ -665,9 +665,9 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   },
   {
     fault: 'whom a refusal is about can no longer be read once the old key is gone',
-    file: 'services/domain/privacy/documents.ts',
-    original: ", 'refusals'] as const",
-    planted: '] as const',
+    file: 'services/sweeper/reseal-batch.ts',
+    original: 'resealRefusals(batch)',
+    planted: 'resealRefusals([])',
     tests: ['test/services/sweeper/rotation.test.ts'],
   },
   {

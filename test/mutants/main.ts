@@ -52,6 +52,9 @@ function copyCheckout(): string {
   for (const file of [...files, 'dist'])
     cpSync(join(checkout, file), join(copy, file), { recursive: true, preserveTimestamps: true, force: true })
   symlinkSync(join(checkout, 'node_modules'), join(copy, 'node_modules'))
+  // A fault leaves names unused.
+  const settings = join(copy, 'tsconfig.json')
+  writeFileSync(settings, readFileSync(settings, 'utf8').replaceAll(/("noUnused\w+"): true/g, '$1: false'))
   return copy
 }
 
