@@ -73,6 +73,8 @@ describeLiveFlow('an operator', live => {
       expect([body.status, body.paused?.reason]).to.deep.equal(['paused', 'gone'])
     })
     const shown = async () => (await live.admin('GET', `/apps/${app}/events`)).body.items[0]
+    // The endpoint is paused before the attempt is written down.
+    await live.eventually(async () => expect((await shown()).attempts).to.have.length(1))
     expect((await shown()).attempts[0]).to.include({ attempt: 1, status: 410, error: null, response: 'no thanks' })
 
     status = 204
