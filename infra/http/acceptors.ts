@@ -15,7 +15,7 @@ export const MAX_ACCEPTORS = 64
 /** When each turn has brought a connection for so long, more of them are waiting. */
 export const BUSY_MS = 100
 /** After so long without two connections in one turn, the copies are closed: each of them is asked for every new connection. */
-export const CALM_MS = 60_000
+const CALM_MS = 60_000
 
 export interface Acceptors {
   /** Accepts nothing more on the copies. Resolves once all their connections have ended. */

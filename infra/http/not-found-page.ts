@@ -34,8 +34,7 @@ const POLICY = [
 ].join('; ')
 
 export function answerWithNotFoundPage(ctx: Context): void {
-  setPageSecurityHeaders(ctx)
-  ctx.set('Content-Security-Policy', POLICY)
+  setPageSecurityHeaders(ctx, POLICY)
   ctx.type = 'html'
   ctx.body = PAGE
 }

@@ -40,8 +40,8 @@ export const STRICT_CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-export function setPageSecurityHeaders(ctx: Context): void {
-  ctx.set('Content-Security-Policy', STRICT_CONTENT_SECURITY_POLICY)
+export function setPageSecurityHeaders(ctx: Context, policy = STRICT_CONTENT_SECURITY_POLICY): void {
+  ctx.set('Content-Security-Policy', policy)
   ctx.set('Cross-Origin-Opener-Policy', 'same-origin')
   // An address may hold a sign-in ticket or a recipient. Changes still have an Origin: fetch in its usual mode (cors) sends it.
   ctx.set('Referrer-Policy', 'no-referrer')

@@ -27,8 +27,7 @@ export function createWebPages(): Router {
     const page = site?.get('/index.html')
     if (!page)
       throw httpException(404, 'The pages of the dashboard are not built. Run `npm run build`, then start again.')
-    setPageSecurityHeaders(ctx)
-    ctx.set('Content-Security-Policy', PAGE_POLICY)
+    setPageSecurityHeaders(ctx, PAGE_POLICY)
     serveSiteFile(ctx, page, 'ask each time')
   }
   for (const path of PAGE_PATHS) router.get(path, servePage)
@@ -45,10 +44,7 @@ export function createWebPages(): Router {
     })
   serveFile('/favicon.svg')
   serveFile('/theme.js')
-  serveFile('/mail-frame.html', ctx => {
-    setPageSecurityHeaders(ctx)
-    ctx.set('Content-Security-Policy', MAIL_FRAME_POLICY)
-  })
+  serveFile('/mail-frame.html', ctx => setPageSecurityHeaders(ctx, MAIL_FRAME_POLICY))
   // To its frame, which has no origin, everything is of another one.
   serveFile('/mail-frame.js', ctx => ctx.set('Cross-Origin-Resource-Policy', 'cross-origin'))
   return router

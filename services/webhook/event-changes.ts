@@ -17,6 +17,12 @@ const MAX_ATTEMPTS_KEPT = 20
 export const assumedLostAt = (attempt_started_at: number): number =>
   attempt_started_at + CALL_TIMEOUT_MS + MESSAGE_LOST_AFTER_MS
 
+/** The times of an attempt that is started now. */
+export const attemptTimes = (now: number): Required<Pick<EventDoc, 'attempt_started_at' | 'due_at'>> => ({
+  attempt_started_at: now,
+  due_at: assumedLostAt(now),
+})
+
 const NOT_UNDER_WAY = { attempt_started_at: true } as const
 const NOT_SCHEDULED = { next_attempt_at: true, due_at: true } as const
 const NOT_IN_BACKLOG = { backlog: true, backlog_at: true } as const
@@ -35,8 +41,7 @@ export function startAttempt(
     $set: {
       status: 'pending',
       ...attempt,
-      attempt_started_at: now,
-      due_at: assumedLostAt(now),
+      ...attemptTimes(now),
       ...(purge_at === event.purge_at ? {} : { purge_at }),
     },
     $unset: { next_attempt_at: true, ...NOT_IN_BACKLOG },

@@ -21,7 +21,7 @@ import type { RetrySchedule } from '../domain/webhooks/retry-waits.ts'
 import type { Backlogs } from './backlogs.ts'
 import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
 import type { Attempts } from './event-attempts.ts'
-import { assumedLostAt } from './event-changes.ts'
+import { attemptTimes } from './event-changes.ts'
 import type { Slots } from './slots.ts'
 
 /** A new event as its message brings it. */
@@ -99,9 +99,7 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
       await backlogs.mark(ref)
       return { event: withBacklog(pending, 'overflow'), call: null }
     }
-    const now = clock.now()
-    const started = { tries: 1, attempt_started_at: now, due_at: assumedLostAt(now) }
-    return { event: { ...pending, ...started }, call: { endpoint, slot } }
+    return { event: { ...pending, tries: 1, ...attemptTimes(clock.now()) }, call: { endpoint, slot } }
   }
 
   async function insert(prepared: readonly PreparedEvent[]): Promise<('inserted' | 'duplicate')[]> {
