@@ -68,16 +68,9 @@ const slowFirst = (files: readonly string[]): string[] => {
 const words = process.argv.slice(2)
 const paths = words.filter(isPath)
 const files = slowFirst(paths.length === 0 ? testsUnder('test').filter(isNotApart) : paths.flatMap(testsUnder))
-/** Starts of processes take seconds, and on a machine whose processors are lent to others many times as long. */
-const FAULT_TIMEOUT = '--timeout=180000'
-const isFault = (file: string): boolean => file.startsWith(FAULTS)
 const inParallel = files.length > 1 && !files.some(file => file.startsWith(ENGINE_FAULTS))
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
-const options = [
-  ...(inParallel ? ['--parallel', '--jobs=3'] : []),
-  ...(files.some(isFault) ? [FAULT_TIMEOUT] : []),
-  ...words.filter(word => !isPath(word)),
-]
+const options = [...(inParallel ? ['--parallel', '--jobs=3'] : []), ...words.filter(word => !isPath(word))]
 /** The embedded stores of tests stand in memory where the system has such a folder: no test needs what a power failure leaves. */
 const MEMORY_FOLDER = '/dev/shm'
 const TMPDIR = process.env.TMPDIR ?? (existsSync(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir())

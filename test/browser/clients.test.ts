@@ -51,8 +51,7 @@ describeInBrowserOnce('the TypeScript client in a page of another origin', (open
     response.setHeader('Content-Type', isModule ? 'text/javascript' : 'text/html')
     response.end(isModule ? (path === '/load.js' ? LOAD : readFileSync(join(folder, path))) : PAGE)
   })
-  before(async function () {
-    this.timeout(180_000)
+  before(async () => {
     user = await installTypescriptClient()
     folder = join(user, 'node_modules/countersign/dist')
     await new Promise<void>(resolve => site.listen(0, resolve))

@@ -8,7 +8,6 @@ const SERVER_KEY = 'sk_test_0123456789abcdefghijklmn'
 const PUBLISHABLE_KEY = 'pk_test_0123456789abcdefghijklmn'
 
 /** For tests that do many things, on a busy machine. */
-const LONG_MS = 180_000
 
 const bootstrap = {
   companies: [
@@ -51,8 +50,7 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
     return { ...viewer, codeFor }
   }
 
-  it('tries calls with a test key, shows a refusal as it came, and refuses a live key', async function () {
-    this.timeout(LONG_MS)
+  it('tries calls with a test key, shows a refusal as it came, and refuses a live key', async () => {
     const { page, codeFor } = await openReference()
     const calls: string[] = []
     page.on('request', request => request.url().includes('/api/') && calls.push(request.url()))
@@ -152,8 +150,7 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
     await page.getByRole('dialog').getByText('Nothing has “no such thing at all” in it.').waitFor()
   })
 
-  it('copies samples as they are shown, and remembers their language, the test key and the theme', async function () {
-    this.timeout(LONG_MS)
+  it('copies samples as they are shown, and remembers their language, the test key and the theme', async () => {
     const { page, context, countersign } = await openReference()
     const [send, verify] = [operation(page, 'send'), operation(page, 'verify')]
     const paper = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
@@ -259,8 +256,7 @@ describeInBrowserOnce('the reference in a browser', (open, start) => {
   })
 
   for (const theme of ['light', 'dark'] as const)
-    it(`has no serious violation of accessibility, ${theme}`, async function () {
-      this.timeout(LONG_MS)
+    it(`has no serious violation of accessibility, ${theme}`, async () => {
       const { page } = await openReference('/docs/client-api', { theme })
       const send = await openForm(page, 'send')
       await send.getByLabel('Test key').fill(SERVER_KEY)

@@ -49,8 +49,7 @@ async function photograph(page: Page, name: string): Promise<void> {
 
 describeInBrowserOnce('every screen, with data', (open, start) => {
   for (const { size, theme } of SHOWN)
-    it(`is accessible and fits: ${size}, ${theme}`, async function () {
-      this.timeout(180_000)
+    it(`is accessible and fits: ${size}, ${theme}`, async () => {
       const countersign = await start({ env: SAMPLE_ENV, bootstrap: SAMPLE_BOOTSTRAP })
       const sample = await createSampleCompany(countersign)
       try {

@@ -34,8 +34,7 @@ const CHANGES: readonly { screen: string; change(page: Page): Promise<void>; ref
 
 describeInBrowserOnce('unsaved changes tried on past traffic', (open, start) => {
   for (const { theme, size } of LOOKS)
-    it(`show what they would have done, and open the verifications, ${theme}, on a ${size}`, async function () {
-      this.timeout(180_000)
+    it(`show what they would have done, and open the verifications, ${theme}, on a ${size}`, async () => {
       const countersign = await start({ env: SAMPLE_ENV, bootstrap: SAMPLE_BOOTSTRAP })
       const sample = await createSampleCompany(countersign)
       try {

@@ -60,8 +60,7 @@ const TSCONFIG = {
 describe('the package of the TypeScript client, on embedded engines', () => {
   let flow: Flow
   let folder: string
-  before(async function () {
-    this.timeout(180_000)
+  before(async () => {
     const [started, installed] = await Promise.all([startFlow({ engines: 'embedded' }), installTypescriptClient()])
     flow = started
     folder = installed

@@ -10,7 +10,6 @@ import { compiledFile } from '../support/compiled.ts'
 import { run } from '../support/interpreters.ts'
 import { installNextjsExample, SIGN_UP_PATHS, WEBHOOK_PATH } from '../support/nextjs-example.ts'
 import { itSignsUp } from '../support/signup.ts'
-import { INSTALLS_MS } from '../support/typescript-package.ts'
 import { itReceivesWebhooks } from '../support/webhook-receiver.ts'
 
 const PROGRAM = join(PROJECT_ROOT, compiledFile('test/support/route-handlers.child.ts'))
@@ -31,8 +30,7 @@ const TSCONFIG = {
 
 describe('the example for Next.js', () => {
   let folder = ''
-  before(async function () {
-    this.timeout(INSTALLS_MS)
+  before(async () => {
     folder = await installNextjsExample()
   })
   const start = (env: Record<string, string>): Backend =>

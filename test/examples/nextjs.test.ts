@@ -6,7 +6,6 @@ import { spawnCommand } from '../support/child.ts'
 import { succeed } from '../support/interpreters.ts'
 import { installNextjsExample, SIGN_UP_PATHS, WEBHOOK_PATH } from '../support/nextjs-example.ts'
 import { itSignsUp } from '../support/signup.ts'
-import { INSTALLS_MS } from '../support/typescript-package.ts'
 import { itReceivesWebhooks } from '../support/webhook-receiver.ts'
 
 /** Next.js installs the last three by itself where they are missing. */
@@ -23,7 +22,7 @@ const QUIET = { NEXT_TELEMETRY_DISABLED: '1' }
 describe('the example in Next.js', () => {
   let folder = ''
   before(async function () {
-    this.timeout(2 * INSTALLS_MS)
+    this.timeout(600_000)
     folder = await installNextjsExample(PACKAGES)
     await succeed(join(folder, 'node_modules/.bin/next'), ['build'], { cwd: folder, env: QUIET })
   })

@@ -7,15 +7,14 @@ import { spawnChild, spawnCommand } from '../support/child.ts'
 import { buildGo, needGo } from '../support/go.ts'
 import { buildClient, createEnvironment, needPython } from '../support/python.ts'
 import { itSignsUp } from '../support/signup.ts'
-import { INSTALLS_MS, installTypescriptClient } from '../support/typescript-package.ts'
+import { installTypescriptClient } from '../support/typescript-package.ts'
 
 const EXPRESS = 'express@5.3.0'
 const FASTAPI = ['fastapi==0.162.7', 'uvicorn==0.54.0']
 
 describe('the sign-up in Express', () => {
   let folder = ''
-  before(async function () {
-    this.timeout(INSTALLS_MS)
+  before(async () => {
     folder = await installTypescriptClient([EXPRESS])
     cpSync(join(PROJECT_ROOT, 'docs/examples/express'), folder, { recursive: true })
   })

@@ -72,8 +72,7 @@ describeCountersign('address lists', (start, engines) => {
   const { receiver } = useOutbound()
   const open = () => startDashboardAndApi(start, engines === 'real')
 
-  it('refuse sends from listed ranges in every process within seconds, and follow each replacement', async function () {
-    this.timeout(120_000)
+  it('refuse sends from listed ranges in every process within seconds, and follow each replacement', async () => {
     const { put, send, waitForImport } = await open()
     expect(await send('45.95.147.7'), 'a range of the bootstrap file').to.equal(REFUSED)
     expect(await send('91.240.118.5')).to.equal('sent')
@@ -97,8 +96,7 @@ describeCountersign('address lists', (start, engines) => {
     expect(await send('45.95.147.7')).to.equal(REFUSED)
   })
 
-  it('of the class "datacenter" limit an address instead of refusing it', async function () {
-    this.timeout(60_000)
+  it('of the class "datacenter" limit an address instead of refusing it', async () => {
     const { put, send, waitForImport } = await open()
     await put({ class: 'datacenter', name: 'cloud', cidrs: ['3.0.0.0/9'] })
     await waitForImport('cloud')
@@ -108,8 +106,7 @@ describeCountersign('address lists', (start, engines) => {
     }, LIST_TIMEOUT_MS)
   })
 
-  it('are imported from a URL, and keep their last good content while the URL fails', async function () {
-    this.timeout(120_000)
+  it('are imported from a URL, and keep their last good content while the URL fails', async () => {
     const { put, send, waitForImport, list } = await open()
     let answer = { status: 200, text: '# ours\r\n91.240.118.0/24 ; listed\r\n' }
     const source = await receiver((_, response) => void response.writeHead(answer.status).end(answer.text))
@@ -131,8 +128,7 @@ describeCountersign('address lists', (start, engines) => {
     expect(await send('9.9.9.9')).to.equal(REFUSED)
   })
 
-  it('keep their content and name the problem when the URL answers with anything but a list', async function () {
-    this.timeout(120_000)
+  it('keep their content and name the problem when the URL answers with anything but a list', async () => {
     const { put, send, waitForImport, list } = await open()
     let answer: AnswerRequest = (_, response) => void response.end('91.240.118.0/24')
     const source = await receiver((request, response) => answer(request, response))
@@ -154,8 +150,7 @@ describeCountersign('address lists', (start, engines) => {
     expect(await send('8.8.8.8')).to.equal('sent')
   })
 
-  it('accept CRLF, comments, a byte order mark, IPv4-mapped and overlapping ranges, and ignore private ranges', async function () {
-    this.timeout(120_000)
+  it('accept CRLF, comments, a byte order mark, IPv4-mapped and overlapping ranges, and ignore private ranges', async () => {
     const { put, send, waitForImport } = await open()
     const lines = ['91.240.118.0/25', '91.240.118.64/26', '91.240.118.128/25', '::ffff:91.240.119.0/120']
     const reserved = ['10.0.0.0/8', '192.168.0.0/16', 'fc00::/7', '::ffff:127.0.0.1', '100.64.0.0/10']

@@ -49,12 +49,10 @@ function createHoldUp() {
 onEachEngineSet('a company that floods the edge', engines => {
   let flow: Flow
   const actor = createHoldUp()
-  before(async function () {
-    this.timeout(120_000)
+  before(async () => {
     flow = await startFlow({ engines, env: { MAX_IN_FLIGHT: String(MAX_IN_FLIGHT) }, decorate: actor.decorate })
   })
-  after(async function () {
-    this.timeout(60_000)
+  after(async () => {
     actor.release()
     await flow.stop()
   })

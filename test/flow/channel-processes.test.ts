@@ -12,8 +12,7 @@ onRealEngines('a channel that runs in separate processes', { AMQP_URL, MONGODB_U
   let shop: LiveApp
   const running: Countersign[] = []
 
-  before(async function () {
-    this.timeout(120_000)
+  before(async () => {
     live = await startLiveFlow(
       'real',
       ROLES.filter(role => role !== 'channel:sms'),
@@ -31,8 +30,7 @@ onRealEngines('a channel that runs in separate processes', { AMQP_URL, MONGODB_U
       limits: { app_without_client_ip: [{ max: 10_000, seconds: 60 }] },
     })
   })
-  after(async function () {
-    this.timeout(60_000)
+  after(async () => {
     for (const countersign of running) await countersign.stop()
     await gateway.close()
     await live.stop()

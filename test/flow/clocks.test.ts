@@ -19,8 +19,7 @@ onRealEngines('an OTP process beside one with the right clock', { AMQP_URL, MONG
   let shop: Tenant
   let second: Countersign
 
-  beforeEach(async function () {
-    this.timeout(120_000)
+  beforeEach(async () => {
     flow = await startFlow({ engines: 'real' })
     shop = await flow.createTenant({ limits: { app_without_client_ip: [{ max: 10_000, seconds: 60 }] } })
   })
@@ -105,8 +104,7 @@ function createSettableClock(): Clock & { set(offsetMs: number): void } {
 }
 
 onRealEngines('a webhook process beside one with the right clock', { AMQP_URL, MONGODB_URL }, () => {
-  it('calls no endpoint once its clock is wrong, and the other one sends what it had taken', async function () {
-    this.timeout(120_000)
+  it('calls no endpoint once its clock is wrong, and the other one sends what it had taken', async () => {
     const arrived: { id: string; at: number }[] = []
     let answer: (() => void) | undefined
     const answered = new Promise<void>(resolve => {

@@ -23,8 +23,7 @@ onRealEngines('a dashboard in a process of its own', { AMQP_URL, MONGODB_URL }, 
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
 
-  it('answers the client API and its reference beside its own, and leaves callbacks to the edge', async function () {
-    this.timeout(180_000)
+  it('answers the client API and its reference beside its own, and leaves callbacks to the edge', async () => {
     const others = await start({ roles: ROLES.filter(role => role !== 'dashboard') })
     const dashboard = await start({ roles: ['dashboard'], site: others.site, env: { METRICS_PORT: '0' } })
     const admin = adminOf(dashboard)

@@ -89,8 +89,7 @@ onEachEngineSet('a rotation of DATA_KEYS', engines => {
   })
   const rotation = async () => (await flow.admin('GET', '/privacy')).body
 
-  before(async function () {
-    this.timeout(180_000)
+  before(async () => {
     flow = await startFlow({ engines, env: { DATA_KEYS: OLD ?? '' } })
     earlier = await createEarlierState(flow)
     expect(await rotation()).to.deep.equal({ data_keys: ['old'], rotation: null })
@@ -120,8 +119,7 @@ onEachEngineSet('a rotation of DATA_KEYS', engines => {
     expect((await shop.server.send(freshNumber(), { idempotency })).text).to.equal(text)
   }
 
-  it('finishes under traffic, and leaves nothing sealed with the old key', async function () {
-    this.timeout(120_000)
+  it('finishes under traffic, and leaves nothing sealed with the old key', async () => {
     const shop = reconnect(earlier.shop)
     await expectLimitsStillCount(shop)
     await expectKeyStillBound(shop)
@@ -142,8 +140,7 @@ onEachEngineSet('a rotation of DATA_KEYS', engines => {
     expect(flow.countersign.log.output()).to.include('rotation.done')
   })
 
-  it('keeps limits, idempotency keys, pending verifications, links and tokens working without the old key', async function () {
-    this.timeout(120_000)
+  it('keeps limits, idempotency keys, pending verifications, links and tokens working without the old key', async () => {
     await restart(NEW ?? '')
     const [shop, chat] = [reconnect(earlier.shop), reconnect(earlier.chat)]
     expect(await rotation()).to.have.nested.property('rotation.state', 'done')
@@ -177,8 +174,7 @@ onEachEngineSet('a rotation of DATA_KEYS', engines => {
     expect(gate.config.account_sid).to.equal('AC11111111111111111111111111111111')
   })
 
-  it('that loses every earlier key does not stop new sends, if the operator lists the lost keys', async function () {
-    this.timeout(120_000)
+  it('that loses every earlier key does not stop new sends, if the operator lists the lost keys', async () => {
     await restart(`third:${Buffer.alloc(32, 3).toString('base64')}`, 'new')
     const shop = reconnect(earlier.shop)
     const { otp_id, code } = await flow.startVerification(shop.server)

@@ -202,20 +202,17 @@ onEachEngineSet('the personal data of a recipient', (engines: EngineSet) => {
   let endpoint: Receiver
   let person: Person
 
-  beforeEach(async function () {
-    this.timeout(180_000)
+  beforeEach(async () => {
     endpoint = await startReceiver((_, response) => void response.end(`thanks to ${NUMBER}`))
     flow = await startFlow({ engines, env: ENV })
     person = await leaveTraces(flow, endpoint)
   })
-  afterEach(async function () {
-    this.timeout(60_000)
+  afterEach(async () => {
     await flow.stop()
     await endpoint.close()
   })
 
-  it('is gone from the store after an erasure, and later answers of the endpoint are not stored', async function () {
-    this.timeout(120_000)
+  it('is gone from the store after an erasure, and later answers of the endpoint are not stored', async () => {
     const { app, otp_ids } = person
     const { status, body } = await flow.admin('POST', `/apps/${app}/erase`, { recipient: NUMBER })
     expect(status).to.equal(200)
@@ -234,8 +231,7 @@ onEachEngineSet('the personal data of a recipient', (engines: EngineSet) => {
     await expectNoTraces(store, person, flow.clock.now())
   })
 
-  it('is gone from the store after the retention time of the app', async function () {
-    this.timeout(180_000)
+  it('is gone from the store after the retention time of the app', async () => {
     const at = flow.clock.now()
     await flow.advanceUntil(flow.countersign.stop())
     // A clock that stands still would run every timer of two days, so the process starts again with a later clock.

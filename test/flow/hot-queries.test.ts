@@ -58,8 +58,7 @@ onRealEngines('what is asked of MongoDB', { AMQP_URL, MONGODB_URL }, () => {
   let endpointAnswers = 200
   let live: Caller
 
-  before(async function () {
-    this.timeout(120_000)
+  before(async () => {
     const env = { ...LIVE_ENV, WEBHOOK_BACKOFF: '200', LOG_LEVEL: 'info' }
     site = await freshSite('real', env, { dropsDatabase: true })
     flow = await startFlow({ engines: 'real', site, env, roles: ROLES.filter(role => role !== 'sweeper') })
@@ -78,8 +77,7 @@ onRealEngines('what is asked of MongoDB', { AMQP_URL, MONGODB_URL }, () => {
     await fill(flow.countersign.engines.store, flow.clock.now())
     recorder = await recordQueries(db)
   })
-  after(async function () {
-    this.timeout(60_000)
+  after(async () => {
     await sweeper?.stop()
     await client?.close()
     await flow?.stop()
@@ -174,8 +172,7 @@ onRealEngines('what is asked of MongoDB', { AMQP_URL, MONGODB_URL }, () => {
       expect(made).to.include.members(wanted)
     })
 
-  it('by a send with its delivery, receipt and event, and by a verify with its own, names the shard key', async function () {
-    this.timeout(120_000)
+  it('by a send with its delivery, receipt and event, and by a verify with its own, names the shard key', async () => {
     gateway.always({ receipts: ['delivered'] })
     const { otp_id, to, code } = await send({
       client_ip: '93.184.216.34',
@@ -196,8 +193,7 @@ onRealEngines('what is asked of MongoDB', { AMQP_URL, MONGODB_URL }, () => {
     expect(await problemsOf(recorded, 'every send')).to.deep.equal([])
   })
 
-  it('by what happens to some of them is declared where it asks all shards', async function () {
-    this.timeout(120_000)
+  it('by what happens to some of them is declared where it asks all shards', async () => {
     // A provider that fails once, a message that fails, and its refund.
     gateway.next({ fault: { kind: 'broken' } }, { receipts: ['failed'] })
     await send()
@@ -229,8 +225,7 @@ onRealEngines('what is asked of MongoDB', { AMQP_URL, MONGODB_URL }, () => {
     expect(await problemsOf(recorded, 'some calls')).to.deep.equal([])
   })
 
-  it('by devices, links of WhatsApp and callers of Twilio is, too', async function () {
-    this.timeout(120_000)
+  it('by devices, links of WhatsApp and callers of Twilio is, too', async () => {
     const settings = {
       publishable_challenge: 'always',
       channels: { whatsapp: { mode: 'link_inbound', business_number: '+15550001111' } },
@@ -294,8 +289,7 @@ onRealEngines('what is asked of MongoDB', { AMQP_URL, MONGODB_URL }, () => {
     ])
   })
 
-  it('by the sweeper is served by an index, and declared where it asks all shards', async function () {
-    this.timeout(180_000)
+  it('by the sweeper is served by an index, and declared where it asks all shards', async () => {
     gateway.always({})
     await send()
     await recorder.take()

@@ -29,8 +29,7 @@ onEachEngineSet('an idempotency key used in two processes at once', engines => {
       let other: Countersign
       let otherSite: Site | null = null
 
-      before(async function () {
-        this.timeout(120_000)
+      before(async () => {
         flow = await startFlow({ engines, env: { DATA_KEYS: first, CODE_SECRETS } })
         const shared = flow.countersign.engines
         otherSite = engines === 'embedded' ? await freshSite(engines) : null
@@ -50,15 +49,13 @@ onEachEngineSet('an idempotency key used in two processes at once', engines => {
               : own,
         })
       })
-      after(async function () {
-        this.timeout(60_000)
+      after(async () => {
         await flow.advanceUntil(other.stop())
         await otherSite?.wipe()
         await flow.stop()
       })
 
-      it('makes one verification, and all calls get its answer', async function () {
-        this.timeout(120_000)
+      it('makes one verification, and all calls get its answer', async () => {
         const { app, server } = await flow.createTenant({ limits: { app_without_client_ip: PLENTY } })
         const callers = [server, createCaller(other.url, server.key)]
         const answers = []

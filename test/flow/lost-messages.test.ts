@@ -34,12 +34,10 @@ onEachEngineSet('a queue that is purged', engines => {
     }
     return { store, broker: decorated }
   }
-  before(async function () {
-    this.timeout(120_000)
+  before(async () => {
     flow = await startFlow({ engines, decorate, env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } })
   })
-  after(async function () {
-    this.timeout(60_000)
+  after(async () => {
     await flow?.stop()
   })
 

@@ -103,8 +103,7 @@ onEachEngineSet('a data key that is removed too early', engines => {
     })
   }
 
-  before(async function () {
-    this.timeout(180_000)
+  before(async () => {
     flow = await startFlow({ engines, env: { DATA_KEYS: dataKeysSetting(OLD) } })
     earlier = await createEarlierState(flow)
     // A process with both keys leaves the store like this before its sweeper has renewed anything.
@@ -182,8 +181,7 @@ onEachEngineSet('a data key that is removed too early', engines => {
     expectUnavailable(await live.resend(earlier.paid))
   })
 
-  it('has cost nothing once it is put back', async function () {
-    this.timeout(120_000)
+  it('has cost nothing once it is put back', async () => {
     await restart(NEW, OLD)
     const { shop, chat, pending, link, replayed, token, live, paid } = earlier
     const server = reconnect(shop.server)

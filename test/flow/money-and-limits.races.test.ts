@@ -39,8 +39,7 @@ describeLiveFlow('sends, failures, credits, resends and a key revocation at once
   })
   after(() => Promise.all([twilio.close(), second?.stop()]))
 
-  it('leave a balance that equals the sum of the ledger and is not negative, and every accepted send and every message is counted', async function () {
-    this.timeout(120_000)
+  it('leave a balance that equals the sum of the ledger and is not negative, and every accepted send and every message is counted', async () => {
     const { account_sid, auth_token, url: base_url } = twilio
     const config = { account_sid, auth_token, base_url, from: '+15550001111' }
     const { app, server } = await live.createApp([{ name: 'main', channel: 'sms', type: 'twilio', config }], {
@@ -122,8 +121,7 @@ describeLiveFlow('sends and resends by servers and devices from two IPv6 network
   })
   after(() => second?.stop())
 
-  it('never exceed a limit, and count exactly the accepted ones in every scope', async function () {
-    this.timeout(120_000)
+  it('never exceed a limit, and count exactly the accepted ones in every scope', async () => {
     const rule = (max: number) => [{ max, seconds: 600 }]
     const { app, server } = await live.createApp([{ name: 'box', channel: 'sms', type: 'sandbox', config: {} }], {
       publishable_send: true,

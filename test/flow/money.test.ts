@@ -396,8 +396,7 @@ onEachEngineSet('the hold of a send', engines => {
     })
   }
 
-  it('that could not be saved is voided, and the money returns to the balance', async function () {
-    this.timeout(120_000)
+  it('that could not be saved is voided, and the money returns to the balance', async () => {
     const flow = await startPaidFlow('before')
     try {
       const server: Caller = flow.caller('sk_live_money')
@@ -415,8 +414,7 @@ onEachEngineSet('the hold of a send', engines => {
     }
   })
 
-  it('that was saved, without an answer from the store, is checked and kept', async function () {
-    this.timeout(120_000)
+  it('that was saved, without an answer from the store, is checked and kept', async () => {
     const flow = await startPaidFlow('after')
     const stored = flow.countersign.engines.store.docs('ledger')
     const holds = async () =>

@@ -140,8 +140,7 @@ describeLiveFlow('what operators see of a provider', live => {
 })
 
 onRealEngines('a channel without a process', { AMQP_URL, MONGODB_URL }, () => {
-  it('cannot test its providers: 503 at once', async function () {
-    this.timeout(120_000)
+  it('cannot test its providers: 503 at once', async () => {
     const live = await startLiveFlow(
       'real',
       ROLES.filter(role => role !== 'channel:sms'),

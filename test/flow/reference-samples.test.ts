@@ -116,8 +116,7 @@ const RUNNERS: Runner[] = [
   },
 ]
 
-describe('the samples of the reference, when they are run', function () {
-  this.timeout(300_000)
+describe('the samples of the reference, when they are run', () => {
   const start = createStarter('embedded')
 
   /** A verification for the samples that need one, in place of the example's. */

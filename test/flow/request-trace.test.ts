@@ -31,8 +31,7 @@ onEachEngineSet('the trace of a request', engines => {
         : broker.publish(queue, message),
   })
 
-  before(async function () {
-    this.timeout(120_000)
+  before(async () => {
     endpoint = await startReceiver((request, response) => answerOf.endpoint(request, response))
     gateway = await startReceiver((request, response) => answerOf.gateway(request, response))
     const app = {
@@ -51,8 +50,7 @@ onEachEngineSet('the trace of a request', engines => {
       decorate: opened => ({ ...opened, broker: refusingChannels(opened.broker) }),
     })
   })
-  after(async function () {
-    this.timeout(60_000)
+  after(async () => {
     await flow?.stop()
     await Promise.all([endpoint?.close(), gateway?.close()])
   })

@@ -51,8 +51,7 @@ describeFlow('data of test mode', flow => {
     })
   }
 
-  it('is purged after three days, or earlier if the app says so, and that of live mode when the app says', async function () {
-    this.timeout(60_000)
+  it('is purged after three days, or earlier if the app says so, and that of live mode when the app says', async () => {
     const all = (days: number) => ({
       otps: [days],
       attempts: [days],
@@ -70,8 +69,7 @@ describeFlow('data of test mode', flow => {
 let blocks = 0
 
 onEachEngineSet('a shorter retention time', engines => {
-  it('erases the older verifications of the app, and nothing else', async function () {
-    this.timeout(120_000)
+  it('erases the older verifications of the app, and nothing else', async () => {
     const flow = await startFlow({ engines })
     const [shop, blog] = [await flow.createTenant(), await flow.createTenant()]
     const [old, kept] = [await flow.startVerification(shop.server), await flow.startVerification(blog.server)]

@@ -32,9 +32,7 @@ onRealEngines('roles as processes with their own secrets and users only', { AMQP
   let gateway: HttpGateway
   let backend: Receiver
   let edgeUrl = ''
-  beforeEach(async function () {
-    // Two starts of mongod, and one of RabbitMQ's command line.
-    this.timeout(180_000)
+  beforeEach(async () => {
     gateway = await startHttpGateway({ callbackUrl: () => `${edgeUrl}/callbacks/${APP}/gateway` })
     gateway.always({ receipts: ['delivered'] })
     backend = await startReceiver()
@@ -104,8 +102,7 @@ onRealEngines('roles as processes with their own secrets and users only', { AMQP
       .flatMap(({ lines }) => lines)
       .filter(line => /not authorized|unauthorized|access.refused|cannot do this/i.test(line))
 
-  it('send, resend, verify, cancel, exchange, show states, take callbacks and deliver events', async function () {
-    this.timeout(300_000)
+  it('send, resend, verify, cancel, exchange, show states, take callbacks and deliver events', async () => {
     for (const name of ['CODE_SECRETS', 'DATA_KEYS', 'ADMIN_TOKEN'])
       expect(process.env[name], 'processes inherit nothing').to.equal(undefined)
     const urls = await startRoles()

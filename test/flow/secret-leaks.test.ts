@@ -97,8 +97,7 @@ onEachEngineSet('after a scenario with every kind of call', engines => {
   let flow: Flow
   let recorder: BrokerRecorder
   let scenario: Scenario
-  before(async function () {
-    this.timeout(120_000)
+  before(async () => {
     recorder = createBrokerRecorder()
     flow = await startFlow({ engines, decorate: ({ broker, store }) => ({ broker: recorder.wrap(broker), store }) })
     scenario = await runScenario(flow)

@@ -39,8 +39,7 @@ describeLiveFlow('settings tried on past traffic', live => {
     return body.otp_id
   }
 
-  before(async function () {
-    this.timeout(120_000)
+  before(async () => {
     const prices = [
       { channel: 'sms', country: '*', micros: SMS_PRICE },
       { channel: 'whatsapp', country: '*', micros: WHATSAPP_PRICE },

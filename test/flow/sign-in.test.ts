@@ -18,12 +18,10 @@ onEachEngineSet('signing in to the dashboard', engines => {
   let flow: Flow
   let addresses = 0
   let browsers = 0
-  before(async function () {
-    this.timeout(120_000)
+  before(async () => {
     flow = await startFlow({ engines, env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } })
   })
-  after(async function () {
-    this.timeout(60_000)
+  after(async () => {
     await flow?.stop()
   })
 
@@ -287,8 +285,7 @@ onEachEngineSet('signing in to the dashboard', engines => {
   })
 
   if (engines === 'real')
-    it('works when the dashboard is a process of its own, and its sessions count in all of them', async function () {
-      this.timeout(60_000)
+    it('works when the dashboard is a process of its own, and its sessions count in all of them', async () => {
       const { email } = await invite()
       const { site } = flow.countersign
       const alone = await startCountersign({ engines, site, roles: ['dashboard'], env: { CHANNEL_BACKOFF: '200' } })

@@ -19,8 +19,7 @@ describeFlow('statistics', flow => {
     if (leftMs < LONGEST_TEST_MS) await flow.advance(leftMs)
   })
 
-  it('count what was started, sent, delivered, approved, failed and refused, some seconds later', async function () {
-    this.timeout(60_000)
+  it('count what was started, sent, delivered, approved, failed and refused, some seconds later', async () => {
     const { app, server, device } = await flow.createTenant({
       verify_attempts: 1,
       blocked_countries: ['FR'],
@@ -54,8 +53,7 @@ describeFlow('statistics', flow => {
     expect(await last(app, '?mode=live')).to.include({ started: 0, refused: 0, conversion: null })
   })
 
-  it('count messages by what is known of them: without a receipt, delivered, failed', async function () {
-    this.timeout(60_000)
+  it('count messages by what is known of them: without a receipt, delivered, failed', async () => {
     const { app, server } = await flow.createTenant()
     for (const to of ['+15005550015', '+15005550010', '+15005550011'])
       expect((await server.send(to)).status, to).to.equal(200)
@@ -71,8 +69,7 @@ describeFlow('statistics', flow => {
     )
   })
 
-  it('count a verification that expires', async function () {
-    this.timeout(60_000)
+  it('count a verification that expires', async () => {
     const { app, server } = await flow.createTenant({ code: { ttl_seconds: 60 } })
     await flow.startVerification(server)
     await flow.advance(61_000)
@@ -136,8 +133,7 @@ describeFlow('statistics', flow => {
     expect((await flow.admin('GET', '/apps/app_unknown/stats')).status).to.equal(404)
   })
 
-  it('are in the metrics as well, by mode and channel', async function () {
-    this.timeout(60_000)
+  it('are in the metrics as well, by mode and channel', async () => {
     const { server } = await flow.createTenant({ verify_attempts: 1, blocked_countries: ['FR'] })
     const metrics = async () => {
       const { url, secrets } = flow.countersign

@@ -21,8 +21,7 @@ onEachEngineSet('spans', engines => {
   let endpoint: Receiver
   let twilio: Twilio
   let code: string
-  beforeEach(async function () {
-    this.timeout(60_000)
+  beforeEach(async () => {
     collector = await startSpanCollector()
     endpoint = await startReceiver()
   })

@@ -14,13 +14,11 @@ onEachEngineSet('webhook events', engines => {
   const waitedFor = engines === 'embedded' ? backoff : backoff.slice(0, 1)
   let flow: Flow
   const servers: Receiver[] = []
-  before(async function () {
-    this.timeout(120_000)
+  before(async () => {
     const env = { WEBHOOK_BACKOFF: backoff.join(), ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' }
     flow = await startFlow({ engines, env })
   })
-  after(async function () {
-    this.timeout(60_000)
+  after(async () => {
     await flow?.stop()
   })
   afterEach(() => Promise.all(servers.splice(0).map(server => server.close())))

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import type { Child } from './child.ts'
 import { eventually } from './eventually.ts'
 
-export const STARTS_MS = 120_000
+const STARTS_MS = 120_000
 
 export interface Backend {
   process: Child

@@ -7,11 +7,9 @@ import { HAS_GO, succeed } from './interpreters.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
 const EXAMPLES = join(PROJECT_ROOT, 'docs/examples/go')
-const BUILDS_MS = 300_000
 
 /** In a `before` of the suite. */
 export function needGo(suite: Mocha.Context): void {
-  suite.timeout(BUILDS_MS)
   if (HAS_GO) return
   if (process.env.SKIP_GO !== '1') throw new Error('go is needed; SKIP_GO=1 skips these tests')
   console.log('skipped: go is needed')

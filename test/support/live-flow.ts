@@ -95,13 +95,11 @@ export const describeLiveFlow = (
 ): void =>
   onEachEngineSet(title, engines => {
     const live = {} as LiveFlow
-    before(async function () {
-      this.timeout(120_000)
+    before(async () => {
       const more = openOutbound === undefined ? {} : { outbound: openOutbound() }
       Object.assign(live, await startLiveFlow(engines, [], {}, more))
     })
-    after(async function () {
-      this.timeout(60_000)
+    after(async () => {
       await live.stop?.()
     })
     suite(live, engines)

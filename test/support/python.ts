@@ -13,12 +13,10 @@ const TOOLS = ['build==1.6.1', 'hatchling==1.33.0', 'mypy==2.4.1']
 export const PYTEST = ['pytest==9.2.0', 'trio==0.35.0']
 
 const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'countersign')
-const INSTALLS_MS = 300_000
 const OLDEST = [3, 10]
 
 /** In a `before` of the suite. */
 export async function needPython(suite: Mocha.Context): Promise<void> {
-  suite.timeout(INSTALLS_MS)
   const probe = `import pip, sys, venv; sys.exit(sys.version_info < (${OLDEST.join(', ')}))`
   if ((await run('python3', ['-c', probe])).code === 0) return
   const missing = `python3, ${OLDEST.join('.')} or newer, with pip and venv is needed (apt-get install python3-pip python3-venv)`

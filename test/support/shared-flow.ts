@@ -12,13 +12,11 @@ export const describeFlow = (title: string, suite: (flow: Flow, engines: EngineS
   onEachEngineSet(title, engines => {
     const flow = {} as Flow
     suitesLeft[engines] += 1
-    before(async function () {
-      this.timeout(120_000)
+    before(async () => {
       if (!shared.has(engines)) shared.set(engines, startFlow({ engines, bootstrap: BOOTSTRAP }))
       Object.assign(flow, await shared.get(engines))
     })
-    after(async function () {
-      this.timeout(60_000)
+    after(async () => {
       suitesLeft[engines] -= 1
       if (suitesLeft[engines] === 0) await stop(engines)
     })
@@ -32,8 +30,7 @@ async function stop(engines: EngineSet): Promise<void> {
 }
 
 // `--grep` skips suites, and a skipped suite never counts `suitesLeft` down.
-after(async function () {
-  this.timeout(60_000)
+after(async () => {
   for (const engines of shared.keys()) await stop(engines)
 })
 

@@ -1,7 +1,7 @@
 // What every documented backend of a sign-up does. In: how one is started, against a Countersign on the embedded engines, with COUNTERSIGN_URL,
 // COUNTERSIGN_KEY and PORT=0. It is sent a visitor's calls.
 import { expect } from 'chai'
-import { type Backend, STARTS_MS } from './backend.ts'
+import type { Backend } from './backend.ts'
 import { type Flow, freshNumber, startFlow, wrongCode } from './flow.ts'
 
 const SERVER_KEY = 'sk_test_0123456789abcdefghijklmn'
@@ -31,8 +31,7 @@ export function itSignsUp(
   let backend: Backend
   let url = ''
 
-  before(async function () {
-    this.timeout(STARTS_MS)
+  before(async () => {
     flow = await startFlow({ engines: 'embedded', bootstrap: BOOTSTRAP })
     backend = await start({ COUNTERSIGN_URL: flow.countersign.url, COUNTERSIGN_KEY: SERVER_KEY, PORT: '0' })
     url = await backend.url

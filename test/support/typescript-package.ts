@@ -7,8 +7,6 @@ import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 import { type Ran, run } from './interpreters.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
-export const INSTALLS_MS = 300_000
-
 /** `packages`: others that are installed beside it, such as `express@5.3.0`. Their scripts are not run. */
 export async function installTypescriptClient(packages: readonly string[] = []): Promise<string> {
   const [copy, user] = [createTemporaryFolder(), createTemporaryFolder()]

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { expect } from 'chai'
 import { createOutbound } from '../../infra/outbound/guarded-outbound.ts'
 import { signatureHeaders } from '../../services/domain/webhooks/signature.ts'
-import { type Backend, STARTS_MS } from './backend.ts'
+import type { Backend } from './backend.ts'
 import type { Child } from './child.ts'
 import { LOOPBACK, post } from './outbound.ts'
 
@@ -31,8 +31,7 @@ export function itReceivesWebhooks(
   let url = ''
   let events = 0
 
-  before(async function () {
-    this.timeout(STARTS_MS)
+  before(async () => {
     const backend = await start({ WEBHOOK_SECRETS: `${SECRET},${OTHER}`, PORT: '0' })
     running = backend.process
     url = `${await backend.url}${path}`

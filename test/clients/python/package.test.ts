@@ -13,7 +13,6 @@ import { createRunningClock } from '../../support/running-clock.ts'
 
 const FOLDER = join(PROJECT_ROOT, 'test/clients/python')
 /** mypy and pytest, on processors that other tests keep busy. */
-const RUNS_MS = 300_000
 const ADMIN_TOKEN = 'python-client-operator'
 const NO_COOLDOWN = { resend_cooldown_seconds: [0] }
 /** Of the whole app, so that it does not matter how many tests there are. */
@@ -67,8 +66,7 @@ describe('the Python client', () => {
     expect(files.some(file => file.endsWith('LICENSE'))).to.equal(true)
   })
 
-  it("has types that mypy's strict mode accepts, in itself and in a user's program", async function () {
-    this.timeout(RUNS_MS)
+  it("has types that mypy's strict mode accepts, in itself and in a user's program", async () => {
     const strict = ['--strict', '--cache-dir=/dev/null', '--python-executable', join(bin, 'python')]
     await runTool('mypy', [...strict, join(FOLDER, 'user_program.py')])
     await runTool('mypy', [...strict, '-p', 'countersign'])
@@ -78,8 +76,7 @@ describe('the Python client', () => {
     let countersign: Countersign
     let clockServer: Server
 
-    before(async function () {
-      this.timeout(RUNS_MS)
+    before(async () => {
       countersign = await startCountersign({
         engines: 'embedded',
         clock,
@@ -97,8 +94,7 @@ describe('the Python client', () => {
       await countersign?.site.wipe()
     })
 
-    it('is what the samples of the reference call', async function () {
-      this.timeout(RUNS_MS)
+    it('is what the samples of the reference call', async () => {
       const { otp_id } = JSON.parse(
         await succeed(join(bin, 'python'), [
           '-c',
@@ -119,8 +115,7 @@ describe('the Python client', () => {
       }
     })
 
-    it('does what its tests say: pytest', async function () {
-      this.timeout(RUNS_MS)
+    it('does what its tests say: pytest', async () => {
       const { port } = clockServer.address() as AddressInfo
       const printed = await succeed(join(bin, 'pytest'), ['-q', '-p', 'no:cacheprovider'], {
         cwd: FOLDER,

@@ -9,7 +9,7 @@ import { backendOnPort } from '../../support/backend.ts'
 import { spawnCommand } from '../../support/child.ts'
 import { CACHE_TTL_MS, type Flow, freshNumber, startFlow } from '../../support/flow.ts'
 import { run } from '../../support/interpreters.ts'
-import { INSTALLS_MS, installTypescriptClient } from '../../support/typescript-package.ts'
+import { installTypescriptClient } from '../../support/typescript-package.ts'
 
 const { platform, arch } = process
 const BUN = `@oven/bun-${platform}-${arch === 'arm64' ? 'aarch64' : arch}`
@@ -57,8 +57,7 @@ const EXPECTED = {
 describe('the package of the TypeScript client, elsewhere than on Node', () => {
   let flow: Flow
   let folder = ''
-  before(async function () {
-    this.timeout(INSTALLS_MS)
+  before(async () => {
     folder = await installTypescriptClient(Object.entries(VERSIONS).map(([name, version]) => `${name}@${version}`))
     writeFileSync(join(folder, 'program.js'), PROGRAM)
     flow = await startFlow({ engines: 'embedded' })

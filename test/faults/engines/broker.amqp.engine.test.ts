@@ -51,7 +51,7 @@ onRealEngines('the broker on RabbitMQ and its engine', { AMQP_URL, ENGINES_DIR }
     expect(await broker.request(CALLS_QUEUE, { id: 'c', body: 'again' }, LONG_WAIT_MS)).to.equal('again')
     const { seen } = await collectIds(broker)
     await eventually(() => expect(seen).to.have.members(ids))
-  }).timeout(120_000)
+  })
 
   describe('when memory runs out', () => {
     const watermark = (fraction: string) => engines('rabbitmqctl', 'set_vm_memory_high_watermark', fraction)

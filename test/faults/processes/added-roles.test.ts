@@ -23,8 +23,7 @@ onRealEngines('processes that are added and removed under load', { AMQP_URL, MON
   const { site, crashing } = useProcesses()
   const open = useLiveSends()
 
-  it('cost no call, no message and no second message', async function () {
-    this.timeout(180_000)
+  it('cost no call, no message and no second message', async () => {
     const here = await site('real', LIVE_SEND_ENV)
     const sends = await open(here, { gatewayMs: GATEWAY_MS })
     const start = (...roles: string[]) => crashing(here, { env: sends.env, roles })

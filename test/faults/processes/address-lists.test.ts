@@ -22,8 +22,7 @@ onEachEngineSet('an import of an address list and kill -9', engines => {
   const { site, crashing } = useProcesses()
 
   for (const [method, nth, when] of stepsOn(engines, STEPS))
-    it(`leaves a whole list when the process dies ${when} a call of ${method}`, async function () {
-      this.timeout(180_000)
+    it(`leaves a whole list when the process dies ${when} a call of ${method}`, async () => {
       const here = await site(engines)
       const env = { BOOTSTRAP_FILE: await here.write('bootstrap.json', BOOTSTRAP), ADMIN_TOKEN: TOKEN }
       const put = (url: string, text: string) => {

@@ -71,7 +71,7 @@ onEachEngineSet('a deployment that is restored from a backup', engines => {
         expect(body.deliveries[0].status).to.be.oneOf(['sent', 'delivered'])
       }, 120_000)
     expect(await sendTo(again, freshNumber())).to.match(/^otp_/)
-  }).timeout(240_000)
+  })
 })
 
 async function sendTo(caller: Caller, recipient: string): Promise<string> {

@@ -15,8 +15,7 @@ const TIMEOUT_MS = 60_000
 onEachEngineSet('a burst of sends and kill -9', engines => {
   const { site, script } = useProcesses()
 
-  it('loses no accepted send and delivers none twice', async function () {
-    this.timeout(180_000)
+  it('loses no accepted send and delivers none twice', async () => {
     const burstSite = await createBurstSite({ site, script }, engines)
     const recipients = phoneNumbers()
     const accepted = new Map<string, string>()
@@ -54,8 +53,7 @@ onEachEngineSet('a burst of sends and kill -9', engines => {
 describe('a send that is cut off by kill -9', () => {
   const { site, script } = useProcesses()
 
-  it('between its steps makes one verification and one message when it is repeated', async function () {
-    this.timeout(120_000)
+  it('between its steps makes one verification and one message when it is repeated', async () => {
     const burstSite = await createBurstSite({ site, script }, 'embedded')
     const recipients = phoneNumbers()
     const cutOff = new Set<string>()

@@ -30,8 +30,7 @@ onEachEngineSet('a spend cap and kill -9', engines => {
   const { site, script } = useProcesses()
 
   for (const [step, method, nth, when] of stepsOn(engines, STEPS))
-    it(`counts only completed sends when the process dies ${step}`, async function () {
-      this.timeout(180_000)
+    it(`counts only completed sends when the process dies ${step}`, async () => {
       const settings = { spend_caps: { US: 2 * PRICE } }
       const burstSite = await createBurstSite({ site, script }, engines, { settings, since: sinceNoon() })
       const dying = await burstSite.start({ port: 'store', method, nth, when })

@@ -19,8 +19,7 @@ onEachEngineSet('the hold of a send that was cut off by kill -9', engines => {
   const { site, script } = useProcesses()
 
   for (const [step, method, when] of stepsOn(engines, AFTER_THE_SAVE))
-    it(`is kept if the process died after the save and ${step}, and is voided if it died before the save`, async function () {
-      this.timeout(180_000)
+    it(`is kept if the process died after the save and ${step}, and is voided if it died before the save`, async () => {
       const burstSite = await createBurstSite({ site, script }, engines)
       // The opening balance comes to the ledger first, so that the process below dies at its own hold.
       const first = await burstSite.start()

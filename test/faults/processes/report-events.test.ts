@@ -45,8 +45,7 @@ onEachEngineSet('a report whose process is killed', engines => {
 
   const points = [...stepsOn(engines, POINTS), ...(engines === 'real' ? POINTS_OF_REAL_ENGINES : [])]
   for (const { what, point } of points)
-    it(`${what} leads to one event`, async function () {
-      this.timeout(150_000)
+    it(`${what} leads to one event`, async () => {
       const burstSite = await createBurstSite({ site, script }, engines)
       const dying = await burstSite.start(point)
       const sent = await burstSite.send(dying.url, '+14155570001')

@@ -47,8 +47,7 @@ const POINTS: readonly CrashPoint[] = [
 onEachEngineSet('a rotation of data keys and kill -9', engines => {
   const { site, script } = useProcesses()
 
-  it('ends, and loses no verification', async function () {
-    this.timeout(240_000)
+  it('ends, and loses no verification', async () => {
     const env = { ADMIN_TOKEN: TOKEN, LOG_LEVEL: 'info', CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200' }
     const fresh = await site(engines, env)
     const BOOTSTRAP_FILE = await fresh.write('bootstrap.json', BOOTSTRAP)

@@ -69,8 +69,7 @@ onEachEngineSet('an event whose process is killed', engines => {
   afterEach(() => here.close())
 
   for (const { what, point, refused = false } of stepsOn(engines, STEPS))
-    it(`${what} arrives`, async function () {
-      this.timeout(150_000)
+    it(`${what} arrives`, async () => {
       here = await createWebhookSite({ site, script }, engines)
       if (refused) here.respondWith(respond500)
       const dying = await here.start(point)
@@ -96,8 +95,7 @@ onEachEngineSet('events of a broker that loses all messages', (engines: EngineSe
   let backend: Receiver
   afterEach(() => backend.close())
 
-  it('arrive', async function () {
-    this.timeout(120_000)
+  it('arrive', async () => {
     let accepting = false
     backend = await startReceiver((_, response) => void response.writeHead(accepting ? 200 : 503).end())
     const webhook = { url: `http://127.0.0.1:${backend.port}/hooks` }

@@ -111,8 +111,7 @@ onRealEngines('indexes on MongoDB', { MONGODB_URL }, () => {
     })
   })
 
-  it('purge a document after its purge_at, and no other', async function () {
-    this.timeout(120_000)
+  it('purge a document after its purge_at, and no other', async () => {
     await ensureIndexes(db, CONTRACT_COLLECTIONS)
     const counters = db.collection<{ _id: string; purge_at?: Date }>('counters')
     await counters.insertMany([

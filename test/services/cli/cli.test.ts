@@ -20,8 +20,7 @@ async function listen(server: Server): Promise<{ server: Server; url: string }> 
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-describe('the command line', function () {
-  this.timeout(60_000)
+describe('the command line', () => {
   let countersign: Countersign
   let token = ''
   const cli = useCli(() => ({ COUNTERSIGN_URL: countersign.url, COUNTERSIGN_TOKEN: token }))

@@ -311,8 +311,7 @@ onEmbeddedStore('a replay of past calls', fresh => {
     })
   })
 
-  it('with unchanged settings differs in nothing, and reproduces every call', async function () {
-    this.timeout(120_000)
+  it('with unchanged settings differs in nothing, and reproduces every call', async () => {
     await fc.assert(
       fc.asyncProperty(settings, steps, async (saved, all) => {
         const since = actor.clock.now()
@@ -333,8 +332,7 @@ onEmbeddedStore('a replay of past calls', fresh => {
     )
   })
 
-  it('with other settings says how many sends these would have accepted', async function () {
-    this.timeout(120_000)
+  it('with other settings says how many sends these would have accepted', async () => {
     const sum = (rows: readonly { count: number }[]) => rows.reduce((all, { count }) => all + count, 0)
     await fc.assert(
       fc.asyncProperty(settings, settings, sendsOnly, async (saved, other, all) => {

@@ -57,7 +57,7 @@ eachStore('the endpoints of an app', fresh => {
     await admin.ask('DELETE', `/endpoints/${(await ids())[4]}`)
     expect((await create()).status).to.equal(201)
     expect(await list()).to.have.length(10)
-  }).timeout(20_000)
+  })
 
   it('are changed member by member', async () => {
     await create()

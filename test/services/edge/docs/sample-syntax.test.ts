@@ -27,8 +27,7 @@ const AWKWARD = {
   answers: true,
 }
 
-describe('the samples of the reference', function () {
-  this.timeout(240_000)
+describe('the samples of the reference', () => {
   const folder = createTemporaryFolder()
   const { pages } = createReference({
     document: createFileDocument(),

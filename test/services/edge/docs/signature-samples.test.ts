@@ -155,9 +155,7 @@ foreach (json_decode(file_get_contents('cases.json'), true) as $one) {
   },
 ]
 
-describe('the samples that check a signature', function () {
-  this.timeout(240_000)
-
+describe('the samples that check a signature', () => {
   for (const { language, isHere, run: check } of RUNNERS)
     it(
       isHere ? `accept and refuse rightly in ${language}` : `cannot be run in ${language}: it is not on this machine`,
