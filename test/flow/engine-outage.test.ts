@@ -56,7 +56,7 @@ onRealEngines('a process that loses its engines', { AMQP_URL, MONGODB_URL }, () 
     expect((await get(`${url}/echo/hello`)).body).to.deep.equal({ echoed: { word: 'hello' } })
   })
 
-  it('is not ready within seconds of a MongoDB that stops answering, and ready again after it', async () => {
+  it('is not ready while MongoDB does not answer, and ready again after it', async () => {
     const { url } = await startBehindProxies()
     mongo.proxy.stall()
     await expectReadiness(url, { store: NO_ANSWER })
@@ -64,13 +64,11 @@ onRealEngines('a process that loses its engines', { AMQP_URL, MONGODB_URL }, () 
     await expectReadiness(url, {})
   })
 
-  it('is not ready within seconds of a RabbitMQ that stops answering and keeps its connections, and ready again after it', async () => {
+  it('is not ready while RabbitMQ does not answer, before a heartbeat is missing, and ready again after it', async () => {
     const { url, engines } = await startBehindProxies()
     rabbit.proxy.stall()
-    const since = performance.now()
     await expectReadiness(url, { broker: NO_ANSWER })
     expect(engines.broker.state(), 'no heartbeat is missing yet').to.equal('up')
-    expect(performance.now() - since).to.be.below(8_000)
     rabbit.proxy.heal()
     await expectReadiness(url, {})
     expect((await get(`${url}/echo/hello`)).status).to.equal(200)
