@@ -120,7 +120,7 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     await eventually(async () => {
       await page.reload()
       await table.getByText('United Kingdom').waitFor({ timeout: 1_000 })
-    }, 30_000)
+    })
     await table.getByText('+447400…').waitFor()
     await table.getByText('0 of 3, 0%').first().waitFor()
   })

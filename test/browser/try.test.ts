@@ -334,7 +334,7 @@ describeInBrowserOnce('Try it, as it is used', (open, start) => {
       const keyIn = (one: Page) =>
         one.evaluate('Object.entries({ ...sessionStorage }).find(([name]) => name.startsWith("try it: server"))?.[1]')
       expect(await keyIn(page)).to.equal(await keyIn(tab))
-    }, 15_000)
+    })
     expect(await keysInUse(), 'no further key was made').to.have.members(replaced)
   })
 
@@ -362,7 +362,7 @@ describeInBrowserOnce('Try it, as it is used', (open, start) => {
       await press(page, 'Read status')
       await page.getByRole('button', { name: 'Send code', disabled: false }).waitFor()
       expect(await keys()).to.have.length(2)
-    }, 15_000)
+    })
     await card(page, 'Request').getByText('"status": "pending"').first().waitFor()
   })
 

@@ -93,7 +93,7 @@ async function send(by: Caller, to: string): Promise<string> {
 
 /** Waits until the newest message of a verification has this status. */
 const waitForDelivery = (by: Caller, otp_id: string, status: string): Promise<unknown> =>
-  eventually(async () => expect((await by.status(otp_id)).body.deliveries.at(-1).status).to.equal(status), 15_000)
+  eventually(async () => expect((await by.status(otp_id)).body.deliveries.at(-1).status).to.equal(status))
 
 const searchField = (page: Page) => page.getByLabel('Recipient or id')
 const rowsOf = (page: Page) => page.getByRole('table', { name: 'Verifications' }).locator('tbody tr')
@@ -345,7 +345,7 @@ describeInBrowserOnce('the verifications', (open, start) => {
     await eventually(async () => {
       await page.reload()
       await page.getByRole('link', { name: 'See why' }).click({ timeout: 2_000 })
-    }, 15_000)
+    })
     await refusals.getByText('Country blocked.').waitFor()
     expect(queryOf(page)).to.deep.equal({ tab: 'refusals', recipient: '+1 500 555 0003' })
     await page.getByRole('button', { name: 'Clear filters' }).click()
@@ -366,7 +366,7 @@ describeInBrowserOnce('the verifications', (open, start) => {
 })
 
 async function expectRows(page: Page, count: number): Promise<void> {
-  await eventually(async () => expect(await rowsOf(page).count()).to.equal(count), 15_000)
+  await eventually(async () => expect(await rowsOf(page).count()).to.equal(count))
 }
 
 describeInBrowserOnce('the verifications, as they look', (open, start) => {

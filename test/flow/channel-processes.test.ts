@@ -38,7 +38,8 @@ onRealEngines('a channel that runs in separate processes', { AMQP_URL, MONGODB_U
 
   async function start(): Promise<Countersign> {
     const { site } = live.countersign
-    const env = { ...LIVE_ENV, WEBHOOK_BACKOFF: '200' }
+    // All calls come at once to one process of the tests, which answers none late on purpose.
+    const env = { ...LIVE_ENV, WEBHOOK_BACKOFF: '200', PROVIDER_TIMEOUT: '30000' }
     const countersign = await startCountersign({ engines: 'real', site, env, roles: ['channel:sms'] })
     running.push(countersign)
     return countersign

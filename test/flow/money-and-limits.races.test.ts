@@ -26,7 +26,7 @@ const retried = (call: () => Promise<Answer>): Promise<Answer> =>
     const answer = await call()
     expect(answer.status).to.not.equal(503)
     return answer
-  }, 60_000)
+  })
 
 describeLiveFlow('sends, failures, credits, resends and a key revocation at once', (live, engines) => {
   let twilio: Twilio

@@ -91,7 +91,7 @@ onEachEngineSet('a shorter retention time', engines => {
       await eventually(async () => {
         await clock.advance(2_000)
         expect(await status(old.otp_id)).to.equal(404)
-      }, 60_000)
+      })
       const inbox = await admin('GET', `/sandbox/messages?recipient=${encodeURIComponent(old.to)}`)
       expect(inbox.body).to.deep.equal([])
       expect(await collectionsContaining(later.engines.store, old.otp_id)).to.deep.equal(['events'])

@@ -115,7 +115,7 @@ onRealEngines('roles as processes with their own secrets and users only', { AMQP
         const { body } = await admin(`/sandbox/messages?recipient=${encodeURIComponent(recipient)}`)
         expect(body).to.have.length(messages)
         return body[0].code
-      }, 60_000)
+      })
 
     // Test mode: send, resend, a wrong code, the right one.
     const to = freshNumber()
@@ -150,7 +150,7 @@ onRealEngines('roles as processes with their own secrets and users only', { AMQP
       const events = backend.received.map(({ body }) => JSON.parse(body.toString()))
       const types = events.filter(({ payload }) => payload.otp_id === sent).map(({ type }) => type)
       expect(types).to.include.members(['delivery.delivered', 'otp.approved'])
-    }, 60_000)
+    })
 
     // The edge's other pages. It has no operators, so it has no /metrics at the public port.
     for (const path of ['/openapi.json', '/docs', '/healthz', '/readyz']) {

@@ -10,7 +10,6 @@ import { eventually } from '../support/eventually.ts'
 import { rawDocuments } from '../support/raw-documents.ts'
 
 const [OLD, NEW] = ['old', 'new'].map((id, at) => `${id}:${Buffer.alloc(32, at + 1).toString('base64')}`)
-const TIMEOUT_MS = 30_000
 
 const bootstrap = (auth_token: string) => ({
   companies: [
@@ -83,7 +82,7 @@ describeCountersign('the check of DATA_KEYS against the store', start => {
       const { checks } = (await answer.json()) as { checks: object[] }
       expect(checks).to.deep.include({ name: 'store', ok: false, detail: 'the store is unavailable' })
       expect(checks).to.deep.include({ name: 'process', ok: false, detail: 'starting' })
-    }, TIMEOUT_MS)
+    })
     expect((await fetch(`${waiting.url}/healthz`)).status).to.equal(200)
     back()
     expect(await ended).to.be.instanceOf(StartProblem)
@@ -96,7 +95,7 @@ describeCountersign('the check of DATA_KEYS against the store', start => {
     const waiting = await right.restart({ env: { DATA_KEYS: `${NEW},${OLD}` }, untilReady: false, decorate })
     back()
     await waiting.ready
-    await eventually(async () => expect((await fetch(`${waiting.url}/readyz`)).status).to.equal(200), TIMEOUT_MS)
+    await eventually(async () => expect((await fetch(`${waiting.url}/readyz`)).status).to.equal(200))
   })
 
   it('during a rotation accepts both orders of the keys, and refuses keys without the one that seals now', async () => {

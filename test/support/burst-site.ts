@@ -16,7 +16,6 @@ const COMPANY = 'cmp_burst'
 export const PRICE = 40_000
 export const OPENING_BALANCE = 100_000 * PRICE
 const TOKEN = 'a-token-of-the-operator'
-const TIMEOUT_MS = 60_000
 
 const highLimit = [{ max: 100_000, seconds: 60 }]
 const bootstrapOf = (settings: object) => ({
@@ -96,7 +95,7 @@ export async function createBurstSite(
       const running = script(CHILD, here, point ?? null, [])
       const line = await running.waitForLine(text => text.includes('"msg":"countersign.listening"'))
       const { url } = JSON.parse(line) as { url: string }
-      await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), TIMEOUT_MS)
+      await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200))
       return {
         url,
         exited: running.exited,
@@ -122,14 +121,14 @@ export async function createBurstSite(
           token: TOKEN,
         })
         expect(inbox.body.map((message: { otp_id: string }) => message.otp_id)).to.deep.equal([otp_id])
-      }, TIMEOUT_MS),
+      }),
     otpIds: async url => (await items<{ otp_id: string }>(url, 'verifications')).map(({ otp_id }) => otp_id),
     expectBalance: (url, expected) =>
       eventually(async () => {
         const { body } = await ask(`${url}/admin/v1/companies/${COMPANY}/reconciliation`, { token: TOKEN })
         expect(body.problems).to.deep.equal([])
         expect([body.balance, body.sum]).to.deep.equal([expected, expected])
-      }, TIMEOUT_MS),
+      }),
     ledger: async url =>
       (await ask(`${url}/admin/v1/companies/${COMPANY}/ledger?limit=100`, { token: TOKEN })).body.items,
     deliveredEvents: async url =>

@@ -92,7 +92,7 @@ export async function startCountersign(options: StartOptions): Promise<Countersi
 /** Asks /readyz as well, because the connection that publishes may come up after the one that consumes. */
 async function waitUntilReady({ ready, url }: Running): Promise<void> {
   await ready
-  await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), 30_000)
+  await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200))
 }
 
 /** Short, because tests wait until a process has reconnected to its engines. */

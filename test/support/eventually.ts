@@ -7,7 +7,7 @@ const LONGEST_MS = 100
 /** The longer it has waited, the less often it looks: the looks of one test take processor time from the others. `nextLookMs` replaces that. */
 export async function eventually<T>(
   assertion: () => T | Promise<T>,
-  withinMs = 60_000,
+  withinMs = 120_000,
   nextLookMs = (waitedMs: number): number => Math.min(Math.max(waitedMs / 10, SHORTEST_MS), LONGEST_MS),
 ): Promise<T> {
   const since = performance.now()

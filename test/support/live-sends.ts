@@ -28,7 +28,7 @@ export interface LiveSends {
   /** How many of the accepted sends have not arrived at the gateway. */
   missing(): number
   /** Waits until every accepted send has arrived. */
-  waitForAll(withinMs: number): Promise<void>
+  waitForAll(): Promise<void>
   /** The time from `since` to the last first arrival; 0 when none arrived after `since`. */
   lastArrivalAfter(since: number): number
   /** The longest time from an answer with 200 to the first arrival at the gateway. */
@@ -128,10 +128,10 @@ async function createLiveSends(site: Site, gateway: HttpGateway, gatewayMs: numb
     failures: () => failures,
     accepted: () => accepted.size,
     missing,
-    waitForAll: withinMs =>
+    waitForAll: () =>
       eventually(() => {
         expect(missing(), 'sends that never arrived').to.equal(0)
-      }, withinMs),
+      }),
     lastArrivalAfter: since =>
       Math.max(0, ...[...accepted.keys()].map(recipient => (arrivals.get(recipient)?.[0] ?? 0) - since)),
     slowestMs: () => Math.max(0, ...[...accepted].map(([recipient, at]) => (arrivals.get(recipient)?.[0] ?? at) - at)),

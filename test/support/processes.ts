@@ -11,9 +11,6 @@ import { type EngineSet, type Env, freshSite, type Site } from './site.ts'
 /** Only shows that the pieces are connected: see echo.ts. */
 export const ECHO_SERVICES = join(import.meta.dirname, 'echo.js')
 
-/** A process here shares two cores with everything else. */
-const READY_TIMEOUT_MS = 60_000
-
 export interface CountersignProcess extends Child {
   /** Where it answers, as soon as it listens. */
   url(): Promise<string>
@@ -74,7 +71,7 @@ function withUrl(one: Child): CountersignProcess {
     url,
     async ready() {
       const address = await url()
-      await eventually(async () => expect((await fetch(`${address}/readyz`)).status).to.equal(200), READY_TIMEOUT_MS)
+      await eventually(async () => expect((await fetch(`${address}/readyz`)).status).to.equal(200))
       return address
     },
   }

@@ -17,7 +17,7 @@ export const waitUntilUp = (broker: Broker): Promise<unknown> =>
   eventually(async () => {
     expect(broker.state()).to.equal('up')
     await broker.depth('otp.calls')
-  }, 30_000)
+  })
 
 async function withConnection<T>(task: (connection: ChannelModel) => Promise<T>): Promise<T> {
   const connection = await connect(AMQP_URL ?? '', { noDelay: true })

@@ -13,7 +13,6 @@ const CHILD = join(import.meta.dirname, '../faults/processes/burst.child.js')
 const APP = 'app_hooks'
 const KEY = 'sk_test_hooks0123456789'
 const TOKEN = 'a-token-of-the-operator'
-const TIMEOUT_MS = 60_000
 
 export interface KillableProcess {
   url: string
@@ -69,7 +68,7 @@ export async function createWebhookSite(
       const running = script(CHILD, here, point ?? null, [])
       const line = await running.waitForLine(text => text.includes('"msg":"countersign.listening"'))
       const { url } = JSON.parse(line) as { url: string }
-      await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), TIMEOUT_MS)
+      await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200))
       return {
         url,
         exited: running.exited,

@@ -40,6 +40,6 @@ onRealEngines('a process whose engine is frozen', { AMQP_URL, MONGODB_URL, ENGIN
       })
       expect((await fetch(`${url}/healthz`)).status).to.equal(200)
       thaw()
-      await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), 30_000)
+      await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200))
     })
 })

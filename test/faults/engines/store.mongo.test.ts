@@ -202,7 +202,7 @@ onRealEngines('the store when MongoDB fails', { MONGODB_URL }, () => {
       } finally {
         await engines('resume', 'mongodb')
       }
-      await eventually(() => store.ping(), 30_000)
+      await eventually(() => store.ping())
       expect(await docs.count({ group: 'kept' })).to.equal(100)
     })
   })

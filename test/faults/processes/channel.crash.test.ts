@@ -14,7 +14,6 @@ import { startTwilio, type Twilio } from '../../support/vendors/twilio.ts'
 const KILLED = { code: null, signal: 'SIGKILL' }
 const KEY = 'sk_live_0123456789abcdef'
 /** The sweeper publishes an effect again that the dead process had not finished. */
-const TIMEOUT_MS = 60_000
 
 const AFTER_THE_RECORD: CrashPoint = { port: 'store', method: 'attempts.insert', nth: 1, when: 'after' }
 const AFTER_THE_CALL: CrashPoint = { port: 'store', method: 'attempts.update', nth: 1, when: 'before' }
@@ -112,7 +111,7 @@ onEachEngineSet('a channel actor that is killed', engines => {
     await eventually(async () => {
       const { deliveries } = (await createCaller(url, KEY).status(sent.body.otp_id)).body
       expect(deliveries[0].status).to.equal('sent')
-    }, TIMEOUT_MS)
+    })
     return [twilio.messages.length, gateway.messages.length]
   }
 

@@ -15,7 +15,6 @@ const KILLS = faultRounds(3)
 const CUTS = faultRounds(2)
 const ACCEPTED_PER_KILL = 60
 const ACCEPTED_PER_CUT = 100
-const TIMEOUT_MS = 60_000
 
 /** Prints what was measured. Times are not asserted, because they depend on the machine; the aims are 3 s after a restart and 5 s after a
  *  cut. */
@@ -55,7 +54,7 @@ onEachEngineSet('a process that plays every role and is killed again and again',
       const running = crashing(here, { env: sends.env })
       await running.url()
       const restartedAt = Date.now()
-      await sends.waitForAll(TIMEOUT_MS)
+      await sends.waitForAll()
       lateMs.push(sends.lastArrivalAfter(restartedAt))
       if (kills < KILLS) await sendAndKill(sends, running)
     }
@@ -68,7 +67,7 @@ onEachEngineSet('a process that plays every role and is killed again and again',
     const sends = await open(here)
     for (let kills = 0; kills < KILLS; kills += 1) await sendAndKill(sends, crashing(here, { env: sends.env }))
     await crashing(here, { env: sends.env }).ready()
-    await sends.waitForAll(TIMEOUT_MS)
+    await sends.waitForAll()
     report(`${KILLS} kills in a row, ${engines}`, sends)
     expectFewCallsPerSend(sends)
   }
@@ -113,7 +112,7 @@ onRealEngines('roles in processes of their own', { AMQP_URL, MONGODB_URL }, () =
         running[index] = next
       })
     }
-    await sends.waitForAll(TIMEOUT_MS)
+    await sends.waitForAll()
     report(`${KILLS} kills of roles`, sends, { slowestMs: sends.slowestMs() })
     expectFewCallsPerSend(sends)
   })
@@ -127,7 +126,7 @@ onRealEngines('roles in processes of their own', { AMQP_URL, MONGODB_URL }, () =
     const url = await crashing(here, { env: sends.env }).ready()
     await crashing(here, { env: sends.env, roles: ['otp', 'channel:sms'] }).ready()
     for (let cuts = 0; cuts < CUTS; cuts += 1) await sends.sendUntil(url, ACCEPTED_PER_CUT, async () => proxy.cut())
-    await sends.waitForAll(TIMEOUT_MS)
+    await sends.waitForAll()
     report(`${CUTS} cuts`, sends, { slowestMs: sends.slowestMs() })
     expectFewRepeats(sends)
   })
@@ -143,7 +142,7 @@ onRealEngines('roles in processes of their own', { AMQP_URL, MONGODB_URL }, () =
       // The driver repeats a write whose answer it did not get, so both answers are lost.
       await sends.sendUntil(url, ACCEPTED_PER_CUT, async () => mongo.proxy.loseReplyTo('attempts', 4))
     }
-    await sends.waitForAll(TIMEOUT_MS)
+    await sends.waitForAll()
     report(`${CUTS} times four lost answers`, sends, { slowestMs: sends.slowestMs() })
     expectFewRepeats(sends)
   })

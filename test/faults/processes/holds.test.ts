@@ -13,7 +13,6 @@ const AFTER_THE_SAVE: [step: string, method: string, when: CrashPoint['when']][]
   ['before the confirmed hold was in the ledger', 'ledger.insert', 'before'],
 ]
 /** A hold is checked after a minute, by a clock that runs five times as fast. */
-const TIMEOUT_MS = 60_000
 
 onEachEngineSet('the hold of a send that was cut off by kill -9', engines => {
   const { site, script } = useProcesses()
@@ -40,7 +39,7 @@ onEachEngineSet('the hold of a send that was cut off by kill -9', engines => {
         const items = await burstSite.ledger(url)
         expect(items.map(({ kind }) => kind)).to.include('void')
         return items
-      }, TIMEOUT_MS)
+      })
       expect(entries.map(({ kind }) => kind).filter(kind => kind !== 'hold')).to.deep.equal(['void', 'credit'])
       // RabbitMQ delivers the second call again, to the process that comes next, and then there is a third hold, with its verification.
       const [kept, voided, ...again] = entries.filter(({ kind }) => kind === 'hold').reverse()

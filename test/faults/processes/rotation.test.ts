@@ -14,7 +14,6 @@ import { onEachEngineSet } from '../../support/site.ts'
 const CHILD = join(import.meta.dirname, 'burst.child.js')
 const TOKEN = 'a-token-of-the-operator'
 const KEY = 'sk_test_rotation0123456789'
-const TIMEOUT_MS = 60_000
 const [OLD, NEW] = ['old', 'new'].map((id, at) => `${id}:${Buffer.alloc(32, at + 1).toString('base64')}`)
 
 const HIGH_LIMIT = [{ max: 100_000, seconds: 60 }]
@@ -63,8 +62,7 @@ onEachEngineSet('a rotation of data keys and kill -9', engines => {
       }
       return { url, kill, exited: running.exited }
     }
-    const ready = (url: string) =>
-      eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), TIMEOUT_MS)
+    const ready = (url: string) => eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200))
     const accepted = new Map<string, string>()
     let sends = 0
     /** The recipient, when the send was accepted. */
@@ -93,7 +91,7 @@ onEachEngineSet('a rotation of data keys and kill -9', engines => {
     await eventually(async () => {
       const { body } = await ask(`${first.url}/admin/v1/sandbox/messages`, { token: TOKEN })
       expect(body).to.have.length(40)
-    }, TIMEOUT_MS)
+    })
     await first.kill()
 
     for (const point of stepsOn(engines, POINTS)) {
@@ -110,7 +108,7 @@ onEachEngineSet('a rotation of data keys and kill -9', engines => {
       // How many were renewed is not asserted: a process that is killed before it saves its count has renewed them all the same. That all
       // are renewed shows below, without the old key.
       expect(body.rotation).to.include({ state: 'done', unsealable: 0 })
-    }, TIMEOUT_MS)
+    })
     await last.kill()
 
     const { url } = await start(NEW ?? '')
@@ -122,6 +120,6 @@ onEachEngineSet('a rotation of data keys and kill -9', engines => {
         expect(inbox[0].otp_id).to.equal(otp_id)
         const { body } = await createCaller(url, KEY).verify(otp_id, inbox[0].code)
         expect(body).to.include({ matched: true })
-      }, TIMEOUT_MS)
+      })
   })
 })

@@ -16,8 +16,6 @@ import { createRunningClock } from '../../support/running-clock.ts'
 import { type EngineSet, onEachEngineSet } from '../../support/site.ts'
 import { createWebhookSite, type WebhookSite } from '../../support/webhook-site.ts'
 
-const TIMEOUT_MS = 90_000
-
 const respond500: AnswerRequest = (_, response) => void response.writeHead(500).end()
 
 /** The steps of an event. `refused`: its endpoint answers 500 until the restart. */
@@ -84,7 +82,7 @@ onEachEngineSet('an event whose process is killed', engines => {
         expect(states, 'there are events').to.have.length.above(0)
         expect(new Set(states)).to.deep.equal(new Set(['delivered']))
         expect(here.notifiedOtpIds()).to.include(mine)
-      }, TIMEOUT_MS)
+      })
       for (const bodies of here.bodiesByEvent().values()) expect(new Set(bodies).size, 'the same bytes').to.equal(1)
     })
 })
@@ -109,7 +107,7 @@ onEachEngineSet('events of a broker that loses all messages', (engines: EngineSe
         async to => (await createCaller(first.url, KEY).send(to)).body.otp_id as string,
       ),
     )
-    await eventually(() => expect(backend.received).to.have.length(3), 30_000)
+    await eventually(() => expect(backend.received).to.have.length(3))
     const token = (of: typeof first) => of.secrets.adminTokens[0]?.token ?? ''
     const statuses = async (of: typeof first) => {
       const { body } = await ask(`${of.url}/admin/v1/apps/app_hooks/events`, { token: token(of) })
@@ -127,7 +125,7 @@ onEachEngineSet('events of a broker that loses all messages', (engines: EngineSe
     accepting = true
     const second = await start({ clock, env, bootstrap, site: first.site })
     await clock.advance(60_000)
-    await eventually(async () => expect(await statuses(second)).to.deep.equal(otps.map(() => ['delivered', 2])), 30_000)
+    await eventually(async () => expect(await statuses(second)).to.deep.equal(otps.map(() => ['delivered', 2])))
     const notified = backend.received.slice(3).map(({ body }) => JSON.parse(body.toString()).payload.otp_id)
     expect(notified).to.have.members(otps)
   })

@@ -371,7 +371,7 @@ describe('the command line', () => {
       '--interval',
       '1',
     ])
-    await eventually(() => expect(tail.stderr()).to.include('Waiting'), 30_000)
+    await eventually(() => expect(tail.stderr()).to.include('Waiting'))
     const { otp_id } = (await call('/api/v1/otp/send', key, { recipient: freshNumber() })).body
     await tail.waitForLine(line => line.includes(otp_id) && line.includes('pending'))
     await call('/api/v1/otp/cancel', key, { otp_id })
@@ -399,7 +399,7 @@ describe('the command line', () => {
       (await call('/api/v1/otp/send', key, { recipient: '+15005550010' })).body.otp_id
     const earlier = await send()
     const events = async () => (await ask(`${countersign.url}/admin/v1/apps/${app}/events`, { token })).body.items
-    await eventually(async () => expect(await events()).to.have.length(1), 30_000)
+    await eventually(async () => expect(await events()).to.have.length(1))
     const env = { COUNTERSIGN_URL: countersign.url, COUNTERSIGN_TOKEN: token }
     const listening = spawnChild(CLI, env, ['listen', app, receiver.url])
     const ownSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
@@ -410,7 +410,7 @@ describe('the command line', () => {
     const third = spawnCommand('bash', ['-c', fromStdin, process.execPath, CLI], env)
     await eventually(() => {
       for (const { stderr } of [listening, other, third]) expect(stderr()).to.include('Events of')
-    }, 30_000)
+    })
     for (const { stderr } of [other, third]) expect(stderr()).to.not.match(/whsec_|list of processes/)
     const [, secret = ''] = /Signing secret: (whsec_\S+)/.exec(listening.stderr()) ?? []
     const otp_id = await send()
