@@ -14,7 +14,7 @@ import { MONGODB_URL } from './support/engines.ts'
 const FAULTS = 'test/faults/'
 /** Run by commands of their own: `npm run test:browser`, `test:faults`, `test:python`, `test:runtimes`, `test:examples`. */
 const APART = ['test/browser/', FAULTS, 'test/clients/python/', 'test/clients/runtimes/', 'test/examples/']
-/** These stop or freeze the engines, which all tests share, so they run one after the other. */
+/** These stop, freeze or reconfigure the engines, which all tests share, so they run one after the other. */
 const ENGINE_FAULTS = `${FAULTS}engines/`
 
 /** They start first, slowest first, so that no slow file runs alone at the end. A file that is missing here costs minutes, no test. */

@@ -26,14 +26,16 @@ export function seal(plain: string, context: string, keyId: string, keyFor: Cont
   return head + bytes.toString('base64url')
 }
 
-/** `keysOf` has the keys of a key id. */
+/** `keysOf` has the keys of a key id, and throws where there are none: an operator can repair that. */
 export function unseal(sealed: string, context: string, keysOf: (keyId: string) => ContextKeys): string {
-  const [, keyId = '', text = ''] = SEALED_PATTERN.exec(sealed) ?? []
+  const [, keyId, text = ''] = SEALED_PATTERN.exec(sealed) ?? []
+  if (keyId === undefined) throw new Unsealable('not a sealed text')
+  const keyFor = keysOf(keyId)
   const bytes = Buffer.from(text, 'base64url')
   // Several base64url texts decode to the same bytes; only the one that `seal` writes is accepted.
   if (bytes.length < IV_BYTES + TAG_BYTES || bytes.toString('base64url') !== text)
     throw new Unsealable('not a sealed text')
-  const decipher = createDecipheriv('aes-256-gcm', keysOf(keyId)(context), bytes.subarray(0, IV_BYTES), {
+  const decipher = createDecipheriv('aes-256-gcm', keyFor(context), bytes.subarray(0, IV_BYTES), {
     authTagLength: TAG_BYTES,
   })
   decipher.setAAD(Buffer.from(`v1.${keyId}.${context}`))

@@ -872,7 +872,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     file: 'infra/broker/amqp/queues.ts',
     original: 'falseFor(ACCESS_REFUSED)',
     planted: 'falseFor(NOT_FOUND + ACCESS_REFUSED)',
-    tests: ['test/flow/role-secrets.test.ts'],
+    tests: ['test/faults/engines/role-secrets.test.ts'],
     needs: 'RabbitMQ',
   },
 

@@ -141,7 +141,8 @@ export async function startFlow(options: StartOptions): Promise<Flow> {
     async startVerification(by) {
       const to = freshNumber()
       const { status, body, text } = await by.send(to)
-      if (status !== 200) throw new Error(`not sent: ${text}`)
+      if (status !== 200)
+        throw new Error(`not sent: ${text}; the log: ${JSON.stringify(problemsIn(countersign.log.lines()))}`)
       return { otp_id: body.otp_id, to, code: await flow.waitForCode(to) }
     },
     events: async app => (await admin('GET', `/apps/${app}/events?limit=100`)).body.items,
@@ -157,6 +158,12 @@ export async function startFlow(options: StartOptions): Promise<Flow> {
   }
   return flow
 }
+
+/** Pino's number of `warn`. */
+const WARN = 40
+/** What may explain a refusal. */
+const problemsIn = (lines: readonly { level?: unknown }[]) =>
+  lines.filter(({ level }) => Number(level) >= WARN).slice(-5)
 
 /** How far a clock that stands still advances at a time. */
 const STEP_MS = 25
