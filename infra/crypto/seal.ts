@@ -26,10 +26,9 @@ export function seal(plain: string, context: string, keyId: string, keyFor: Cont
   return head + bytes.toString('base64url')
 }
 
-/** `keysOf` has the keys of a key id, and throws where there are none: an operator can repair that. */
+/** `keysOf` returns the keys of a key id, or throws, before the text is decoded: an operator can add a missing key. */
 export function unseal(sealed: string, context: string, keysOf: (keyId: string) => ContextKeys): string {
-  const [, keyId, text = ''] = SEALED_PATTERN.exec(sealed) ?? []
-  if (keyId === undefined) throw new Unsealable('not a sealed text')
+  const { keyId, text } = parse(sealed)
   const keyFor = keysOf(keyId)
   const bytes = Buffer.from(text, 'base64url')
   // Several base64url texts decode to the same bytes; only the one that `seal` writes is accepted.
@@ -51,10 +50,12 @@ export function unseal(sealed: string, context: string, keysOf: (keyId: string) 
 }
 
 /** The id of the key a text was sealed with. */
-export function keyIdOf(sealed: string): string {
-  const keyId = SEALED_PATTERN.exec(sealed)?.[1]
-  if (keyId === undefined) throw new Unsealable('not a sealed text')
-  return keyId
+export const keyIdOf = (sealed: string): string => parse(sealed).keyId
+
+function parse(sealed: string): { keyId: string; text: string } {
+  const [, keyId, text] = SEALED_PATTERN.exec(sealed) ?? []
+  if (keyId === undefined || text === undefined) throw new Unsealable('not a sealed text')
+  return { keyId, text }
 }
 
 /** A broker message has one of a few contexts, and a verification is sealed and opened again within moments. */

@@ -7,8 +7,6 @@ import { eventually } from '../support/eventually.ts'
 const SERVER_KEY = 'sk_test_0123456789abcdefghijklmn'
 const PUBLISHABLE_KEY = 'pk_test_0123456789abcdefghijklmn'
 
-/** For tests that do many things, on a busy machine. */
-
 const bootstrap = {
   companies: [
     {

@@ -289,10 +289,7 @@ describeInBrowserOnce('how the webhook looks', (open, start) => {
     await setEndpoint(page, backend.url)
     const field = page.getByLabel('Endpoint URL')
     await admin('PUT', `/apps/${APP}/webhook`, { url: `${backend.url}/theirs` })
-    await eventually(
-      async () => expect(await field.inputValue(), 'not edited').to.equal(`${backend.url}/theirs`),
-      10_000,
-    )
+    await eventually(async () => expect(await field.inputValue(), 'not edited').to.equal(`${backend.url}/theirs`))
     await field.fill(`${backend.url}/mine`)
     await admin('PUT', `/apps/${APP}/webhook`, { url: `${backend.url}/again` })
     await page.waitForResponse(

@@ -1,6 +1,6 @@
 // Runs flow tests under Deno: mocha as a library, because its command needs what Deno's `node:util` lacks. In: test files as they stand in
 // the repository; without any, all flow tests. Out: mocha's output, and the summary that CI adds up.
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import Mocha from 'mocha'
@@ -21,7 +21,8 @@ const files =
     : readdirSync(join(PROJECT_ROOT, FLOW))
         .sort()
         .map(name => `${FLOW}/${name}`)
-const mocha = new Mocha({ reporter: Reporter, timeout: 60_000 })
+const { timeout } = JSON.parse(readFileSync(join(PROJECT_ROOT, '.mocharc.json'), 'utf8'))
+const mocha = new Mocha({ reporter: Reporter, timeout })
 for (const file of files) mocha.addFile(join(PROJECT_ROOT, compiledFile(file)))
 await mocha.loadFilesAsync()
 mocha.run(async failures => {

@@ -19,7 +19,6 @@ const BOOTSTRAP = {
   ip_lists: [{ class: 'abusive', cidr: '45.95.147.0/24' }],
 }
 const ENV = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' }
-/** Processes see a changed list within five seconds; a loaded machine takes longer. */
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer as the API returned it
 type Json = any

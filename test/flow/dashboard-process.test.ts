@@ -58,12 +58,12 @@ onRealEngines('a dashboard in a process of its own', { AMQP_URL, MONGODB_URL }, 
     expect(sends.map(({ role, status }) => `${role} ${status}`)).to.deep.equal(['dashboard 200', 'dashboard 200'])
     const metrics = await (await fetch(`${dashboard.metricsUrl}/metrics`)).text()
     expect(metrics).to.contain('route="/api/v1/otp/send",status="200"} 2')
+    // Uses are written a second after the first one, then every minute: on a busy machine the second key comes after that second.
     await eventually(async () => {
       const { items } = (await admin('GET', '/apps/app_demo/keys')).body
       expect(items.filter(({ last_used_at }: { last_used_at: string | null }) => last_used_at !== null)).to.have.length(
         2,
       )
-      // Uses are written a second after the first one, then every minute: on a busy machine the second key comes after that second.
     })
   })
 })

@@ -305,7 +305,7 @@ onRealEngines('what is asked of MongoDB', { AMQP_URL, MONGODB_URL }, () => {
         'otps: find {app_id: ?,_id: {$gt: ?,$lt: ?}} by {"_id":1}',
         'stats_hours: find {start: ?,_id: {$gt: ?}} by {"_id":1}',
       ])
-    }, 150_000)
+    })
     expect(await problemsOf(recorded, 'sweeps')).to.deep.equal([])
   })
 })

@@ -28,7 +28,7 @@ const MUTANTS: readonly Mutant[] = [
 ]
 const SETTING_OF = { MongoDB: 'MONGODB_URL', RabbitMQ: 'AMQP_URL' } as const
 /** A test that a fault makes hang has found it. */
-const LONGEST_RUN_MS = 300_000
+const LONGEST_RUN_MS = 900_000
 /** Of the tests of all faults together. */
 const LONGEST_HEALTHY_RUN_MS = 1_800_000
 const COPIES = 2

@@ -5,6 +5,8 @@ import { expect } from 'chai'
 import { eventually } from './eventually.ts'
 
 const IN_WORKER = process.env.MOCHA_WORKER_ID !== undefined
+/** Short: where one helper leaves something open, every file waits for it. */
+const LONGEST_CLOSING_MS = 30_000
 let openBefore: string[] = []
 
 const rethrow = (reason: unknown): never => {
@@ -52,7 +54,11 @@ export const mochaHooks: Mocha.RootHookObject = {
   },
   async afterAll() {
     // Handles that an earlier file left open are not counted: the hook of that file reported them.
-    if (IN_WORKER) await eventually(async () => expect(await openedSince(openBefore), 'left open').to.deep.equal([]))
+    if (IN_WORKER)
+      await eventually(
+        async () => expect(await openedSince(openBefore), 'left open').to.deep.equal([]),
+        LONGEST_CLOSING_MS,
+      )
     else await Promise.all(kept.splice(0).map(one => one.close()))
   },
 }

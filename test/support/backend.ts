@@ -3,8 +3,6 @@ import { createServer } from 'node:net'
 import type { Child } from './child.ts'
 import { eventually } from './eventually.ts'
 
-const STARTS_MS = 120_000
-
 export interface Backend {
   process: Child
   /** Where it answers, once it listens. */
@@ -22,7 +20,7 @@ export async function backendOnPort(start: (port: number) => Child): Promise<Bac
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const process = start(port)
-  const answers = eventually(async () => void (await fetch(url)), STARTS_MS)
+  const answers = eventually(async () => void (await fetch(url)))
   return { process, url: answers.then(() => url) }
 }
 

@@ -23,7 +23,6 @@ export interface GuardedEngines {
 }
 
 const DATABASE = 'countersign'
-const START_MS = 60_000
 
 /** The mongod that infra/engines.sh runs. */
 const mongod = (): string => /^MONGOD="?([^"\n]+)"?$/m.exec(readFileSync(`${ENGINES_DIR}/settings`, 'utf8'))?.[1] ?? ''
@@ -63,7 +62,7 @@ export async function startGuardedEngines(): Promise<GuardedEngines> {
   const definitions = join(folder, 'definitions.json')
   await writeFile(definitions, JSON.stringify(await rabbitDefinitions(secrets)))
   await Promise.all([
-    eventually(() => grantAtMongo(secrets), START_MS),
+    eventually(() => grantAtMongo(secrets)),
     succeed('infra/engines.sh', ['rabbitmqctl', 'import_definitions', definitions]),
   ])
   return {
@@ -80,7 +79,7 @@ export async function startGuardedEngines(): Promise<GuardedEngines> {
 async function makeAdministrator(open: Child, port: number, pwd: string): Promise<void> {
   const client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`)
   try {
-    await eventually(() => client.db('admin').command({ createUser: 'admin', pwd, roles: ['root'] }), START_MS)
+    await eventually(() => client.db('admin').command({ createUser: 'admin', pwd, roles: ['root'] }))
   } finally {
     await client.close()
     open.process.kill('SIGTERM')

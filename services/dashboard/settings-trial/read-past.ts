@@ -1,6 +1,7 @@
 // Reads the calls of a time from the store, in the order in which they came. In: an app and a time. Out: batches of events for a replay. What was
 // sent and what was refused are read page by page beside each other, and an event waits until nothing earlier can follow: a verification
-// holds its later messages, and an id is a little older than what it names. The other work of the process goes on between reading a page and playing it.
+// holds its later messages, and an id is a little older than what it names. Other work of the
+// process goes on after each page is read and after it is played.
 import { setImmediate } from 'node:timers/promises'
 import { firstIdAt, type IdPrefix, ulidTime } from '../../../infra/ids.ts'
 import type { Doc, Docs, Filter, Page, Sort } from '../../../infra/store/docs.ts'
@@ -27,12 +28,13 @@ export interface PastRange {
 
 export interface ReadPastDeps extends ReadCallsDeps {
   store: Pick<CountersignStore, 'docs'>
+  pageSize: number
 }
 
 type StoredCall = Doc & { app_id: string; mode: 'live' | 'test' }
 
 /** MongoDB takes an eighth less time for all pages than with 100 in each. */
-const PAGE_SIZE = 300
+export const PAGE_SIZE = 300
 /** How much later than its id a call may be: it may wait, and its idempotency key may have been claimed by a call before it. */
 const ID_SLACK_MS = 60_000
 
@@ -61,7 +63,7 @@ function createReader<T extends StoredCall>(
   docs: Pick<Docs<T>, 'find'>,
   prefix: IdPrefix,
   range: PastRange,
-  options: Pick<Page<T>, 'only'> = {},
+  options: Pick<Page<T>, 'limit' | 'only'>,
 ) {
   const { $gte, ...below } = rangeOf(prefix, range)._id
   let next: Promise<T[]> | null = null
@@ -70,7 +72,9 @@ function createReader<T extends StoredCall>(
     readUntil: Number.NEGATIVE_INFINITY,
     async page(): Promise<T[]> {
       const page = await (next ?? find({ $gte, ...below }))
-      const last = page.length < PAGE_SIZE ? undefined : page.at(-1)
+      // The embedded store reads the next page at once.
+      await setImmediate()
+      const last = page.length < options.limit ? undefined : page.at(-1)
       reader.readUntil = last ? (ulidTime(last._id) ?? 0) : Number.POSITIVE_INFINITY
       if (last) {
         // One lower bound: with two, an index is read from the lesser one, for every page anew.
@@ -85,7 +89,7 @@ function createReader<T extends StoredCall>(
 
   function find(_id: { $gte: string } | { $gt: string }): Promise<T[]> {
     const filter = { app_id: range.app_id, _id } as Filter<T>
-    return docs.find(filter, { sort: { _id: 1 } as Sort<T>, limit: PAGE_SIZE, ...options })
+    return docs.find(filter, { sort: { _id: 1 } as Sort<T>, ...options })
   }
 }
 
@@ -96,7 +100,7 @@ export interface PastWatcher {
 }
 
 export async function* readPast(
-  { store, ...deps }: ReadPastDeps,
+  { store, pageSize: limit, ...deps }: ReadPastDeps,
   range: PastRange,
   { onOtp, onRefusal }: PastWatcher,
 ): AsyncGenerator<PastEvent[]> {
@@ -104,11 +108,11 @@ export async function* readPast(
   const queue = createEventQueue()
   const sources = [
     ...SENDS.map(prefix => {
-      const reader = createReader<OtpDoc>(store.docs('otps'), prefix, range, { only: READ_OF_OTP })
+      const reader = createReader<OtpDoc>(store.docs('otps'), prefix, range, { limit, only: READ_OF_OTP })
       return { reader, read: async () => takeAll(await reader.page(), callsOfOtp, onOtp) }
     }),
     (() => {
-      const reader = createReader<RefusalDoc>(store.docs('refusals'), 'rfs', range)
+      const reader = createReader<RefusalDoc>(store.docs('refusals'), 'rfs', range, { limit })
       return { reader, read: async () => takeAll(await reader.page(), callsOfRefusal, onRefusal) }
     })(),
   ]

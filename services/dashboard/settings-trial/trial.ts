@@ -18,7 +18,7 @@ import { findProviders, scopeOf } from '../../domain/tenancy/documents.ts'
 import { validationProblem } from '../request-input.ts'
 import { createReasons, watchGuardPast, watchRecorded, watchUnplayedRules } from './not-judged.ts'
 import type { PastCalls } from './past-calls.ts'
-import { hasMorePast, type PastRange, readPast } from './read-past.ts'
+import { hasMorePast, PAGE_SIZE, type PastRange, readPast } from './read-past.ts'
 import type { SettingsTrialAnswer } from './schemas.ts'
 import { type TrialInput, usesGuard } from './trial-input.ts'
 
@@ -29,6 +29,8 @@ export interface TrialDeps {
   isAbandoned?(): boolean
   /** `MAX_PAST_CALLS`, unless it is given. */
   maxCalls?: number
+  /** `PAGE_SIZE`, unless it is given. */
+  pageSize?: number
 }
 
 /** What is read, the time before `since` included. */
@@ -40,7 +42,7 @@ const MAX_TALLIES = 20_000
 
 export async function trySettings(deps: TrialDeps, input: TrialInput): Promise<SettingsTrialAnswer> {
   const { app_id, saved, tried, since, until } = input
-  const { store, keyring, isAbandoned = () => false, maxCalls = MAX_PAST_CALLS } = deps
+  const { store, keyring, isAbandoned = () => false, maxCalls = MAX_PAST_CALLS, pageSize = PAGE_SIZE } = deps
   // The caller may have left while this waited for its turn.
   if (isAbandoned()) throw httpException(400, 'The caller has left.')
   const range = { app_id, from: readingStart(input), until }
@@ -66,7 +68,7 @@ export async function trySettings(deps: TrialDeps, input: TrialInput): Promise<S
   }
 
   const readsNumbers = usesGuard(input) || keyring.keyIds.length > 1
-  const past = readPast({ store, keyring, readsNumbers }, range, {
+  const past = readPast({ store, keyring, readsNumbers, pageSize }, range, {
     onOtp(doc, calls) {
       recorded.onOtp(doc)
       if (!isTried(doc.created_at)) return

@@ -12,7 +12,6 @@ import { PRINTED, samplesFrom } from '../../support/reference-samples.ts'
 import { createRunningClock } from '../../support/running-clock.ts'
 
 const FOLDER = join(PROJECT_ROOT, 'test/clients/python')
-/** mypy and pytest, on processors that other tests keep busy. */
 const ADMIN_TOKEN = 'python-client-operator'
 const NO_COOLDOWN = { resend_cooldown_seconds: [0] }
 /** Of the whole app, so that it does not matter how many tests there are. */

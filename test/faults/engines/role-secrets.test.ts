@@ -139,10 +139,7 @@ onRealEngines('roles as processes with their own secrets and users only', { AMQP
     // Live mode: the message leaves, its receipt comes back through the edge, and the backend is told.
     const live = createCaller(edgeUrl, KEYS.serverLive)
     const sent = (await live.send(freshNumber())).body.otp_id
-    await eventually(
-      async () => expect((await live.status(sent)).body.deliveries[0].status).to.equal('delivered'),
-      60_000,
-    )
+    await eventually(async () => expect((await live.status(sent)).body.deliveries[0].status).to.equal('delivered'))
     expect(gateway.calls.map(({ status }) => status)).to.deep.equal([200])
     const delivered = gateway.messages[0]?.requestBody
     expect((await live.verify(sent, codeIn(delivered))).body).to.include({ matched: true })

@@ -16,7 +16,7 @@ const STEPS: [step: string, method: string, nth: number, when: CrashPoint['when'
   ['after the verification was stored', 'otps.insert', 1, 'after'],
   ['before the hold was in the ledger', 'ledger.insert', 1, 'before'],
 ]
-/** A hold without a verification is checked after a minute, by a clock that runs five times as fast. */
+/** A hold without a verification is checked after a minute of this clock. */
 const SPEED = 5
 
 /** The start of the fast clock that makes it noon there now, so that the day does not change during the test. */

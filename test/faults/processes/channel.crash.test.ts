@@ -13,7 +13,6 @@ import { startTwilio, type Twilio } from '../../support/vendors/twilio.ts'
 
 const KILLED = { code: null, signal: 'SIGKILL' }
 const KEY = 'sk_live_0123456789abcdef'
-/** The sweeper publishes an effect again that the dead process had not finished. */
 
 const AFTER_THE_RECORD: CrashPoint = { port: 'store', method: 'attempts.insert', nth: 1, when: 'after' }
 const AFTER_THE_CALL: CrashPoint = { port: 'store', method: 'attempts.update', nth: 1, when: 'before' }

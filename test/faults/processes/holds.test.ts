@@ -12,7 +12,6 @@ const AFTER_THE_SAVE: [step: string, method: string, when: CrashPoint['when']][]
   ['before the hold was confirmed', 'otps.insert', 'after'],
   ['before the confirmed hold was in the ledger', 'ledger.insert', 'before'],
 ]
-/** A hold is checked after a minute, by a clock that runs five times as fast. */
 
 onEachEngineSet('the hold of a send that was cut off by kill -9', engines => {
   const { site, script } = useProcesses()

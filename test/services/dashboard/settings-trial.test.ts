@@ -104,6 +104,9 @@ const settings: fc.Arbitrary<SettingsInput> = fc.record({
   publishable_challenge: fc.constant('off' as const),
 })
 
+/** So that a few calls take several pages. */
+const SMALL_PAGE = 2
+
 onEmbeddedStore('a replay of past calls', fresh => {
   const keyring = testKeyring()
   let store: CountersignStore
@@ -323,7 +326,7 @@ onEmbeddedStore('a replay of past calls', fresh => {
           sends,
           not_judged,
           ...differences
-        } = await replay(app_id, since, saved, saved)
+        } = await replay(app_id, since, saved, saved, { deps: { pageSize: SMALL_PAGE } })
         expect(differences).to.deep.equal({ refused: [], no_longer_refused: [], moved: [] })
         expect(not_judged).to.deep.equal([])
         expect(sends).to.be.at.most(calls)

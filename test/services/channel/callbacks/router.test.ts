@@ -376,7 +376,7 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
       confirm = resolve
     })
     const waiting = Array.from({ length: 256 }, () => call('app_shop/main', receipt()))
-    await eventually(() => expect(published).to.have.length(256), 45_000)
+    await eventually(() => expect(published).to.have.length(256))
     expect(await call('app_shop/main', receipt())).to.include({ status: 503 })
     confirm()
     expect(await Promise.all(waiting)).to.deep.equal(Array(256).fill({ status: 200 }))

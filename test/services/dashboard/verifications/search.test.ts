@@ -166,7 +166,6 @@ eachStore('a search over all apps', fresh => {
       ),
       { numRuns: propertyRuns(50) },
     )
-    // Some thousand pages: more than a minute on a machine that is three times as slow as usual.
   })
 
   it('ends a page that takes long, with what was found, and goes on from there', async () => {
