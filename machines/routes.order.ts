@@ -1,6 +1,6 @@
-// Which provider comes first: Thompson sampling by its probabilities, with evidence that counts several times. In: the providers that may be used and the facts about them. Out: the
-// share of messages that each gets first, and an order drawn by the shares. The shares are computed once per facts; only the draw is per
-// message, with a random function that the caller seeds. Pure.
+// Which provider comes first: Thompson sampling by its probabilities, with evidence that counts several times. In: the providers that may be
+// used and the facts about them. Out: the share of messages that each gets first, and an order drawn by the shares. The shares are computed
+// once per facts; only the draw is per message, with a random function that the caller seeds. Pure.
 import type { RouteReason } from './otp.ts'
 import { type Beta, betaOf, chancesToBeHighest, meanOf } from './routes.beta.ts'
 import { type Estimate, estimate } from './routes.estimate.ts'
