@@ -159,11 +159,9 @@ export async function startFlow(options: StartOptions): Promise<Flow> {
   return flow
 }
 
-/** Pino's number of `warn`. */
-const WARN = 40
-/** What may explain a refusal. */
-const problemsIn = (lines: readonly { level?: unknown }[]) =>
-  lines.filter(({ level }) => Number(level) >= WARN).slice(-5)
+/** The last lines that may explain a refusal. */
+const problemsIn = (lines: readonly Record<string, unknown>[]) =>
+  lines.filter(({ level }) => level === 'warn' || level === 'error').slice(-5)
 
 /** How far a clock that stands still advances at a time. */
 const STEP_MS = 25
