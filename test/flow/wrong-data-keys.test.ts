@@ -8,6 +8,7 @@ import type { Engines } from '../../services/main.ts'
 import { describeCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 import { rawDocuments } from '../support/raw-documents.ts'
+import { untilReady } from '../support/ready.ts'
 
 const [OLD, NEW] = ['old', 'new'].map((id, at) => `${id}:${Buffer.alloc(32, at + 1).toString('base64')}`)
 
@@ -95,7 +96,7 @@ describeCountersign('the check of DATA_KEYS against the store', start => {
     const waiting = await right.restart({ env: { DATA_KEYS: `${NEW},${OLD}` }, untilReady: false, decorate })
     back()
     await waiting.ready
-    await eventually(async () => expect((await fetch(`${waiting.url}/readyz`)).status).to.equal(200))
+    await untilReady(waiting.url)
   })
 
   it('during a rotation accepts both orders of the keys, and refuses keys without the one that seals now', async () => {

@@ -6,6 +6,7 @@ import { type Answer, ask, createCaller } from './api-caller.ts'
 import type { CrashPoint } from './crash.ts'
 import { eventually } from './eventually.ts'
 import type { Processes } from './processes.ts'
+import { untilReady } from './ready.ts'
 import type { EngineSet } from './site.ts'
 
 const CHILD = join(import.meta.dirname, '../faults/processes/burst.child.js')
@@ -95,7 +96,7 @@ export async function createBurstSite(
       const running = script(CHILD, here, point ?? null, [])
       const line = await running.waitForLine(text => text.includes('"msg":"countersign.listening"'))
       const { url } = JSON.parse(line) as { url: string }
-      await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200))
+      await untilReady(url)
       return {
         url,
         exited: running.exited,

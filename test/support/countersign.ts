@@ -1,13 +1,12 @@
 // Starts Countersign in this process, as services/main.ts does. In: the engine set, and what differs from the defaults.
 // Out: its URL, and what a test inspects: engines, log, secrets, printed text.
-import { expect } from 'chai'
 import { type Clock, systemClock } from '../../infra/clock.ts'
 import { type Config, readConfig } from '../../infra/config/config.ts'
 import { createMetrics } from '../../infra/metrics.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { type Engines, openEngines, type Running, type Services, start } from '../../services/main.ts'
 import { type CapturedLog, createCapturedLog } from './captured-log.ts'
-import { eventually } from './eventually.ts'
+import { untilReady } from './ready.ts'
 import { SERVICES_WITHIN_RIGHTS } from './role-rights.ts'
 import { type EngineSet, type Env, freshSite, onEachEngineSet, type Site } from './site.ts'
 import { withTimeOf } from './store-time.ts'
@@ -92,7 +91,7 @@ export async function startCountersign(options: StartOptions): Promise<Countersi
 /** Asks /readyz as well, because the connection that publishes may come up after the one that consumes. */
 async function waitUntilReady({ ready, url }: Running): Promise<void> {
   await ready
-  await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200))
+  await untilReady(url)
 }
 
 /** Short, because tests wait until a process has reconnected to its engines. */

@@ -1,11 +1,10 @@
 // Countersign as processes of their own, on a site: what only a process can show. They are killed, and their sites wiped, after
 // each test.
 import { join } from 'node:path'
-import { expect } from 'chai'
 import { BUNDLED_CRASHING, BUNDLED_MAIN } from './bundle.ts'
 import { type Child, spawnChild } from './child.ts'
 import { type CrashPoint, crashEnv } from './crash.ts'
-import { eventually } from './eventually.ts'
+import { untilReady } from './ready.ts'
 import { type EngineSet, type Env, freshSite, type Site } from './site.ts'
 
 /** Only shows that the pieces are connected: see echo.ts. */
@@ -71,7 +70,7 @@ function withUrl(one: Child): CountersignProcess {
     url,
     async ready() {
       const address = await url()
-      await eventually(async () => expect((await fetch(`${address}/readyz`)).status).to.equal(200))
+      await untilReady(address)
       return address
     },
   }

@@ -1,11 +1,10 @@
 // A Countersign that is killed and started again on the same site, and a backend that receives its events all the time. Its clock runs
 // five times as fast, so that tests wait less for the repair after a crash.
 import { join } from 'node:path'
-import { expect } from 'chai'
 import { type Answer, ask, createCaller } from './api-caller.ts'
 import type { CrashPoint } from './crash.ts'
-import { eventually } from './eventually.ts'
 import type { Processes } from './processes.ts'
+import { untilReady } from './ready.ts'
 import { type AnswerRequest, type Receiver, startReceiver } from './receiver.ts'
 import type { EngineSet } from './site.ts'
 
@@ -68,7 +67,7 @@ export async function createWebhookSite(
       const running = script(CHILD, here, point ?? null, [])
       const line = await running.waitForLine(text => text.includes('"msg":"countersign.listening"'))
       const { url } = JSON.parse(line) as { url: string }
-      await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200))
+      await untilReady(url)
       return {
         url,
         exited: running.exited,

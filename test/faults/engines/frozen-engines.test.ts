@@ -7,6 +7,7 @@ import type { Check } from '../../../infra/http/health.ts'
 import { AMQP_URL, ENGINES_DIR, MONGODB_URL, onRealEngines } from '../../support/engines.ts'
 import { eventually } from '../../support/eventually.ts'
 import { ECHO_SERVICES, useProcesses } from '../../support/processes.ts'
+import { untilReady } from '../../support/ready.ts'
 
 onRealEngines('a process whose engine is frozen', { AMQP_URL, MONGODB_URL, ENGINES_DIR }, () => {
   const frozen: number[] = []
@@ -40,6 +41,6 @@ onRealEngines('a process whose engine is frozen', { AMQP_URL, MONGODB_URL, ENGIN
       })
       expect((await fetch(`${url}/healthz`)).status).to.equal(200)
       thaw()
-      await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200))
+      await untilReady(url)
     })
 })

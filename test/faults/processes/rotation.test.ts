@@ -9,6 +9,7 @@ import type { CrashPoint } from '../../support/crash.ts'
 import { eventually } from '../../support/eventually.ts'
 import { stepsOn } from '../../support/fault-rounds.ts'
 import { useProcesses } from '../../support/processes.ts'
+import { untilReady } from '../../support/ready.ts'
 import { onEachEngineSet } from '../../support/site.ts'
 
 const CHILD = join(import.meta.dirname, 'burst.child.js')
@@ -62,7 +63,6 @@ onEachEngineSet('a rotation of data keys and kill -9', engines => {
       }
       return { url, kill, exited: running.exited }
     }
-    const ready = (url: string) => eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200))
     const accepted = new Map<string, string>()
     let sends = 0
     /** The recipient, when the send was accepted. */
@@ -85,7 +85,7 @@ onEachEngineSet('a rotation of data keys and kill -9', engines => {
     }
 
     const first = await start(OLD ?? '')
-    await ready(first.url)
+    await untilReady(first.url)
     await Promise.all(Array.from({ length: 40 }, () => send(first.url)))
     expect(accepted.size).to.equal(40)
     await eventually(async () => {
@@ -102,7 +102,7 @@ onEachEngineSet('a rotation of data keys and kill -9', engines => {
     }
 
     const last = await start(`${NEW},${OLD}`)
-    await ready(last.url)
+    await untilReady(last.url)
     await eventually(async () => {
       const { body } = await ask(`${last.url}/admin/v1/privacy`, { token: TOKEN })
       // How many were renewed is not asserted: a process that is killed before it saves its count has renewed them all the same. That all
@@ -112,7 +112,7 @@ onEachEngineSet('a rotation of data keys and kill -9', engines => {
     await last.kill()
 
     const { url } = await start(NEW ?? '')
-    await ready(url)
+    await untilReady(url)
     for (const [recipient, otp_id] of accepted)
       await eventually(async () => {
         const inbox = await inboxOf(url, recipient)
