@@ -138,6 +138,33 @@ describe('the TypeScript client', () => {
     expect(asked).to.deep.equal(['/api/v1/otp/send'])
   })
 
+  it('refuses a key, an address and an idempotency key that cannot be sent, before it sends anything', async () => {
+    const usable = { key: 'sk_test_a', baseUrl: 'https://otp.example' }
+    for (const wrong of [
+      { key: 'sk_live_…' },
+      { key: '\n' },
+      { key: undefined },
+      { baseUrl: 'otp.example' },
+      { baseUrl: '/' },
+    ])
+      expect(() => new Countersign({ ...usable, ...wrong }), JSON.stringify(wrong)).to.throw(TypeError)
+    const { asked, countersign } = createFetch([])
+    const send = countersign.send({ recipient: 'a@example.com' }, { idempotencyKey: 'Zoë' })
+    expect(await thrownBy(send)).to.be.an.instanceOf(TypeError)
+    expect(asked).to.deep.equal([])
+  })
+
+  it('takes a key as it was read from a file', async () => {
+    const sent: (string | null)[] = []
+    const answer = async (_: unknown, init?: RequestInit) => {
+      sent.push(new Headers(init?.headers).get('authorization'))
+      return Response.json({ otp_id: 'otp_1' })
+    }
+    const countersign = new Countersign({ key: 'sk_test_a\r\n', baseUrl: 'https://otp.example', fetch: answer })
+    await countersign.status({ otp_id: 'otp_1' })
+    expect(sent).to.deep.equal(['Bearer sk_test_a'])
+  })
+
   it('delivers a code made elsewhere', async () => {
     const answer = { message_id: 'msg_1', channel: 'sms', masked_recipient: '+1****01', status: 'queued' }
     const { asked, countersign } = createFetch([Response.json(answer)])
@@ -155,6 +182,15 @@ describe('the TypeScript client', () => {
       expect(asked).to.have.length(3)
       expect(new Set(asked.map(({ key }) => key)).size).to.equal(1)
       expect(asked[0]?.key).to.match(/^[0-9a-f]{32}$/)
+    })
+
+    it('of send with a key of its own where the caller gives an empty one', async () => {
+      for (const idempotencyKey of ['', '  ', null as never]) {
+        const { asked, countersign } = createFetch([problem(503, NOW), Response.json({ otp_id: 'otp_1' })])
+        await countersign.send({ recipient: 'a@example.com' }, { idempotencyKey })
+        expect(new Set(asked.map(({ key }) => key)).size).to.equal(1)
+        expect(asked[0]?.key).to.match(/^[0-9a-f]{32}$/)
+      }
     })
 
     it('twice at most, and not at all after an answer that means it', async () => {
@@ -285,7 +321,6 @@ describe('verifyWebhook of the TypeScript client', () => {
     const cases: [string, string, Record<string, string>, string | string[]][] = [
       ['another body', body.replace('otp_1', 'otp_2'), sign(), secret],
       ['another secret', body, sign(['whsec_b2xk']), secret],
-      ['no secret', body, sign(), ['']],
       ['another id', body, { ...only(sign(), 'webhook-'), 'webhook-id': 'evt_2' }, secret],
       ['an old request', body, old, secret],
       ['an old request of our own scheme', body, only(old, 'x-webhook-'), secret],
@@ -306,5 +341,7 @@ describe('verifyWebhook of the TypeScript client', () => {
       )
     expect(await verifyWebhook(body, old, secret, { toleranceSeconds: 400 })).to.deep.equal(event)
     expect(await thrownBy(verifyWebhook(event as never, sign(), secret))).to.be.an.instanceOf(TypeError)
+    for (const none of [undefined, '', [], ['']])
+      expect(await thrownBy(verifyWebhook(body, sign(), none))).to.be.an.instanceOf(TypeError)
   })
 })

@@ -37,10 +37,12 @@ export interface CallOptions extends Pick<CountersignOptions, 'timeout' | 'maxRe
 }
 
 export interface SendOptions extends CallOptions {
-  /** At most 128 characters. Without one the client makes its own, so that a repetition sends no second code. */
+  /** At most 128 characters, printable ASCII. Without one the client makes its own, so that a repetition sends no second code. */
   idempotencyKey?: string
 }
 
+/** ASCII, because headers carry nothing else safely. */
+const PRINTABLE = /^[\x20-\x7e]+$/
 /** A challenge may have expired while it was solved. */
 const MOST_CHALLENGES = 3
 
@@ -61,20 +63,25 @@ export class Countersign {
   readonly #options: Required<CountersignOptions> & { key: string }
   readonly #budget = createRetryBudget()
 
-  constructor({ key, baseUrl, timeout = 15_000, maxRetries = 2, fetch: send = fetch }: CountersignOptions) {
+  constructor({ key: given, baseUrl, timeout = 15_000, maxRetries = 2, fetch: send = fetch }: CountersignOptions) {
+    // A key that was read from a file may end with a line break.
+    const key = given?.trim()
     if (!key || !baseUrl) throw new TypeError('Countersign needs a key and a baseUrl.')
+    if (!PRINTABLE.test(key)) throw new TypeError('The key has characters that no key has.')
+    // In a page, key and recipient would go to the page's own server.
+    if (!/^https?:\/\//i.test(baseUrl)) throw new TypeError('The baseUrl must begin with https:// or http://.')
     if (key.startsWith('sk_') && typeof document === 'object')
       throw new TypeError('A server key must not be in a web page, where anyone can read it. Use a publishable key.')
     // A browser's fetch may not be called as a method of another object.
     this.#options = { key, baseUrl: baseUrl.replace(/\/+$/, ''), timeout, maxRetries, fetch: (...of) => send(...of) }
     this.messages = {
-      send: (body, options = {}) =>
+      send: async (body, options = {}) =>
         this.#call({ path: '/messages', body, headers: idempotency(options), repeats: 'always' }, options),
     }
   }
 
   /** Starts a verification: makes a code and sends it. */
-  send(body: SendRequest, options: SendOptions = {}): Promise<Verification> {
+  async send(body: SendRequest, options: SendOptions = {}): Promise<Verification> {
     const headers = idempotency(options)
     return this.#callSolved({ path: '/otp/send', body, headers, repeats: 'always' }, options)
   }
@@ -166,9 +173,12 @@ const isOutcomeUnknown = (error: unknown): error is CountersignError =>
 const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('')
 
-const idempotency = ({ idempotencyKey = randomKey() }: SendOptions): Record<string, string> => ({
-  'idempotency-key': idempotencyKey,
-})
+/** The server takes an empty key for none, and a repetition without a key would send a second code. */
+function idempotency({ idempotencyKey }: SendOptions): Record<string, string> {
+  const key = idempotencyKey?.trim() || randomKey()
+  if (!PRINTABLE.test(key)) throw new TypeError('An idempotencyKey has printable ASCII characters only.')
+  return { 'idempotency-key': key }
+}
 
 async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   let wake = (): void => {}

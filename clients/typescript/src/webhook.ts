@@ -11,13 +11,16 @@ export interface WebhookOptions {
 /** A Headers object, or the headers of Node, Express and others. */
 type HeaderSource = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** `rawBody`: as it came, before any JSON parser. `secret`: several while you replace one. */
+/** `rawBody`: as it came, before any JSON parser. `secret`: several while you replace one. Undefined, as a variable of the environment may
+ *  be, is a TypeError: the request may be genuine. */
 export async function verifyWebhook(
   rawBody: string | Uint8Array | ArrayBuffer,
   headers: HeaderSource,
-  secret: string | readonly string[],
+  secret: string | readonly string[] | undefined,
   { toleranceSeconds = 300 }: WebhookOptions = {},
 ): Promise<WebhookEvent> {
+  const secrets = [secret ?? []].flat().filter(one => one !== '')
+  if (secrets.length === 0) throw new TypeError('verifyWebhook needs a secret.')
   const body = bytesOf(rawBody)
   const header = readHeaders(headers)
   const signed = header('webhook-signature')
@@ -25,7 +28,7 @@ export async function verifyWebhook(
     : { time: header('x-webhook-timestamp'), check: ownCheck(body, header) }
   const age = Math.abs(Date.now() / 1000 - (/^\d+$/.test(signed.time) ? Number(signed.time) : Number.NaN))
   if (!(age <= toleranceSeconds)) throw refuse('The timestamp is missing, or not of this time.')
-  for (const one of [secret].flat()) if (one && (await signed.check(one))) return parseEvent(body)
+  for (const one of secrets) if (await signed.check(one)) return parseEvent(body)
   throw refuse('The signature is missing or wrong.')
 }
 
