@@ -1,5 +1,5 @@
 // In: a parsed body and the identity of its API key. Out: the call to the OTP actor, with everything secret or personal sealed.
-// Whether a text is a valid recipient or code is for the actor to decide.
+// Whether a text is a valid recipient or code is for the actor to decide; only a refusal here that comes after that check makes it first.
 import type { Context } from 'koa'
 import type { z } from 'zod'
 import type { Clock } from '../../infra/clock.ts'
@@ -14,6 +14,8 @@ import { problem } from '../domain/errors.ts'
 import { validationProblem } from '../domain/validation-problem.ts'
 import { idempotencyKeyContext, inFlight } from '../domain/verifications/encryption-context.ts'
 import { idempotencyIndexes, type KeyOwner } from '../domain/verifications/lookup-indexes.ts'
+import { invalidRecipientDetail } from '../domain/verifications/recipient-faults.ts'
+import { acceptRecipient } from '../domain/verifications/valid-recipient.ts'
 import { otpNotFound } from './answers.ts'
 import {
   type cancelRequest,
@@ -66,6 +68,7 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
     claimOptions: Pick<KeyedClaim, 'min_life_ms'> = {},
   ): OtpCall {
     const address = client_ip === null ? null : publicIpAddress(client_ip)
+    refuseLongKey(idempotencyKey, recipient, by)
     const claim = claimOf(keyring, { ...by, kind: 'message' }, idempotencyKey)
     return {
       type: 'otp.send',
@@ -83,6 +86,9 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
     createMessage,
     send(body: Body<typeof sendRequest>, by: Identity, ctx: Context): OtpCall {
       const address = readClientIp(body, by, ctx)
+      const metadata = sealMetadata(body, by)
+      const idempotencyKey = ctx.get('idempotency-key')
+      refuseLongKey(idempotencyKey, body.recipient, by)
       return {
         type: 'otp.send',
         by,
@@ -90,8 +96,8 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
         sealed_recipient: keyring.seal(body.recipient.slice(0, MAX_RECIPIENT_LENGTH), inFlight.recipient),
         locale: localeOf(body.locale ?? ''),
         sealed_client_ip: address === null ? null : keyring.seal(address, inFlight.clientIp),
-        ...sealMetadata(body, by),
-        claim: claimOf(keyring, by, ctx.get('idempotency-key')),
+        ...metadata,
+        claim: claimOf(keyring, by, idempotencyKey),
         ...challengeSolutionOf(by, ctx),
       }
     },
@@ -124,14 +130,21 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
   }
 }
 
+/** The recipient is checked before the key. */
+function refuseLongKey(key: string, recipient: string, { mode }: Identity): void {
+  if (key.length <= MAX_IDEMPOTENCY_KEY_LENGTH) return
+  const text = recipient.slice(0, MAX_RECIPIENT_LENGTH)
+  if (acceptRecipient(text, mode) === null)
+    throw problem('InvalidRecipientError', { detail: invalidRecipientDetail(text) })
+  throw problem('InvalidIdempotencyKeyError', {
+    detail: `The idempotency key may have at most ${MAX_IDEMPOTENCY_KEY_LENGTH} characters.`,
+  })
+}
+
 /** What the OTP actor claims for an idempotency key; null without one. A caller may make a key from a number or an address, so it is indexed
  *  and sealed here, and nothing after this sees it in the clear. */
 export function claimOf(keyring: Pick<Keyring, 'seal' | 'indexes'>, by: KeyOwner, key: string): KeyedClaim | null {
   if (key === '') return null
-  if (key.length > MAX_IDEMPOTENCY_KEY_LENGTH)
-    throw problem('InvalidIdempotencyKeyError', {
-      detail: `The idempotency key may have at most ${MAX_IDEMPOTENCY_KEY_LENGTH} characters.`,
-    })
   return {
     // Sorted, because edges with different current data keys must claim in the same order.
     ids: idempotencyIndexes(keyring, by, key).sort(),

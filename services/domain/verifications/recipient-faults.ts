@@ -35,5 +35,8 @@ const FAULTS: readonly Fault[] = [
   },
 ]
 
-export const recipientFaults = (text: string): string[] =>
-  FAULTS.filter(({ isIn }) => isIn(text)).map(({ words }) => words)
+export const invalidRecipientDetail = (text: string): string =>
+  [
+    'It must be a valid E.164 phone number or email address.',
+    ...FAULTS.filter(({ isIn }) => isIn(text)).map(({ words }) => words),
+  ].join(' ')

@@ -19,7 +19,7 @@ import {
   type SendRouteInput,
   usableChannels,
 } from '../../../machines/routing.ts'
-import { recipientFaults } from '../../domain/verifications/recipient-faults.ts'
+import { invalidRecipientDetail } from '../../domain/verifications/recipient-faults.ts'
 import {
   acceptRecipient,
   type CheckedRecipient,
@@ -55,11 +55,7 @@ export interface SendPlan extends Pick<SendRequest, 'givenCode'>, SendRoute {
 }
 
 export const checkRecipient = (text: string, mode: Mode): CheckedRecipient | Refusal =>
-  acceptRecipient(text, mode) ??
-  refusal(
-    'InvalidRecipientError',
-    ['It must be a valid E.164 phone number or email address.', ...recipientFaults(text)].join(' '),
-  )
+  acceptRecipient(text, mode) ?? refusal('InvalidRecipientError', invalidRecipientDetail(text))
 
 export function planSend(request: SendRequest): SendPlan | Refusal {
   const { mode, caller, app, reputation, givenCode } = request

@@ -183,12 +183,24 @@ describe('a call to the OTP actor', () => {
       expect(edge.calls).to.deep.equal([])
     })
 
-    it('and is refused for its body first', async () => {
+    it('and is refused for its body and its recipient first', async () => {
       const headers = { 'Idempotency-Key': 'k'.repeat(129) }
       expect((await problemOf(await edge.post('/otp/send', {}, { headers }))).type).to.equal('ValidationError')
       const lying = { recipient: RECIPIENT, client_ip: '8.8.8.8' }
       const device = await edge.post('/otp/send', lying, { headers, key: KEYS.deviceTest })
       expect((await problemOf(device)).type).to.equal('ValidationError')
+      for (const [path, more] of [
+        ['/otp/send', {}],
+        ['/messages', { code: '123456' }],
+      ] as const) {
+        const invalid = await edge.post(path, { recipient: '5551234567', ...more }, { headers })
+        expect(invalid.status).to.equal(422)
+        expect(await problemOf(invalid)).to.deep.include({
+          type: 'InvalidRecipientError',
+          detail:
+            'It must be a valid E.164 phone number or email address. It has no plus: a number begins with + and the code of its country.',
+        })
+      }
     })
 
     it('on send alone', async () => {
