@@ -44,7 +44,7 @@ export async function callServer(input: string | Request, init: RequestInit = {}
 /** Node says only "fetch failed"; why is in its cause. */
 export const reasonOf = (error: unknown): string => {
   const { name, message, cause } = error as Error & { cause?: NodeJS.ErrnoException }
-  if (name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`
+  if (name === 'TimeoutError') return 'no answer in time'
   return cause?.code ?? cause?.message ?? message
 }
 

@@ -37,6 +37,10 @@ export class Unreachable extends Error {
   readonly exitCode = EXIT.unreachable
 }
 
+/** The server is away for a while: it cannot be reached, or it, or a proxy in front of it, answers 5xx. A restart does that. */
+export const isServerAway = (error: unknown): error is Unreachable | Refused =>
+  error instanceof Unreachable || (error instanceof Refused && (error.problem.status ?? 0) >= 500)
+
 export type Failure = Refused | Findings | UsageError | Unreachable
 
 export const isFailure = (error: unknown): error is Failure =>

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import { bodyOf, callServer, reasonOf, type Schemas } from '../api.ts'
-import { Unreachable, UsageError } from '../failures.ts'
+import { isServerAway, UsageError } from '../failures.ts'
 import { printable, printLine, printNote } from '../output.ts'
 import { parseUrl } from '../profile.ts'
 import { examples, type Session } from '../session.ts'
@@ -84,7 +84,7 @@ async function serverTime(url: string): Promise<number> {
 
 /** A restart of the server does not end it. */
 function waitForServer(error: unknown): SignedEvent[] {
-  if (!(error instanceof Unreachable)) throw error
+  if (!isServerAway(error)) throw error
   printNote(error.message)
   return []
 }

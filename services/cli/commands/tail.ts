@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import { type Api, bodyOf, type Schemas, takeItems } from '../api.ts'
-import { Unreachable } from '../failures.ts'
+import { isServerAway } from '../failures.ts'
 import { parseCount } from '../options.ts'
 import { printable, printLine, printNote } from '../output.ts'
 import { examples, type Session } from '../session.ts'
@@ -41,7 +41,7 @@ export function addTail(program: Command, session: Session): void {
           for (const one of watched.update(await read(api, filters, watched.since()))) show(one)
         } catch (error) {
           // A restart of the server does not end it.
-          if (!(error instanceof Unreachable)) throw error
+          if (!isServerAway(error)) throw error
           printNote(error.message)
         }
       }

@@ -364,7 +364,16 @@ describe('the command line', () => {
   it('tail shows new verifications and their changes, not those from before', async () => {
     const { app, key } = await createApp()
     const { body: before } = await call('/api/v1/otp/send', key, { recipient: freshNumber() })
-    const tail = spawnChild(CLI, { COUNTERSIGN_URL: countersign.url, COUNTERSIGN_TOKEN: token }, [
+    // Where a real deployment restarts, its proxy answers for it.
+    let isAway = false
+    const proxy = await listen(
+      createServer(async (request, answer) => {
+        if (isAway) return void answer.writeHead(502).end('Bad Gateway')
+        const { status, body } = await ask(`${countersign.url}${request.url}`, { token })
+        answer.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+      }),
+    )
+    const tail = spawnChild(CLI, { COUNTERSIGN_URL: proxy.url, COUNTERSIGN_TOKEN: token }, [
       'tail',
       '--app',
       app,
@@ -374,6 +383,9 @@ describe('the command line', () => {
     await eventually(() => expect(tail.stderr()).to.include('Waiting'))
     const { otp_id } = (await call('/api/v1/otp/send', key, { recipient: freshNumber() })).body
     await tail.waitForLine(line => line.includes(otp_id) && line.includes('pending'))
+    isAway = true
+    await eventually(() => expect(tail.stderr()).to.include('the server answered 502'))
+    isAway = false
     await call('/api/v1/otp/cancel', key, { otp_id })
     await tail.waitForLine(line => line.includes(otp_id) && line.includes('canceled'))
     await call('/api/v1/otp/cancel', key, { otp_id: before.otp_id })
@@ -381,6 +393,8 @@ describe('the command line', () => {
     expect(line).to.include('canceled')
     tail.process.kill('SIGINT')
     await tail.exited
+    proxy.server.closeAllConnections()
+    proxy.server.close()
   })
 
   it('listen hands new events to a local address, signed, again until it accepts them', async () => {
