@@ -93,6 +93,13 @@ describe('the price of a delivery whose code was entered', () => {
     expect(money(play(issued(), ...twice, right())), 'of an earlier generation').to.deep.equal([REFUND])
   })
 
+  it('is charged again for the message that a provider took, not for a later one that all refused', () => {
+    const refused = reported('failed', { delivery_id: 'dlv_2', reason: 'provider_failed' })
+    expect(
+      money(play(issued(), receipt('sent', 'dlv_1'), receipt('failed', 'dlv_1'), resend(), refused, right())),
+    ).to.deep.equal([REFUND, `dlv_2:refund ${PRICES.whatsapp}`, RECHARGE])
+  })
+
   it('is charged again for a message that every provider refused: one of them delivered it', () => {
     const refused = reported('failed', { reason: 'recipient_unreachable' })
     expect(money(play(issued(), refused, right()))).to.deep.equal([REFUND, RECHARGE])
