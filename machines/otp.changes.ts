@@ -132,21 +132,29 @@ export const countWrongCode = (otp: Otp, at: number): Otp => ({
 
 export const fail = (otp: Otp, at: number): Otp => ({ ...countWrongCode(otp, at), failed_at: at })
 
-export const approveByMessage = (otp: Otp, at: number): Otp => withApproval(otp, null, at)
+export const approveByMessage = (otp: Otp, at: number): Otp => withApproval(otp, null, otp.channel, at)
 
 /** The user who enters the code has received it, even if the provider reported a failure. So one message with that code is paid. */
 export function approveByCode(otp: Otp, by: Caller, at: number): Otp {
-  const approved = withApproval(otp, by, at)
+  const approved = withApproval(otp, by, channelOfCode(otp), at)
   const again = deliveryToRecharge(otp)
   if (again === undefined) return approved
   const deliveries = otp.deliveries.map(one => (one === again ? { ...one, charge: 'again' as const } : one))
   return { ...approved, deliveries }
 }
 
-const withApproval = (otp: Otp, by: Caller | null, at: number): Otp => ({
+const withApproval = (otp: Otp, by: Caller | null, channel: Channel, at: number): Otp => ({
   ...otp,
-  approval: { at, by, generation: otp.generation, channel: otp.channel },
+  approval: { at, by, generation: otp.generation, channel },
 })
+
+/** The channel on which the code arrived, as far as it is known: the latest message failed, and an earlier one with the same code did not. */
+function channelOfCode({ channel, deliveries, generation }: Otp): Channel {
+  const current = deliveries.filter(one => one.generation === generation)
+  if (current.at(-1)?.status !== 'failed') return channel
+  const latest = (status: DeliveryStatus) => current.findLast(one => one.status === status)
+  return (latest('delivered') ?? latest('sent'))?.channel ?? channel
+}
 
 export const recordExchange = (otp: Otp, key_id: string, at: number): Otp => ({ ...otp, exchange: { key_id, at } })
 

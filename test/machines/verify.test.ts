@@ -6,6 +6,7 @@ import {
   message,
   otherDevice,
   play,
+  reported,
   resend,
   right,
   server,
@@ -49,6 +50,20 @@ describe('the right code', () => {
   it('is recorded with its channel and generation', () => {
     const { saved } = play(issued(), resend('telegram'), right())
     expect(saved.context.approval).to.include({ channel: 'telegram', generation: 2 })
+  })
+
+  it('names the channel on which the code arrived, where the latest message with it failed', () => {
+    const resent = [reported('delivered', { delivery_id: 'dlv_1' }), resend()]
+    const channelAfter = (...commands: Parameters<typeof play>[1][]) =>
+      play(issued(), ...resent, ...commands, right()).saved.context.approval?.channel
+    expect(channelAfter()).to.equal('whatsapp')
+    expect(channelAfter(reported('sent', { delivery_id: 'dlv_2' }))).to.equal('whatsapp')
+    expect(channelAfter(reported('failed', { delivery_id: 'dlv_2' }))).to.equal('sms')
+    expect(
+      play(issued(), resend(), reported('failed', { delivery_id: 'dlv_2' }), right()).saved.context.approval,
+    ).to.include({
+      channel: 'whatsapp',
+    })
   })
 
   it('gives a token to a device and none to a server', () => {
