@@ -15,7 +15,7 @@ export interface MessageContent extends MessageText {
 
 export interface ContentInput {
   otp: Otp
-  delivery: Pick<Delivery, 'channel' | 'generation'>
+  delivery: Pick<Delivery, 'channel' | 'generation' | 'created_at'>
   app: Pick<TenantApp, 'name' | 'settings'>
   /** One of `LANGUAGES`. */
   locale: string
@@ -39,7 +39,7 @@ export function renderContent(
       locale,
       app: app.name,
       code,
-      minutes: minutesOf(otp),
+      minutes: minutesOf(otp, delivery),
       sms: app.settings.channels.sms,
       own: ownTextFor(app.settings, delivery.channel, otp.locale),
     }),
@@ -48,6 +48,7 @@ export function renderContent(
 
 const MINUTE_MS = 60_000
 
-/** Rounded down, so that the text does not promise more time than there is. */
-const minutesOf = ({ expires_at, last_sent_at }: Otp): number =>
-  Math.max(1, Math.floor((expires_at - last_sent_at) / MINUTE_MS))
+/** Rounded down, and from when the message was made, so that the text does not promise more time than there is: an answer in the chat does
+ *  not start the lifetime again. A later resend does, but an earlier message still says its own. */
+const minutesOf = ({ expires_at, rules }: Otp, { created_at }: Pick<Delivery, 'created_at'>): number =>
+  Math.max(1, Math.floor(Math.min(rules.ttl_ms, expires_at - created_at) / MINUTE_MS))
