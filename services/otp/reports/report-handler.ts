@@ -15,6 +15,7 @@ import { createMissingKeyReporter, isMissingKeyError } from '../../../infra/cryp
 import { requestOf, type Trace } from '../../../infra/trace.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { Refusal } from '../../../machines/calls.ts'
+import { isLapsed } from '../../../machines/otp.code-life.ts'
 import type { OtpCommand } from '../../../machines/otp.step.ts'
 import type { ResendInputs } from '../../../machines/otp.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
@@ -103,7 +104,8 @@ export const createReportHandler = (deps: ReportDeps) => {
     return {
       trace,
       async command(doc) {
-        const app = await appOf(doc)
+        // The report may be handled long after it came, and a verification that has expired since stays so.
+        const app = isLapsed(doc.context, clock.now()) ? null : await appOf(doc)
         return commandWith(app ? await resendInputsFor(doc.context, app, deps) : NO_RESEND_INPUTS)
       },
       ...(fallback === 'paid'

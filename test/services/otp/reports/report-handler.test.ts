@@ -13,6 +13,7 @@ import type { Funds } from '../../../../services/otp/money/funds.ts'
 import { createReportHandler } from '../../../../services/otp/reports/report-handler.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
+import { newOtpDocument } from '../../../support/queued-otps.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
 /** None of these tests sends a message. */
@@ -35,6 +36,7 @@ describe('the report handler', () => {
   const bundle = (id: string, ...otp_ids: string[]): DeliveredMessage =>
     message(id, { type: 'reports', all: otp_ids.map(otp_id => ({ id: `${otp_id}:due`, report: due(otp_id) })) })
   const captured = createCapturedLog()
+  const askedApps: string[] = []
   const handlerWith = (commit: Commit, enter: Accounts['enter'] = async () => 'entered') =>
     createReportHandler({
       clock,
@@ -49,7 +51,13 @@ describe('the report handler', () => {
       limits: noLimits,
       broker: { publish: async () => {} },
       isAskedFor: async () => false,
-      apps: createCache(async () => null, { ttlMs: 1, maxSize: 1, clock }),
+      apps: createCache(
+        async id => {
+          askedApps.push(id)
+          return null
+        },
+        { ttlMs: 1, maxSize: 1, clock },
+      ),
     })
 
   it('handles each report, alone or in a bundle', async () => {
@@ -129,6 +137,23 @@ describe('the report handler', () => {
     const said = captured.lines().filter(({ msg }) => msg === 'key.missing')
     expect(said).to.have.length(1)
     expect(said[0]).to.include({ setting: 'DATA_KEYS', key_id: 'gone', otp_id: 'otp_a' })
+  })
+
+  it('looks for no other channel once the verification has expired, however early the report came', async () => {
+    const doc = newOtpDocument({ keyring: testKeyring(), clock }, { rules: { auto_fallback: true } })
+    const { expires_at } = doc.context
+    const handle = handlerWith(async (_, __, { command }) => {
+      await command(doc)
+      return null
+    })
+    const at = expires_at - 1
+    const report = { type: 'delivery.reported', otp_id: doc._id, delivery_id: 'dlv_a', status: 'failed', at }
+    await clock.advance(at - clock.now())
+    expect(await handle([message('a', report)])).to.deep.equal([{ kind: 'done' }])
+    expect(askedApps.splice(0)).to.deep.equal([doc.app_id])
+    await clock.advance(5_000)
+    expect(await handle([message('a', report)])).to.deep.equal([{ kind: 'done' }])
+    expect(askedApps).to.deep.equal([])
   })
 
   it('keeps a report as a dead letter when it needs a missing key', async () => {
