@@ -37,6 +37,8 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
   let lastAppId = ''
   let batchesLeft = 0
 
+  /** Of the next app, the last event that was looked at: many may be kept, and a run that ends among them is continued behind it. */
+  let lastEventId = ''
   /** By app, or app and test mode, the last event whose answers were erased, so that events that are kept longer are looked at once. */
   const answersErasedTo = new Map<string, string>()
 
@@ -88,9 +90,10 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
 
   async function removeEvents(app_id: string, before: number): Promise<boolean> {
     const settled = clock.now() - EVENT_RETENTION_AFTER_LAST_ATTEMPT_MS
-    return forEachPage({ app_id }, '', Math.min(before, settled), async events => {
+    return forEachPage({ app_id }, lastEventId, Math.min(before, settled), async (events, last) => {
       const ids = events.filter(event => lastActivityAt(event) < settled).map(({ _id }) => _id)
       if (ids.length > 0) await store.docs('events').remove({ _id: { $in: ids } }, ids.length)
+      lastEventId = last
     })
   }
 
@@ -127,6 +130,7 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
         for (const app of apps) {
           if (!(await eraseExpired(app).catch(error => logAndSkip(app, error)))) return 0
           lastAppId = app._id
+          lastEventId = ''
         }
       lastAppId = ''
       nextRunAt = clock.now() + RUN_EVERY_MS

@@ -177,6 +177,23 @@ eachStore('retention', fresh => {
       expect((await kept()).get(live)).to.deep.equal([true])
     })
 
+    it('goes on behind events that are kept because they were sent again', async () => {
+      const attempts = [answer(clock.now())]
+      const first = await happened('app_1', 10, { attempts })
+      const template = (await store.docs('events').get([first])).get(first) as EventDoc
+      const many = Array.from({ length: 2_300 }, (_, nth) => ({
+        ...template,
+        _id: newId('evt', template.created_at + nth),
+      }))
+      for (let from = 0; from < many.length; from += 500)
+        await store.docs('events').insert(many.slice(from, from + 500))
+      const [old, other] = [await happened('app_1', 9), await happened('app_2', 10)]
+      for (const app of ['app_1', 'app_2']) await setRetention(app, 5)
+      for (let run = 0; run < 4; run += 1) await sweep()
+      expect([...(await store.docs('events').get([old, other])).keys()]).to.deep.equal([])
+      expect(await store.docs('events').count({ app_id: 'app_1' })).to.equal(2_301)
+    })
+
     it('looks at each event once, however long it is kept', async () => {
       await setRetention('app_1', 1)
       const _id = await happened('app_1', 3)
