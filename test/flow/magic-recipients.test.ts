@@ -101,4 +101,13 @@ describeFlow('magic recipients', (flow, engines) => {
     const { server } = await flow.createTenant({ limits: { recipient: [{ max: 1, seconds: 600 }] } })
     for (let nth = 0; nth < 3; nth += 1) expect((await server.send('silent@magic.test')).status).to.equal(200)
   })
+
+  it('are exempt from the limit of wrong codes per recipient', async () => {
+    const { server } = await flow.createTenant({ limits: { recipient_verify: [{ max: 1, seconds: 600 }] } })
+    for (let nth = 0; nth < 3; nth += 1) {
+      const { otp_id } = (await server.send('silent@magic.test')).body
+      for (const attempts_left of [4, 3])
+        expect((await server.verify(otp_id, '0')).body).to.include({ matched: false, attempts_left })
+    }
+  })
 })

@@ -6,6 +6,7 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isMissingKeyError } from '../../../infra/crypto/missing-key-reporter.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
+import { magicOf } from '../../../machines/magic-recipients.ts'
 import { isFirstGuess } from '../../../machines/otp.queries.ts'
 import { type OtpCommand, step } from '../../../machines/otp.step.ts'
 import type { Reply } from '../../../machines/otp.ts'
@@ -44,7 +45,9 @@ export const createVerify =
       const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
       const indexes = mailboxIndexes(keyring, doc, recipient)
       const kinds = { startedBy: doc.context.started_by.kind, guessedBy: by.kind }
-      return guessQuotas(doc, indexes, kinds, app.settings.limits)
+      const { limits: own } = app.settings
+      // All tests of an app share the magic recipients.
+      return guessQuotas(doc, indexes, kinds, magicOf(doc.mode, recipient) ? { ...own, recipient_verify: [] } : own)
     }
     let quotas: GuessQuotas | null = null
     let countedQuota: Quota | null = null
