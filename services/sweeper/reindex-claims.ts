@@ -8,7 +8,7 @@ import { isMessage } from '../../machines/otp.queries.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { isAbandoned } from '../domain/verifications/claim-holds.ts'
 import type { ClaimDoc, OtpDoc } from '../domain/verifications/documents.ts'
-import { idempotencyKeyContext } from '../domain/verifications/encryption-context.ts'
+import { atRest, idempotencyKeyContext } from '../domain/verifications/encryption-context.ts'
 import { idempotencyIndexes, type KeyOwner } from '../domain/verifications/lookup-indexes.ts'
 
 export interface ReindexClaimDeps {
@@ -29,19 +29,32 @@ export function createReindexClaims({ store, keyring, clock }: ReindexClaimDeps)
     if (key === null) return 'unsealable'
     const [id = ''] = idempotencyIndexes(keyring, owner, key)
     const sealed_key = keyring.seal(key, idempotencyKeyContext(owner))
-    if (id === claim._id || (await copyTo(id, claim, sealed_key)))
-      await claims.modify({ _id: claim._id, sealed_key: claim.sealed_key }, { $set: { sealed_key } })
+    const renewed = { sealed_key, ...answerOf(claim) }
+    if (id === claim._id || (await copyTo(id, claim, renewed)))
+      await claims.modify({ _id: claim._id, sealed_key: claim.sealed_key }, { $set: renewed })
     // A claim that could not be copied yet counts too, so that there is another pass.
     return 'renewed'
   }
 
+  /** A link that cannot be read is left as it is: the call that needs it names the missing key. */
+  function answerOf({ otp_id, answer }: ClaimDoc): Pick<ClaimDoc, 'answer'> {
+    if (!answer) return {}
+    const context = atRest.link(otp_id)
+    const url = answer.sealed_action_url && unsealOrNull(keyring, answer.sealed_action_url, context)
+    return { answer: url ? { ...answer, sealed_action_url: keyring.seal(url, context) } : answer }
+  }
+
   /** False while a call holds the new index. That call finds the verification under the former one, and frees the new one. */
-  async function copyTo(id: string, claim: ClaimDoc, sealed_key: string): Promise<boolean> {
+  async function copyTo(
+    id: string,
+    claim: ClaimDoc,
+    renewed: Pick<ClaimDoc, 'sealed_key' | 'answer'>,
+  ): Promise<boolean> {
     const { otp_id, expires_at, purge_at } = claim
     // First, so that an erasure of the verification finds the copy.
     await otps.update([{ ids: [otp_id], update: { $addToSet: { claims: id } } }])
     // No call holds the copy, because its verification exists.
-    const copy = { _id: id, otp_id, held_until: 0, sealed_key, expires_at, purge_at }
+    const copy = { _id: id, otp_id, held_until: 0, ...renewed, expires_at, purge_at }
     if ((await claims.insert([copy]))[0] === 'inserted') {
       await removeIfErased(copy, claim)
       return true

@@ -66,9 +66,13 @@ export interface ClaimDoc extends Doc {
   held_until?: number
   /** The idempotency key itself, by which the key is indexed again when data keys rotate. */
   sealed_key: string
+  /** Where its call resent a verification (`reuse_pending`): what that answered other than the send of the verification had. */
+  answer?: ClaimedAnswer
   expires_at: number
   purge_at: Date
 }
+
+export type ClaimedAnswer = Pick<VerificationView, 'status' | 'channel' | 'sealed_action_url' | 'completion'>
 
 /** A challenge that was solved and used. Its `_id` is the digest of the salt. */
 export interface SpentChallengeDoc extends Doc {

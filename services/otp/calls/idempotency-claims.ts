@@ -11,7 +11,7 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { KeyedClaim } from '../../../machines/calls.ts'
 import { CLAIM_HELD_MS, isAbandoned } from '../../domain/verifications/claim-holds.ts'
-import type { ClaimDoc, OtpDoc } from '../../domain/verifications/documents.ts'
+import type { ClaimDoc, ClaimedAnswer, OtpDoc } from '../../domain/verifications/documents.ts'
 
 export type Claim =
   /** The caller may make the verification. */
@@ -19,9 +19,11 @@ export type Claim =
   /** The verification exists already. */
   | BoundClaim
 
-interface BoundClaim {
+export interface BoundClaim {
   kind: 'bound'
   otp: OtpDoc
+  /** Absent where the answer was that to the send of the verification. */
+  answer?: ClaimedAnswer | undefined
 }
 
 export interface HeldClaim {
@@ -41,8 +43,8 @@ interface Hold {
 
 export interface Claims {
   claim(claim: KeyedClaim, new_otp_id: string, lifeMs: number): Promise<Claim>
-  /** Binds the key to a verification that exists. */
-  bind(held: HeldClaim, otp_id: string): Promise<void>
+  /** Binds the key to a verification that exists, and to what the call answered. */
+  bind(held: HeldClaim, otp_id: string, answer: ClaimedAnswer): Promise<void>
   /** Frees the key after a refused send. */
   release(held: HeldClaim): Promise<void>
 }
@@ -80,26 +82,27 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
   ): Promise<Hold | BoundClaim | 'busy' | null> {
     const found = (await claims.get([id])).get(id)
     if (!found) return null
-    const { otp_id, held_until, expires_at } = found
+    const { otp_id, held_until, expires_at, answer } = found
     const now = clock.now()
     // The write is conditional on what was read, so of two calls that try at once only one takes the claim over.
     const unchanged = { _id: id, otp_id, held_until: held_until ?? { $exists: false } }
     if (now < expires_at) {
       const otp = (await otps.get([otp_id])).get(otp_id)
-      if (otp) return { kind: 'bound', otp }
+      if (otp) return { kind: 'bound', otp, answer }
       // The same call held the claim and was delivered again because its process died, so there is no other holder to wait for.
       const isSameCall = otp_id === new_otp_id
       if (held_until !== undefined && now < held_until && !isSameCall) return 'busy'
       // A primary of the store that was cut off may answer from before the verification was saved.
       const savedBefore = (await otps.get([otp_id], { certain: true })).get(otp_id)
-      if (savedBefore) return { kind: 'bound', otp: savedBefore }
+      if (savedBefore) return { kind: 'bound', otp: savedBefore, answer }
       if (!isAbandoned(found, now)) {
         const taken = { otp_id, held_until: now + CLAIM_HELD_MS }
         return (await claims.modify(unchanged, { $set: taken })) ? holdOf({ _id: id, ...taken }) : null
       }
     }
     const { _id, ...taken } = newClaimDoc(id, sealed_key, new_otp_id, lifeMs)
-    return (await claims.modify(unchanged, { $set: taken })) ? holdOf({ _id, ...taken }) : null
+    const update = { $set: taken, $unset: { answer: true } } as const
+    return (await claims.modify(unchanged, update)) ? holdOf({ _id, ...taken }) : null
   }
 
   async function claimIndex(
@@ -120,9 +123,9 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
   }
 
   /** Makes an index that this call holds lead to another verification. */
-  async function redirect(hold: Hold, otp_id: string): Promise<void> {
+  async function redirect(hold: Hold, otp_id: string, more: Pick<ClaimDoc, 'answer'> = {}): Promise<void> {
     const held = { _id: hold.id, otp_id: hold.otp_id, held_until: hold.until }
-    if (!(await claims.modify(held, { $set: { otp_id } })))
+    if (!(await claims.modify(held, { $set: { otp_id, ...more } })))
       throw new Unavailable('another call with this idempotency key has taken it over')
     hold.otp_id = otp_id
   }
@@ -164,8 +167,8 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
         throw error
       }
     },
-    async bind({ holds }, otp_id) {
-      for (const hold of holds) await redirect(hold, otp_id)
+    async bind({ holds }, otp_id, answer) {
+      for (const hold of holds) await redirect(hold, otp_id, { answer })
     },
     release: ({ holds }) => releaseAll(holds),
   }

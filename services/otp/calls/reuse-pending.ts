@@ -68,11 +68,11 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
     const resendInstead = async (latest: OtpDoc): Promise<MessageResult> => {
       const keyed =
         call.claim && (await claims.claim(call.claim, call.otp_id, claimLifeMs(call.claim, app.settings, by.mode)))
-      if (keyed?.kind === 'bound') return { answer: existingOtp(keyed.otp, command_id) }
+      if (keyed?.kind === 'bound') return { answer: existingOtp(keyed, command_id) }
       const { challenge_solution } = call
       const resent = await resend(
-        // The resend of a key happens once, also if the process dies before the key is bound.
-        call.claim?.ids[0] ?? command_id,
+        // The resend of a key happens once, also if the process dies before the key is bound: who takes the claim over has its id too.
+        call.claim && keyed ? `${call.claim.ids[0]}:${keyed.otp_id}` : command_id,
         {
           type: 'otp.resend',
           by,
@@ -83,10 +83,11 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
         app,
         trace,
       )
-      if (keyed && call.claim && resent.answer.kind !== 'refused') {
+      if (keyed && call.claim && resent.answer.kind === 'verification') {
+        const { status, channel, sealed_action_url, completion } = resent.answer.verification
         // First, so that an erasure of the verification finds the claims.
         await otps.update(call.claim.ids.map(id => ({ ids: [latest._id], update: { $addToSet: { claims: id } } })))
-        await claims.bind(keyed, latest._id)
+        await claims.bind(keyed, latest._id, { status, channel, sealed_action_url, completion })
       } else if (keyed) await claims.release(keyed)
       return resent
     }

@@ -34,7 +34,7 @@ import { type Funds, INSUFFICIENT_FUNDS } from '../money/funds.ts'
 import { chainReservations, type Reservation, reserve } from '../reservation.ts'
 import type { MessageResult } from './answers.ts'
 import type { Challenges } from './challenges.ts'
-import type { Claim, Claims, HeldClaim } from './idempotency-claims.ts'
+import type { BoundClaim, Claim, Claims, HeldClaim } from './idempotency-claims.ts'
 import { type NewOtpInput, newOtpDocument } from './new-otp-document.ts'
 import { checkRecipient, planSend } from './send-plan.ts'
 
@@ -90,7 +90,7 @@ export const createSend = (deps: SendDeps) => {
     const recipient = checkRecipient(text, call.by.mode)
     if ('kind' in recipient) return refused(recipient, null)
     const claim = call.claim === null ? null : await claimKey(call.claim, call, app.settings)
-    if (claim?.kind === 'bound') return { answer: existingOtp(claim.otp, command_id) }
+    if (claim?.kind === 'bound') return { answer: existingOtp(claim, command_id) }
     const otp_id = claim?.otp_id ?? call.otp_id
 
     const judgeAndGrant = async () => {
@@ -264,7 +264,7 @@ export const createSend = (deps: SendDeps) => {
     // The call was delivered twice, or the former holder of the claim was only slow: the verification that exists is the answer.
     await undo()
     const existing = (await otps.get([doc._id])).get(doc._id)
-    return existingOtp(existing ?? doc, command_id)
+    return existingOtp({ otp: existing ?? doc }, command_id)
   }
 }
 
@@ -293,8 +293,8 @@ export const claimLifeMs = ({ min_life_ms = 0 }: KeyedClaim, settings: AppSettin
   Math.min(Math.max(settings.idempotency_ttl_seconds * 1000, min_life_ms), retentionMs(settings, mode))
 
 /** A call that is delivered twice made the verification itself, so its answer is not a replay. */
-export const existingOtp = ({ first, last_commands }: OtpDoc, command_id: string): OtpAnswer => ({
+export const existingOtp = ({ otp, answer }: Omit<BoundClaim, 'kind'>, command_id: string): OtpAnswer => ({
   kind: 'verification',
-  verification: first,
-  ...(last_commands.some(({ id }) => id === command_id) ? {} : { replayed: true }),
+  verification: { ...otp.first, ...answer },
+  ...(otp.last_commands.some(({ id }) => id === command_id) ? {} : { replayed: true }),
 })
