@@ -12,6 +12,7 @@ import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import type { ReconciliationAnswer } from './schemas.ts'
 
 const MAX_PROBLEMS = 100
+const READ_AT_ONCE = 500
 
 export async function reconcile(store: CountersignStore, company_id: string): Promise<ReconciliationAnswer> {
   const company = (await store.docs('companies').get([company_id])).get(company_id)
@@ -47,10 +48,20 @@ export async function reconcile(store: CountersignStore, company_id: string): Pr
         if (deliveryProblems(otp, delivery, itemsByName).length > 0) suspects.push([otp._id, delivery.delivery_id])
       }
   for (const suspect of suspects) problems.push(...(await recheckDelivery(store, company_id, suspect)))
-  for (const { kind, delivery_id, seq, otp_id } of items.values()) {
-    if (kind !== 'hold' || delivery_id === null || paid.has(delivery_id) || unconfirmed.has(seq)) continue
-    const erased = !(await store.docs('otps').get([otp_id ?? ''])).has(otp_id ?? '')
-    if (!erased && !itemsByName.has(`back:${delivery_id}`)) problems.push(`${delivery_id}: held for, and there is none`)
+  const unmatched = [...items.values()].filter(
+    ({ kind, delivery_id, seq }) =>
+      kind === 'hold' &&
+      delivery_id !== null &&
+      !paid.has(delivery_id) &&
+      !unconfirmed.has(seq) &&
+      !itemsByName.has(`back:${delivery_id}`),
+  )
+  // Most of them are of verifications that were erased: the ledger is kept longer.
+  for (let from = 0; from < unmatched.length; from += READ_AT_ONCE) {
+    const some = unmatched.slice(from, from + READ_AT_ONCE)
+    const kept = await store.docs('otps').get(some.flatMap(({ otp_id }) => otp_id ?? []))
+    for (const { delivery_id, otp_id } of some)
+      if (kept.has(otp_id ?? '')) problems.push(`${delivery_id}: held for, and there is none`)
   }
   return { balance, entries: items.size, sum, deliveries, problems: problems.slice(0, MAX_PROBLEMS) }
 }
