@@ -63,7 +63,21 @@ describeFlow('a resend', flow => {
     expect((await server.send(to, { idempotency })).body, 'as it was answered then').to.deep.equal(both[0].body)
   })
 
-  it('is no second send where a message approves: whoever sends it would approve the session that had it first', async () => {
+  it('by an idempotency key that is used again after its time sends again', async () => {
+    const settings = { reuse_pending: true, idempotency_ttl_seconds: 60, ...NO_COOLDOWN }
+    const { server } = await flow.createTenant(settings)
+    const to = freshNumber()
+    const { otp_id } = (await server.send(to)).body
+    const idempotency = `again ${to}`
+    for (const deliveries of [2, 3]) {
+      for (let time = 0; time < 2; time += 1)
+        expect((await server.send(to, { idempotency })).body.otp_id).to.equal(otp_id)
+      expect((await server.status(otp_id)).body.deliveries).to.have.length(deliveries)
+      await flow.advance(61_000)
+    }
+  })
+
+  it('is no second send where a message approves: its sender would approve the session that had it first', async () => {
     const channels = { whatsapp: { mode: 'link_inbound', business_number: '+15005550100' } }
     const settings = { reuse_pending: true, channels, routing: { default: ['whatsapp'] }, ...NO_COOLDOWN }
     const { server } = await flow.createTenant(settings)

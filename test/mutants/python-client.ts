@@ -2,6 +2,7 @@
 import type { Mutant } from './mutant.ts'
 
 const CALLS = 'clients/python/src/countersign/calls.py'
+const CLIENT = 'clients/python/src/countersign/client.py'
 const TESTS = ['test/clients/python']
 
 export const PYTHON_CLIENT: readonly Mutant[] = [
@@ -31,6 +32,34 @@ export const PYTHON_CLIENT: readonly Mutant[] = [
     file: CALLS,
     original: ' and self._retries.take()',
     planted: '',
+    tests: TESTS,
+  },
+  {
+    fault: 'the Python client does not ask for the lost answer to a right code after a 524 of a proxy',
+    file: CALLS,
+    original: '(error.status or 0) >= FIRST_RETRIED_STATUS',
+    planted: 'error.status in (500, 502, 503, 504)',
+    tests: TESTS,
+  },
+  {
+    fault: 'the traceback of a request that is not valid HTTP shows the key',
+    file: CLIENT,
+    original: 'executed=False) from None',
+    planted: 'executed=False) from error',
+    tests: TESTS,
+  },
+  {
+    fault: 'the blocking Python client waits for an answer that trickles',
+    file: CLIENT,
+    original: 'if time_left.is_over():',
+    planted: 'if not piece:',
+    tests: TESTS,
+  },
+  {
+    fault: 'the async Python client waits for an answer that trickles',
+    file: CLIENT,
+    original: 'anyio.move_on_after(self._settings.timeout)',
+    planted: 'anyio.move_on_after(None)',
     tests: TESTS,
   },
   {

@@ -6,7 +6,7 @@ import type { Doc, Docs } from '../../../infra/store/docs.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
 import type { ClaimDoc, OtpDoc } from '../../../services/domain/verifications/documents.ts'
-import { idempotencyKeyContext } from '../../../services/domain/verifications/encryption-context.ts'
+import { atRest, idempotencyKeyContext } from '../../../services/domain/verifications/encryption-context.ts'
 import { idempotencyIndexes } from '../../../services/domain/verifications/lookup-indexes.ts'
 import { createClaims } from '../../../services/otp/calls/idempotency-claims.ts'
 import { createReindexClaims } from '../../../services/sweeper/reindex-claims.ts'
@@ -96,6 +96,19 @@ onEmbeddedStore('an idempotency key that is reindexed while its verification is 
     const { expires_at, purge_at } = claim
     expect(times).to.deep.equal({ otp_id, held_until: 0, expires_at, purge_at })
     expect(testKeyring(2).unseal(sealed_key, idempotencyKeyContext(OWNER))).to.equal(key)
+  })
+
+  it('is copied with the answer of its call, whose link the new data key opens', async () => {
+    const { otp_id, key, claim } = await addVerification()
+    const url = 'https://wa.me/15005550100'
+    const sealed_action_url = before.seal(url, atRest.link(otp_id))
+    const answer = { status: 'pending', channel: 'whatsapp', completion: 'code', sealed_action_url } as const
+    const reindex = createReindexClaims({ store, keyring: during, clock })
+    await reindex([{ ...claim, answer }])
+    const [copy] = [...(await store.docs('claims').get(idempotencyIndexes(testKeyring(2), OWNER, key))).values()]
+    const { sealed_action_url: sealed, ...rest } = copy?.answer ?? answer
+    expect(rest).to.deep.equal({ status: 'pending', channel: 'whatsapp', completion: 'code' })
+    expect(testKeyring(2).unseal(sealed ?? '', atRest.link(otp_id))).to.equal(url)
   })
 
   it('is erased under every index, whatever order the steps take', async () => {
