@@ -424,11 +424,11 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
     expect(widths[0], 'nothing scrolls sideways').to.be.at.most(widths[1])
   })
 
-  it('name a provider that does not answer, and a queue with dead letters', async () => {
+  it('name a provider that does not answer, one that is paused by hand, and a queue with dead letters', async () => {
     const countersign = await start({ bootstrap: BOOTSTRAP })
     await addHistory(countersign)
     const { page } = await open.operator(countersign)
-    const own = { channel: 'sms', type: 'twilio', position: 1, config: {} }
+    const own = { channel: 'sms', type: 'twilio', position: 1, config: {}, paused: false, countries: null }
     await page.route('**/admin/v1/apps/*/providers', route =>
       route.fulfill({
         json: {
@@ -436,6 +436,7 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
             { ...own, name: 'main-sms', breaker: { state: 'open', since: '2030-01-01T12:00:00.000Z' } },
             { ...own, name: 'second', breaker: { state: 'closed', since: '2030-01-01T12:00:00.000Z' } },
             { ...own, name: 'third', breaker: null },
+            { ...own, name: 'fourth', breaker: null, paused: true },
           ],
           next_cursor: null,
         },
@@ -447,7 +448,8 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
     await page.goto('/overview')
     const providers = page.getByRole('region', { name: 'Providers' })
     await providers.getByText('Paused after failures').waitFor()
-    expect(await providers.getByRole('listitem').allInnerTexts()).to.have.length(1)
+    await providers.getByRole('listitem').filter({ hasText: 'fourth' }).getByText('Paused', { exact: true }).waitFor()
+    expect(await providers.getByRole('listitem').allInnerTexts()).to.have.length(2)
     await page.getByRole('region', { name: 'Queues' }).getByRole('link', { name: '2 dead letters' }).waitFor()
     await expectAccessible(page)
   })
