@@ -296,7 +296,12 @@ describeInBrowserOnce('the banner of the overview', (open, start) => {
       { ...gate, cause: 'provider_open' },
       { ...gate, cause: 'provider_half_open', provider: 'second' },
       { ...gate, cause: 'provider_silent', provider: 'third', countries: ['BR', 'IN'] },
-      { ...none, cause: 'endpoint_paused', reason: 'gone' },
+      {
+        ...none,
+        cause: 'endpoint_paused',
+        reason: 'gone',
+        endpoint: { id: 'whk_2', name: 'CRM', url: 'https://crm.example' },
+      },
     ]
     await page.route('**/admin/v1/apps/*/health', route => route.fulfill({ json: { causes } }))
     const queue = { queue: 'webhook.deliver', broker_name: null, ready: 0, oldest_ms: null, consumers: 1, dead: 2 }
@@ -315,9 +320,9 @@ describeInBrowserOnce('the banner of the overview', (open, start) => {
       `/a/${APP}/routing`,
     ],
     [
-      'The webhook is paused, and its events are held. Your endpoint answered 410',
-      `/a/${APP}/api-keys`,
-      `/a/${APP}/api-keys`,
+      'The webhook endpoint CRM is paused, and its events are held. Your endpoint answered 410',
+      `/a/${APP}/webhooks?endpoint=whk_2`,
+      `/a/${APP}/webhooks?endpoint=whk_2`,
     ],
   ]
 
