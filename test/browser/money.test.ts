@@ -181,6 +181,23 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     expect(new URL(page.url()).pathname).to.equal(`/a/app_shop/verifications/${body.otp_id}`)
   })
 
+  it('says of a message that was erased after it was sent that it stays paid', async () => {
+    const countersign = await startShop(start, { prices: [{ channel: 'sms', country: '*', micros: 40_000 }] })
+    const { page, admin } = await open.operator(countersign)
+    await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: null })
+    const { body } = await createCaller(countersign.url, LIVE_KEY).send('+14155560001')
+    await eventually(async () => {
+      const { deliveries } = (await admin('GET', `/verifications/${body.otp_id}`)).body
+      expect(deliveries[0].status).not.to.equal('queued')
+    })
+    await admin('POST', '/apps/app_shop/erase', { recipient: '+14155560001' })
+    await openMoney(page)
+    await ledgerRows(page)
+      .filter({ hasText: 'Stays paid: the message was sent, and erased later' })
+      .getByText('erased after it was sent', { exact: true })
+      .waitFor()
+  })
+
   it('asks before prices are saved that cut companies off, and says how many', async () => {
     const { page, admin } = await open.operator(await startShop(start))
     const prices = async () => (await admin('GET', '/prices')).body.items

@@ -296,7 +296,12 @@ describeInBrowserOnce('the banner of the overview', (open, start) => {
       { ...gate, cause: 'provider_open' },
       { ...gate, cause: 'provider_half_open', provider: 'second' },
       { ...gate, cause: 'provider_silent', provider: 'third', countries: ['BR', 'IN'] },
-      { ...none, cause: 'endpoint_paused', reason: 'gone' },
+      {
+        ...none,
+        cause: 'endpoint_paused',
+        reason: 'gone',
+        endpoint: { id: 'whk_2', name: 'CRM', url: 'https://crm.example' },
+      },
     ]
     await page.route('**/admin/v1/apps/*/health', route => route.fulfill({ json: { causes } }))
     const queue = { queue: 'webhook.deliver', broker_name: null, ready: 0, oldest_ms: null, consumers: 1, dead: 2 }
@@ -315,9 +320,9 @@ describeInBrowserOnce('the banner of the overview', (open, start) => {
       `/a/${APP}/routing`,
     ],
     [
-      'The webhook is paused, and its events are held. Your endpoint answered 410',
-      `/a/${APP}/api-keys`,
-      `/a/${APP}/api-keys`,
+      'The webhook endpoint CRM is paused, and its events are held. Your endpoint answered 410',
+      `/a/${APP}/webhooks?endpoint=whk_2`,
+      `/a/${APP}/webhooks?endpoint=whk_2`,
     ],
   ]
 
@@ -424,11 +429,11 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
     expect(widths[0], 'nothing scrolls sideways').to.be.at.most(widths[1])
   })
 
-  it('name a provider that does not answer, and a queue with dead letters', async () => {
+  it('name a provider that does not answer, one that is paused by hand, and a queue with dead letters', async () => {
     const countersign = await start({ bootstrap: BOOTSTRAP })
     await addHistory(countersign)
     const { page } = await open.operator(countersign)
-    const own = { channel: 'sms', type: 'twilio', position: 1, config: {} }
+    const own = { channel: 'sms', type: 'twilio', position: 1, config: {}, paused: false, countries: null }
     await page.route('**/admin/v1/apps/*/providers', route =>
       route.fulfill({
         json: {
@@ -436,6 +441,7 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
             { ...own, name: 'main-sms', breaker: { state: 'open', since: '2030-01-01T12:00:00.000Z' } },
             { ...own, name: 'second', breaker: { state: 'closed', since: '2030-01-01T12:00:00.000Z' } },
             { ...own, name: 'third', breaker: null },
+            { ...own, name: 'fourth', breaker: null, paused: true },
           ],
           next_cursor: null,
         },
@@ -447,7 +453,8 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
     await page.goto('/overview')
     const providers = page.getByRole('region', { name: 'Providers' })
     await providers.getByText('Paused after failures').waitFor()
-    expect(await providers.getByRole('listitem').allInnerTexts()).to.have.length(1)
+    await providers.getByRole('listitem').filter({ hasText: 'fourth' }).getByText('Paused', { exact: true }).waitFor()
+    expect(await providers.getByRole('listitem').allInnerTexts()).to.have.length(2)
     await page.getByRole('region', { name: 'Queues' }).getByRole('link', { name: '2 dead letters' }).waitFor()
     await expectAccessible(page)
   })

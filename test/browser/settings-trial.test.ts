@@ -76,6 +76,23 @@ describeInBrowserOnce('unsaved changes tried on past traffic', (open, start) => 
       }
     })
 
+  it('are tried again by a button, after a refusal', async () => {
+    const { page } = await open.operator(await start())
+    await page.route(
+      '**/admin/v1/apps/*/settings/try',
+      route => route.fulfill({ status: 429, json: { type: 'RateLimitExceededError', detail: 'Others are tried.' } }),
+      { times: 1 },
+    )
+    await page.goto('/settings')
+    await page.getByRole('switch', { name: 'Publishable keys may send in live mode' }).click()
+    await tryButton(page).click()
+    const dialog = dialogOf(page)
+    await dialog.getByRole('alert').getByText('Others are tried.').waitFor()
+    await dialog.getByRole('button', { name: 'Try again' }).click()
+    await dialog.getByRole('alert').waitFor({ state: 'detached' })
+    await dialog.getByText('There are no live sends of this time on record.').waitFor()
+  })
+
   it('say once what is wrong with them', async () => {
     const { page } = await open.operator(await start())
     await page.goto('/settings')

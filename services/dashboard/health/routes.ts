@@ -1,4 +1,4 @@
-// What keeps the messages and events of an app from leaving now. In: queues, breakers, the webhook endpoint and the newest verifications.
+// What keeps the messages and events of an app from leaving now. In: queues, breakers, the webhook endpoints and the newest verifications.
 // Out: causes that concern this app. Users of a company may read it, so it has no figures of a queue, which carries the messages of all
 // companies.
 import { readDepth } from '../../../infra/broker/depth.ts'
@@ -10,6 +10,7 @@ import { mayBeUsed } from '../../../machines/routing.ts'
 import { findBreakers } from '../../domain/breakers/documents.ts'
 import { findProviders, scopeOf } from '../../domain/tenancy/documents.ts'
 import { findEndpoints } from '../../domain/webhooks/documents.ts'
+import { endpointId } from '../../domain/webhooks/endpoint-ids.ts'
 import type { AdminDeps } from '../admin-deps.ts'
 import { ok } from '../answers.ts'
 import { operation } from '../operation.ts'
@@ -83,14 +84,20 @@ function createReadCauses({ store, broker, clock }: Pick<AdminDeps, 'store' | 'b
 
   async function webhookCauses(app_id: string): Promise<HealthCause[]> {
     const endpoints = await findEndpoints(store.docs('webhooks'), app_id)
-    const pauses = endpoints.filter(({ status }) => status === 'paused').map(one => endpointLife(one).context.paused)
-    const causes: HealthCause[] = pauses.map(paused => ({
-      ...NOTHING,
-      cause: 'endpoint_paused',
-      reason: paused?.reason ?? null,
-      since: isoTimeOrNull(paused?.at ?? null),
-    }))
-    const isCalled = endpoints.length > pauses.length
+    const causes = endpoints
+      .filter(({ status }) => status === 'paused')
+      .map((endpoint): HealthCause => {
+        const { _id, name = null, url } = endpoint
+        const { paused } = endpointLife(endpoint).context
+        return {
+          ...NOTHING,
+          cause: 'endpoint_paused',
+          endpoint: { id: endpointId(_id), name, url },
+          reason: paused?.reason ?? null,
+          since: isoTimeOrNull(paused?.at ?? null),
+        }
+      })
+    const isCalled = endpoints.length > causes.length
     return isCalled && (await isStopped('webhook.deliver'))
       ? [...causes, { ...NOTHING, cause: 'webhooks_stopped' }]
       : causes

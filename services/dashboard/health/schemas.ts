@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { timeSchema } from '../../domain/openapi/shared-schemas.ts'
 import { channel } from '../../domain/tenancy/value-schemas.ts'
-import { pauseReason } from '../webhook/schemas.ts'
+import { endpoint, pauseReason } from '../webhook/schemas.ts'
 
 const cause = z
   .object({
@@ -19,7 +19,7 @@ const cause = z
       .meta({
         id: 'HealthCauseType',
         description:
-          '`verifications_stopped`: no process takes calls, so they are answered with 503. `channel_stopped`: messages of the app wait, and no process of their channel runs. `webhooks_stopped`: events wait, and no process delivers them. `provider_open`: the provider failed too often and is not called. `provider_half_open`: one call tests such a provider. `provider_silent`: the provider accepts messages, and hardly anyone types the code; the routes of the app say what the others get. `endpoint_paused`: the webhook endpoint is not called.',
+          '`verifications_stopped`: no process takes calls, so they are answered with 503. `channel_stopped`: messages of the app wait, and no process of their channel runs. `webhooks_stopped`: events wait, and no process delivers them. `provider_open`: the provider failed too often and is not called. `provider_half_open`: one call tests such a provider. `provider_silent`: the provider accepts messages, and hardly anyone types the code; the routes of the app say what the others get. `endpoint_paused`: a webhook endpoint is not called.',
       }),
     channel: channel.nullable().meta({ description: 'Of `channel_stopped`, and of a provider.' }),
     provider: z.string().nullable().meta({ description: 'The name of the provider.' }),
@@ -27,6 +27,10 @@ const cause = z
       .array(z.string())
       .optional()
       .meta({ description: 'Of `provider_silent` alone: where it is. Empty for messages of no country.' }),
+    endpoint: endpoint
+      .pick({ id: true, name: true, url: true })
+      .meta({ id: 'HealthEndpoint', description: 'Of `endpoint_paused` alone: the endpoint.' })
+      .optional(),
     reason: pauseReason.nullable().meta({ description: 'Of `endpoint_paused`.' }),
     since: timeSchema('Null where it is not known.').nullable(),
   })

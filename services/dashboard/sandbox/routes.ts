@@ -27,6 +27,7 @@ export const sandboxOperations = [
     id: 'listSandboxMessages',
     route: 'GET /sandbox/messages',
     role: 'viewer',
+    allowedWhenClosed: true,
     summary: 'Read the sandbox inbox',
     description: `The latest ${MAX_MESSAGES} messages of test keys, newest first.`,
     query: z.strictObject({ recipient: recipientQuery }),

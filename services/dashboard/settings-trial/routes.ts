@@ -1,7 +1,5 @@
 // Tries settings on past traffic, before they are saved.
 import { z } from 'zod'
-import { createConcurrencyLimit } from '../../../infra/concurrency-limit.ts'
-import { rateLimited } from '../../../infra/http/problem.ts'
 import { DAY_MS } from '../../../infra/time.ts'
 import { resolveSettings } from '../../domain/tenancy/settings.ts'
 import { ok } from '../answers.ts'
@@ -12,6 +10,7 @@ import { validationProblem } from '../request-input.ts'
 import { momentSchema } from '../webhook/events.ts'
 import { NOT_JUDGED, type SettingsTrialAnswer, settingsTrial } from './schemas.ts'
 import { MAX_PAST_CALLS, trySettings } from './trial.ts'
+import { createTurns } from './turns.ts'
 
 const body = z.strictObject({
   settings: z.record(z.string(), z.unknown()),
@@ -20,8 +19,6 @@ const body = z.strictObject({
 })
 
 const MAX_TRIED_DAYS = 31
-const ONE_AT_A_TIME = 'Other settings of this company are being tried. Try again when that is over.'
-const WAIT_MS = 10_000
 
 const example: SettingsTrialAnswer = {
   sends: 4210,
@@ -52,7 +49,7 @@ export const settingsTrialOperations = [
     role: 'developer',
     allowedWhenClosed: true,
     summary: 'Try settings on past traffic',
-    description: `What the live sends from \`since\` (inclusive) to \`until\` (exclusive, now without it) would have met with these settings, by the same rules as live sends. Nothing is saved. At most ${MAX_TRIED_DAYS} days and ${MAX_PAST_CALLS} sends and refusals, counted from where the longest limit begins. One is tried at a time, and a company has one that runs or waits.`,
+    description: `What the live sends from \`since\` (inclusive) to \`until\` (exclusive, now without it) would have met with these settings, by the same rules as live sends. Nothing is saved. At most ${MAX_TRIED_DAYS} days and ${MAX_PAST_CALLS} sends and refusals, counted from where the longest limit begins. One is tried at a time, and a company has one that runs or waits, not counting those whose callers have left.`,
     body: {
       schema: body,
       documentedAs: body
@@ -67,12 +64,8 @@ export const settingsTrialOperations = [
     },
     answers: [ok(settingsTrial, 'What would have been.', example)],
     // Each takes seconds of the processor, which other calls need too.
-    keep: () => ({ inTurn: createConcurrencyLimit(1), companies: new Set<string>() }),
-    handle: async (
-      { ctx, app, body: { settings, since, until } },
-      { store, keyring, clock },
-      { inTurn, companies },
-    ) => {
+    keep: createTurns,
+    handle: async ({ ctx, app, body: { settings, since, until } }, { store, keyring, clock }, inTurn) => {
       const now = clock.now()
       const end = Math.min(until ?? now, now)
       if (since >= end) throw validationProblem([{ path: 'since', message: 'must be in the past, and before until' }])
@@ -89,15 +82,8 @@ export const settingsTrialOperations = [
         app_created_at: app.created_at,
       }
       const isAbandoned = () => ctx.res.destroyed
-      const { company_id } = app
-      if (companies.has(company_id))
-        throw rateLimited({ scope: 'settings_trial', detail: ONE_AT_A_TIME, waitMs: WAIT_MS })
-      companies.add(company_id)
-      try {
-        return await inTurn(() => trySettings({ store, keyring, isAbandoned }, input))
-      } finally {
-        companies.delete(company_id)
-      }
+      const turn = { company_id: app.company_id, isAbandoned }
+      return inTurn(turn, () => trySettings({ store, keyring, isAbandoned }, input))
     },
   }),
 ]

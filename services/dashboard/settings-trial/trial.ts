@@ -43,10 +43,14 @@ const MAX_TALLIES = 20_000
 export async function trySettings(deps: TrialDeps, input: TrialInput): Promise<SettingsTrialAnswer> {
   const { app_id, saved, tried, since, until } = input
   const { store, keyring, isAbandoned = () => false, maxCalls = MAX_PAST_CALLS, pageSize = PAGE_SIZE } = deps
-  // The caller may have left while this waited for its turn.
-  if (isAbandoned()) throw httpException(400, 'The caller has left.')
+  const requireCaller = (): void => {
+    if (isAbandoned()) throw httpException(400, 'The caller has left.')
+  }
+  // The caller may have left while this waited for its turn, and the next trial of the company waits for this one.
+  requireCaller()
   const range = { app_id, from: readingStart(input), until }
   await refuseTooMany(store, range, since, maxCalls)
+  requireCaller()
   const [providers, prices, tallies] = await Promise.all([
     findProviders(store, app_id),
     readPrices(store),
@@ -81,7 +85,7 @@ export async function trySettings(deps: TrialDeps, input: TrialInput): Promise<S
     },
   })
   for await (const events of past) {
-    if (isAbandoned()) break
+    requireCaller()
     for (const event of events) replay.play(event)
   }
   const { not_judged, examples, ...result } = replay.result()

@@ -4,8 +4,8 @@ import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { type CollectionSpec, collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Channel } from '../../../machines/channels.ts'
 
-/** `hold`: a delivery was accepted. `refund`: the delivery failed. `void`: the delivery was never made.
- *  `recharge`: the code of a refunded delivery was entered, so it is charged again. */
+/** `hold`: a delivery was accepted. `refund`: the delivery failed. `void`: the delivery was never made;
+ *  with 0, it was erased after it was sent, and stays paid. `recharge`: the code of a refunded delivery was entered, so it is charged again. */
 export type EntryKind = 'credit' | 'hold' | 'refund' | 'void' | 'recharge'
 
 export interface Entry {

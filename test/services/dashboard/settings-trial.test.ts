@@ -227,6 +227,17 @@ onEmbeddedStore('a replay of past calls', fresh => {
       },
     )
 
+  it('ends as soon as its caller has left', async () => {
+    const app_id = await createApp({})
+    const since = actor.clock.now()
+    for (const asksBefore of [0, 1]) {
+      let asked = 0
+      const isAbandoned = () => asked++ >= asksBefore
+      const failure = await replay(app_id, since, {}, {}, { deps: { isAbandoned } }).catch(error => error)
+      expect(failure.message, `asked ${asked} times`).to.equal('The caller has left.')
+    }
+  })
+
   it('has the fraud guard of the time, and shows what it would let through if it were off', async () => {
     const saved: SettingsInput = { publishable_send: true, publishable_challenge: 'off' }
     const since = actor.clock.now()

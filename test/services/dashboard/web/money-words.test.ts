@@ -19,6 +19,11 @@ describe('a ledger entry in words', () => {
     expect(entryText({ kind: 'credit', micros: 5 })).to.equal('Credit')
     expect(entryText({ kind: 'credit', micros: -5 })).to.equal('Credit taken back')
   })
+
+  it('tells a message that stays paid from one that was never made', () => {
+    expect(entryText({ kind: 'void', micros: 5 })).to.equal('Given back: the message was never made')
+    expect(entryText({ kind: 'void', micros: 0 })).to.equal('Stays paid: the message was sent, and erased later')
+  })
 })
 
 describe('a reconciliation in words', () => {

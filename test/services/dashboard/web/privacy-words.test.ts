@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import {
   erasureReport,
+  foundSentence,
   maskTyped,
   recipientProblem,
 } from '../../../../services/dashboard/web/screens/privacy/erasure-report.ts'
@@ -32,6 +33,18 @@ describe('an erasure in words', () => {
     expect(report[0]).to.equal(
       '2 verifications with number or address, client address and timeline; 3 were pending and were canceled first',
     )
+  })
+
+  it('says before how many verifications there are, and no number that is not known', () => {
+    expect(foundSentence('+1****01', 0, false)).to.match(/^There is no verification of \+1\*{4}01\./)
+    expect(foundSentence('+1****01', 1, false)).to.equal('There is 1 verification of +1****01.')
+    expect(foundSentence('+1****01', 7, false)).to.equal('There are 7 verifications of +1****01.')
+    // Those that were looked at, or the others, may be of other companies.
+    expect(foundSentence('+1****01', 0, true)).to.match(
+      /^There may be verifications of \+1\*{4}01, which were not counted\./,
+    )
+    expect(foundSentence('+1****01', 1, true)).to.equal('There is at least 1 verification of +1****01.')
+    expect(foundSentence('+1****01', 100, true)).to.equal('There are at least 100 verifications of +1****01.')
   })
 
   it('masks a recipient that the API has not masked', () => {

@@ -105,7 +105,12 @@ describe('a row of the timeline', () => {
     [
       { happened: 'event.recorded', event_id: 'evt_1', type: 'otp.approved', status: 'held' },
       'Webhook event otp.approved made',
-      ['The endpoint is paused, so it waits.'],
+      ['The endpoint is paused. It is sent once the endpoint is re-enabled.'],
+    ],
+    [
+      { happened: 'event.recorded', event_id: 'evt_1', type: 'otp.failed', status: 'unsent' },
+      'Webhook event otp.failed made',
+      ['No endpoint asked for it when it happened, or its endpoint was deleted.'],
     ],
     [
       { happened: 'event.sent', type: 'otp.approved', status: 500, error: null, ms: 20, attempt: 2 },

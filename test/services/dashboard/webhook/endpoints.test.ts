@@ -47,6 +47,19 @@ eachStore('the endpoints of an app', fresh => {
     ])
   })
 
+  it('that are paused are causes of the health of the app, each by its id', async () => {
+    await create()
+    const { id } = (await create({ name: 'CRM', url: 'https://crm.example/', status: 'paused' })).body
+    expect((await admin.get(`/apps/${app}/health`)).body.causes).to.deep.include({
+      cause: 'endpoint_paused',
+      channel: null,
+      provider: null,
+      endpoint: { id, name: 'CRM', url: 'https://crm.example/' },
+      reason: 'operator',
+      since: new Date(admin.clock.now()).toISOString(),
+    })
+  })
+
   it('are ten at most, also when many are added at once', async () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => create()))
     expect(answers.map(({ status }) => status).filter(status => status === 201).length).to.be.at.most(10)

@@ -8,6 +8,10 @@ export type WebhookEvent = Schemas['WebhookEvent']
 export type Attempt = Schemas['WebhookAttempt']
 export type SigningSecret = Schemas['SigningSecret']
 
+/** An endpoint without a name is known by its host. */
+export const endpointTitle = ({ name, url }: Pick<Endpoint, 'name' | 'url'>): string =>
+  name ?? (URL.canParse(url) ? new URL(url).host : url)
+
 const ERRORS: Readonly<Record<string, string>> = {
   timeout: 'No answer within 15 s',
   unreachable: 'No connection to your endpoint',

@@ -55,8 +55,9 @@ const COLUMNS: readonly Column<LedgerEntry>[] = [
   { name: 'Balance after', align: 'right', show: ({ balance_after }) => formatMicros(balance_after) },
   {
     name: 'For',
+    // An entry with both is about a verification that was erased.
     show: ({ otp_id, note }) =>
-      otp_id ? <ScreenLink to={verificationPath(otp_id)}>Verification</ScreenLink> : (note ?? '–'),
+      note ?? (otp_id ? <ScreenLink to={verificationPath(otp_id)}>Verification</ScreenLink> : '–'),
   },
 ]
 

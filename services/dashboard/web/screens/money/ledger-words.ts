@@ -12,5 +12,8 @@ const KINDS: Readonly<Record<EntryKind, string>> = {
   recharge: 'Charged again: the code was entered',
 }
 
-export const entryText = ({ kind, micros }: Pick<LedgerEntry, 'kind' | 'micros'>): string =>
-  kind === 'credit' && micros < 0 ? 'Credit taken back' : (KINDS[kind] ?? kind)
+export function entryText({ kind, micros }: Pick<LedgerEntry, 'kind' | 'micros'>): string {
+  if (kind === 'credit' && micros < 0) return 'Credit taken back'
+  if (kind === 'void' && micros === 0) return 'Stays paid: the message was sent, and erased later'
+  return KINDS[kind] ?? kind
+}

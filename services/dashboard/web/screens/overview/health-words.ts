@@ -6,6 +6,7 @@ import { channelName } from '../../data/channels.ts'
 import { countryName, sortedByName } from '../../data/countries.ts'
 import { PAUSE_REASONS } from '../../data/pause-reasons.ts'
 import { countOf } from '../../ui/figure-format.ts'
+import { endpointTitle } from '../api-keys/webhook-text.ts'
 
 export interface Trouble {
   text: string
@@ -49,8 +50,15 @@ export function troubleOf(cause: HealthCause, isOperator: boolean): Trouble {
       return { text, since, screen: '/routing', query: '' }
     }
     case 'endpoint_paused': {
+      const { endpoint } = cause
+      const name = endpoint ? ` ${endpointTitle(endpoint)}` : ''
       const reason = cause.reason === null ? '' : ` ${PAUSE_REASONS[cause.reason]}`
-      return { text: `The webhook is paused, and its events are held.${reason}`, since, screen: '/api-keys', query: '' }
+      return {
+        text: `The webhook endpoint${name} is paused, and its events are held.${reason}`,
+        since,
+        screen: '/webhooks',
+        query: endpoint ? `?endpoint=${endpoint.id}` : '',
+      }
     }
   }
 }

@@ -1,4 +1,5 @@
-// Whether the app's providers answer. In: GET /apps/{id}/providers with the state of each circuit breaker. Out: those that do not answer.
+// Whether the app's providers are used. In: GET /apps/{id}/providers with the state of each circuit breaker. Out: those that are paused, by
+// hand or after failures.
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { channelName } from '../../data/channels.ts'
 import { useQuery } from '../../data/use-query.ts'
@@ -10,6 +11,7 @@ import { Loading } from '../../ui/loading.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import { Time } from '../../ui/time.tsx'
+import { PAUSED_WORDS } from '../providers/provider-words.ts'
 import { LIVE_MS } from './use-stats.ts'
 
 /** What is read of a breaker. Null, or absent, where no process has called the provider lately. */
@@ -18,9 +20,10 @@ interface Breaker {
   since?: string | null
 }
 
-type Provider = Pick<Schemas['Provider'], 'name' | 'channel'> & { breaker?: Breaker | null }
+type Provider = Pick<Schemas['Provider'], 'name' | 'channel' | 'paused'> & { breaker?: Breaker | null }
 
-const isTroubled = ({ breaker }: Provider): boolean => breaker?.state === 'open' || breaker?.state === 'half_open'
+const isPaused = ({ paused, breaker }: Provider): boolean =>
+  paused || breaker?.state === 'open' || breaker?.state === 'half_open'
 
 export function ProvidersCard({ appId }: { appId: string }) {
   const { data, problem, reload } = useQuery(
@@ -29,7 +32,7 @@ export function ProvidersCard({ appId }: { appId: string }) {
       const params = { path: { id: appId } }
       const { items } = await bodyOf(api.GET('/admin/v1/apps/{id}/providers', { params, signal }))
       const providers: Provider[] = items
-      return { count: providers.length, troubled: providers.filter(isTroubled) }
+      return { count: providers.length, paused: providers.filter(isPaused) }
     },
     { everyMs: LIVE_MS },
   )
@@ -42,14 +45,14 @@ export function ProvidersCard({ appId }: { appId: string }) {
         <Empty title="There is no provider yet.">
           Test sends use the sandbox. Live sends need <ScreenLink to="/providers">a provider</ScreenLink>.
         </Empty>
-      ) : data.troubled.length === 0 ? (
+      ) : data.paused.length === 0 ? (
         <p class="overview-well">
           <Badge tone="good">No provider is paused</Badge> <span class="soft">{countOf(data.count, 'provider')}</span>
         </p>
       ) : (
         <ul class="overview-list">
-          {data.troubled.map(provider => (
-            <TroubledProvider key={provider.name} {...provider} />
+          {data.paused.map(provider => (
+            <PausedProvider key={provider.name} {...provider} />
           ))}
         </ul>
       )}
@@ -57,18 +60,20 @@ export function ProvidersCard({ appId }: { appId: string }) {
   )
 }
 
-function TroubledProvider({ name, channel, breaker }: Provider) {
+function PausedProvider({ name, channel, paused, breaker }: Provider) {
   return (
     <li>
       <span>
         {name} <span class="soft">{channelName(channel)}</span>
       </span>
-      {breaker?.state === 'open' ? (
+      {paused ? (
+        <Badge tone={PAUSED_WORDS.tone}>{PAUSED_WORDS.state}</Badge>
+      ) : breaker?.state === 'open' ? (
         <Badge tone="bad">Paused after failures</Badge>
       ) : (
         <Badge tone="warning">Being tried again</Badge>
       )}
-      {breaker?.since && (
+      {!paused && breaker?.since && (
         <span class="soft">
           since <Time at={breaker.since} />
         </span>

@@ -13,7 +13,7 @@ import { Switch, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
-import { erasureReport, maskTyped, recipientProblem } from './erasure-report.ts'
+import { erasureReport, foundSentence, maskTyped, recipientProblem } from './erasure-report.ts'
 
 const LOOK_LIMIT = 100
 
@@ -120,13 +120,7 @@ async function findPerson(companyId: string, where: { app_id?: string }, typed: 
   // An operator sees those of other companies too.
   const items = all.filter(({ company_id }) => company_id === companyId)
   const masked = items[0]?.masked_recipient ?? maskTyped(recipient)
-  return { recipient, masked, verifications: verificationsSentence(masked, items.length, next_cursor !== null) }
-}
-
-function verificationsSentence(masked: string, count: number, more: boolean): string {
-  if (count === 0) return `There is no verification of ${masked}. There may be refusals and counters of it.`
-  if (more) return `There are more than ${count} verifications of ${masked}.`
-  return count === 1 ? `There is 1 verification of ${masked}.` : `There are ${count} verifications of ${masked}.`
+  return { recipient, masked, verifications: foundSentence(masked, items.length, next_cursor !== null) }
 }
 
 function Report({ masked, erasure, place }: Erased) {

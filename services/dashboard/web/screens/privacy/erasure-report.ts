@@ -1,4 +1,5 @@
-// An erasure in words. In: the counts that the API answered. Out: a sentence for each kind of data that there was.
+// An erasure in words. In: the counts that the API answered. Out: a sentence of what there is before it, and one for each kind of data that
+// there was.
 
 import { maskEmail } from '../../../../../machines/masking.ts'
 import { SAMPLE_NUMBER } from '../../../../../machines/sample-number.ts'
@@ -30,6 +31,15 @@ const SENTENCES: readonly [keyof Erasure, (count: number, erasure: Erasure) => s
 /** Empty when nothing was found. */
 export const erasureReport = (erasure: Erasure): string[] =>
   SENTENCES.flatMap(([kind, sentence]) => (erasure[kind] > 0 ? [sentence(erasure[kind], erasure)] : []))
+
+/** What is there before an erasure. `more`: not all verifications were looked at, and the others may be of other companies. */
+export function foundSentence(masked: string, count: number, more: boolean): string {
+  const others = 'There may be refusals and counters of it.'
+  if (count === 0 && more) return `There may be verifications of ${masked}, which were not counted. ${others}`
+  if (count === 0) return `There is no verification of ${masked}. ${others}`
+  const found = counted(count, 'verification', 'verifications')
+  return `There ${count === 1 ? 'is' : 'are'} ${more ? 'at least ' : ''}${found} of ${masked}.`
+}
 
 /** For a recipient that the API has never masked, because there is no verification of it. */
 export const maskTyped = (recipient: string): string => {

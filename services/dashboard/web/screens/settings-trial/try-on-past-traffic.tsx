@@ -58,7 +58,7 @@ function TrialDialog({ draft: { patch }, onClose }: { draft: SettingsDraft; onCl
         What your unsaved changes would have done to live sends, by the rules that judge them. Nothing is saved.
       </p>
       <Segments label="The last" value={period} options={OPTIONS} onChange={value => setPeriod(value)} />
-      {trial.problem && <ProblemNotice problem={trial.problem} />}
+      {trial.problem && <ProblemNotice problem={trial.problem} onRetry={trial.reload} />}
       {trial.data ? <TrialResult trial={trial.data} /> : trial.loading && <Loading what="past traffic" />}
     </Dialog>
   )

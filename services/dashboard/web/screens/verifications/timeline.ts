@@ -3,6 +3,7 @@
 import { isSuccess } from '../../../../../machines/endpoint.ts'
 import type { components } from '../../api/schema.ts'
 import { msBetween, shortDurationOfMs } from '../../data/duration.ts'
+import { EVENT_STATUSES } from '../api-keys/webhook-text.ts'
 import { channelName, type History, reasonText } from './delivery-words.ts'
 import { callOutcome, type TimelineEntry } from './provider-calls.ts'
 
@@ -142,16 +143,10 @@ function vendorLine({ vendor_code, vendor_text }: TimelineEntry): string[] {
   return vendor_text ? [vendor_text] : []
 }
 
-const EVENT_STATES: Readonly<Record<string, string>> = {
-  unsent: 'The app has no webhook endpoint, so it was not sent.',
-  pending: 'It is waiting to be sent.',
-  held: 'The endpoint is paused, so it waits.',
-  delivered: 'The endpoint has taken it.',
-  failed: 'The endpoint has not taken it, and it is not tried again.',
-}
+const EVENT_STATES: Readonly<Record<string, { meaning: string }>> = EVENT_STATUSES
 
 const eventState = (status: TimelineEntry['status']): string[] =>
-  typeof status === 'string' ? [EVENT_STATES[status] ?? `Its state is ${status}.`] : []
+  typeof status === 'string' ? [EVENT_STATES[status]?.meaning ?? `Its state is ${status}.`] : []
 
 function tellEventSent({ type, status, error, ms, attempt }: TimelineEntry): Told {
   const took = typeof ms === 'number' ? ` after ${shortDurationOfMs(ms)}` : ''

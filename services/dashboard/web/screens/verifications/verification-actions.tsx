@@ -1,4 +1,4 @@
-// Resend and cancel, while the verification is pending. Both ask first: one costs money, the other cannot be undone.
+// Resend and cancel, while the verification is pending. Both ask first: one may cost money, the other cannot be undone.
 import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import { useMay } from '../../data/session.tsx'
@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import type { History } from './delivery-words.ts'
+import { resendWords } from './resend-words.ts'
 
 export function VerificationActions({ history, reload }: { history: History; reload(): Promise<void> }) {
   const mayChange = useMay('developer')
@@ -15,6 +16,7 @@ export function VerificationActions({ history, reload }: { history: History; rel
   if (!mayChange || history.kind === 'message' || (history.status !== 'pending' && asks === null)) return null
   const params = { path: { otp_id: history.otp_id } }
   const close = () => setAsks(null)
+  const resend = resendWords(history)
   return (
     <>
       <Button disabled={history.resend_at === null} onClick={() => setAsks('resend')}>
@@ -25,21 +27,18 @@ export function VerificationActions({ history, reload }: { history: History; rel
       </Button>
       {asks === 'resend' && (
         <Confirm
-          title="Send the code again?"
+          title={resend.title}
           action="Resend"
           look="primary"
           cancel="Do not send"
           perform={async () => {
             await api.POST('/admin/v1/verifications/{otp_id}/resend', { params, body: {} })
             await reload()
-            say('The code was sent again.')
+            say(resend.done)
           }}
           onClose={close}
         >
-          <p>
-            {history.masked_recipient} gets one more message, on the next channel of the order.{' '}
-            {history.mode === 'live' ? 'It costs what a message there costs.' : 'In test mode it costs nothing.'}
-          </p>
+          <p>{resend.text}</p>
         </Confirm>
       )}
       {asks === 'cancel' && (

@@ -3,6 +3,7 @@ import type { components } from '../../api/schema.ts'
 import { Button } from '../../ui/button.tsx'
 import { type Column, RowActions, Table } from '../../ui/table.tsx'
 import { EndpointBadge } from '../api-keys/webhook.tsx'
+import { endpointTitle } from '../api-keys/webhook-text.ts'
 
 export type ListedEndpoint = components['schemas']['ListedWebhookEndpoint']
 
@@ -14,10 +15,6 @@ export interface EndpointsTableProps {
   onEdit?(endpoint: ListedEndpoint): void
   onDelete?(endpoint: ListedEndpoint): void
 }
-
-/** An endpoint without a name is known by its host. */
-export const titleOf = ({ name, url }: Pick<ListedEndpoint, 'name' | 'url'>): string =>
-  name ?? (URL.canParse(url) ? new URL(url).host : url)
 
 const nameId = ({ id }: ListedEndpoint): string => `name-of-${id}`
 
@@ -66,7 +63,7 @@ export function EndpointsTable({ endpoints, chosenId, onChoose, onEdit, onDelete
 function Name({ of: endpoint }: { of: ListedEndpoint }) {
   return (
     <span class="webhooks-name">
-      <strong id={nameId(endpoint)}>{titleOf(endpoint)}</strong>
+      <strong id={nameId(endpoint)}>{endpointTitle(endpoint)}</strong>
       <span class="soft">{endpoint.url}</span>
     </span>
   )

@@ -20,8 +20,9 @@ import { Events } from '../api-keys/events.tsx'
 import { Signatures } from '../api-keys/signatures.tsx'
 import { TestEvent } from '../api-keys/test-event.tsx'
 import { EndpointBadge } from '../api-keys/webhook.tsx'
+import { endpointTitle } from '../api-keys/webhook-text.ts'
 import { EndpointDialog } from './endpoint-dialog.tsx'
-import { EndpointsTable, type ListedEndpoint, titleOf } from './endpoints-table.tsx'
+import { EndpointsTable, type ListedEndpoint } from './endpoints-table.tsx'
 import '../api-keys/api-keys.css'
 import './webhooks.css'
 
@@ -53,7 +54,7 @@ export default function Webhooks() {
   async function remove(endpoint: ListedEndpoint): Promise<void> {
     await api.DELETE('/admin/v1/endpoints/{id}', { params: { path: { id: endpoint.id } } })
     await query.reload()
-    say(`${titleOf(endpoint)} is deleted.`)
+    say(`${endpointTitle(endpoint)} is deleted.`)
   }
 
   return (
@@ -97,7 +98,7 @@ export default function Webhooks() {
       </Card>
       {chosen && (
         <>
-          <Card title={titleOf(chosen)} lead={chosen.url} actions={<EndpointBadge of={chosen} />}>
+          <Card title={endpointTitle(chosen)} lead={chosen.url} actions={<EndpointBadge of={chosen} />}>
             <EndpointState endpoint={chosen} reload={query.reload} />
             <TestEvent key={chosen.id} endpoint={chosen} />
           </Card>
@@ -130,7 +131,7 @@ export default function Webhooks() {
       )}
       {dialog && 'delete' in dialog && (
         <Confirm
-          title={`Delete ${titleOf(dialog.delete)}?`}
+          title={`Delete ${endpointTitle(dialog.delete)}?`}
           action="Delete endpoint"
           perform={() => remove(dialog.delete)}
           onClose={close}
