@@ -3,6 +3,7 @@ service that package.test.ts describes in the environment."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
@@ -67,6 +68,9 @@ class ScriptedServer:
         self.requests: list[tuple[str, str, dict[str, str], Any]] = []
         self.is_open = threading.Event()
         self.is_open.set()
+        #: Between the bytes of a body, which otherwise comes at once.
+        self.trickle_seconds = 0.0
+        self._is_closing = threading.Event()
         scripted = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -88,7 +92,15 @@ class ScriptedServer:
                     self.send_header(name, value)
                 self.send_header("content-length", str(len(text.encode())))
                 self.end_headers()
-                self.wfile.write(text.encode())
+                if not scripted.trickle_seconds:
+                    self.wfile.write(text.encode())
+                    return
+                self.close_connection = True
+                with contextlib.suppress(ConnectionError):
+                    for byte in text.encode():
+                        self.wfile.write(bytes([byte]))
+                        if scripted._is_closing.wait(scripted.trickle_seconds):
+                            return
 
             do_GET = do_POST = answer
 
@@ -101,6 +113,7 @@ class ScriptedServer:
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 
     def close(self) -> None:
+        self._is_closing.set()
         self.is_open.set()
         self._server.shutdown()
         self._server.server_close()

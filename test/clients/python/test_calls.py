@@ -42,7 +42,7 @@ def broken(*, was_sent: bool, is_timeout: bool = False) -> calls.NoResponse:
     return calls.NoResponse(OSError("broken"), was_sent=was_sent, is_timeout=is_timeout)
 
 
-@pytest.mark.parametrize("outcome", [refused(), refused(500), refused(502), refused(504), broken(was_sent=True), broken(was_sent=False)])
+@pytest.mark.parametrize("outcome", [refused(), refused(500), refused(502), refused(524), broken(was_sent=True), broken(was_sent=False)])
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS.keys())
 def test_repeats_a_call_that_may_be_executed_twice(operation: Any, outcome: Any) -> None:
     assert isinstance(begin(operation).next(outcome, 1), calls.Wait)

@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+import traceback
+from types import SimpleNamespace
 from typing import Any
 
 import countersign
 import httpx
 import pytest
 from conftest import VERIFICATION, ScriptedServer, problem
-from countersign import AsyncCountersign, Countersign
+from countersign import AsyncCountersign, Countersign, calls
 from countersign import client as clients
 
 OK = (200, VERIFICATION, {})
 UNAVAILABLE = problem("ServiceUnavailableError", 503)
+#: A proxy's, when the service behind it gave no answer in time.
+PROXY_TIMEOUT = (524, "<html>", {})
 TIME = "2030-01-01T12:00:00.000Z"
 DETAILS = {**VERIFICATION, "created_at": TIME, "expires_at": TIME, "verified_at": None, "attempts_left": 5, "resend_at": None}
 VERIFIED = {"otp_id": "otp_1", "status": "approved", "matched": True, "attempts_left": 5, "verification_token": None}
@@ -36,6 +40,7 @@ def test_sends_what_it_is_given(client: Any, server: ScriptedServer) -> None:
     assert (method, path) == ("POST", "/api/v1/otp/send")
     assert body == {"recipient": "a@b.example", "client_ip": "203.0.113.7", "locale": "de", "metadata": {"order": "1"}}
     assert headers["authorization"] == "Bearer sk_test_1" and headers["idempotency-key"] == "mine"
+    assert headers["accept-encoding"] == "identity"
     assert headers["user-agent"].startswith(f"countersign-python/{countersign.__version__} ")
 
 
@@ -65,7 +70,7 @@ def test_does_not_repeat_a_verify_that_may_have_been_executed(client: Any, serve
     assert [path for _, path, _, _ in server.requests] == ["/api/v1/otp/verify", "/api/v1/otp/otp_1"]
 
 
-@pytest.mark.parametrize("outcome", [UNAVAILABLE, None])
+@pytest.mark.parametrize("outcome", [UNAVAILABLE, PROXY_TIMEOUT, None])
 def test_gets_the_lost_answer_to_a_right_code(client: Any, server: ScriptedServer, outcome: Any) -> None:
     server.answers = [outcome, (200, {**DETAILS, "status": "approved"}, {}), (200, VERIFIED, {})]
     assert client("sk_test_1", base_url=server.url).verify("otp_1", "123456").matched
@@ -92,6 +97,39 @@ def test_gives_up_after_its_timeout(client: Any, server: ScriptedServer) -> None
     server.is_open.clear()
     with pytest.raises(countersign.APITimeoutError):
         client("sk_test_1", base_url=server.url, timeout=0.2, max_retries=0).send("a@b.example")
+
+
+def test_gives_up_after_its_timeout_though_the_answer_trickles(client: Any, server: ScriptedServer) -> None:
+    server.answers = [OK]
+    server.trickle_seconds = 0.05
+    with pytest.raises(countersign.APITimeoutError, match="may have been executed") as caught:
+        client("sk_test_1", base_url=server.url, timeout=1, max_retries=0).send("a@b.example")
+    assert caught.value.executed is None and len(server.requests) == 1
+
+
+def test_knows_that_nothing_was_sent_if_its_timeout_ends_before_it_is_connected(client: Any) -> None:
+    # It takes connections, and never answers the first message of TLS.
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"https://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(countersign.APITimeoutError, match="Nothing was executed"):
+            client("sk_test_1", base_url=url, timeout=1, max_retries=0).verify("otp_1", "123456")
+
+
+def test_gives_each_phase_of_an_attempt_what_the_others_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, given = [0.0], []
+    monkeypatch.setattr(clients, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        for phase in ["pool", "connect", "write", "read"]:
+            given.append(request.extensions["timeout"].get(phase))
+            now[0] += 4
+        return httpx.Response(200, json=VERIFICATION)
+
+    with httpx.Client(transport=httpx.MockTransport(answer)) as http:
+        by = Countersign("sk_test_1", base_url="https://otp.example.com", timeout=15, max_retries=0, http_client=http)
+        with pytest.raises(countersign.APITimeoutError, match="longer than 15 s. The call may have been executed"):
+            by.send("a@b.example")
+    assert given == [15, 11, 7, 3]
 
 
 def test_follows_no_redirect(client: Any, server: ScriptedServer) -> None:
@@ -169,7 +207,42 @@ def test_does_not_show_its_key() -> None:
     assert "sk_live_1" not in repr(Countersign("sk_live_1", base_url="https://otp.example.com"))
 
 
-@pytest.mark.parametrize("key,base_url", [("", "https://otp.example.com"), ("sk_test_1", "otp.example.com")])
-def test_refuses_what_cannot_work(client: Any, key: str, base_url: str) -> None:
+def test_drops_the_white_space_around_its_key(client: Any, server: ScriptedServer) -> None:
+    server.answers = [OK]
+    client(" sk_test_1\r\n", base_url=server.url).send("a@b.example")
+    assert server.requests[0][2]["authorization"] == "Bearer sk_test_1"
+
+
+@pytest.mark.parametrize("key", ["sk_live_1\nx: y", "sk_live_\x7f", "sk_live_ü", " \n", "", None])
+def test_refuses_a_key_that_is_not_printable_ascii_without_showing_it(client: Any, key: Any) -> None:
+    with pytest.raises(ValueError, match="^key must") as caught:
+        client(key, base_url="https://otp.example.com")
+    assert "sk_live" not in str(caught.value)
+
+
+def test_refuses_an_idempotency_key_that_is_not_printable_ascii(client: Any, server: ScriptedServer) -> None:
+    server.answers = [OK]
+    by = client("sk_test_1", base_url=server.url)
+    with pytest.raises(ValueError, match="^idempotency_key must"):
+        by.send("a@b.example", idempotency_key="my\nkey")
+    with pytest.raises(ValueError, match="^idempotency_key must"):
+        by.messages.send("a@b.example", "ABC123", idempotency_key="für-dich")
+    assert server.requests == []
+    by.send("a@b.example", idempotency_key=" order 17\n")
+    assert server.requests[0][2]["idempotency-key"] == "order 17"
+
+
+def test_neither_shows_nor_repeats_a_request_that_is_not_http(client: Any, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    repeated: list[bool] = []
+    monkeypatch.setattr(calls.Retries, "take", lambda _: repeated.append(True))
+    monkeypatch.setattr(clients.platform, "python_version", lambda: "not\nshown")
+    server.answers = [OK]
+    with pytest.raises(countersign.APIConnectionError, match="not valid HTTP. Nothing was executed") as caught:
+        client("sk_test_1", base_url=server.url).send("a@b.example")
+    assert caught.value.executed is False and not repeated and server.requests == []
+    assert "shown" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_refuses_an_address_without_a_scheme(client: Any) -> None:
     with pytest.raises(ValueError):
-        client(key, base_url=base_url)
+        client("sk_test_1", base_url="otp.example.com")

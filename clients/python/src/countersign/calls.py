@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,9 +18,9 @@ from .errors import APIConnectionError, APITimeoutError, ChallengeRequiredError,
 
 A = TypeVar("A", bound=Answer)
 
-#: The service, or a proxy before it, failed for the moment. A 429 is not among them: a limit is an answer for your user, whom nothing but
-#: time helps, and `retry_after` says how much.
-RETRIED_STATUSES = frozenset({500, 502, 503, 504})
+#: From here on, the service or a proxy before it failed for the moment. A 429 is not repeated: a limit is an answer for your user, whom
+#: nothing but time helps, and `retry_after` says how much.
+FIRST_RETRIED_STATUS = 500
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 8.0
 #: Of a client, so that an outage does not multiply the load: each repetition takes one, and ten calls that succeed give one back.
@@ -85,7 +86,15 @@ def _present(**members: Any) -> dict[str, Any]:
 
 def _idempotent(key: str | None) -> dict[str, str]:
     # An empty key counts as none on the wire, and the call could not be repeated.
-    return {"idempotency-key": key or str(uuid.uuid4())}
+    key = (key or "").strip()
+    return {"idempotency-key": printable("idempotency_key", key) if key else str(uuid.uuid4())}
+
+
+def printable(name: str, value: str) -> str:
+    """The value, if a header can carry it. The error does not show it, because it may be a secret."""
+    if not re.fullmatch("[ -~]+", value):
+        raise ValueError(f"{name} must consist of printable ASCII characters")
+    return value
 
 
 class Retries:
@@ -175,7 +184,7 @@ class Call(Generic[A]):
         if isinstance(error, ChallengeRequiredError) and self._challenges < MOST_CHALLENGES:
             self._challenges += 1
             return Solve(_challenge(error), error)
-        if outcome.status not in RETRIED_STATUSES:
+        if outcome.status < FIRST_RETRIED_STATUS:
             raise error
         return self._again(error, now)
 
@@ -204,7 +213,7 @@ class Call(Generic[A]):
 
 def is_outcome_unknown(error: CountersignError) -> bool:
     """Whether the call may have been executed all the same."""
-    is_failure = isinstance(error, APIConnectionError) or error.status in RETRIED_STATUSES
+    is_failure = isinstance(error, APIConnectionError) or (error.status or 0) >= FIRST_RETRIED_STATUS
     return is_failure and error.executed is not False
 
 

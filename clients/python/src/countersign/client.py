@@ -6,7 +6,8 @@ from __future__ import annotations
 import platform
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from types import TracebackType
 from typing import TypeVar
 
@@ -17,7 +18,7 @@ import httpx
 from . import calls
 from .answers import Answer, Channel, ExchangeResult, Message, Verification, VerificationDetails, VerifyResult
 from .challenge import CHALLENGE_LIFE_SECONDS, solve
-from .errors import CountersignError
+from .errors import APIConnectionError, CountersignError
 from .version import __version__
 
 A = TypeVar("A", bound=Answer)
@@ -37,41 +38,72 @@ class _Settings:
     """What both clients are made with."""
 
     def __init__(self, key: str, base_url: str, timeout: float, max_retries: int, retry_seconds: float) -> None:
-        if not key:
-            raise ValueError("key is empty")
+        # A key from a file ends with a newline, and one from the environment may be None.
+        key = calls.printable("key", (key or "").strip())
         if not base_url.startswith(("http://", "https://")):
             raise ValueError("base_url must begin with https:// or http://")
         self._address = f"{base_url.rstrip('/')}/api/v1"
         self._headers = {
             "authorization": f"Bearer {key}",
             "accept": "application/json",
+            # The first bytes of a compressed answer give no text, so that the blocking client could not see that it is late.
+            "accept-encoding": "identity",
             "user-agent": f"countersign-python/{__version__} python/{platform.python_version()}",
         }
-        self._timeout = timeout
+        self.timeout = timeout
         self._retries = calls.Retries(max_retries, retry_seconds)
 
     def begin(self, operation: calls.Operation[A]) -> calls.Call[A]:
         return calls.Call(operation, self._retries, time.monotonic())
 
-    def request(self, http: httpx.Client | httpx.AsyncClient, call: calls.Call[A]) -> httpx.Request:
+    def request(self, http: httpx.Client | httpx.AsyncClient, call: calls.Call[A], time_left: _TimeLeft) -> httpx.Request:
         headers = {**self._headers, **call.headers}
-        return http.build_request(call.method, self._address + call.path, headers=headers, content=call.content, timeout=self._timeout)
+        url = self._address + call.path
+        return http.build_request(call.method, url, headers=headers, content=call.content, extensions={"timeout": time_left})
 
 
-def _answered(response: httpx.Response) -> calls.Response:
-    return calls.Response(response.status_code, response.headers, response.content)
+class _TimeLeft(Mapping[str, float]):
+    """The time-outs of one attempt. httpx asks for that of each phase when the phase begins, and gets what is left of the attempt."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._until = time.monotonic() + seconds
+        self._begun: set[str] = set()
+
+    def __getitem__(self, phase: str) -> float:
+        self._begun.add(phase)
+        # A socket with a time-out of 0 does not wait, and its error is not a time-out.
+        return max(self._until - time.monotonic(), 0.001)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("pool", "connect", "write", "read"))
+
+    def __len__(self) -> int:
+        return 4
+
+    def is_over(self) -> bool:
+        return time.monotonic() > self._until
+
+    def error(self) -> httpx.TimeoutException:
+        """That of an attempt that is over. Like those of httpx, it tells whether anything was sent."""
+        cls = httpx.ConnectTimeout if self._begun in ({"pool"}, {"pool", "connect"}) else httpx.ReadTimeout
+        return cls(f"the attempt took longer than {self._seconds:g} s")
 
 
 def _unanswered(error: httpx.RequestError) -> calls.NoResponse:
+    if isinstance(error, httpx.LocalProtocolError):
+        # A header has characters that HTTP does not allow, and would have them again. The cause quotes it, so it is left out.
+        message = "No answer: the request is not valid HTTP. Nothing was executed."
+        raise APIConnectionError(message, type="APIConnectionError", executed=False) from None
     return calls.NoResponse(error, was_sent=not isinstance(error, _UNSENT), is_timeout=isinstance(error, httpx.TimeoutException))
 
 
 class Countersign:
     """Calls a deployment of Countersign. Threads may share one.
 
-    `key`: a server key (`sk_…`) on a backend, a publishable key (`pk_…`) on a device. `timeout`: seconds to wait for the answer of one
-    attempt. `max_retries`, `retry_seconds`: how often a call is repeated, and until when, where that is safe. `http_client`: for a proxy or
-    a certificate authority of your own; you close it yourself."""
+    `key`: a server key (`sk_…`) on a backend, a publishable key (`pk_…`) on a device. `timeout`: seconds that one attempt may
+    take. `max_retries`, `retry_seconds`: how often a call is repeated, and until when, where that is safe. `http_client`: for a proxy or a
+    certificate authority of your own; you close it yourself."""
 
     def __init__(
         self,
@@ -150,7 +182,7 @@ class Countersign:
         while True:
             outcome: calls.Response | calls.NoResponse
             try:
-                outcome = _answered(self._http.send(self._settings.request(self._http, call), follow_redirects=False))
+                outcome = self._attempt(call)
             except httpx.RequestError as error:
                 outcome = _unanswered(error)
             step = call.next(outcome, time.monotonic())
@@ -163,6 +195,18 @@ class Countersign:
                 if solution is None:
                     raise step.error
                 call.solved(solution, time.monotonic())
+
+    def _attempt(self, call: calls.Call[A]) -> calls.Response:
+        time_left = _TimeLeft(self._settings.timeout)
+        request = self._settings.request(self._http, call, time_left)
+        with closing(self._http.send(request, stream=True, follow_redirects=False)) as response:
+            # The time-out of httpx limits each read, not their sum, so an answer that trickles would be waited for without an end.
+            body = b""
+            for piece in response.iter_bytes():
+                if time_left.is_over():
+                    raise time_left.error()
+                body += piece
+            return calls.Response(response.status_code, response.headers, body)
 
 
 class Messages:
@@ -266,7 +310,7 @@ class AsyncCountersign:
         while True:
             outcome: calls.Response | calls.NoResponse
             try:
-                outcome = _answered(await self._http.send(self._settings.request(self._http, call), follow_redirects=False))
+                outcome = await self._attempt(call)
             except httpx.RequestError as error:
                 outcome = _unanswered(error)
             step = call.next(outcome, time.monotonic())
@@ -279,6 +323,15 @@ class AsyncCountersign:
                 if solution is None:
                     raise step.error
                 call.solved(solution, time.monotonic())
+
+    async def _attempt(self, call: calls.Call[A]) -> calls.Response:
+        time_left = _TimeLeft(self._settings.timeout)
+        request = self._settings.request(self._http, call, time_left)
+        # As above, the time-outs of httpx are not enough.
+        with anyio.move_on_after(self._settings.timeout):
+            response = await self._http.send(request, follow_redirects=False)
+            return calls.Response(response.status_code, response.headers, response.content)
+        raise time_left.error()
 
 
 class AsyncMessages:
