@@ -304,6 +304,30 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     ])
   })
 
+  it('does not overwrite prices that another operator has saved while the question was open', async () => {
+    const { page, admin } = await open.operator(await startShop(start))
+    await openMoney(page)
+    await page.getByRole('button', { name: 'Edit prices' }).click()
+    await page.getByLabel('SMS, Every other country').fill('0.09')
+    await page.getByRole('button', { name: 'Save' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Cut off 1 company?' })
+    await dialog.waitFor()
+    const theirs = { channel: 'email', country: '*', micros: 1_000 }
+    await admin('PUT', '/prices', { prices: [theirs] })
+    await dialog.getByRole('button', { name: 'Save prices' }).click()
+    await page.getByText('The prices were changed by another operator since you began').waitFor()
+    await dialog.waitFor({ state: 'detached' })
+    expect((await admin('GET', '/prices')).body.items).to.deep.equal([theirs])
+    expect(await page.getByLabel('Email, Every other country').inputValue()).to.equal('0.001')
+    expect(await page.getByLabel('SMS, Every other country').inputValue()).to.equal('0.09')
+
+    await page.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByRole('button', { name: 'Save prices' }).click()
+    await page.getByText('The prices were saved.').waitFor()
+    const own = { channel: 'sms', country: '*', micros: 90_000 }
+    expect((await admin('GET', '/prices')).body.items).to.have.deep.members([theirs, own])
+  })
+
   it('is paged: the ledger has no end', async () => {
     const countersign = await startShop(start)
     const { page, admin } = await open.operator(countersign)
