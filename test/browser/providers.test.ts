@@ -162,6 +162,40 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     expect((await admin('GET', `${PATH}/own`)).body.cost_micros).to.deep.equal({ BR: 42_000, '*': 60_000 })
   })
 
+  it('keeps on edit what a colleague has saved meanwhile', async () => {
+    const viewer = await operator()
+    const { page, admin } = viewer
+    await addGateway(viewer, 'own', gateway())
+    const change = (changed: object) => admin('PUT', `${PATH}/own`, { type: 'http', channel: 'sms', ...changed })
+    const save = async () => {
+      await dialogButton(page, 'Save').click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+    await openScreen(page)
+    await button(page, 'own', 'Edit').click()
+    const { url } = gateway()
+    const config = { url, method: 'PUT', headers: { authorization: SECRET } }
+    expect((await change({ countries: ['GB'], config })).status).to.equal(200)
+    await dialogButton(page, 'Add cost everywhere else').click()
+    await page.getByLabel('Each other country, a message').fill('0.06')
+    await save()
+
+    await button(page, 'own', 'Edit').click()
+    expect((await change({ cost_micros: { '*': 1 } })).status).to.equal(200)
+    await page.getByLabel('Method').selectOption('PATCH')
+    await save()
+    const saved = async () => (await admin('GET', `${PATH}/own`)).body
+    expect(await saved()).to.deep.include({ countries: ['GB'], cost_micros: { '*': 1 } })
+    expect((await saved()).config.method).to.equal('PATCH')
+
+    await button(page, 'own', 'Edit').click()
+    expect((await change({ config })).status).to.equal(200)
+    await dialogButton(page, 'Remove United Kingdom').click()
+    await save()
+    expect(await saved()).to.deep.include({ countries: null, cost_micros: { '*': 1 } })
+    expect((await saved()).config.method).to.equal('PUT')
+  })
+
   it('changes the order, by keyboard too', async () => {
     const viewer = await operator()
     const { page, admin } = viewer
