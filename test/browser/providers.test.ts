@@ -357,6 +357,26 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     const [provider] = (await admin('GET', '/apps/app_console/providers')).body.items
     expect(provider).to.include({ name: 'smtp', channel: 'email', type: 'smtp' })
   })
+
+  it('asks before the last provider of the console is paused, also if the others were paused a moment ago', async () => {
+    const { page, admin } = await operator()
+    const path = '/apps/app_console/providers'
+    const put = (name: string, changed: object) => admin('PUT', `${path}/${name}`, { type: 'smtp', ...changed })
+    const config = { host: '127.0.0.1', from: 'Console <codes@shop.example>' }
+    for (const name of ['first', 'second']) expect((await put(name, { config })).status).to.equal(201)
+    await page.goto('/a/app_console/providers')
+    await button(page, 'first', 'Pause').waitFor()
+    await page.route(`**${path}`, route => route.abort())
+    expect((await put('second', { paused: true })).status).to.equal(200)
+    await button(page, 'first', 'Pause').click()
+    await page.getByText('people can no longer sign in to this dashboard with a code by email').waitFor()
+    const isPaused = async () => (await admin('GET', `${path}/first`)).body.paused
+    expect(await isPaused()).to.equal(false)
+    await page.unrouteAll()
+    await dialogButton(page, 'Pause provider').click()
+    await page.getByText('first was paused').waitFor()
+    expect(await isPaused()).to.equal(true)
+  })
 })
 
 describeInBrowserOnce('the look of the screen of providers', (open, start) => {
