@@ -1,7 +1,8 @@
-// What messages cost. A PUT replaces all prices. Within five seconds they apply to all new messages, so a caller can ask first how many
-// companies they would cut off.
+// What messages cost. A PUT replaces all prices; one that names the prices it replaces overwrites no others. Within five seconds they apply to
+// all new messages, so a caller can ask first how many companies they would cut off.
 import { z } from 'zod'
-import { replaceAll } from '../../infra/store/ensure.ts'
+import { httpException } from '../../infra/http/problem.ts'
+import { replaceAll, sameJson } from '../../infra/store/ensure.ts'
 import { type Price, priceId } from '../domain/money/documents.ts'
 import { priceSchema } from '../domain/tenancy/price-schema.ts'
 import { channel } from '../domain/tenancy/value-schemas.ts'
@@ -38,14 +39,10 @@ const example: PriceAnswer = { channel: 'sms', country: 'GB', micros: 40_000 }
 
 const MAX_PRICES = 2_000
 
-const body = {
-  schema: z
-    .strictObject({ prices: z.array(priceSchema).max(MAX_PRICES) })
-    .meta({ id: 'PutPricesRequest', description: 'All prices.' }),
-  example: { prices: [example] },
-  /** Enough for every country on every channel. */
-  maxBytes: 256 * 1024,
-}
+const prices = z.array(priceSchema).max(MAX_PRICES)
+
+/** Enough for every country on every channel. */
+const MAX_LIST_BYTES = 256 * 1024
 
 const priceView = ({ channel, country, micros }: Price): PriceAnswer => ({ channel, country, micros })
 
@@ -68,27 +65,46 @@ export const priceOperations = [
     stepUp: true,
     summary: 'Replace all prices',
     description: 'They apply to new messages within five seconds. An empty list makes everything free.',
-    body,
+    body: {
+      schema: z
+        .strictObject({
+          prices,
+          replaces: prices.optional().meta({
+            description:
+              'The prices that the caller has read. If others are stored, the answer is 409, and nothing is changed.',
+          }),
+        })
+        .meta({ id: 'PutPricesRequest', description: 'All prices.' }),
+      example: { prices: [example] },
+      maxBytes: 2 * MAX_LIST_BYTES,
+    },
     answers: [page(pricePage, 'All prices as they are now.', example)],
-    refusals: [conflict('Another PUT of all prices takes more than 10 s.')],
-    handle: async ({ ctx, body: { prices } }, { store, withAudit, changeExclusively }) => {
+    refusals: [
+      conflict('Other prices are stored than `replaces` has, or another PUT of all prices takes more than 10 s.'),
+    ],
+    handle: async ({ ctx, body: { prices, replaces } }, { store, withAudit, changeExclusively }) => {
       const docs = store.docs('prices')
       const wanted = documentsOf(prices)
       return changeExclusively('prices', renewLease =>
-        withAudit(ctx, async () => ({
-          action: 'prices.replace',
-          target: 'prices',
-          company_id: null,
-          before: (await docs.find({}, ALL)).map(priceView),
-          after: wanted.map(priceView),
-          perform: async () => {
-            await renewLease()
-            await replaceAll(docs, wanted, (stored, { micros }) =>
-              stored.micros === micros ? null : { $set: { micros } },
-            )
-            return { items: wanted.map(priceView), next_cursor: null }
-          },
-        })),
+        withAudit(ctx, async () => {
+          const before = (await docs.find({}, ALL)).map(priceView)
+          if (replaces && !sameJson(microsById(before), microsById(replaces)))
+            throw httpException(409, 'The prices were changed meanwhile. Read them again.')
+          return {
+            action: 'prices.replace',
+            target: 'prices',
+            company_id: null,
+            before,
+            after: wanted.map(priceView),
+            perform: async () => {
+              await renewLease()
+              await replaceAll(docs, wanted, (stored, { micros }) =>
+                stored.micros === micros ? null : { $set: { micros } },
+              )
+              return { items: wanted.map(priceView), next_cursor: null }
+            },
+          }
+        }),
       )
     },
   }),
@@ -99,7 +115,11 @@ export const priceOperations = [
     summary: 'Count the companies that new prices would cut off',
     description:
       'Saves nothing. A company is cut off if its balance pays for some message now and would not pay for it at these prices: such live sends would be answered with 402.',
-    body,
+    body: {
+      schema: z.strictObject({ prices }).meta({ id: 'TryPricesRequest', description: 'All prices, to be tried.' }),
+      example: { prices: [example] },
+      maxBytes: MAX_LIST_BYTES,
+    },
     answers: [ok(pricesTrial, 'What they would do.', { companies: 12, cut_off: 3 })],
     handle: async ({ body: { prices } }, { store }) =>
       countCutOff(store, await store.docs('prices').find({}, ALL), documentsOf(prices)),
@@ -107,6 +127,9 @@ export const priceOperations = [
 ]
 
 const ALL = { sort: { _id: 1 }, limit: MAX_PRICES } as const
+
+const microsById = (prices: readonly PriceAnswer[]) =>
+  Object.fromEntries(prices.map(({ channel, country, micros }) => [priceId(channel, country), micros]))
 
 function documentsOf(prices: readonly PriceAnswer[]): Price[] {
   const wanted = prices.map(price => ({ _id: priceId(price.channel, price.country), ...price }))

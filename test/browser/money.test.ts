@@ -146,6 +146,60 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     expect(await dialog.getByLabel('Amount').inputValue(), 'the answer is known').to.equal('')
   })
 
+  it('is credited once when the answer was lost and the next try is refused before the server looks for the credit', async () => {
+    const { page, admin } = await open.operator(await startShop(start))
+    const dialog = page.getByRole('dialog', { name: 'Credit Acme' })
+    const enter = dialog.getByRole('button', { name: 'Enter credit' })
+    await openMoney(page)
+    await page.route('**/companies/cmp_acme/credit', async route => {
+      await route.fetch()
+      await route.abort()
+    })
+    await credit(page, '10', 'Invoice 17')
+    await enter.click()
+    await dialog.getByText('Countersign cannot be reached.').waitFor()
+    await page.unrouteAll()
+    await page.route('**/companies/cmp_acme/credit', route =>
+      route.fulfill({ status: 403, json: { type: 'StepUpRequiredError', detail: 'Prove it.', step_up: ['token'] } }),
+    )
+    await enter.click()
+    await page.getByRole('dialog', { name: 'Is it still you?' }).getByRole('button', { name: 'Cancel' }).click()
+    await dialog.getByText('Prove it.').waitFor()
+    await page.unrouteAll()
+    await enter.click()
+    await dialog.waitFor({ state: 'detached' })
+    expect((await admin('GET', '/companies/cmp_acme')).body.balance).to.equal(10_000_000)
+  })
+
+  it('is forgotten when a refusal says that it was not entered', async () => {
+    const { page } = await open.operator(await startShop(start))
+    const dialog = page.getByRole('dialog', { name: 'Credit Acme' })
+    const refusedWith = async (status: number): Promise<void> => {
+      await page.unrouteAll()
+      await page.route('**/companies/cmp_acme/credit', route =>
+        status === 0
+          ? route.abort()
+          : route.fulfill({ status, json: { type: 'ValidationError', detail: `No: ${status}` } }),
+      )
+      await dialog.getByRole('button', { name: 'Enter credit' }).click()
+      await dialog.getByText(status === 0 ? 'Countersign cannot be reached.' : `No: ${status}`).waitFor()
+    }
+    await openMoney(page)
+    await credit(page, '10')
+    await refusedWith(429)
+    await dialog.getByRole('button', { name: 'Back' }).click()
+    expect(await dialog.getByText('its answer did not come').count(), 'the only call was refused').to.equal(0)
+    await dialog.getByRole('button', { name: 'Continue' }).click()
+    await refusedWith(0)
+    await refusedWith(429)
+    await dialog.getByRole('button', { name: 'Back' }).click()
+    await dialog.getByText('its answer did not come').waitFor()
+    await dialog.getByRole('button', { name: 'Continue' }).click()
+    await refusedWith(422)
+    await dialog.getByRole('button', { name: 'Back' }).click()
+    expect(await dialog.getByText('its answer did not come').count(), 'the server looked for it').to.equal(0)
+  })
+
   it('is charged by prices that an operator has just set, and the books agree', async () => {
     const countersign = await startShop(start)
     const { page, admin } = await open.operator(countersign)
@@ -265,6 +319,30 @@ describeInBrowserOnce('the money of a company', (open, start) => {
       ...theirs,
       { channel: 'sms', country: 'GB', micros: 50_000 },
     ])
+  })
+
+  it('does not overwrite prices that another operator has saved while the question was open', async () => {
+    const { page, admin } = await open.operator(await startShop(start))
+    await openMoney(page)
+    await page.getByRole('button', { name: 'Edit prices' }).click()
+    await page.getByLabel('SMS, Every other country').fill('0.09')
+    await page.getByRole('button', { name: 'Save' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Cut off 1 company?' })
+    await dialog.waitFor()
+    const theirs = { channel: 'email', country: '*', micros: 1_000 }
+    await admin('PUT', '/prices', { prices: [theirs] })
+    await dialog.getByRole('button', { name: 'Save prices' }).click()
+    await page.getByText('The prices were changed by another operator since you began').waitFor()
+    await dialog.waitFor({ state: 'detached' })
+    expect((await admin('GET', '/prices')).body.items).to.deep.equal([theirs])
+    expect(await page.getByLabel('Email, Every other country').inputValue()).to.equal('0.001')
+    expect(await page.getByLabel('SMS, Every other country').inputValue()).to.equal('0.09')
+
+    await page.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByRole('button', { name: 'Save prices' }).click()
+    await page.getByText('The prices were saved.').waitFor()
+    const own = { channel: 'sms', country: '*', micros: 90_000 }
+    expect((await admin('GET', '/prices')).body.items).to.have.deep.members([theirs, own])
   })
 
   it('is paged: the ledger has no end', async () => {

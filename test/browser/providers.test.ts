@@ -162,6 +162,40 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     expect((await admin('GET', `${PATH}/own`)).body.cost_micros).to.deep.equal({ BR: 42_000, '*': 60_000 })
   })
 
+  it('keeps on edit what a colleague has saved meanwhile', async () => {
+    const viewer = await operator()
+    const { page, admin } = viewer
+    await addGateway(viewer, 'own', gateway())
+    const change = (changed: object) => admin('PUT', `${PATH}/own`, { type: 'http', channel: 'sms', ...changed })
+    const save = async () => {
+      await dialogButton(page, 'Save').click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+    await openScreen(page)
+    await button(page, 'own', 'Edit').click()
+    const { url } = gateway()
+    const config = { url, method: 'PUT', headers: { authorization: SECRET } }
+    expect((await change({ countries: ['GB'], config })).status).to.equal(200)
+    await dialogButton(page, 'Add cost everywhere else').click()
+    await page.getByLabel('Each other country, a message').fill('0.06')
+    await save()
+
+    await button(page, 'own', 'Edit').click()
+    expect((await change({ cost_micros: { '*': 1 } })).status).to.equal(200)
+    await page.getByLabel('Method').selectOption('PATCH')
+    await save()
+    const saved = async () => (await admin('GET', `${PATH}/own`)).body
+    expect(await saved()).to.deep.include({ countries: ['GB'], cost_micros: { '*': 1 } })
+    expect((await saved()).config.method).to.equal('PATCH')
+
+    await button(page, 'own', 'Edit').click()
+    expect((await change({ config })).status).to.equal(200)
+    await dialogButton(page, 'Remove United Kingdom').click()
+    await save()
+    expect(await saved()).to.deep.include({ countries: null, cost_micros: { '*': 1 } })
+    expect((await saved()).config.method).to.equal('PUT')
+  })
+
   it('changes the order, by keyboard too', async () => {
     const viewer = await operator()
     const { page, admin } = viewer
@@ -322,6 +356,26 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     await page.getByText('Its email provider sends them').waitFor()
     const [provider] = (await admin('GET', '/apps/app_console/providers')).body.items
     expect(provider).to.include({ name: 'smtp', channel: 'email', type: 'smtp' })
+  })
+
+  it('asks before the last provider of the console is paused, also if the others were paused a moment ago', async () => {
+    const { page, admin } = await operator()
+    const path = '/apps/app_console/providers'
+    const put = (name: string, changed: object) => admin('PUT', `${path}/${name}`, { type: 'smtp', ...changed })
+    const config = { host: '127.0.0.1', from: 'Console <codes@shop.example>' }
+    for (const name of ['first', 'second']) expect((await put(name, { config })).status).to.equal(201)
+    await page.goto('/a/app_console/providers')
+    await button(page, 'first', 'Pause').waitFor()
+    await page.route(`**${path}`, route => route.abort())
+    expect((await put('second', { paused: true })).status).to.equal(200)
+    await button(page, 'first', 'Pause').click()
+    await page.getByText('people can no longer sign in to this dashboard with a code by email').waitFor()
+    const isPaused = async () => (await admin('GET', `${path}/first`)).body.paused
+    expect(await isPaused()).to.equal(false)
+    await page.unrouteAll()
+    await dialogButton(page, 'Pause provider').click()
+    await page.getByText('first was paused').waitFor()
+    expect(await isPaused()).to.equal(true)
   })
 })
 

@@ -19,8 +19,15 @@ const inviteByApi = async ({ admin }: Viewer, email: string, role: string, name:
 }
 
 /** A user who has accepted before. */
-const addMember = ({ countersign: { engines, secrets } }: Viewer, email: string, role: UserRole): Promise<UserDoc> =>
-  addUser(engines.store, 'cmp_demo', role, createKeyring({ dataKeys: secrets.data, codeSecrets: secrets.code }), email)
+function addMember(
+  { countersign: { engines, secrets } }: Viewer,
+  email: string,
+  role: UserRole,
+  company = 'cmp_demo',
+): Promise<UserDoc> {
+  const keyring = createKeyring({ dataKeys: secrets.data, codeSecrets: secrets.code })
+  return addUser(engines.store, company, role, keyring, email)
+}
 
 async function openTeam(viewer: Viewer): Promise<void> {
   await viewer.page.goto('/team')
@@ -198,6 +205,42 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     await page.reload()
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     expect(await choice.inputValue()).to.equal('cmp_demo')
+  })
+
+  it('keeps a draft and a key that is shown once when another company is chosen, for the same person alone', async () => {
+    const owner = await open.user(await start(), 'cmp_demo', 'owner')
+    const { page, admin, context, countersign } = owner
+    const { email } = await (await context.request.get('/admin/v1/me')).json()
+    const acme = (await admin('POST', '/companies', { name: 'Acme' })).body.id
+    await addMember(owner, email, 'developer', acme)
+    const link = (name: string) => page.getByRole('link', { name, exact: true })
+    const digits = page.getByLabel('Digits of a code')
+    await page.goto('/overview')
+    await link('API Keys').click()
+    await button(page, 'Create key').click()
+    await button(page, 'Create').click()
+    const key = await page.getByLabel('New key').inputValue()
+    await page.goBack()
+    await link('Settings').click()
+    await digits.fill('8')
+
+    const choice = page.getByRole('combobox', { name: 'Company' })
+    await choice.selectOption(acme)
+    await page.getByRole('heading', { level: 1, name: 'Create your first app' }).waitFor()
+    await choice.selectOption('cmp_demo')
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await link('API Keys').click()
+    expect(await page.getByLabel('New key').inputValue()).to.equal(key)
+    await button(page, 'Done').click()
+    await link('Settings').click()
+    expect(await digits.inputValue()).to.equal('8')
+    await page.getByRole('region', { name: 'Unsaved changes' }).waitFor()
+
+    const other = await open.user(countersign, 'cmp_demo', 'owner')
+    await context.clearCookies()
+    await context.addCookies(await other.context.cookies(`${countersign.url}/admin/v1/me`))
+    await page.reload()
+    expect(await digits.inputValue(), 'of another person').to.equal('6')
   })
 
   it('revokes an invitation', async () => {

@@ -150,6 +150,28 @@ describeInBrowserOnce('the screen Webhooks', (open, start) => {
     await renamed.waitFor({ state: 'detached' })
     await page.getByRole('heading', { level: 2, name: new URL(shop.url).host }).waitFor()
   })
+
+  it('keeps on edit what a colleague has saved meanwhile', async () => {
+    const [old, moved] = [await startBackend(), await startBackend()]
+    const { page, admin } = await open.operator(await start({ env: ENV }))
+    const { id } = (await admin('POST', `/apps/${APP}/endpoints`, { url: old.url, name: 'CRM' })).body
+    const dialog = page.getByRole('dialog')
+    const edit = async (name: string, theirs: object, own: () => Promise<void>): Promise<void> => {
+      await page.getByRole('row').filter({ hasText: name }).getByRole('button', { name: 'Edit' }).click()
+      await dialog.getByLabel('Endpoint URL').waitFor()
+      expect((await admin('PATCH', `/endpoints/${id}`, theirs)).status).to.equal(200)
+      await own()
+      await dialog.getByRole('button', { name: 'Save', exact: true }).click()
+      await dialog.waitFor({ state: 'detached' })
+    }
+    await page.goto('/webhooks')
+    const theirs = { url: moved.url, events: ['otp.expired'], payload: 'full' }
+    await edit('CRM', theirs, () => dialog.getByLabel('Name').fill('Sales'))
+    const saved = async () => (await admin('GET', `/endpoints/${id}`)).body
+    expect(await saved()).to.deep.include({ ...theirs, name: 'Sales' })
+    await edit('Sales', { name: 'Support' }, () => dialog.getByLabel('Minimal').check())
+    expect(await saved()).to.deep.include({ ...theirs, name: 'Support', payload: 'minimal' })
+  })
 })
 
 describeInBrowserOnce('the webhook, as it is used', (open, start) => {

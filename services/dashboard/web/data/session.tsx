@@ -35,11 +35,9 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   const [problem, setProblem] = useState<Problem | null>(null)
   const [hasPasskeys, setHasPasskeys] = useState(false)
   const owner = useRef<string | null>(null)
-  const email = useRef<string | null>(null)
 
   const begin = useCallback((me: Me) => {
     owner.current = ownerOf(me)
-    email.current = me.email
     claimTab(owner.current)
     setCsrfToken(me.csrf_token)
     setProblem(null)
@@ -63,8 +61,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   const renew = useCallback(async () => {
     const me = await bodyOf(api.GET('/admin/v1/me')).catch(() => null)
     if (me === null) return
-    if (ownerOf(me) === owner.current) setCsrfToken(me.csrf_token)
-    else if (me.email !== null && me.email === email.current) begin(me)
+    if (ownerOf(me) === owner.current) begin(me)
     else end()
   }, [begin, end])
   const signOut = useCallback(async () => {
@@ -88,8 +85,8 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   return <SessionContext.Provider value={control}>{children}</SessionContext.Provider>
 }
 
-/** One person in one company, however often they sign in. */
-const ownerOf = ({ id, name }: Me): string => id ?? `operator:${name}`
+/** One person, however often they sign in: they have another id in each company. */
+const ownerOf = ({ email, id, name }: Me): string => email ?? id ?? `operator:${name}`
 
 export function useSessionControl(): SessionControl {
   const control = useContext(SessionContext)

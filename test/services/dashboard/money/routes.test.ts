@@ -58,6 +58,18 @@ onEmbeddedStore('the money of a company', fresh => {
     expect((await admin.get('/prices')).body).to.deep.equal({ items: small, next_cursor: null })
   })
 
+  it('keeps prices that a PUT does not know, if it says which ones it replaces', async () => {
+    const [gb, fr, all] = ['GB', 'FR', '*'].map(country => ({ channel: 'sms', country, micros: 40_000 }))
+    const put = async (prices: unknown[], replaces: unknown[]) =>
+      (await admin.ask('PUT', '/prices', { prices, replaces })).status
+    expect(await put([gb, fr], [])).to.equal(200)
+    for (const others of [[], [gb], [gb, fr, all], [gb, { ...fr, micros: 1 }]])
+      expect(await put([all], others), JSON.stringify(others)).to.equal(409)
+    expect((await admin.get('/prices')).body.items).to.have.deep.members([gb, fr])
+    expect((await actions()).filter((action: string) => action === 'prices.replace')).to.have.length(1)
+    expect(await put([all], [fr, gb]), 'in any order').to.equal(200)
+  })
+
   it('has no duplicate price, no negative one, and none for an unknown country', async () => {
     const put = (...prices: object[]) => admin.ask('PUT', '/prices', { prices })
     const gb = { channel: 'sms', country: 'GB', micros: 1 }

@@ -9,7 +9,13 @@ import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { isRefusal, type NamedCredit, nameCredit, readUnanswered, storeUnanswered } from './unanswered-credit.ts'
+import {
+  isCertainlyNotEntered,
+  type NamedCredit,
+  nameCredit,
+  readUnanswered,
+  storeUnanswered,
+} from './unanswered-credit.ts'
 
 export interface CreditDialogProps {
   company: Schemas['Company']
@@ -55,7 +61,7 @@ export function CreditDialog({ company, onDone, onClose }: CreditDialogProps) {
       keep(named)
       const params = { path: { id: company.id }, header: { 'idempotency-key': named.key } }
       const { balance } = await bodyOf(api.POST('/admin/v1/companies/{id}/credit', { params, body })).catch(thrown => {
-        if (isRefusal(thrown)) keep(null)
+        if (isCertainlyNotEntered(thrown, named === unanswered)) keep(null)
         throw thrown
       })
       keep(null)

@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { CHANNELS, type Channel } from '../../../../../machines/channels.ts'
 import { api, bodyOf } from '../../api/client.ts'
+import { Problem } from '../../api/problem.ts'
 import { formatMicros } from '../../data/amounts.ts'
 import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { useChange } from '../../data/use-change.ts'
@@ -62,23 +63,31 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
     setWasChanged(false)
     if (errors.size > 0) return
     await change.run(async () => {
-      const fresh = await readAllPrices()
-      if (!samePrices(fresh, base)) {
-        const next = rebase(draft, base, fresh)
-        setBase(fresh)
-        setDraft(next)
-        setRows(old => [...new Set([...countriesOf(fresh), ...old])])
-        setWasChanged(true)
-        return
-      }
+      if (await showOthersChange()) return
       const found = await bodyOf(api.POST('/admin/v1/prices/try', { body: { prices: listOf(prices) } }))
       if (found.cut_off > 0) setTrial(found)
       else await put()
     })
   }
+  /** Resolves to whether there is one since the edit began. */
+  async function showOthersChange(): Promise<boolean> {
+    const fresh = await readAllPrices()
+    if (samePrices(fresh, base)) return false
+    setBase(fresh)
+    setDraft(rebase(draft, base, fresh))
+    setRows(old => [...new Set([...countriesOf(fresh), ...old])])
+    setWasChanged(true)
+    return true
+  }
   async function put(): Promise<void> {
-    const { items } = await bodyOf(api.PUT('/admin/v1/prices', { body: { prices: listOf(prices) } }))
-    onSaved(pricesOf(items))
+    const body = { prices: listOf(prices), replaces: listOf(base) }
+    const saved = await bodyOf(api.PUT('/admin/v1/prices', { body })).catch(async thrown => {
+      // Others may have saved while the question or a step-up was open.
+      if (Problem.from(thrown).status === 409 && (await showOthersChange())) return null
+      throw thrown
+    })
+    if (saved === null) return
+    onSaved(pricesOf(saved.items))
     say('The prices were saved. They apply within five seconds.')
   }
   const [added, setAdded] = useState<string | null>(null)

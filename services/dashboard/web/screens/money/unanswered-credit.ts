@@ -28,6 +28,7 @@ export const nameCredit = (credit: Credit, unanswered: NamedCredit | null): Name
 
 const newKey = (): string => [...crypto.getRandomValues(new Uint32Array(4))].map(part => part.toString(36)).join('-')
 
-/** Whether the server has decided: a call that failed in any other way may have entered the credit. */
-export const isRefusal = (thrown: unknown): boolean =>
-  thrown instanceof Problem && thrown.status >= 400 && thrown.status < 500
+/** Whether it is certain that the credit was not entered. `isRepeated`: an earlier call with the same key got no answer. A refusal before the
+ *  server looks for that call, as of an ended session or for a step-up, says nothing about it; only a 422 comes after. */
+export const isCertainlyNotEntered = (thrown: unknown, isRepeated: boolean): boolean =>
+  thrown instanceof Problem && (isRepeated ? thrown.status === 422 : thrown.status >= 400 && thrown.status < 500)

@@ -6,6 +6,7 @@ import {
   PROVIDER_TYPES,
   type ProviderType,
 } from '../../../../domain/tenancy/provider-types/list.ts'
+import { changedMembers } from '../../data/changed-members.ts'
 import { CHANNEL_OPTIONS, type Channel, channelName } from '../../data/channels.ts'
 import { sortedByName } from '../../data/countries.ts'
 import { useApp } from '../../data/tenant.tsx'
@@ -79,8 +80,9 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
       const scope = servedChannel === 'email' || countries.length === 0 ? null : countries
       // What is no amount yet is refused by the server, and said beside its field.
       const cost_micros = cost as Record<string, number>
-      const body = { type, channel: servedChannel, countries: scope, cost_micros, config: built.config }
-      onSaved(await putProvider(app.id, name.trim(), body))
+      const fields = { countries: scope, cost_micros, config: built.config }
+      const changed = provider === null ? fields : changedMembers(openedWith(provider), fields)
+      onSaved(await putProvider(app.id, name.trim(), { type, channel: servedChannel, ...changed }))
     })
   }
   const refusals = new Map([...(change.problem?.fields ?? []), ...problems])
@@ -185,6 +187,13 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
     </Dialog>
   )
 }
+
+/** A config that cannot be read differs from every other, and is replaced. */
+const openedWith = ({ type, countries, cost_micros, config }: Provider) => ({
+  countries,
+  cost_micros,
+  config: config && configOf(type, formOf(type, config)).config,
+})
 
 const typeLabel = (type: ProviderType): string => {
   const [channel = '', ...others] = channelsOf(type)

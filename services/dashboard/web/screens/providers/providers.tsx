@@ -1,6 +1,7 @@
 // The providers of an app, by channel in the order they are tried. In: the app. Out: providers added, tested, ordered, changed and deleted,
 // and the state of each one's circuit breaker, live.
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { Problem } from '../../api/problem.ts'
 import { CHANNEL_OPTIONS, type Channel, channelName } from '../../data/channels.ts'
 import { countryName } from '../../data/countries.ts'
 import { onlyRole } from '../../data/role-words.ts'
@@ -96,13 +97,24 @@ export default function Providers() {
     return after
   }
 
-  /** Only where it is the last that sends; then `perform` is called by the question. */
+  /** Only where it is the last that sends. */
   const asksBefore = ({ name, channel }: Provider) =>
     !ofChannel(channel).some(other => other.name !== name && !other.paused)
-  const setPaused = async (provider: Provider, paused: boolean) => {
-    await changeProvider(app.id, provider, { paused, ...(paused && isConsole ? { confirm: true } : {}) })
+  const setPaused = async (provider: Provider, change: { paused: boolean; confirm?: true }) => {
+    await changeProvider(app.id, provider, change)
     await list.reload()
-    say(`${provider.name} was ${paused ? 'paused' : 'resumed'}.`)
+    say(`${provider.name} was ${change.paused ? 'paused' : 'resumed'}.`)
+  }
+  const pause = async (provider: Provider) => {
+    const ask = () => setOpen({ dialog: 'pause', provider })
+    if (asksBefore(provider)) return ask()
+    await ordering.run(() =>
+      setPaused(provider, { paused: true }).catch(thrown => {
+        // The others may have been paused since the list was loaded. The server wants the last one of the console to be confirmed.
+        if (!Problem.from(thrown).fields.has('paused')) throw thrown
+        ask()
+      }),
+    )
   }
   const split = (channel: Channel, name: string, country: string) =>
     ordering.run(async () => {
@@ -145,11 +157,8 @@ export default function Providers() {
                 up: mover('up', at === 0),
                 down: mover('down', at === all.length - 1),
                 test: () => setOpen({ dialog: 'test', provider }),
-                pause: () =>
-                  asksBefore(provider)
-                    ? setOpen({ dialog: 'pause', provider })
-                    : void ordering.run(() => setPaused(provider, true)),
-                resume: () => void ordering.run(() => setPaused(provider, false)),
+                pause: () => void pause(provider),
+                resume: () => void ordering.run(() => setPaused(provider, { paused: false })),
                 edit: () => setOpen({ dialog: 'edit', provider }),
                 remove: () => setOpen({ dialog: 'delete', provider }),
               }
@@ -236,7 +245,7 @@ export default function Providers() {
         <Confirm
           title={`Pause ${open.provider.name}?`}
           action="Pause provider"
-          perform={() => setPaused(open.provider, true)}
+          perform={() => setPaused(open.provider, { paused: true, confirm: true })}
           onClose={close}
         >
           <p>{whatStoppingDoes(open.provider, isConsole)}</p>

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { DEFAULT_EVENTS, WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../../../../../machines/webhook-events.ts'
 import { api, bodyOf } from '../../api/client.ts'
+import { changedMembers } from '../../data/changed-members.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
@@ -66,8 +67,9 @@ function Fields({ endpoint, onSaved, onClose }: Omit<EndpointDialogProps, 'secre
     const done = await change.run(async () => {
       const body = { name: name.trim() || null, url: url.trim(), events: [...events], payload }
       if (endpoint) {
-        const path = { id: endpoint.id }
-        await onSaved(await bodyOf(api.PATCH('/admin/v1/endpoints/{id}', { params: { path }, body })), null)
+        const params = { path: { id: endpoint.id } }
+        const changed = changedMembers(endpoint, body)
+        await onSaved(await bodyOf(api.PATCH('/admin/v1/endpoints/{id}', { params, body: changed })), null)
         return
       }
       const params = { path: { id: app.id } }
