@@ -9,8 +9,8 @@ export const CLIENTS: readonly Mutant[] = [
   {
     fault: 'a repeated send has no idempotency key, so a lost answer sends a second code',
     file: 'clients/typescript/src/client.ts',
-    original: "  'idempotency-key': idempotencyKey,",
-    planted: "  'x-request-id': idempotencyKey,",
+    original: "return { 'idempotency-key': key }",
+    planted: "return { 'x-request-id': key }",
     tests: CLIENT,
   },
   {

@@ -406,8 +406,8 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   {
     fault: 'a message promises more minutes than its code lives',
     file: 'services/domain/verifications/message-content.ts',
-    original: 'Math.floor((expires_at - last_sent_at) / MINUTE_MS)',
-    planted: 'Math.ceil((expires_at - last_sent_at) / MINUTE_MS)',
+    original: 'Math.floor(Math.min(rules.ttl_ms, expires_at - created_at) / MINUTE_MS)',
+    planted: 'Math.ceil(Math.min(rules.ttl_ms, expires_at - created_at) / MINUTE_MS)',
     tests: ['test/services/domain/verifications/message-content.test.ts'],
   },
   {
