@@ -50,7 +50,7 @@ export class CountersignVerify extends HTMLElement {
   #clockOffset = 0
   #resendAt: number | null = null
   #countdown: ReturnType<typeof setInterval> | undefined
-  /** Ends what is under way when the element leaves the page or starts again. */
+  /** Ends what is under way when the element leaves the page, starts again or has its token. */
   #leaving = new AbortController()
 
   constructor() {
@@ -64,14 +64,14 @@ export class CountersignVerify extends HTMLElement {
   }
 
   connectedCallback(): void {
-    this.#leaving = new AbortController()
     this.#chooseLanguage()
-    if (!this.#verification && !this.#token) this.reset()
+    if (this.#verification) this.#startTicking()
+    else this.reset()
   }
 
   disconnectedCallback(): void {
-    this.#leaving.abort()
-    clearInterval(this.#countdown)
+    // An element that is moved within the page still waits for its code.
+    if (!this.isConnected) this.#stop()
   }
 
   attributeChangedCallback(name: string): void {
@@ -87,6 +87,7 @@ export class CountersignVerify extends HTMLElement {
 
   formDisabledCallback(isDisabled: boolean): void {
     this.#parts.setDisabled(isDisabled)
+    this.#tick()
   }
 
   /** The verification token; empty until the person is verified. */
@@ -116,13 +117,17 @@ export class CountersignVerify extends HTMLElement {
 
   /** Begins again. */
   reset(): void {
-    this.#leaving.abort()
-    this.#leaving = new AbortController()
-    clearInterval(this.#countdown)
+    this.#stop()
     this.#verification = null
     this.#parts.code.value = ''
     this.#parts.recipient.value = this.getAttribute('recipient') ?? ''
     this.#show('recipient')
+  }
+
+  #stop(): void {
+    this.#leaving.abort()
+    this.#leaving = new AbortController()
+    clearInterval(this.#countdown)
   }
 
   get #client(): Countersign {
@@ -154,6 +159,8 @@ export class CountersignVerify extends HTMLElement {
     signal.throwIfAborted()
     this.#show('code')
     if (details) this.#startCountdown(details, isNew)
+    // The button is there at once: a resend that comes too early is answered with the time to wait.
+    else this.#resendAt = 0
     this.#parts.say(`${this.#texts.sent} \u2068${masked_recipient}\u2069 (${CHANNEL_NAMES[channel]})`)
     if (isNew)
       receiveCode(signal, code => {
@@ -168,6 +175,7 @@ export class CountersignVerify extends HTMLElement {
     const { code } = this.#parts
     const result = await this.#client.verify({ otp_id, code: code.value }, { signal })
     if (result.verification_token !== null) {
+      this.#stop()
       this.#setValue(result.verification_token)
       this.#show('verified')
       const detail: VerifiedDetail = { verification_token: result.verification_token, otp_id }
@@ -238,13 +246,13 @@ export class CountersignVerify extends HTMLElement {
     const { again } = this.#parts
     const left = this.#resendAt === null ? 0 : Math.ceil((this.#resendAt - Date.now() - this.#clockOffset) / 1000)
     again.hidden = this.#resendAt === null
-    again.disabled = left > 0
+    again.disabled = left > 0 || this.matches(':disabled')
     again.textContent = left > 0 ? `${this.#texts.again} (${clock(left)})` : this.#texts.again
     if (left <= 0) clearInterval(this.#countdown)
   }
 
   #show(step: 'recipient' | 'code' | 'verified'): void {
-    if (step === 'recipient') this.#setValue('')
+    if (step !== 'verified') this.#setValue('')
     this.#parts.show(step)
     if (step === 'verified') this.#parts.say(this.#texts.verified)
   }

@@ -21,7 +21,7 @@ button:is(:disabled, [aria-disabled=true]) { cursor: default; opacity: .65; }
 .row > button { flex: 1 1 auto; }
 a { color: inherit; font-weight: 600; min-block-size: 1.5rem; }
 p { margin: 0; }
-p:empty { display: none; }
+p:empty { position: absolute; clip-path: inset(50%); }
 p[role=alert] { font-weight: 600; color: var(--countersign-error, #c5221f); color: var(--countersign-error, light-dark(#b3261e, #ff9d94)); }
 `
 
@@ -42,7 +42,7 @@ export interface Parts {
   setDisabled(isDisabled: boolean): void
   say(text: string): void
   warn(text: string): void
-  /** False while something is under way. */
+  /** False while something is under way, and of a disabled element. */
   begin(): boolean
   finish(): void
 }
@@ -79,11 +79,14 @@ export function createParts(root: ShadowRoot): Parts {
   const row = make('div', { className: 'row' }, again, change)
   const codeForm = make('form', { noValidate: true }, link, make('label', {}, labels.code, code), verify, row)
 
-  const news = make('p', { tabIndex: -1 })
+  // Both are rendered while they are empty: screen readers announce a text that changes, and may miss a paragraph that appears.
+  const news = make('p', { id: 'news' })
   news.setAttribute('role', 'status')
   const warning = make('p', { id: 'warning' })
   warning.setAttribute('role', 'alert')
-  for (const field of [recipient, code]) field.setAttribute('aria-describedby', warning.id)
+  recipient.setAttribute('aria-describedby', warning.id)
+  // The focus moves to this field, which may cut off the announcement of where the code went.
+  code.setAttribute('aria-describedby', `${warning.id} ${news.id}`)
   for (const button of [send, verify, again, change]) button.part.add('button')
   for (const label of Object.values(labels)) label.part.add('label')
   link.part.add('link')
@@ -122,6 +125,9 @@ export function createParts(root: ShadowRoot): Parts {
       recipientForm.hidden = step !== 'recipient'
       codeForm.hidden = step !== 'code'
       if (step === 'recipient') say('')
+      // Not before: the focus of the element would go to the message in place of a field.
+      if (step === 'verified') news.tabIndex = -1
+      else news.removeAttribute('tabindex')
       // A person who works with the keyboard goes on in the next field.
       const next = { recipient, code, verified: news }[step]
       if (hadFocus) next.focus()
@@ -146,7 +152,7 @@ export function createParts(root: ShadowRoot): Parts {
       setAvailable()
     },
     begin() {
-      if (isBusy) return false
+      if (isBusy || isDisabled) return false
       isBusy = true
       warning.textContent = ''
       for (const field of [recipient, code]) field.removeAttribute('aria-invalid')

@@ -96,8 +96,24 @@ describeInBrowserOnce('<countersign-verify> in a page of another origin', (open,
       const global = globalThis as any
       global.verified = []
       global.document.addEventListener('verified', (event: { detail: unknown }) => global.verified.push(event.detail))
+      const { fetch } = global
+      global.calls = []
+      global.fetch = (url: string, ...rest: unknown[]) => {
+        global.calls.push(new URL(url).pathname)
+        return fetch(url, ...rest)
+      }
+      // WebOTP: what a phone does when its user allows the page to read a message.
+      global.OTPCredential ??= class {}
+      global.navigator.credentials.get = ({ signal }: { signal: AbortSignal }) =>
+        new Promise((resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason))
+          global.receive = (code: string) => resolve({ code })
+        })
+      global.element = global.document.querySelector('countersign-verify')
     })
   }
+
+  const callsOf = (page: Page): Promise<string[]> => page.evaluate('calls')
 
   const codeFor = ({ admin }: Viewer, messages = 1): Promise<string> =>
     eventually(async () => {
@@ -187,6 +203,73 @@ describeInBrowserOnce('<countersign-verify> in a page of another origin', (open,
     await expectVerified(page)
   })
 
+  const MOVES = {
+    moved: 'document.body.append(element)',
+    'taken out and put back': 'element.remove(); document.body.append(element)',
+  }
+  for (const [move, script] of Object.entries(MOVES))
+    it(`still counts the cooldown down when it is ${move}`, async () => {
+      const { page } = await visit({ movesClock: true })
+      await send(page)
+      await page.evaluate(script)
+      await page.clock.fastForward(31_000)
+      await page.getByRole('button', { name: 'Send again', exact: true, disabled: false }).waitFor()
+    })
+
+  it('still receives the message when it is moved', async () => {
+    const viewer = await visit()
+    const { page } = viewer
+    await send(page)
+    await page.evaluate('document.forms[0].after(element); document.forms[0].append(element)')
+    await page.evaluate(`receive('${await codeFor(viewer)}')`)
+    await expectVerified(page)
+  })
+
+  it('offers to send again when it cannot know the cooldown, and learns it from the answer', async () => {
+    const { page } = await visit()
+    await send(page)
+    await page.getByRole('button', { name: /^Send again \(/ }).waitFor()
+    await page.getByRole('button', { name: 'Change' }).click()
+    const headers = { 'Access-Control-Allow-Origin': '*' }
+    await page.route('**/api/v1/otp/otp_*', route => route.fulfill({ status: 404, headers, json: {} }))
+    await send(page)
+    await page.getByRole('button', { name: 'Send again', exact: true, disabled: false }).click()
+    await page.getByRole('button', { name: /^Send again \(0:(30|2\d)\)$/, disabled: true }).waitFor()
+  })
+
+  it('calls nothing while it or its fieldset is disabled, and keeps a code that arrives', async () => {
+    const viewer = await visit({ app: 'quick' })
+    const { page } = viewer
+    await page.evaluate("element.before(document.createElement('fieldset')); element.previousSibling.append(element)")
+    await send(page)
+    const code = await codeFor(viewer)
+    const calls = await callsOf(page)
+    const again = page.getByRole('button', { name: 'Send again' })
+    for (const disabled of ['element.parentElement', 'element']) {
+      expect(await again.isDisabled()).to.equal(false)
+      await page.evaluate(`${disabled}.toggleAttribute('disabled')`)
+      expect(await again.isDisabled(), disabled).to.equal(true)
+      await page.evaluate(`receive('${code}')`)
+      expect(await callsOf(page)).to.deep.equal(calls)
+      await page.evaluate(`${disabled}.toggleAttribute('disabled')`)
+    }
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await expectVerified(page)
+  })
+
+  it('ignores a message that arrives after success', async () => {
+    const viewer = await visit()
+    const { page } = viewer
+    await send(page)
+    const code = await codeFor(viewer)
+    await enter(page, code)
+    await expectVerified(page)
+    const calls = await callsOf(page)
+    await page.evaluate(`receive('${code}')`)
+    expect(await callsOf(page)).to.deep.equal(calls)
+    await expectVerified(page)
+  })
+
   it('begins again when the code has expired', async () => {
     const viewer = await visit()
     await send(viewer.page)
@@ -253,6 +336,53 @@ describeInBrowserOnce('<countersign-verify> in a page of another origin', (open,
       const width = await page.evaluate('document.documentElement.scrollWidth')
       expect(width).to.be.at.most(320)
     })
+
+  it('has the focus in the field of its step', async () => {
+    const viewer = await visit()
+    const { page } = viewer
+    const focusAndType = async (): Promise<void> => {
+      await page.getByRole('heading').click()
+      await page.evaluate('element.focus()')
+      await page.keyboard.type('1')
+    }
+    const recipient = page.getByLabel('Phone number or email')
+    await focusAndType()
+    expect(await recipient.inputValue()).to.equal('1')
+    await send(page)
+    await focusAndType()
+    expect(await page.getByLabel('Code', { exact: true }).inputValue()).to.equal('1')
+    await enter(page, await codeFor(viewer))
+    await expectVerified(page)
+    await page.evaluate('element.reset()')
+    await focusAndType()
+    expect(await recipient.inputValue()).to.equal('1')
+  })
+
+  it('asks for the code, not for the link, when its form is sent too early', async () => {
+    const { page } = await visit({ app: 'link' })
+    await send(page)
+    await page.getByRole('heading').click()
+    await page.evaluate('document.forms[0].requestSubmit()')
+    await page.keyboard.type('1')
+    expect(await page.getByLabel('Code', { exact: true }).inputValue()).to.equal('1')
+  })
+
+  it('has its status before the first text, without a place on the screen, and describes the code by it', async () => {
+    const { page, context } = await visit()
+    const client = await context.newCDPSession(page)
+    const find = async (role: string) => {
+      const { nodes } = await client.send('Accessibility.getFullAXTree')
+      return nodes.find(node => !node.ignored && node.role?.value === role)
+    }
+    const status = await find('status')
+    expect(status).to.not.equal(undefined)
+    const [element, label] = [page.locator('countersign-verify'), page.getByText('Phone number or email')]
+    expect((await element.boundingBox())?.y).to.equal((await label.boundingBox())?.y)
+    await send(page)
+    await page.getByText('+1****01').waitFor()
+    expect((await find('status'))?.backendDOMNodeId).to.equal(status?.backendDOMNodeId)
+    expect((await find('textbox'))?.description?.value).to.match(/^Code sent:.*\(SMS\)$/)
+  })
 
   it('speaks the language of the page, from right to left where that is usual', async () => {
     const { page } = await visit({ lang: 'ar' })
