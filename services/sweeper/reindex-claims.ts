@@ -77,9 +77,13 @@ export function createReindexClaims({ store, keyring, clock }: ReindexClaimDeps)
   const remove = ({ _id, otp_id, held_until }: ClaimDoc): Promise<number> =>
     claims.remove({ _id, otp_id, held_until: held_until ?? { $exists: false } }, 1)
 
+  /** The link was sealed by the verification, maybe with an older key than the claim. */
+  const isCurrent = ({ sealed_key, answer }: ClaimDoc): boolean =>
+    keyring.isCurrent(sealed_key) && (!answer?.sealed_action_url || keyring.isCurrent(answer.sealed_action_url))
+
   async function renew(claim: ClaimDoc, otp: OtpDoc | undefined): Promise<Outcome> {
     const now = clock.now()
-    if (keyring.isCurrent(claim.sealed_key) || claim.expires_at <= now) return 'current'
+    if (isCurrent(claim) || claim.expires_at <= now) return 'current'
     if (otp) return reindex(claim, otp)
     // Its send may still be under way: the next pass finds a verification, or that the send was cut off.
     if (!isAbandoned(claim, now)) return 'renewed'

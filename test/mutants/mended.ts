@@ -433,7 +433,7 @@ export const MENDED: readonly Mutant[] = [
   {
     fault: 'a key that is used again after its time sends nothing',
     file: 'services/otp/calls/reuse-pending.ts',
-    original: 'keyed.otp_id}`',
+    original: 'keyed.claimed_at}`',
     planted: 'call.claim.ids[1]}`',
     tests: ['test/flow/resend.test.ts'],
   },

@@ -64,6 +64,8 @@ export interface ClaimDoc extends Doc {
   /** Until then the first call may still be creating the verification. Absent in documents of a former release, whose sweeper removed it
    *  once the verification existed. */
   held_until?: number
+  /** When the key was first used. A call that takes the claim over leaves it. Absent in documents of a former release. */
+  claimed_at?: number
   /** The idempotency key itself, by which the key is indexed again when data keys rotate. */
   sealed_key: string
   /** Where its call resent a verification (`reuse_pending`): what that answered other than the send of the verification had. */

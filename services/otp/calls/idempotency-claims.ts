@@ -29,6 +29,8 @@ export interface BoundClaim {
 export interface HeldClaim {
   kind: 'held'
   otp_id: string
+  /** When the key was first used, by this call or by one whose process died. */
+  claimed_at: number
   /** One for each index of the key. */
   holds: readonly Hold[]
 }
@@ -37,6 +39,7 @@ export interface HeldClaim {
 interface Hold {
   id: string
   otp_id: string
+  claimed_at: number
   /** From then on another call may take it over. */
   until: number
 }
@@ -67,6 +70,7 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
       _id: id,
       otp_id,
       held_until: now + CLAIM_HELD_MS,
+      claimed_at: now,
       sealed_key,
       expires_at,
       purge_at: new Date(expires_at + CLAIM_HELD_MS),
@@ -82,7 +86,7 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
   ): Promise<Hold | BoundClaim | 'busy' | null> {
     const found = (await claims.get([id])).get(id)
     if (!found) return null
-    const { otp_id, held_until, expires_at, answer } = found
+    const { otp_id, held_until, claimed_at = 0, expires_at, answer } = found
     const now = clock.now()
     // The write is conditional on what was read, so of two calls that try at once only one takes the claim over.
     const unchanged = { _id: id, otp_id, held_until: held_until ?? { $exists: false } }
@@ -97,10 +101,11 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
       if (savedBefore) return { kind: 'bound', otp: savedBefore, answer }
       if (!isAbandoned(found, now)) {
         const taken = { otp_id, held_until: now + CLAIM_HELD_MS }
-        return (await claims.modify(unchanged, { $set: taken })) ? holdOf({ _id: id, ...taken }) : null
+        return (await claims.modify(unchanged, { $set: taken })) ? holdOf({ _id: id, claimed_at, ...taken }) : null
       }
     }
-    const { _id, ...taken } = newClaimDoc(id, sealed_key, new_otp_id, lifeMs)
+    const { _id, ...fresh } = newClaimDoc(id, sealed_key, new_otp_id, lifeMs)
+    const taken = now < expires_at ? { ...fresh, claimed_at } : fresh
     const update = { $set: taken, $unset: { answer: true } } as const
     return (await claims.modify(unchanged, update)) ? holdOf({ _id, ...taken }) : null
   }
@@ -154,7 +159,7 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
       otp_id = claimed.otp_id
       holds.push(claimed)
     }
-    return { kind: 'held', otp_id, holds }
+    return { kind: 'held', otp_id, claimed_at: holds[0]?.claimed_at ?? 0, holds }
   }
 
   return {
@@ -174,8 +179,9 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
   }
 }
 
-const holdOf = ({ _id, otp_id, held_until }: { _id: string; otp_id: string; held_until: number }): Hold => ({
-  id: _id,
-  otp_id,
-  until: held_until,
+const holdOf = (claim: Required<Pick<ClaimDoc, '_id' | 'otp_id' | 'held_until' | 'claimed_at'>>): Hold => ({
+  id: claim._id,
+  otp_id: claim.otp_id,
+  claimed_at: claim.claimed_at,
+  until: claim.held_until,
 })

@@ -71,8 +71,8 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
       if (keyed?.kind === 'bound') return { answer: existingOtp(keyed, command_id) }
       const { challenge_solution } = call
       const resent = await resend(
-        // The resend of a key happens once, also if the process dies before the key is bound: who takes the claim over has its id too.
-        call.claim && keyed ? `${call.claim.ids[0]}:${keyed.otp_id}` : command_id,
+        // The resend of a key happens once in its life, also if the process dies before the key is bound.
+        call.claim && keyed ? `${call.claim.ids[0]}:${keyed.claimed_at}` : command_id,
         {
           type: 'otp.resend',
           by,

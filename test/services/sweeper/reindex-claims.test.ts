@@ -111,6 +111,20 @@ onEmbeddedStore('an idempotency key that is reindexed while its verification is 
     expect(testKeyring(2).unseal(sealed ?? '', atRest.link(otp_id))).to.equal(url)
   })
 
+  it('gets a link that the new data key opens, also where the key itself was sealed with that', async () => {
+    const { otp_id, key, claim } = await addVerification()
+    const sealed_action_url = before.seal('https://wa.me/15005550100', atRest.link(otp_id))
+    const answer = { status: 'pending', channel: 'whatsapp', completion: 'code', sealed_action_url } as const
+    const [_id = ''] = idempotencyIndexes(during, OWNER, key)
+    const newer = { ...claim, _id, sealed_key: during.seal(key, idempotencyKeyContext(OWNER)), answer }
+    await store.docs('claims').insert([newer])
+    const reindex = createReindexClaims({ store, keyring: during, clock })
+    expect(await reindex([newer])).to.deep.equal({ renewed: 1, unsealable: 0 })
+    const renewed = (await store.docs('claims').get([_id])).get(_id)
+    expect(during.isCurrent(renewed?.answer?.sealed_action_url ?? '')).to.equal(true)
+    expect(await reindex(renewed ? [renewed] : [])).to.deep.equal({ renewed: 0, unsealable: 0 })
+  })
+
   it('is erased under every index, whatever order the steps take', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async scheduler => {

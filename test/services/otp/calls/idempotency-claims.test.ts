@@ -119,6 +119,18 @@ eachStore('idempotency claims', fresh => {
     expect(await claims.claim(key('c'), 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_2' })
   })
 
+  it('know when their key was first used, by whichever call, until they expire', async () => {
+    const claims = process()
+    const claimed_at = clock.now()
+    await claims.claim(key('c'), 'otp_1', HOUR)
+    for (const ms of [30_000, HOUR / 2, HOUR - 1]) {
+      await clock.advance(ms)
+      expect(await claims.claim(key('c'), 'otp_2', HOUR), `${ms}`).to.include({ kind: 'held', claimed_at })
+    }
+    await clock.advance(HOUR)
+    expect(await claims.claim(key('c'), 'otp_3', HOUR)).to.include({ kind: 'held', claimed_at: clock.now() })
+  })
+
   describe('of a former release, whose sweeper has found their verification', () => {
     const insertFormerClaim = () => {
       const expires_at = clock.now() + HOUR
