@@ -131,7 +131,9 @@ export class CountersignVerify extends HTMLElement {
   }
 
   get #client(): Countersign {
-    const [key, baseUrl] = [this.getAttribute('publishable-key') ?? '', this.getAttribute('base-url') ?? HOME]
+    const key = this.getAttribute('publishable-key') ?? ''
+    // A path is one of the page's own server, which may pass calls on.
+    const baseUrl = new URL(this.getAttribute('base-url') ?? HOME, document.baseURI).href
     return new Countersign({ key, baseUrl })
   }
 

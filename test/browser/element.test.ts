@@ -234,28 +234,30 @@ describeInBrowserOnce('<countersign-verify> in a page of another origin', (open,
     await page.route('**/api/v1/otp/otp_*', route => route.fulfill({ status: 404, headers, json: {} }))
     await send(page)
     await page.getByRole('button', { name: 'Send again', exact: true, disabled: false }).click()
-    await page.getByRole('button', { name: /^Send again \(0:(30|2\d)\)$/, disabled: true }).waitFor()
+    await page.getByRole('button', { name: /^Send again \(0:\d\d\)$/, disabled: true }).waitFor()
   })
 
-  it('calls nothing while it or its fieldset is disabled, and keeps a code that arrives', async () => {
-    const viewer = await visit({ app: 'quick' })
-    const { page } = viewer
-    await page.evaluate("element.before(document.createElement('fieldset')); element.previousSibling.append(element)")
-    await send(page)
-    const code = await codeFor(viewer)
-    const calls = await callsOf(page)
-    const again = page.getByRole('button', { name: 'Send again' })
-    for (const disabled of ['element.parentElement', 'element']) {
+  for (const [what, disabled] of [
+    ['it', 'element'],
+    ['its fieldset', 'element.parentElement'],
+  ] as const)
+    it(`calls nothing while ${what} is disabled, and keeps a code that arrives`, async () => {
+      const viewer = await visit({ app: 'quick' })
+      const { page } = viewer
+      await page.evaluate("element.before(document.createElement('fieldset')); element.previousSibling.append(element)")
+      await send(page)
+      const code = await codeFor(viewer)
+      const calls = await callsOf(page)
+      const again = page.getByRole('button', { name: 'Send again' })
       expect(await again.isDisabled()).to.equal(false)
       await page.evaluate(`${disabled}.toggleAttribute('disabled')`)
-      expect(await again.isDisabled(), disabled).to.equal(true)
+      expect(await again.isDisabled()).to.equal(true)
       await page.evaluate(`receive('${code}')`)
       expect(await callsOf(page)).to.deep.equal(calls)
       await page.evaluate(`${disabled}.toggleAttribute('disabled')`)
-    }
-    await page.getByRole('button', { name: 'Verify' }).click()
-    await expectVerified(page)
-  })
+      await page.getByRole('button', { name: 'Verify' }).click()
+      await expectVerified(page)
+    })
 
   it('ignores a message that arrives after success', async () => {
     const viewer = await visit()

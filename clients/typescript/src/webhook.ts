@@ -19,7 +19,7 @@ export async function verifyWebhook(
   secret: string | readonly string[] | undefined,
   { toleranceSeconds = 300 }: WebhookOptions = {},
 ): Promise<WebhookEvent> {
-  const secrets = [secret ?? []].flat().filter(one => one !== '')
+  const secrets = [secret ?? []].flat().filter(one => Boolean(one))
   if (secrets.length === 0) throw new TypeError('verifyWebhook needs a secret.')
   const body = bytesOf(rawBody)
   const header = readHeaders(headers)
