@@ -148,12 +148,14 @@ const withApproval = (otp: Otp, by: Caller | null, channel: Channel, at: number)
   approval: { at, by, generation: otp.generation, channel },
 })
 
-/** The channel on which the code arrived, as far as it is known: the latest message failed, and an earlier one with the same code did not. */
-function channelOfCode({ channel, deliveries, generation }: Otp): Channel {
+/** The channel on which the code arrived, as far as it is known: where the latest message failed, an earlier one with the same code brought
+ *  it, or the one that is charged again. */
+function channelOfCode(otp: Otp): Channel {
+  const { channel, deliveries, generation } = otp
   const current = deliveries.filter(one => one.generation === generation)
   if (current.at(-1)?.status !== 'failed') return channel
   const latest = (status: DeliveryStatus) => current.findLast(one => one.status === status)
-  return (latest('delivered') ?? latest('sent'))?.channel ?? channel
+  return (latest('delivered') ?? latest('sent') ?? deliveryToRecharge(otp))?.channel ?? channel
 }
 
 export const recordExchange = (otp: Otp, key_id: string, at: number): Otp => ({ ...otp, exchange: { key_id, at } })

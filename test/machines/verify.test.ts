@@ -58,6 +58,11 @@ describe('the right code', () => {
       play(issued(), ...resent, ...commands, right()).saved.context.approval?.channel
     expect(channelAfter()).to.equal('whatsapp')
     expect(channelAfter(reported('sent', { delivery_id: 'dlv_2' }))).to.equal('whatsapp')
+    const taken = reported('failed', { delivery_id: 'dlv_1', provider: 'main' })
+    const refused = reported('failed', { delivery_id: 'dlv_2', reason: 'provider_failed' })
+    expect(play(issued(), taken, resend(), refused, right()).saved.context.approval?.channel, 'charged again').to.equal(
+      'sms',
+    )
     expect(channelAfter(reported('failed', { delivery_id: 'dlv_2' }))).to.equal('sms')
     expect(
       play(issued(), resend(), reported('failed', { delivery_id: 'dlv_2' }), right()).saved.context.approval,
