@@ -229,7 +229,8 @@ describeCountersign('a role that does not run', start => {
     expect((await call('PUT', `/apps/${app_id}/webhook`, { url })).status).to.be.within(200, 201)
     await expectCauses(calls, { cause: 'webhooks_stopped' })
     const { body } = await call('PUT', `/apps/${app_id}/webhook`, { url, status: 'paused' })
-    const paused = { cause: 'endpoint_paused', reason: 'operator', since: body.paused.at }
+    const endpoint = { id: body.id, name: null, url }
+    const paused = { cause: 'endpoint_paused', endpoint, reason: 'operator', since: body.paused.at }
     await expectCauses(calls, paused)
 
     const since = systemClock.now() - 60_000
