@@ -136,8 +136,8 @@ export const approveByMessage = (otp: Otp, at: number): Otp => withApproval(otp,
 
 /** The user who enters the code has received it, even if the provider reported a failure. So one message with that code is paid. */
 export function approveByCode(otp: Otp, by: Caller, at: number): Otp {
-  const approved = withApproval(otp, by, channelOfCode(otp), at)
   const again = deliveryToRecharge(otp)
+  const approved = withApproval(otp, by, channelOfCode(otp, again), at)
   if (again === undefined) return approved
   const deliveries = otp.deliveries.map(one => (one === again ? { ...one, charge: 'again' as const } : one))
   return { ...approved, deliveries }
@@ -150,12 +150,11 @@ const withApproval = (otp: Otp, by: Caller | null, channel: Channel, at: number)
 
 /** The channel on which the code arrived, as far as it is known: where the latest message failed, an earlier one with the same code brought
  *  it, or the one that is charged again. */
-function channelOfCode(otp: Otp): Channel {
-  const { channel, deliveries, generation } = otp
+function channelOfCode({ channel, deliveries, generation }: Otp, again: Delivery | undefined): Channel {
   const current = deliveries.filter(one => one.generation === generation)
   if (current.at(-1)?.status !== 'failed') return channel
   const latest = (status: DeliveryStatus) => current.findLast(one => one.status === status)
-  return (latest('delivered') ?? latest('sent') ?? deliveryToRecharge(otp))?.channel ?? channel
+  return (latest('delivered') ?? latest('sent') ?? again)?.channel ?? channel
 }
 
 export const recordExchange = (otp: Otp, key_id: string, at: number): Otp => ({ ...otp, exchange: { key_id, at } })

@@ -10,6 +10,7 @@ import { isAbandoned } from '../domain/verifications/claim-holds.ts'
 import type { ClaimDoc, OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest, idempotencyKeyContext } from '../domain/verifications/encryption-context.ts'
 import { idempotencyIndexes, type KeyOwner } from '../domain/verifications/lookup-indexes.ts'
+import { createResealText } from './resealed-fields.ts'
 
 export interface ReindexClaimDeps {
   store: Pick<CountersignStore, 'docs'>
@@ -29,19 +30,14 @@ export function createReindexClaims({ store, keyring, clock }: ReindexClaimDeps)
     if (key === null) return 'unsealable'
     const [id = ''] = idempotencyIndexes(keyring, owner, key)
     const sealed_key = keyring.seal(key, idempotencyKeyContext(owner))
-    const renewed = { sealed_key, ...answerOf(claim) }
-    if (id === claim._id || (await copyTo(id, claim, renewed)))
-      await claims.modify({ _id: claim._id, sealed_key: claim.sealed_key }, { $set: renewed })
+    const fields = { unsealable: false }
+    const link = createResealText(keyring, fields)(claim.answer?.sealed_action_url ?? null, atRest.link(otp._id))
+    const answer = claim.answer && link ? { ...claim.answer, sealed_action_url: link.sealed } : claim.answer
+    const renewed = { sealed_key, ...(answer && { answer }) }
+    const isThere = id === claim._id || (await copyTo(id, claim, renewed))
+    if (isThere) await claims.modify({ _id: claim._id, sealed_key: claim.sealed_key }, { $set: renewed })
     // A claim that could not be copied yet counts too, so that there is another pass.
-    return 'renewed'
-  }
-
-  /** A link that cannot be read is left as it is: the call that needs it names the missing key. */
-  function answerOf({ otp_id, answer }: ClaimDoc): Pick<ClaimDoc, 'answer'> {
-    if (!answer) return {}
-    const context = atRest.link(otp_id)
-    const url = answer.sealed_action_url && unsealOrNull(keyring, answer.sealed_action_url, context)
-    return { answer: url ? { ...answer, sealed_action_url: keyring.seal(url, context) } : answer }
+    return isThere && fields.unsealable ? 'unsealable' : 'renewed'
   }
 
   /** False while a call holds the new index. That call finds the verification under the former one, and frees the new one. */

@@ -25,8 +25,8 @@ export interface ResealedFields {
 type ResealedText = { sealed: string; plain: string }
 
 /** Answers null for a text that is up to date, or that does not open. */
-const createResealText =
-  (keyring: ResealKeyring, fields: ResealedFields) =>
+export const createResealText =
+  (keyring: Pick<Keyring, 'seal' | 'unseal' | 'isCurrent'>, fields: Pick<ResealedFields, 'unsealable'>) =>
   (sealed: string | null, context: string): ResealedText | null => {
     try {
       if (sealed === null || keyring.isCurrent(sealed)) return null

@@ -125,6 +125,17 @@ onEmbeddedStore('an idempotency key that is reindexed while its verification is 
     expect(await reindex(renewed ? [renewed] : [])).to.deep.equal({ renewed: 0, unsealable: 0 })
   })
 
+  it('is copied with a link that no data key opens, which is told and asks for no further pass', async () => {
+    const { otp_id, key, claim } = await addVerification()
+    const sealed_action_url = testKeyring(3).seal('https://wa.me/15005550100', atRest.link(otp_id))
+    const answer = { status: 'pending', channel: 'whatsapp', completion: 'code', sealed_action_url } as const
+    const reindex = createReindexClaims({ store, keyring: during, clock })
+    expect(await reindex([{ ...claim, answer }])).to.deep.equal({ renewed: 0, unsealable: 1 })
+    const [copy] = [...(await store.docs('claims').get(idempotencyIndexes(testKeyring(2), OWNER, key))).values()]
+    expect(copy?.answer).to.deep.equal(answer)
+    expect(await reindex(copy ? [copy] : [])).to.deep.equal({ renewed: 0, unsealable: 1 })
+  })
+
   it('is erased under every index, whatever order the steps take', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async scheduler => {
