@@ -46,6 +46,10 @@ for values in "$CHART/values.yaml" "$CHART"/ci/*.yaml; do
   "$helm" template countersign "$CHART" --kube-version "$KUBERNETES" -f "$values" >"$work/$name.yaml"
   "$kubectl_validate" "$work/$name.yaml" --version "$KUBERNETES" --local-crds "$keda/config/crd/bases"
 done
+grep -qF '{ name: MAX_BODY_BYTES, value: "1048576" }' "$work/everything-values.yaml" || die 'a large number in env is written otherwise'
+# A rule without ports would allow all of them.
+"$helm" template countersign "$CHART" --kube-version "$KUBERNETES" --set-json 'networkPolicies.outside=[]' >"$work/closed.yaml"
+! grep -qE -- '- ports:$' "$work/closed.yaml" || die 'networkPolicies.outside: [] opens all ports'
 ! "$helm" template countersign "$CHART" --kube-version "$KUBERNETES" --set roles.edge.replicas=many >/dev/null 2>&1 ||
   die 'the schema of the values accepts what is wrong'
 

@@ -58,9 +58,15 @@ describe('the services in compose.yml', () => {
     expect(compose).to.match(/^ {4}METRICS_TOKEN_FILE: \/run\/secrets\/metrics_token$/m)
   })
 
-  it('can be traced, and be given more time to stop', () => {
-    for (const name of ['ENDPOINT', 'TRACES_ENDPOINT'])
-      expect(compose).to.match(new RegExp(`^ {4}OTEL_EXPORTER_OTLP_${name}:$`, 'm'))
+  it('take every documented variable from .env, except those that compose.yml or the image decides', () => {
+    const rows = ['configuration', 'tracing'].flatMap(page => all(/^\| (`[A-Z].*?) \|/gm, read(`docs/${page}.md`)))
+    const documented = rows.flatMap(names => all(/`([A-Z_]+)`/g, names)).filter(name => !name.endsWith('_FILE'))
+    const decided = ['ENGINE', 'NODE_ENV', 'DATA_DIR', 'HOST', 'PORT', ...SECRET_VARIABLES]
+    const taken = all(/^ {4}([A-Z_]+):/gm, compose).filter(name => !name.endsWith('_FILE'))
+    expect(taken).to.have.members([...new Set(documented)].filter(name => !decided.includes(name)))
+  })
+
+  it('can be given more time to stop', () => {
     expect(compose).to.include('stop_grace_period: $' + '{STOP_GRACE:-15s}')
   })
 

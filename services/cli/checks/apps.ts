@@ -12,7 +12,8 @@ const CAUSES: Record<Schemas['HealthCauseType'], (cause: Schemas['HealthCause'])
   provider_half_open: ({ provider }) => `the provider ${provider} failed too often and is being tried again`,
   provider_silent: ({ provider, countries, since }) =>
     `since ${since} hardly anyone enters the codes that the provider ${provider} sends${countries?.length ? ` in ${countries.join(', ')}` : ''}`,
-  endpoint_paused: ({ reason }) => `a webhook endpoint is paused (${reason ?? 'by hand'}), and its events are held`,
+  endpoint_paused: ({ endpoint, reason }) =>
+    `the webhook endpoint ${endpoint?.name ?? endpoint?.url} is paused (${reason ?? 'by hand'}), and its events are held`,
 }
 
 export async function checkApp(api: Api, app: App): Promise<Finding[]> {

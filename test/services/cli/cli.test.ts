@@ -332,6 +332,9 @@ describe('the command line', () => {
       const settings = { publishable_send: true, publishable_challenge: 'off', fraud_guard: { mode: 'off' } }
       await admin('PATCH', `/apps/${app}`, { settings })
       await admin('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'live' })
+      const endpoint = { name: 'billing', url: 'https://shop.example/hooks' }
+      const { id } = await admin('POST', `/apps/${app}/endpoints`, endpoint)
+      await admin('PATCH', `/endpoints/${id}`, { status: 'paused' })
       const result = await cli(['doctor', '--app', app, '--json'])
       expect(result.code, result.stderr).to.equal(1)
       const found = findings(result).map(({ state, text }) => `${state}: ${text}`)
@@ -341,6 +344,7 @@ describe('the command line', () => {
       expect(about('fraud guard is off')).to.have.length(1)
       expect(about('allowed_origins is empty')).to.have.length(1)
       expect(about('sms is in the default order')).to.have.length(1)
+      expect(about('the webhook endpoint billing is paused')[0]).to.match(/^broken/)
     })
 
     it('checks that vendors reach the callbacks', async () => {

@@ -34,3 +34,8 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- define "countersign.scaled" -}}
 {{- if and .root.Values.keda.enabled (hasPrefix "channel-" .role) -}}true{{- end -}}
 {{- end -}}
+
+{{/* A value of a variable, quoted. A number in a file of values is a float, which "quote" alone writes as 1.048576e+06. */}}
+{{- define "countersign.text" -}}
+{{- ternary . (toJson .) (kindIs "string" .) | quote -}}
+{{- end -}}
