@@ -1,16 +1,36 @@
 // IP addresses. In: a text. Out: whether it is an address, IPv4 or public, and the network that contains it.
-import { isIP } from 'node:net'
-import ipaddr from 'ipaddr.js'
+import { isIP, isIPv4, isIPv6 } from 'node:net'
+import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js'
 
 /** By node:net, because ipaddr.js also accepts `0x7f.1`. */
 export const isIpAddress = (text: string): boolean => isIP(text) !== 0
 
+/** Null for what is no address. A zone, as in `fe80::1%eth0`, has a meaning on one machine only and is left out. */
+export function parseIpAddress(text: string): IPv4 | IPv6 | null {
+  const bare = text.replace(/%.*$/, '')
+  if (isIPv4(bare)) return ipaddr.IPv4.parse(bare)
+  return isIPv6(bare) ? ipaddr.IPv6.parse(toHexNotation(bare)) : null
+}
+
+/** ipaddr.js takes `::8.8.8.8` for the mapped address `::ffff:8.8.8.8`; sockets do not. */
+const toHexNotation = (v6: string): string => new URL(`http://[${v6}]`).hostname.slice(1, -1)
+
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
+
+/** Whether the address is of the public internet. What is not assigned yet is not, so that a special range of the future is none either. */
+export const isGlobal = (address: IPv4 | IPv6): boolean =>
+  address.range() === 'unicast' && (address.kind() === 'ipv4' || (address as IPv6).match(GLOBAL_UNICAST))
+
+/** An IPv4-mapped address as IPv4. */
+export const unmapped = (address: IPv4 | IPv6): IPv4 | IPv6 =>
+  address.kind() === 'ipv6' && (address as IPv6).isIPv4MappedAddress() ? (address as IPv6).toIPv4Address() : address
+
 /** The address in canonical form, an IPv4-mapped one as IPv4. Null for a private or reserved address: it identifies no end user. */
 export function publicIpAddress(text: string): string | null {
-  if (!isIpAddress(text)) return null
-  // A zone, as in `fe80::1%eth0`, has a meaning on one machine only.
-  const address = ipaddr.process(text.replace(/%.*$/, ''))
-  return address.range() === 'unicast' ? address.toString() : null
+  const address = parseIpAddress(text)
+  if (address === null) return null
+  const final = unmapped(address)
+  return isGlobal(final) ? final.toString() : null
 }
 
 /** An IPv4-mapped address counts as IPv4. */

@@ -414,7 +414,7 @@ export const declaredSettings = z
       title: 'A second send is a resend',
       description:
         'While a verification of the recipient is pending, a send resends it, by the rules of a resend, and starts no other.',
-      more: 'It holds for sends by server keys, and for verifications of the same app and mode that server keys started; not for those that a WhatsApp message approves. In the cooldown the send is refused with 429 `ResendCooldownError`; its `locale`, `client_ip` and `metadata` are not used. A repeated idempotency key still gets its first answer.',
+      more: 'It holds for sends by server keys, and for verifications of the same app and mode that server keys started; not for those that a WhatsApp message approves. In the cooldown the send is refused with 429 `ResendCooldownError`, and once its sends are spent with 409 `ResendNotAllowedError`; its `locale`, `client_ip` and `metadata` are not used. A repeated idempotency key still gets its first answer.',
     }),
     publishable_send: z.boolean().default(false).meta({
       screen: '/settings',

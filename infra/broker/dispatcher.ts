@@ -166,6 +166,14 @@ export type Settlement =
   | { kind: 'retry'; afterMs: number; failures: number }
   | { kind: 'dead'; reason: string; cause: DeathCause }
 
+/** What a handler threw, or says that it would have; undefined where it foresaw what happened. */
+export function errorOf(handlerResult: HandlerResult<Outcome>): unknown {
+  if (handlerResult.kind === 'failed') return handlerResult.error
+  return handlerResult.kind === 'returned' && handlerResult.result?.kind === 'threw'
+    ? handlerResult.result.error
+    : undefined
+}
+
 /** What becomes of a work message: the outcome its handler returned, a retry with one of the queue's delays. `failures` says how often the
  *  message has failed unforeseen before. Each delay is tried once after such a failure. */
 export function settlementOf(

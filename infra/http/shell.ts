@@ -196,8 +196,11 @@ const matchedLayers = (ctx: Context): { path: string | RegExp; methods: string[]
 /** The route's pattern, because a path holds ids and a metric label must take few values. Not `ctx._matchedRoute`: after a middleware
  *  refuses, that is the middleware's pattern. */
 const routeOf = (ctx: Context): string => {
-  const route = matchedLayers(ctx).findLast(layer => layer.methods.includes(ctx.method))
-  return typeof route?.path === 'string' ? route.path : 'none'
+  const routes = matchedLayers(ctx)
+    .filter(layer => layer.methods.includes(ctx.method))
+    .map(({ path }) => (typeof path === 'string' ? path : 'none'))
+  // A route for everything below a path matches beside the request's own.
+  return routes.findLast(path => !path.includes('*')) ?? routes.at(-1) ?? 'none'
 }
 
 /** The admin API has more than a hundred routes, which few people use: together they are one. The log has each. */

@@ -1,8 +1,7 @@
 // Decides which IP addresses may be called. In: an address, and the private targets that the operator allows. Out: whether it may be
 // called, whether without TLS, and whether it is on a private network. Pure.
-// Only addresses that are known to be public are accepted, so that a special range that is assigned in the future is refused.
-import { isIPv6 } from 'node:net'
 import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js'
+import { isGlobal, parseIpAddress, unmapped } from '../ip-address.ts'
 
 /** What the operator allows beside public addresses: everything, or a list of CIDRs. */
 export type PrivateTargets = 'all' | readonly string[]
@@ -16,7 +15,7 @@ export function createCheckAddress(privateTargets: PrivateTargets): CheckAddress
   if (privateTargets === 'all') return () => 'allowed'
   const ranges = privateTargets.map(cidr => ipaddr.parseCIDR(cidr))
   return text => {
-    const address = parseAddress(text)
+    const address = parseIpAddress(text)
     if (address === null) return 'refused'
     const destination = finalAddress(address)
     if ([address, destination].some(candidate => ranges.some(range => isWithin(candidate, range)))) return 'allowed'
@@ -24,37 +23,23 @@ export function createCheckAddress(privateTargets: PrivateTargets): CheckAddress
   }
 }
 
-/** A zone (`fe80::1%eth0`) names a network interface and is not part of the address. */
-function parseAddress(text: string): IPv4 | IPv6 | null {
-  const bare = text.replace(/%.*$/, '')
-  // Four decimal numbers only: programs disagree about the meaning of other notations, like octal numbers.
-  if (ipaddr.IPv4.isValidFourPartDecimal(bare)) return ipaddr.IPv4.parse(bare)
-  return isIPv6(bare) ? ipaddr.IPv6.parse(toHexNotation(bare)) : null
-}
-
-/** ipaddr.js takes `::8.8.8.8` for the mapped address `::ffff:8.8.8.8`; sockets do not. */
-const toHexNotation = (v6: string): string => new URL(`http://[${v6}]`).hostname.slice(1, -1)
-
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 
 /** The IPv4 address that packets really go to, when an IPv6 address stands for one: a mapped address, or one in the well-known prefix of
  *  NAT64, which networks without IPv4 translate. */
 function finalAddress(address: IPv4 | IPv6): IPv4 | IPv6 {
-  if (address.kind() === 'ipv4') return address
-  const v6 = address as IPv6
-  if (v6.isIPv4MappedAddress()) return v6.toIPv4Address()
-  return v6.match(NAT64) ? new ipaddr.IPv4(v6.toByteArray().slice(-4)) : v6
+  const final = unmapped(address)
+  return final.kind() === 'ipv6' && (final as IPv6).match(NAT64)
+    ? new ipaddr.IPv4(final.toByteArray().slice(-4))
+    : final
 }
 
-const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 /** Azure's platform services answer there, inside every virtual machine. */
 const AZURE_PLATFORM = '168.63.129.16'
 
 function isPublic(address: IPv4 | IPv6): boolean {
-  if (address.range() !== 'unicast') return false
-  if (address.kind() === 'ipv4') return address.toString() !== AZURE_PLATFORM
-  const v6 = address as IPv6
-  return v6.match(GLOBAL_UNICAST) && !isTunnelToIpv4(v6)
+  if (!isGlobal(address)) return false
+  return address.kind() === 'ipv4' ? address.toString() !== AZURE_PLATFORM : !isTunnelToIpv4(address as IPv6)
 }
 
 /** ISATAP: an IPv6 address in any network whose last part contains an IPv4 address that packets are tunneled to. */
@@ -75,7 +60,7 @@ const PRIVATE_RANGES: ReadonlySet<string> = new Set([
 
 /** False for every other address, public or special: a caller that needs TLS on the public internet asks for it there too. */
 export function isPrivateNetwork(text: string): boolean {
-  const address = parseAddress(text)
+  const address = parseIpAddress(text)
   return address !== null && PRIVATE_RANGES.has(finalAddress(address).range())
 }
 

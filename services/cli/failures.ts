@@ -41,6 +41,14 @@ export class Unreachable extends Error {
 export const isServerAway = (error: unknown): error is Unreachable | Refused =>
   error instanceof Unreachable || (error instanceof Refused && (error.problem.status ?? 0) >= 500)
 
+/** The same failure, and what to do about it. */
+export function withAdvice(failure: Unreachable | Refused, advice: string): Unreachable | Refused {
+  const detail = `${failure.message.replace(/\.$/, '')}; ${advice}`
+  return failure instanceof Refused
+    ? new Refused(failure.problem.status ?? 0, { ...failure.problem, detail })
+    : new Unreachable(detail)
+}
+
 export type Failure = Refused | Findings | UsageError | Unreachable
 
 export const isFailure = (error: unknown): error is Failure =>

@@ -17,13 +17,15 @@ export const DEFAULT_URL = 'http://127.0.0.1:3000'
 
 export const DEFAULT_PROFILE = 'default'
 
-/** The address without a slash at its end. */
 export function parseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new UsageError(`${text} is not an address such as https://verify.example.com`)
-  return url.href.replace(/\/+$/, '')
+  return url.href
 }
+
+/** The address without a slash at its end. */
+export const parseBaseUrl = (text: string): string => parseUrl(text).replace(/\/+$/, '')
 
 function profilePath(name: string): string {
   if (!/^[\w-]+$/.test(name)) throw new UsageError('the name of a profile has letters, digits, "-" and "_" only')
@@ -36,7 +38,7 @@ function readProfile(name: string): Connection | null {
   const path = profilePath(name)
   try {
     const { url, token } = JSON.parse(readFileSync(path, 'utf8'))
-    return { url: parseUrl(String(url)), token: String(token) }
+    return { url: parseBaseUrl(String(url)), token: String(token) }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw new UsageError(`${path} cannot be read: run countersign login again`)
@@ -62,7 +64,7 @@ export function findConnection(given: { url?: string | undefined; profile?: stri
   const profile = readProfile(given.profile ?? DEFAULT_PROFILE)
   const { COUNTERSIGN_URL, COUNTERSIGN_TOKEN } = given.profile === undefined ? process.env : {}
   const named = given.url ?? (COUNTERSIGN_URL || undefined)
-  const url = named === undefined ? (profile?.url ?? DEFAULT_URL) : parseUrl(named)
+  const url = named === undefined ? (profile?.url ?? DEFAULT_URL) : parseBaseUrl(named)
   const token = COUNTERSIGN_TOKEN || (profile?.url === url ? profile.token : undefined)
   if (token !== undefined) return { url, token }
   throw new UsageError(

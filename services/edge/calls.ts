@@ -60,16 +60,17 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
     return json === '{}' ? {} : { sealed_metadata: keyring.seal(json, inFlight.metadata) }
   }
 
-  /** A call that makes a message, from the body of a request or from a hook. */
+  /** A call that makes a message, from the body of a request or from a hook. `nth`: of the messages that a hook asks for with one key. */
   function createMessage(
     { recipient, code, locale, client_ip = null }: Body<typeof messageRequest>,
     by: Identity,
     idempotencyKey: string,
-    claimOptions: Pick<KeyedClaim, 'min_life_ms'> = {},
+    { nth, ...claimOptions }: Pick<KeyedClaim, 'min_life_ms'> & { nth?: number } = {},
   ): OtpCall {
     const address = client_ip === null ? null : publicIpAddress(client_ip)
     refuseLongKey(idempotencyKey, recipient, by)
-    const claim = claimOf(keyring, { ...by, kind: 'message' }, idempotencyKey)
+    const messageKey = idempotencyKey === '' || nth === undefined ? idempotencyKey : `${idempotencyKey}:${nth}`
+    const claim = claimOf(keyring, { ...by, kind: 'message' }, messageKey)
     return {
       type: 'otp.send',
       by,
@@ -84,10 +85,14 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
 
   return {
     createMessage,
-    send(body: Body<typeof sendRequest>, by: Identity, ctx: Context): OtpCall {
+    send(
+      body: Body<typeof sendRequest>,
+      by: Identity,
+      ctx: Context,
+      idempotencyKey = ctx.get('idempotency-key'),
+    ): OtpCall {
       const address = readClientIp(body, by, ctx)
       const metadata = sealMetadata(body, by)
-      const idempotencyKey = ctx.get('idempotency-key')
       refuseLongKey(idempotencyKey, body.recipient, by)
       return {
         type: 'otp.send',

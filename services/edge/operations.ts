@@ -150,6 +150,8 @@ export const OPERATIONS: readonly ClientOperation[] = [
       refusal.noChannel,
       refusal.reputation,
       refusal.sendLimit,
+      refusal.reusedResend,
+      refusal.reusedCooldown,
       refusal.funds,
     ],
     links: NEXT_LINKS,

@@ -39,7 +39,7 @@ export function noticeMail(
     'ops.endpoint_paused': {
       subject: `A webhook endpoint of ${appName} is paused`,
       sentences: [
-        `The endpoint ${notice.subject} of the app ${appName} failed for too long, so no events are sent to it any more. They are kept for 7 days.`,
+        `The endpoint ${notice.subject} of the app ${appName} failed for too long, so no events are sent to it any more. They are kept for at least 7 days.`,
         'Mend the endpoint and enable it again: then the events that wait are sent.',
       ],
       path: `${inApp}/webhooks`,

@@ -164,10 +164,10 @@ describeFlow('the hook of Supabase Auth', flow => {
 })
 
 describeFlow('the hook of Ory Kratos', flow => {
-  const call = (app: string, key: string, body: object) =>
+  const call = (app: string, key: string, body: object, headers: Record<string, string> = {}) =>
     fetch(`${flow.countersign.url}/hooks/kratos/${app}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     })
   const courierBody = (recipient: string, name: string, code: string) => ({
@@ -193,6 +193,20 @@ describeFlow('the hook of Ory Kratos', flow => {
       expect(answer.status, await answer.text()).to.equal(200)
       expect(await flow.waitForCode(to)).to.equal('048273')
     }
+  })
+
+  it('sends once for an idempotency key, which may have as many characters as everywhere', async () => {
+    const { app, server } = await flow.createTenant()
+    const to = freshNumber()
+    const callWith = async (length: number) => {
+      const key = { 'idempotency-key': 'k'.repeat(length) }
+      return (await call(app, server.key, courierBody(to, 'login_code', '048273'), key)).status
+    }
+    expect(await callWith(128)).to.equal(200)
+    expect(await callWith(128)).to.equal(200)
+    expect(await callWith(129)).to.equal(422)
+    await flow.waitForCode(to)
+    expect(await flow.inbox(to)).to.have.length(1)
   })
 
   it('refuses a template without a code, a key of another app and a device', async () => {

@@ -14,7 +14,11 @@ function twilioOf(flow: Flow, { company, app, key }: { company: string; app: str
     await flow.advance(1)
     const response = await fetch(`${flow.countersign.url}/compat/twilio/v2/Services/${service}${path}`, {
       method: form === undefined ? 'GET' : 'POST',
-      headers: { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` },
+      headers: {
+        Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+        // Twilio ignores it, however long it is.
+        'Idempotency-Key': 'k'.repeat(200),
+      },
       ...(form === undefined ? {} : { body: new URLSearchParams(form) }),
     })
     const text = await response.text()

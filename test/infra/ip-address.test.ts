@@ -35,6 +35,9 @@ describe('an IP address', () => {
     '2001:db8::1',
     '::ffff:10.0.0.1',
     '::ffff:7f00:1',
+    '4000::1',
+    '::8.8.8.8',
+    '::808:808',
   ]
   for (const text of notPublic)
     it(`that is private or reserved is not public: ${text}`, () =>

@@ -5,7 +5,7 @@ import type { ConsumeMessage } from 'amqplib'
 import { requestOf, withTrace } from '../../trace.ts'
 import type { DeathCause, DeliveredMessage, Flow, Outcome } from '../broker.ts'
 import type { Deaths } from '../deaths.ts'
-import { createDispatcher, type Settlement, settlementOf } from '../dispatcher.ts'
+import { createDispatcher, errorOf, type Settlement, settlementOf } from '../dispatcher.ts'
 import type { WorkQueue } from '../topology.ts'
 import { backoffDelay, sleep } from './backoff.ts'
 import type { AmqpChannelDeps } from './channel.ts'
@@ -104,9 +104,9 @@ export function createWorkConsumer(
           const { id, attempt, failures, trace } = metaOf(delivery.message)
           const settlement = settlementOf(handlerResult, delays, failures)
           if (settlement.kind === 'done') return acknowledger.ack(delivery)
-          const error = handlerResult.kind === 'failed' ? handlerResult.error : undefined
+          const error = errorOf(handlerResult)
           if (settlement.kind === 'dead') recordDeath(delivery, settlement.reason, settlement.cause, error)
-          else if (handlerResult.kind === 'failed')
+          else if (error !== undefined)
             deaths.recordThrow({ queue, id, attempt, ...withTrace(trace) }, settlement.afterMs, error)
           return move(delivery, settlement, acknowledger)
         },

@@ -5,7 +5,7 @@ import { type Trace, withTrace } from '../../trace.ts'
 import { Unavailable } from '../../unavailable.ts'
 import type { DeadLetters, DeliveredMessage, Depth, Flow, Message, Outcome } from '../broker.ts'
 import type { Deaths } from '../deaths.ts'
-import { createDispatcher, type HandlerResult, type Settlement, settlementOf } from '../dispatcher.ts'
+import { createDispatcher, errorOf, type HandlerResult, type Settlement, settlementOf } from '../dispatcher.ts'
 import type { AttachedConsumer } from '../pausable-consumer.ts'
 import type { WorkQueue } from '../topology.ts'
 import { createMemoryDeadLetters } from './dead-letters.ts'
@@ -115,10 +115,10 @@ export function createWorkQueue({ queue: name, delays, clock, log, deaths }: Wor
 
   function settle(message: QueuedMessage, handlerResult: HandlerResult<Outcome>): void {
     const settlement = settlementOf(handlerResult, delays, message.failures)
-    const error = handlerResult.kind === 'failed' ? handlerResult.error : undefined
+    const error = errorOf(handlerResult)
     if (settlement.kind === 'retry') {
       const { id, attempt, trace } = message
-      if (handlerResult.kind === 'failed')
+      if (error !== undefined)
         deaths.recordThrow({ queue: name, id, attempt, ...withTrace(trace) }, settlement.afterMs, error)
       message.failures = settlement.failures
       if (closed) rejectPublishers(message)

@@ -108,10 +108,9 @@ function typeBounds({ key }: IndexedPath, { $gt, $gte, $lt, $lte }: Condition): 
   const [start, end] = typeof (lower ?? upper) === 'number' ? [NULL_KEY, TEXT_START] : [TEXT_START, TEXT_END]
   const from = start === NULL_KEY ? '>' : '>='
   const terms: Where[] = []
-  if (upper !== undefined && (lower === undefined || lower === Number.NEGATIVE_INFINITY))
-    terms.push({ ...ALL, sql: `${key} ${from} ${start}` })
-  if (lower !== undefined && (upper === undefined || upper === Number.POSITIVE_INFINITY))
-    terms.push({ ...ALL, sql: `${key} < ${end}` })
+  if (lower === undefined && upper === undefined) return terms
+  if (lower === undefined || lower === Number.NEGATIVE_INFINITY) terms.push({ ...ALL, sql: `${key} ${from} ${start}` })
+  if (upper === undefined || upper === Number.POSITIVE_INFINITY) terms.push({ ...ALL, sql: `${key} < ${end}` })
   return terms
 }
 

@@ -28,7 +28,6 @@ function resolveReference(path: string, { root, variables }: Scope): unknown {
   const [first = '', ...rest] = path.split('.')
   if (!first.startsWith('$')) return readPath(root, [first, ...rest])
   if (first === '$REMOVE') return undefined
-  if (first === '$ROOT') return readPath(root, rest)
   if (!Object.hasOwn(variables, first.slice(1))) throw new TypeError(`A computed update knows no $${first}`)
   return readPath(variables[first.slice(1)], rest)
 }
@@ -88,22 +87,13 @@ const extreme =
       return a === null || better(compareAcrossTypes(b, a)) ? b : a
     }, null)
 
-function divisor(value: number): number {
-  if (value === 0) throw new TypeError('A computed update divides by zero')
-  return value
-}
-
 const OPERATORS: Readonly<Record<string, Operator>> = {
   ...LIST_OPERATORS,
   $literal: operand => operand,
   $add: arithmetic(undefined, (...numbers) => numbers.reduce((a, b) => a + b, 0)),
   $subtract: arithmetic(2, (a = 0, b = 0) => a - b),
   $multiply: arithmetic(undefined, (...numbers) => numbers.reduce((a, b) => a * b, 1)),
-  $divide: arithmetic(2, (a = 0, b = 0) => a / divisor(b)),
-  $mod: arithmetic(2, (a = 0, b = 0) => a % divisor(b)),
   $floor: arithmetic(1, Math.floor),
-  $ceil: arithmetic(1, Math.ceil),
-  $abs: arithmetic(1, Math.abs),
   $eq: comparison(order => order === 0),
   $ne: comparison(order => order !== 0),
   $lt: comparison(order => order < 0),
@@ -112,8 +102,6 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   $gte: comparison(order => order >= 0),
   $min: extreme(order => order < 0),
   $max: extreme(order => order > 0),
-  $sum: (operand, scope) =>
-    evaluateSpread(operand, scope).reduce((sum: number, each) => (typeof each === 'number' ? sum + each : sum), 0),
   $and: (operand, scope) => evaluateAll(operand, scope).every(truthy),
   $or: (operand, scope) => evaluateAll(operand, scope).some(truthy),
   $not: (operand, scope) => !truthy(evaluateExactly(1, operand, scope)[0]),
@@ -123,8 +111,7 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
     return found === undefined ? values.at(-1) : found
   },
   $cond(operand, scope) {
-    const branches = isObject(operand) ? [operand.if, operand.then, operand.else] : operand
-    if (!Array.isArray(branches) || branches.length !== 3) throw new TypeError('A $cond has three parts')
-    return evaluate(truthy(evaluate(branches[0], scope)) ? branches[1] : branches[2], scope)
+    if (!Array.isArray(operand) || operand.length !== 3) throw new TypeError('A $cond is a list of three parts')
+    return evaluate(truthy(evaluate(operand[0], scope)) ? operand[1] : operand[2], scope)
   },
 }

@@ -20,7 +20,7 @@ export async function checkCallbacks(
   const publicUrl = givenUrl ?? (await findPublicUrl(url, token))
   if (publicUrl === null)
     return [finding('broken', 'PUBLIC_URL is not set, so vendors cannot report receipts and messages of users.')]
-  const address = `${publicUrl.replace(/\/$/, '')}/callbacks/${provider.app}/${provider.name}`
+  const address = `${publicUrl}/callbacks/${provider.app}/${provider.name}`
   try {
     // Unsigned, so it is refused and changes nothing. Only Countersign refuses it with a problem of its own.
     const response = await callServer(address, { method: 'POST', signal: AbortSignal.timeout(10_000) })

@@ -6,6 +6,8 @@ import { createFinding, type Finding } from './finding.ts'
 const MAX_CLOCK_DIFFERENCE_MS = 2_000
 /** A message that waits longer than this in a queue with consumers: they do not keep up. */
 const MAX_WAIT_MS = 60_000
+/** The same, where the broker does not tell how long a message has waited: RabbitMQ does not. As the alert CountersignQueueGrows. */
+const MAX_READY = 1_000
 const LOCAL = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/
 
 export function checkAddress(url: string): Finding[] {
@@ -57,6 +59,9 @@ export async function checkQueues(api: Api): Promise<Finding[]> {
     ...(consumers === 0 ? [finding('broken', `No process takes messages from ${queue}; ${ready} wait there.`)] : []),
     ...(consumers && (oldest_ms ?? 0) > MAX_WAIT_MS
       ? [finding('risky', `A message has waited in ${queue} for ${Math.round((oldest_ms ?? 0) / 1000)} s.`)]
+      : []),
+    ...(consumers && oldest_ms === null && (ready ?? 0) > MAX_READY
+      ? [finding('risky', `${ready} messages wait in ${queue}: start more processes of its role.`)]
       : []),
     ...(dead
       ? [finding('broken', `${dead} messages of ${queue} could not be handled: countersign queues dead ${queue}`)]

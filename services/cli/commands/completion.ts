@@ -66,7 +66,9 @@ ${branches(words).replaceAll('words=', 'words_next=')}
   compadd -- \${=words_next}
   _files
 }
-compdef _countersign countersign`
+compdef _countersign countersign
+# Where zsh loads this file at the first TAB, the file itself is the function that completes.
+[[ $funcstack[1] == _countersign ]] && _countersign`
 }
 
 function fishScript(words: Words): string {

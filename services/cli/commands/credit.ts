@@ -1,8 +1,8 @@
-// A call that gets no answer may have been executed. So each credit has an idempotency key, and the error tells it.
+// A call that gets no answer, or only one of a proxy, may have been executed. So each credit has an idempotency key, and the error tells it.
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { bodyOf, takeItems } from '../api.ts'
-import { Unreachable } from '../failures.ts'
+import { isServerAway, withAdvice } from '../failures.ts'
 import { addLimit, type LimitOption, parseMicros } from '../options.ts'
 import { examples, type Session } from '../session.ts'
 
@@ -25,8 +25,8 @@ export function addCredit(program: Command, session: Session): void {
         body: { micros, ...(note === undefined ? {} : { note }) },
       })
       const account = await bodyOf(call).catch(error => {
-        if (!(error instanceof Unreachable)) throw error
-        throw new Unreachable(`${error.message}; to repeat it safely: --idempotency-key ${idempotencyKey}`)
+        if (!isServerAway(error)) throw error
+        throw withAdvice(error, `to repeat it safely: --idempotency-key ${idempotencyKey}`)
       })
       session.showRecord(account)
     })

@@ -8,6 +8,7 @@ import { checkAddress, checkClock, checkEngines, checkQueues } from '../checks/d
 import type { Finding } from '../checks/finding.ts'
 import { Findings } from '../failures.ts'
 import { printable, printLine, printNote } from '../output.ts'
+import { parseBaseUrl } from '../profile.ts'
 import { examples, type Session } from '../session.ts'
 
 interface DoctorOptions {
@@ -32,6 +33,7 @@ export function addDoctor(program: Command, session: Session): void {
         if (!session.isJson())
           for (const one of found) printLine(`${SIGNS[one.state].padEnd(6)}  ${printable(one.text)}`)
       }
+      const calledUrl = publicUrl === undefined ? undefined : parseBaseUrl(publicUrl)
       const connection = session.connection()
       const api = session.api()
       add(...checkAddress(connection.url))
@@ -39,7 +41,7 @@ export function addDoctor(program: Command, session: Session): void {
       add(...(await checkQueues(api)))
       const apps = await (app === undefined ? openApps() : Promise.all(app.map(readApp)))
       for (const one of apps) add(...(await checkApp(api, one)))
-      add(...(await checkCallbacks(api, connection, apps, publicUrl)))
+      add(...(await checkCallbacks(api, connection, apps, calledUrl)))
       if (session.isJson()) session.showRecord({ findings })
       const broken = findings.filter(({ state }) => state === 'broken').length
       const risky = findings.filter(({ state }) => state === 'risky').length

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { bodyOf, createApi } from '../api.ts'
 import { UsageError } from '../failures.ts'
 import { printNote } from '../output.ts'
-import { DEFAULT_URL, parseUrl, removeProfile, writeProfile } from '../profile.ts'
+import { DEFAULT_URL, parseBaseUrl, removeProfile, writeProfile } from '../profile.ts'
 import { examples, type Session } from '../session.ts'
 
 export function addLogin(program: Command, session: Session): void {
@@ -41,14 +41,16 @@ export function addLogin(program: Command, session: Session): void {
 async function fromStdin(url = process.env.COUNTERSIGN_URL || DEFAULT_URL) {
   const token = (await text(process.stdin)).trim()
   if (token === '') throw new UsageError('there is no token on stdin')
-  return { url: parseUrl(url), token }
+  return { url: parseBaseUrl(url), token }
 }
 
 async function fromQuestions(given: string | undefined) {
   if (!process.stdin.isTTY) throw new UsageError('there is no terminal to ask at: use --token-stdin')
   const { input, password } = await import('@inquirer/prompts')
   const output = { output: process.stderr }
-  const url = parseUrl(given ?? (await input({ message: 'Address of the deployment', default: DEFAULT_URL }, output)))
+  const url = parseBaseUrl(
+    given ?? (await input({ message: 'Address of the deployment', default: DEFAULT_URL }, output)),
+  )
   if (url.startsWith('http:') && !/^http:\/\/(localhost|127\.|\[::1\])/.test(url))
     printNote('This address is not https: others on the way can read the token.')
   const token = await password({ message: 'A token of ADMIN_TOKEN', mask: true }, output)

@@ -49,9 +49,9 @@ export function addTail(program: Command, session: Session): void {
   examples(tail, 'tail', 'tail --app app_… --mode live', 'tail --json | jq .status')
 }
 
-/** Newest first. Without `since` only the newest are read, to know what was there before. */
+/** Newest first. Without `since`: to know what was there before. */
 const read = (api: Api, filters: object, since: string | null): Promise<Verification[]> =>
-  takeItems(since === null ? 100 : MAX_READ, query =>
+  takeItems(MAX_READ, query =>
     bodyOf(
       api.GET('/admin/v1/verifications', { params: { query: { ...query, ...filters, ...(since && { since }) } } }),
     ),

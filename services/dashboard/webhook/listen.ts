@@ -17,6 +17,8 @@ import { eventType } from './schemas.ts'
 /** Documents of one answer. An event has one for each endpoint. */
 const MAX_DOCS = 200
 const MAX_KNOWN = 1_000
+/** For as many ids as may be named. */
+const MAX_FETCH_BYTES = 64 * 1024
 
 const fetchBody = z
   .strictObject({
@@ -55,6 +57,7 @@ export const listenOperations = [
     body: {
       schema: fetchBody,
       example: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', since: '2030-01-01T12:00:00Z', known: [] },
+      maxBytes: MAX_FETCH_BYTES,
     },
     answers: [
       ok(signedEvents, 'The events.', {

@@ -25,23 +25,16 @@ export const RESERVED_V4 = [
   '240.0.0.0/4',
 ]
 
+/** What is outside 2000::/3, and special networks within. */
 export const RESERVED_V6 = [
-  '::/128',
-  '::1/128',
-  '::ffff:0:0:0/96',
-  '64:ff9b::/96',
-  '64:ff9b:1::/48',
-  '100::/64',
+  '::/3',
   '2001::/23',
   '2001:db8::/32',
   '2002::/16',
   '2620:4f:8000::/48',
   '3fff::/20',
-  '5f00::/16',
-  'fc00::/7',
-  'fe80::/10',
-  'fec0::/10',
-  'ff00::/8',
+  '4000::/2',
+  '8000::/1',
 ]
 
 function setOf(words: Words, cidrs: readonly string[]): Intervals {

@@ -13,6 +13,8 @@ export const MAGIC_LIST = 'magic-recipients'
 const FIRST_VALUES: Record<string, string> = { recipient: '+15005550010' }
 
 const HINTS: Record<string, string> = {
+  message_id: 'Filled in by the answer of a message on this page.',
+  metadata: 'As JSON, such as {"order": "A-1042"}. For server keys.',
   otp_id: 'Filled in by the answer of a send on this page.',
   verification_token: 'Filled in by a verify on this page with a publishable key.',
   code: 'In the sandbox inbox: the screen [Try it](/try) of the dashboard, or [the admin API](#listSandboxMessages).',
@@ -20,7 +22,7 @@ const HINTS: Record<string, string> = {
 
 interface Field {
   name: string
-  in: 'path' | 'header' | 'body' | 'query'
+  in: 'path' | 'header' | 'body' | 'query' | 'json'
   schema: JsonSchema
   required: boolean
 }
@@ -60,9 +62,14 @@ const parameterField = ({ name, in: place, schema, required }: Parameter): Field
 })
 
 const bodyFields = ({ properties = {}, required = [] }: JsonSchema): Field[] =>
-  Object.entries(properties).flatMap(([name, schema]) =>
-    typeof schema === 'boolean' ? [] : [{ name, in: 'body' as const, schema, required: required.includes(name) }],
+  Object.entries(properties).flatMap(([name, schema]): Field[] =>
+    typeof schema === 'boolean'
+      ? []
+      : [{ name, in: isObject(schema) ? 'json' : 'body', schema, required: required.includes(name) }],
   )
+
+const isObject = (schema: JsonSchema): boolean =>
+  [schema, ...(schema.anyOf ?? [])].some(one => typeof one === 'object' && one.type === 'object')
 
 function fieldHtml({ name, in: place, schema, required }: Field, id: string, schemas: Schemas): Html {
   const choices = choicesOf(schema, schemas)

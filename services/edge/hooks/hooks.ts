@@ -69,9 +69,8 @@ export function createHookRouter(deps: HookDeps): Router {
   async function sendAll(ctx: Context, by: Identity, messages: readonly HookMessage[], { key, ...claim }: CallKey) {
     const trace = traceOf(ctx)
     for (const [nth, message] of messages.entries()) {
-      const messageKey = key === '' ? '' : `${key}:${nth}`
       const answered = await recorded(ctx, by, async () =>
-        callOtp(ctx, calls.createMessage(message, by, messageKey, claim)),
+        callOtp(ctx, calls.createMessage(message, by, key, { ...claim, nth })),
       )
       const { otp_id } = respond(answered, trace)
       describeRequest(ctx, { otp_id })

@@ -76,6 +76,15 @@ export const refusal = {
     'It is not pending, its send attempts are spent, or no enabled channel is left; `cause` names it.',
     { cause: 'not_pending', otp_status: 'approved' },
   ),
+  reusedCooldown: errorRefusal('ResendCooldownError', 'With `reuse_pending`: too soon after the last send.', {
+    scope: 'resend_cooldown',
+    retry_after: 17,
+  }),
+  reusedResend: errorRefusal(
+    'ResendNotAllowedError',
+    'With `reuse_pending`: the send attempts of the pending verification are spent, or no enabled channel is left; `cause` names it.',
+    { cause: 'send_attempts_spent' },
+  ),
   notFound: errorRefusal('OtpNotFoundError', 'No verification of this app and mode has this id.'),
   noMessage: errorRefusal('OtpNotFoundError', 'No message of this app and mode has this id.'),
   notPending: errorRefusal('OtpNotPendingError', 'It is in a final state.', { otp_status: 'approved' }),

@@ -126,10 +126,11 @@ export function createTwilioRouter(deps: TwilioDeps): Router {
     const ask = async (): Promise<OtpAnswer> => {
       admission.check(by)
       const { To, Channel, Locale, DeviceIp } = await parse(ctx, schemas.newVerification)
-      const send = calls.send({ recipient: To, locale: Locale, client_ip: DeviceIp }, by, ctx)
+      // Twilio's API knows no idempotency keys.
+      const send = calls.send({ recipient: To, locale: Locale, client_ip: DeviceIp }, by, ctx, '')
       ctx.state.askedChannel = Channel
       const chosen = Channel === 'auto' ? {} : { channel: Channel }
-      return callOtp(ctx, { ...send, ...chosen, claim: null, without_link: true, reuse_pending: true } as OtpCall)
+      return callOtp(ctx, { ...send, ...chosen, without_link: true, reuse_pending: true } as OtpCall)
     }
     const answer = await ask().catch(error => {
       recordRefusal(by, traceOf(ctx).request_id, error)

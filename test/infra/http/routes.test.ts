@@ -121,6 +121,21 @@ describe('a path', () => {
     ])
   })
 
+  it('appears as its own pattern where another takes everything below a path', async () => {
+    const router = new Router()
+    router.get('/shop/items/:id', answerWith({}))
+    router.all('/shop/*path', () => {
+      throw httpException(404)
+    })
+    const { ask, log } = await startServer(router)
+    await ask('/shop/items/7')
+    await ask('/shop/nothing')
+    expect(log.lines().map(({ route, status }) => [route, status])).to.deep.equal([
+      ['/shop/items/:id', 200],
+      ['/shop/*path', 404],
+    ])
+  })
+
   it('appears as its pattern also if a middleware before the route refuses', async () => {
     const router = new Router({ prefix: '/api' })
     router.use(() => {

@@ -102,6 +102,8 @@ describe('the embedded store', () => {
       const endless = { $gte: Number.NEGATIVE_INFINITY, $lt: Number.POSITIVE_INFINITY }
       expect(await items.count({ kind: endless })).to.equal(2)
       expect(await items.count({ kind: { $gt: Number.POSITIVE_INFINITY } })).to.equal(0)
+      expect(await items.count({ kind: { $gt: Number.NEGATIVE_INFINITY } })).to.equal(2)
+      expect(await items.count({ kind: { $lt: Number.POSITIVE_INFINITY } })).to.equal(2)
     }))
 
   it('refuses operators that are not in the port', () =>

@@ -231,6 +231,14 @@ describe('the command line', () => {
       expect(await json('credit', 'list', company)).to.have.length(1)
     })
 
+    it('credit, whose key is told where the answer does not say whether it was added', async () => {
+      const proxy = await listen(createServer((_, answer) => void answer.writeHead(502).end('Bad Gateway')))
+      const { code, stderr } = await cli(['credit', 'add', 'cmp_1', '5000000', '--url', proxy.url])
+      proxy.server.close()
+      expect(code).to.equal(1)
+      expect(stderr).to.match(/answered 502; to repeat it safely: --idempotency-key [\w-]{36} \(502\)/)
+    })
+
     it('pages of a list, up to the limit', async () => {
       const asked: string[] = []
       const { server, url } = await listen(
@@ -362,6 +370,7 @@ describe('the command line', () => {
       expect(callbacks(without)?.text).to.include('PUBLIC_URL is not set')
       expect(callbacks(wrong)?.text).to.include('is not Countersign')
       expect(callbacks(right)?.state).to.equal('ok')
+      expect((await cli(['doctor', '--app', app, '--public-url', 'verify.example.com'])).code).to.equal(2)
     })
   })
 
@@ -408,7 +417,7 @@ describe('the command line', () => {
     const receivedByThird: typeof received = []
     const receiver = await listen(
       createServer(async (request, answer) => {
-        const all = { '/other': receivedByOther, '/third': receivedByThird }[request.url ?? ''] ?? received
+        const all = { '/other/': receivedByOther, '/third': receivedByThird }[request.url ?? ''] ?? received
         all.push({ headers: request.headers, body: await text(request) })
         answer.writeHead(all === received && all.length === 1 ? 500 : 204).end()
       }),
@@ -422,7 +431,7 @@ describe('the command line', () => {
     const listening = spawnChild(CLI, env, ['listen', app, receiver.url])
     const ownSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
     const withSecret = { ...env, COUNTERSIGN_WEBHOOK_SECRET: ownSecret }
-    const other = spawnChild(CLI, withSecret, ['listen', app, `${receiver.url}/other`])
+    const other = spawnChild(CLI, withSecret, ['listen', app, `${receiver.url}/other/`])
     const stdinSecret = `whsec_${Buffer.alloc(32, 8).toString('base64')}`
     const fromStdin = `exec "$0" "$1" listen ${app} ${receiver.url}/third --secret - <<< ${stdinSecret}`
     const third = spawnCommand('bash', ['-c', fromStdin, process.execPath, CLI], env)

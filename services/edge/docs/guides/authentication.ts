@@ -29,7 +29,7 @@ const KEYS: readonly { id: string; name: string; begins: string; about: string }
     name: 'Session',
     begins: 'a cookie, after [sign-in](#signIn)',
     about:
-      'A user of the dashboard, for twelve hours, in one company and with one role: `viewer` reads, `developer` also changes apps, keys, providers and webhooks, `owner` also the team and the company. A change needs the header `X-CSRF-Token` and the `Origin` of this address as well.',
+      'A user of the dashboard, for twelve hours and not longer than two without use, in one company and with one role: `viewer` reads, `developer` also changes apps, keys, providers and webhooks, `owner` also the team and the company. A change needs the header `X-CSRF-Token` and the `Origin` of this address as well.',
   },
 ]
 

@@ -13,7 +13,8 @@ const STATUSES: Record<OtpStatus, string> = {
   pending: 'The code is on its way, or the user has not entered it yet. The only state that can change.',
   approved: 'The user entered the right code, or their WhatsApp message approved it.',
   failed: 'The attempts were used up without the right code. Start another verification.',
-  expired: 'The code was not entered in time. No event tells you so; the state does.',
+  expired:
+    'The code was not entered in time. The state tells you so; an event, `otp.expired`, only where your endpoint asks for it.',
   canceled: 'Your backend canceled it. Its code is dead.',
 }
 

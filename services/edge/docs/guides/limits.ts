@@ -50,7 +50,8 @@ const SCOPES: Record<z.output<typeof limitScope>, string> = {
   resend_cooldown: 'The wait between two sends of one verification.',
   fraud_guard: 'The fraud guard: too few codes to this number, or to numbers like it, are ever entered.',
   spend_cap: 'The money that the app may spend on this country in a UTC day.',
-  provider_test: 'Test calls of providers, by the admin API: 10 a minute for an app.',
+  provider_test:
+    'Test calls of providers, by the admin API: 10 a minute for an app, 20 a day for a company, 3 in ten minutes for a recipient.',
   operator_token: 'Wrong operator’s tokens from this address.',
   sign_in: 'Attempts to sign in.',
   invitations: 'Invitations to the dashboard: 20 a day by the users of a company, 3 to one address.',

@@ -30,7 +30,7 @@ const origins = html`${heading(2, 'origins', 'Web pages and their origins', 'cor
 ${paragraphs(
   'A browser shows a page of another origin only those answers that name the origin of the page (CORS). The calls that take a publishable key answer every preflight, so a page may always call. It may read the answer if the app allows its origin: `allowed_origins` lists them, on the screen [Settings](/settings) of the dashboard or [over the admin API](#changeApp). An empty list, the default, allows every page.',
   'Write an origin as browsers send it: scheme, host and port, and nothing after them. `https://shop.example` is neither `https://www.shop.example` nor `https://shop.example/`. There are no wildcards. Origins begin with https, except on your own machine: `http://localhost:5173`. A page from a file or in a sandboxed frame has the origin `null`, which cannot be listed.',
-  'Apps and programs send no origin, so the list is nothing to them. It keeps your key off other people’s pages; [limits](#limits) and [challenges](#challenges) hold against everyone else.',
+  'Apps and programs send no origin, so the list does not affect them. It keeps your key off other people’s pages; [limits](#limits) and [challenges](#challenges) hold against everyone else.',
 )}`
 
 const refusedOrigin = (document: OpenApiDocument): Html =>

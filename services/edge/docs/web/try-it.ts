@@ -1,5 +1,5 @@
 // The forms that try a call of the client API. In: a test key and fields. Out: a real request from the page, and its answer. The key is
-// kept until the tab is closed. What an answer gives, the other forms take: an `otp_id`, a `verification_token`.
+// kept until the tab is closed. What an answer gives, the other forms take: an `otp_id`, a `message_id`, a `verification_token`.
 import { untilTabCloses } from './stored.ts'
 import { buildRequest, type FilledField, keyProblem, pathProblem, testKeyKind } from './try-request.ts'
 
@@ -7,7 +7,7 @@ import { buildRequest, type FilledField, keyProblem, pathProblem, testKeyKind } 
 const SHOWN_HEADERS = ['content-type', 'x-request-id', 'retry-after', 'www-authenticate']
 
 /** Members of an answer that are fields of other calls. */
-const PASSED_ON = ['otp_id', 'verification_token']
+const PASSED_ON = ['otp_id', 'message_id', 'verification_token']
 
 const storedName = (kind: string): string => `docs-${kind}-key`
 

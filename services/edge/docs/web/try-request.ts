@@ -2,7 +2,8 @@
 
 export interface FilledField {
   name: string
-  in: 'path' | 'header' | 'query' | 'body'
+  /** `json`: in the body, where it is more than a text. */
+  in: 'path' | 'header' | 'query' | 'body' | 'json'
   value: string
 }
 
@@ -55,6 +56,20 @@ export function buildRequest(method: string, path: string, key: string, fields: 
       ...(hasBody ? { 'Content-Type': 'application/json' } : {}),
       ...Object.fromEntries(valuesIn('header')),
     },
-    body: hasBody ? JSON.stringify(Object.fromEntries(valuesIn('body'))) : null,
+    body: hasBody
+      ? JSON.stringify({
+          ...Object.fromEntries(valuesIn('body')),
+          ...Object.fromEntries(valuesIn('json').map(([name, text]) => [name, jsonOrText(text)])),
+        })
+      : null,
+  }
+}
+
+/** What is no JSON is sent as it stands: the server says what is wrong with it. */
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
   }
 }

@@ -1,7 +1,15 @@
 // A work queue of the embedded broker, beyond the contract: a publish resolves when the work is done, a repeated id joins the first one,
 // and retries follow the given clock.
 import { expect } from 'chai'
-import { type Broker, type DeliveredMessage, dead, done, type Outcome, retry } from '../../../../infra/broker/broker.ts'
+import {
+  type Broker,
+  type DeliveredMessage,
+  dead,
+  done,
+  type Outcome,
+  retry,
+  threw,
+} from '../../../../infra/broker/broker.ts'
 import { MAX_DEAD_LETTERS } from '../../../../infra/broker/embedded/dead-letters.ts'
 import { createEmbeddedBroker } from '../../../../infra/broker/embedded.ts'
 import { createTopology } from '../../../../infra/broker/topology.ts'
@@ -199,6 +207,13 @@ describe('a work queue of the embedded broker', () => {
       await clock.advance(150)
       await settled()
       expect(lines.slice(2)).to.deep.equal(['error message.threw bug', 'error message.dead bug'])
+    })
+
+    it('are logged alike where the handler says of one message that it would have thrown', async () => {
+      await broker.consume(QUEUE, async messages => messages.map(() => threw(new Error('boom'))), { prefetch: 1 })
+      publish('bug')
+      await settled()
+      expect(lines).to.deep.equal(['error message.threw bug'])
     })
   })
 

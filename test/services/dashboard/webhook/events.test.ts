@@ -75,6 +75,16 @@ eachStore('webhook events for an operator', fresh => {
     expect(events.map(({ id }: { id: string }) => id)).to.deep.equal(ids.slice(200))
   })
 
+  it('are fetched without as many as a caller may name', async () => {
+    const { app } = await createTenant(admin)
+    const known = Array.from({ length: 1_000 }, (_, at) => newId('evt', NOW + at).replace('evt_', 'evt_test_'))
+    const fetchKnown = (ids: string[]) =>
+      admin.ask('POST', `/apps/${app}/events/fetch`, { secret: 'whsec_c2VjcmV0', since: NOW, known: ids })
+    const { status, body } = await fetchKnown(known)
+    expect([status, body]).to.deep.equal([200, { events: [] }])
+    expect((await fetchKnown([...known, 'evt_1'])).status).to.equal(422)
+  })
+
   it('are listed for their app, newest first, with status and attempts', async () => {
     const { app } = await createTenant(admin)
     const other = await createTenant(admin)

@@ -41,6 +41,16 @@ describe('the request of a call that is tried', () => {
     })
   })
 
+  it('has an object in its body where JSON was filled in, and the text where it is none', () => {
+    const bodyWith = (value: string) => {
+      const { body } = buildRequest('POST', '/api/v1/otp/send', 'sk_test_a', [{ name: 'metadata', in: 'json', value }])
+      return JSON.parse(body ?? '')
+    }
+    expect(bodyWith('{"order":"A-1042"}')).to.deep.equal({ metadata: { order: 'A-1042' } })
+    expect(bodyWith('order A-1042')).to.deep.equal({ metadata: 'order A-1042' })
+    expect(bodyWith('')).to.deep.equal({})
+  })
+
   it('encodes what stands in the path and in the query', () => {
     const fields = [
       { name: 'otp_id', in: 'path' as const, value: 'otp_1/../x' },
