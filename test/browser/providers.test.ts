@@ -196,6 +196,27 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     expect((await saved()).config.method).to.equal('PUT')
   })
 
+  it('shows the config that a colleague has saved meanwhile, before it is replaced', async () => {
+    const viewer = await operator()
+    const { page, admin } = viewer
+    await addGateway(viewer, 'own', gateway())
+    await openScreen(page)
+    await button(page, 'own', 'Edit').click()
+    await page.getByLabel('Method').selectOption('PUT')
+    const body = { phone: '{{recipient}}', message: '{{text}}' }
+    const config = { url: gateway().url, headers: { authorization: SECRET }, body }
+    expect((await admin('PUT', `${PATH}/own`, { type: 'http', channel: 'sms', config })).status).to.equal(200)
+    await dialogButton(page, 'Save').click()
+    await page.getByText('Another person has changed this provider since you opened it').waitFor()
+    expect(JSON.parse(await page.getByLabel('Body').inputValue()), 'theirs').to.deep.equal(body)
+    expect(await page.getByLabel('Method').inputValue(), 'the own edit').to.equal('PUT')
+    const saved = async () => (await admin('GET', `${PATH}/own`)).body.config
+    expect((await saved()).method).to.equal('POST')
+    await dialogButton(page, 'Save').click()
+    await page.getByText('own was saved').waitFor()
+    expect(await saved()).to.deep.include({ method: 'PUT', body })
+  })
+
   it('changes the order, by keyboard too', async () => {
     const viewer = await operator()
     const { page, admin } = viewer

@@ -9,6 +9,9 @@ const pathOf = (id: string, name: string) => ({ params: { path: { id, name } } }
 export const listProviders = async (appId: string): Promise<Provider[]> =>
   (await bodyOf(api.GET('/admin/v1/apps/{id}/providers', { params: { path: { id: appId } } }))).items
 
+export const getProvider = (appId: string, name: string): Promise<Provider> =>
+  bodyOf(api.GET('/admin/v1/apps/{id}/providers/{name}', pathOf(appId, name)))
+
 export const putProvider = (appId: string, name: string, body: Schemas['PutProviderRequest']): Promise<Provider> =>
   bodyOf(api.PUT('/admin/v1/apps/{id}/providers/{name}', { ...pathOf(appId, name), body }))
 
