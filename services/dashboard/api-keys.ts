@@ -72,11 +72,11 @@ export const keyOperations = [
     route: 'GET /apps/{id}/keys',
     role: 'viewer',
     summary: "List an app's API keys",
-    description: 'Revoked ones too. The keys themselves are never shown.',
+    description: 'Newest first, revoked ones too. The keys themselves are never shown.',
     query: pageQuery,
     answers: [page(pageOf('ApiKeyPage', apiKey), 'A page of keys.', example)],
     handle: ({ ctx, app, query }, { store, readPage }) =>
-      readPage(ctx, { docs: store.docs('keys'), filter: { app_id: app._id }, show: keyView }, query),
+      readPage(ctx, { docs: store.docs('keys'), filter: { app_id: app._id }, newestFirst: true, show: keyView }, query),
   }),
   operation({
     id: 'createApiKey',

@@ -196,6 +196,27 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     expect((await saved()).config.method).to.equal('PUT')
   })
 
+  it('shows the config that a colleague has saved meanwhile, before it is replaced', async () => {
+    const viewer = await operator()
+    const { page, admin } = viewer
+    await addGateway(viewer, 'own', gateway())
+    await openScreen(page)
+    await button(page, 'own', 'Edit').click()
+    await page.getByLabel('Method').selectOption('PUT')
+    const body = { phone: '{{recipient}}', message: '{{text}}' }
+    const config = { url: gateway().url, headers: { authorization: SECRET }, body }
+    expect((await admin('PUT', `${PATH}/own`, { type: 'http', channel: 'sms', config })).status).to.equal(200)
+    await dialogButton(page, 'Save').click()
+    await page.getByText('Another person has changed this provider since you opened it').waitFor()
+    expect(JSON.parse(await page.getByLabel('Body').inputValue()), 'theirs').to.deep.equal(body)
+    expect(await page.getByLabel('Method').inputValue(), 'the own edit').to.equal('PUT')
+    const saved = async () => (await admin('GET', `${PATH}/own`)).body.config
+    expect((await saved()).method).to.equal('POST')
+    await dialogButton(page, 'Save').click()
+    await page.getByText('own was saved').waitFor()
+    expect(await saved()).to.deep.include({ method: 'PUT', body })
+  })
+
   it('changes the order, by keyboard too', async () => {
     const viewer = await operator()
     const { page, admin } = viewer
@@ -265,7 +286,7 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     // The screen looks again by itself.
     await item(page, 'own').getByText('Paused after failures').waitFor()
     await item(page, 'own').getByText('since').waitFor()
-    await item(page, 'own').getByText('There is no other provider to take over').waitFor()
+    await item(page, 'own').getByText('No other provider sends for this channel').waitFor()
 
     await button(page, 'own', 'Delete').click()
     await page.getByText('live keys can no longer send by SMS').waitFor()
@@ -309,6 +330,29 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     await dialogButton(page, 'Add country').click()
     await dialogButton(page, 'Save').click()
     await item(page, 'vonage').getByText('Only for Bangladesh, India').waitFor()
+  })
+
+  it('names no next provider where the others are paused', async () => {
+    const viewer = await operator()
+    const { page, admin } = viewer
+    for (const name of ['first', 'second']) await addGateway(viewer, name, gateway())
+    await openScreen(page)
+    const dialog = page.getByRole('dialog')
+    await button(page, 'first', 'Delete').click()
+    await dialog.getByText('Messages take the next provider of the channel.').waitFor()
+    await dialogButton(page, 'Cancel').click()
+    await button(page, 'second', 'Pause').click()
+    await page.getByText('second was paused').waitFor()
+    await button(page, 'second', 'Move up').waitFor()
+    await button(page, 'first', 'Delete').click()
+    await dialog.getByText('live keys can no longer send by SMS').waitFor()
+    await dialogButton(page, 'Delete provider').click()
+    await page.getByText('first was deleted').waitFor()
+    await button(page, 'second', 'Delete').click()
+    await dialog.getByText('It is paused, so no message goes through it now.').waitFor()
+    await dialogButton(page, 'Delete provider').click()
+    await page.getByText('second was deleted').waitFor()
+    expect((await admin('GET', PATH)).body.items).to.deep.equal([])
   })
 
   it('refuses a name that is taken, so that no provider is overwritten', async () => {
@@ -376,6 +420,28 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     await dialogButton(page, 'Pause provider').click()
     await page.getByText('first was paused').waitFor()
     expect(await isPaused()).to.equal(true)
+    await page.getByText('Until it has an email provider that is not paused').waitFor()
+  })
+
+  it('says before the last provider of the console is deleted that the others were paused a moment ago', async () => {
+    const { page, admin } = await operator()
+    const path = '/apps/app_console/providers'
+    const put = (name: string, changed: object) => admin('PUT', `${path}/${name}`, { type: 'smtp', ...changed })
+    const config = { host: '127.0.0.1', from: 'Console <codes@shop.example>' }
+    for (const name of ['first', 'second']) expect((await put(name, { config })).status).to.equal(201)
+    await page.goto('/a/app_console/providers')
+    await button(page, 'first', 'Delete').waitFor()
+    await page.route(`**${path}`, route => route.abort())
+    expect((await put('second', { paused: true })).status).to.equal(200)
+    await button(page, 'first', 'Delete').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Messages take the next provider of the channel.').waitFor()
+    await page.unrouteAll()
+    await dialogButton(page, 'Delete provider').click()
+    await dialog.getByText('people can no longer sign in to this dashboard with a code by email').waitFor()
+    expect((await admin('GET', `${path}/first`)).status).to.equal(200)
+    await dialogButton(page, 'Delete provider').click()
+    await page.getByText('first was deleted').waitFor()
   })
 })
 

@@ -97,6 +97,40 @@ describeInBrowserOnce('the settings screen', (open, start) => {
     expect(await page.getByLabel('Default language').inputValue()).to.equal('de')
   })
 
+  it('says what another user has saved in the same field, and replaces it when it is saved again', async () => {
+    const { page, admin } = await open.operator(await start())
+    await page.goto('/settings')
+    const language = page.getByLabel('Default language')
+    await language.fill('fr')
+    const stored = async () => (await admin('GET', `/apps/${APP}`)).body.settings
+    await admin('PATCH', `/apps/${APP}`, { settings: { locale: 'de', send_attempts: 7 } })
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Nothing was saved.').waitFor()
+    await page.getByText('Default language (locale) is now: de').waitFor()
+    await expectAccessible(page)
+    expect(await language.inputValue(), 'the own draft').to.equal('fr')
+    expect(await page.getByLabel('Messages per verification').inputValue(), 'not edited here').to.equal('7')
+    expect((await stored()).locale).to.equal('de')
+    await page.reload()
+    await page.getByText('Default language (locale) is now: de').waitFor()
+    await save(page)
+    expect(await stored()).to.include({ locale: 'fr', send_attempts: 7 })
+    await page.getByText('Unsaved changes', { exact: true }).waitFor({ state: 'detached' })
+  })
+
+  it('says what another user has saved while a draft lay in the tab', async () => {
+    const { page, admin } = await open.operator(await start())
+    await page.goto('/limits')
+    await page.getByLabel('Block a country').fill('us')
+    await page.keyboard.press('Enter')
+    await admin('PATCH', `/apps/${APP}`, { settings: { blocked_countries: ['RU'] } })
+    await page.reload()
+    await page.getByText('Blocked countries (blocked_countries) is now: RU').waitFor()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await page.getByRole('list', { name: 'Blocked countries' }).getByText('Russia').waitFor()
+    expect((await admin('GET', `/apps/${APP}`)).body.settings.blocked_countries).to.deep.equal(['RU'])
+  })
+
   it('edits texts by channel and language, with a preview that counts segments, and goes back to the built-in ones', async () => {
     const { page, admin } = await open.operator(await start())
     const stored = async () => (await admin('GET', `/apps/${APP}`)).body.settings.texts

@@ -325,6 +325,38 @@ describeInBrowserOnce('how the webhook looks', (open, start) => {
     expect((await admin('GET', `/apps/${APP}/webhook`)).body.url).to.equal(`${backend.url}/mine`)
   })
 
+  it('does not save what was typed for one endpoint into another one', async () => {
+    const [shop, crm] = [await startBackend(), await startBackend()]
+    const { page, admin } = await open.operator(await start({ env: ENV }))
+    await setEndpoint(page, shop.url)
+    const { id } = (await admin('GET', `/apps/${APP}/webhook`)).body
+    const second = (await admin('POST', `/apps/${APP}/endpoints`, { url: crm.url })).body.id
+    const field = page.getByLabel('Endpoint URL')
+    await field.fill(`${shop.url}/moved`)
+    expect((await admin('DELETE', `/endpoints/${id}`)).status).to.equal(204)
+    await eventually(async () => expect(await field.inputValue(), 'that of the other').to.equal(crm.url))
+    await field.fill(`${crm.url}/moved`)
+    await field.press('Enter')
+    await page.getByText('The endpoint is saved.').last().waitFor()
+    const { items } = (await admin('GET', `/apps/${APP}/endpoints`)).body
+    expect(items.map((one: { id: string; url: string }) => [one.id, one.url])).to.deep.equal([
+      [second, `${crm.url}/moved`],
+    ])
+  })
+
+  it('does not replace the first endpoint, which another person has set meanwhile', async () => {
+    const [theirs, own] = [await startBackend(), await startBackend()]
+    const { page, admin } = await open.operator(await start({ env: ENV }))
+    await page.goto('/api-keys')
+    await page.getByLabel('Endpoint URL').fill(own.url)
+    await admin('PUT', `/apps/${APP}/webhook`, { url: theirs.url })
+    await button(page, 'Save').click()
+    await page.getByText('Another person has set an endpoint meanwhile').waitFor()
+    expect(await page.getByLabel('Endpoint URL').inputValue()).to.equal(theirs.url)
+    const { items } = (await admin('GET', `/apps/${APP}/endpoints`)).body
+    expect(items.map(({ url }: { url: string }) => url)).to.deep.equal([theirs.url])
+  })
+
   it('can be paused by hand', async () => {
     const backend = await startBackend()
     const { page } = await open.operator(await start({ env: ENV }))

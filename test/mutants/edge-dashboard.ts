@@ -785,8 +785,8 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   {
     fault: 'a search for the events of the first endpoint finds those of the others',
     file: 'services/dashboard/webhook/event-search.ts',
-    original: '(endpoint === undefined || doc',
-    planted: '(endpoint?.endpoint_id === undefined || doc',
+    original: '(endpoint === undefined || (doc',
+    planted: '(endpoint?.endpoint_id === undefined || (doc',
     tests: ['test/services/dashboard/webhook/events.test.ts'],
   },
   {

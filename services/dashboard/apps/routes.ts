@@ -1,5 +1,6 @@
 // Apps and their settings.
 import { z } from 'zod'
+import { httpException } from '../../../infra/http/problem.ts'
 import { newId } from '../../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import type { JsonObject } from '../../../infra/json-object.ts'
@@ -13,20 +14,28 @@ import { twilioSid } from '../../domain/tenancy/twilio-sids.ts'
 import { shownName } from '../../domain/tenancy/value-schemas.ts'
 import { MAX_OWN_TEXTS_LENGTH, ownTextProblems } from '../../domain/texts/own-texts.ts'
 import { principalOf } from '../access.ts'
-import { ok, page } from '../answers.ts'
+import { conflict, ok, page } from '../answers.ts'
 import { changeClosing, closed } from '../closing.ts'
 import { operation } from '../operation.ts'
 import { pageQuery } from '../pages.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
 import { type AppAnswer, app, appPage } from './schemas.ts'
-import { patchSettings } from './settings-patch.ts'
+import { membersThatDiffer, patchSettings } from './settings-patch.ts'
 import { settingsPatch } from './settings-schemas.ts'
 
 const settings = z.record(z.string(), z.unknown()).optional()
 const createBody = z.strictObject({ name: shownName(), settings })
-const changeBody = z.strictObject({ name: shownName().optional(), settings, closed })
+const changeBody = z.strictObject({ name: shownName().optional(), settings, replaces: settings, closed })
 /** The service checks settings with the rules of all of them together; readers want to know the members. */
 const documentedSettings = { settings: settingsPatch.optional() }
+const documentedReplaces = {
+  replaces: settingsPatch.optional().meta({
+    description:
+      'The settings that the caller has read, in the same shape; null for a member that had no value. If another value of one of them is stored, the answer is 409, and nothing is changed.',
+  }),
+}
+/** Enough to name what people edit at once. */
+const MAX_NAMED_MEMBERS = 20
 
 const twilioSidsOf = (company_id: string, app_id: string): AppAnswer['twilio'] => ({
   account_sid: twilioSid('cmp', company_id),
@@ -144,16 +153,18 @@ export const appOperations = [
     body: {
       schema: changeBody,
       documentedAs: changeBody
-        .extend(documentedSettings)
+        .extend({ ...documentedSettings, ...documentedReplaces })
         .meta({ id: 'ChangeAppRequest', description: 'Changes an app.' }),
       example: { settings: { code: { length: 8 } } },
-      maxBytes: MAX_APP_BYTES,
+      maxBytes: 2 * MAX_APP_BYTES,
     },
     answers: [ok(app, 'The app.', example)],
-    handle: ({ ctx, params, body: { name, settings, closed } }, { store, clock, withAudit }) =>
+    refusals: [conflict('Other settings are stored than `replaces` has.')],
+    handle: ({ ctx, params, body: { name, settings, replaces, closed } }, { store, clock, withAudit }) =>
       withAudit(ctx, async () => {
         const docs = store.docs('apps')
         const stored = await getOr404(ctx, docs, params.id, 'app')
+        if (replaces) refuseOthersChange(stored, replaces)
         const change = {
           name: name ?? stored.name,
           settings: applySettingsPatch(stored.settings, settings, name ?? stored.name, stored.name),
@@ -175,6 +186,13 @@ export const appOperations = [
       }),
   }),
 ]
+
+function refuseOthersChange({ settings }: App, replaces: JsonObject): void {
+  const changed = membersThatDiffer({ ...resolveSettings(settings) }, replaces)
+  if (changed.length === 0) return
+  const named = changed.slice(0, MAX_NAMED_MEMBERS).join(', ')
+  throw httpException(409, `Settings were changed meanwhile: ${named}. Read them again.`)
+}
 
 /** A longer name may make a text too long, so texts are checked with a new name too. A fault that a text has had before, because it was
  *  stored before the rule that it breaks, does not hinder other changes. */

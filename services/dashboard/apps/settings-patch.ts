@@ -2,6 +2,7 @@
 // Objects are merged member by member, lists and values are replaced, and null resets a member to its default.
 
 import { isJsonObject, type JsonObject } from '../../../infra/json-object.ts'
+import { sameJson } from '../../../infra/store/ensure.ts'
 import {
   type CheckResult,
   checkKnownMembers,
@@ -30,6 +31,15 @@ export function patchSettings(stored: SettingsInput, patch: JsonObject): CheckRe
   // The cast is safe: the merged settings were checked with the schema of this type.
   return byPath.size > 0 ? { ok: false, problems: [...byPath.values()] } : { ok: true, value: merged as SettingsInput }
 }
+
+/** The members of the settings that differ from those that a caller has read, by path. Null: the caller has read none. */
+export const membersThatDiffer = (settings: JsonObject, read: JsonObject, above = ''): string[] =>
+  Object.entries(read).flatMap(([name, value]) => {
+    const path = `${above}${name}`
+    const now = (Object.hasOwn(settings, name) ? settings[name] : undefined) ?? null
+    if (isJsonObject(value) && isJsonObject(now)) return membersThatDiffer(now, value, `${path}.`)
+    return sameJson(value, now) ? [] : [path]
+  })
 
 /** By path, whether a problem of the merged settings is one that an earlier release stored, and that the patch leaves as it was. */
 const WAS_STORED: Record<string, (stored: SettingsInput, merged: JsonObject) => boolean> = {

@@ -15,11 +15,12 @@ import type { AdminDeps } from '../admin-deps.ts'
 import { ok } from '../answers.ts'
 import { operation } from '../operation.ts'
 import { breakerView } from '../providers/breaker-view.ts'
+import { readNewestOtps } from '../verifications/search.ts'
 import { appHealth, type HealthCause } from './schemas.ts'
 
 /** Every open Overview asks, and each look at a queue opens a channel to RabbitMQ. */
 const DEPTH_TTL_MS = 2_000
-/** How many of the app's newest verifications are looked at for messages that wait. */
+/** How many of the app's newest verifications, and messages with codes of others, are looked at for messages that wait. */
 const NEWEST_VERIFICATIONS = 200
 
 type WaitedFor = 'otp.calls' | 'webhook.deliver' | `channel.${Channel}`
@@ -41,12 +42,22 @@ function createReadCauses({ store, broker, clock }: Pick<AdminDeps, 'store' | 'b
   async function stoppedChannels(app_id: string): Promise<HealthCause[]> {
     const stopped = await filterAsync(CHANNELS, channel => isStopped(`channel.${channel}`))
     if (stopped.length === 0) return []
-    const newest = await store.docs('otps').find({ app_id }, { sort: { _id: -1 }, limit: NEWEST_VERIFICATIONS })
-    const waiting = newest.flatMap(({ context }) => context.deliveries.filter(({ status }) => status === 'queued'))
-    return stopped.flatMap(channel => {
-      const own = waiting.filter(delivery => delivery.channel === channel)
-      return own.length === 0 ? [] : [{ ...NOTHING, cause: 'channel_stopped', channel }]
-    })
+    const waiting = await channelsWaitedFor(app_id)
+    return stopped
+      .filter(channel => waiting.has(channel))
+      .map((channel): HealthCause => ({ ...NOTHING, cause: 'channel_stopped', channel }))
+  }
+
+  async function channelsWaitedFor(app_id: string): Promise<Set<Channel>> {
+    const query = { docs: store.docs('otps'), filters: [{ app_id }], range: {}, wanted: NEWEST_VERIFICATIONS }
+    const channels = new Set<Channel>()
+    let read = 0
+    for await (const { context } of readNewestOtps(query)) {
+      for (const { status, channel } of context.deliveries) if (status === 'queued') channels.add(channel)
+      read += 1
+      if (read === NEWEST_VERIFICATIONS) break
+    }
+    return channels
   }
 
   async function openProviders(app_id: string): Promise<HealthCause[]> {

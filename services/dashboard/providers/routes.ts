@@ -151,7 +151,7 @@ export const providerOperations = [
           position: input.position ?? stored?.position ?? (all.at(-1)?.position ?? -1) + 1,
           config: kept ?? keyring.seal(JSON.stringify(config), providerContext(_id)),
         }
-        if (input.confirm !== true) await requireSignInMails(store, stored, next)
+        if (stored && next.paused && input.confirm !== true) await requireSignInMails(store, stored, 'paused')
         const sameConfig = kept !== undefined || (before !== null && sameJson(before.raw, config))
         const moved = input.position === undefined ? [] : makeRoom(all, next)
         const isSame = sameConfig && stored && sameJson(withoutConfig(stored), withoutConfig(next))
@@ -183,12 +183,19 @@ export const providerOperations = [
     role: 'developer',
     stepUp: true,
     summary: 'Delete a provider',
-    description: 'Messages take the next provider of the channel.',
+    description: 'Messages take the next provider of the channel that is not paused.',
+    query: z.strictObject({
+      confirm: z.literal('true').optional().meta({
+        description: "Needed to delete the last email provider of the dashboard's own app, which sends sign-in codes.",
+      }),
+    }),
     answers: [noContent('The provider is deleted.')],
-    handle: async ({ ctx, app: { _id: app_id, company_id }, params: { name } }, { store, keyring, withAudit }) => {
+    handle: async ({ ctx, app, params: { name }, query }, { store, keyring, withAudit }) => {
+      const { _id: app_id, company_id } = app
       const docs = store.docs('providers')
       await withAudit(ctx, async () => {
         const stored = await getOr404(ctx, docs, providerId(app_id, name), 'provider')
+        if (query.confirm === undefined) await requireSignInMails(store, stored, 'confirm')
         return {
           action: 'provider.delete',
           target: stored._id,
@@ -224,18 +231,22 @@ async function writeProvider({ store }: AdminDeps, stored: Provider | undefined,
   return (await docs.change([{ _id: next._id, rev: stored.rev, update }]))[0] === 'won'
 }
 
-/** Without a provider that sends them, only operators can sign in. */
+/** Without a provider that sends them, only operators can sign in. `path`: the member that would stop the given one, or that lacks. */
 async function requireSignInMails(
   store: CountersignStore,
-  stored: Provider | undefined,
-  { _id, app_id, paused }: Provider,
+  { _id, app_id, channel, paused }: Provider,
+  path: keyof typeof UNCONFIRMED,
 ): Promise<void> {
-  if (app_id !== CONSOLE_APP_ID || !paused || stored?.channel !== 'email' || stored.paused) return
+  if (app_id !== CONSOLE_APP_ID || channel !== 'email' || paused) return
   const others = (await findProviders(store, app_id)).filter(one => one._id !== _id && one.channel === 'email')
   if (others.some(one => !one.paused)) return
-  const message =
-    'would leave no provider for sign-in codes, so nobody could sign in by email: confirm it with "confirm": true'
-  throw validationProblem([{ path: 'paused', message }])
+  throw validationProblem([{ path, message: UNCONFIRMED[path] }])
+}
+
+const UNCONFIRMED = {
+  paused:
+    'would leave no provider for sign-in codes, so nobody could sign in by email: confirm it with "confirm": true',
+  confirm: 'must be true: no other provider sends sign-in codes, so nobody could sign in by email',
 }
 
 async function checkChannelAndAddress(

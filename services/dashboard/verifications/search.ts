@@ -19,7 +19,7 @@ import { metadataOf, otpIdOfMetadataIndex } from '../../domain/verifications/met
 import { lookupForm } from '../../domain/verifications/valid-recipient.ts'
 import { type AdminRequest, mayAccessCompany } from '../access.ts'
 import { filtersByIndex, recipientFilters, visibleAppIds, visibleFilters } from '../many-apps.ts'
-import { type IdRange, mergeByTime, readNewestFirst } from '../newest-first.ts'
+import { type IdRange, type MergedQuery, mergeByTime, readNewestFirst } from '../newest-first.ts'
 import type { FilteredListing } from '../pages.ts'
 import { recipientQuery } from '../recipients.ts'
 import { getOr404 } from '../request-input.ts'
@@ -113,11 +113,7 @@ export function createSearch({ store, keyring, clock }: SearchDeps) {
       if (otp_id !== undefined) return readOne(otp_id, search)
       if (metadata !== undefined && recipient === undefined)
         return readByMetadata(request, { ...search, metadata }, range, wanted)
-      return mergeByTime(
-        (['otp', 'msg'] as const).map(prefix =>
-          readNewestFirst({ docs, filters, range: rangeOf(prefix, range), wanted }),
-        ),
-      )
+      return readNewestOtps({ docs, filters, range, wanted })
     }
     const hasMetadata = (doc: OtpDoc): boolean => {
       if (metadata === undefined) return true
@@ -133,6 +129,11 @@ export function createSearch({ store, keyring, clock }: SearchDeps) {
 }
 
 /** The ids of verifications and those of messages are two ranges, each in the order of time. */
+export const readNewestOtps = (query: MergedQuery<OtpDoc>): AsyncGenerator<OtpDoc> =>
+  mergeByTime(
+    (['otp', 'msg'] as const).map(prefix => readNewestFirst({ ...query, range: rangeOf(prefix, query.range) })),
+  )
+
 const rangeOf = (prefix: 'otp' | 'msg', { from, before }: IdRange): IdRange => ({
   from: from === undefined ? `${prefix}_` : withPrefix(prefix, from),
   before: before === undefined ? `${prefix}~` : withPrefix(prefix, before),

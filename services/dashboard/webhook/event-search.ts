@@ -6,7 +6,7 @@ import { firstIdAt } from '../../../infra/ids.ts'
 import type { Docs, Filter } from '../../../infra/store/docs.ts'
 import { keyMode } from '../../domain/openapi/shared-schemas.ts'
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
-import type { EndpointRef } from '../../domain/webhooks/endpoint-ids.ts'
+import { type EndpointRef, hasEndpoint } from '../../domain/webhooks/endpoint-ids.ts'
 import { docsOfEvent, parseEventId } from '../../domain/webhooks/event-ids.ts'
 import { type IdRange, readNewestFirst } from '../newest-first.ts'
 import type { FilteredListing } from '../pages.ts'
@@ -50,7 +50,7 @@ export function createEventSearch(
     selective: [type, status, mode, endpoint].some(value => value !== undefined),
     matches: doc =>
       (event === undefined || doc.mode === event.mode) &&
-      (endpoint === undefined || doc.endpoint_id === endpoint.endpoint_id) &&
+      (endpoint === undefined || (doc.endpoint_id === endpoint.endpoint_id && hasEndpoint(doc))) &&
       (type === undefined || doc.type === type) &&
       (status === undefined || doc.status === status) &&
       (mode === undefined || doc.mode === mode) &&

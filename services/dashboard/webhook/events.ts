@@ -5,7 +5,7 @@ import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import type { App } from '../../domain/tenancy/documents.ts'
 import { type EventDoc, findEndpoints, type WebhookEndpoint } from '../../domain/webhooks/documents.ts'
-import { appIdOf, endpointId, refOf, storedEndpointId } from '../../domain/webhooks/endpoint-ids.ts'
+import { appIdOf, endpointId, hasEndpoint, refOf, storedEndpointId } from '../../domain/webhooks/endpoint-ids.ts'
 import { eventId, parseEventId } from '../../domain/webhooks/event-ids.ts'
 import { type AdminRequest, mayAccessCompany } from '../access.ts'
 import { conflict, ok, page } from '../answers.ts'
@@ -68,10 +68,8 @@ const eventExample: EventAnswer = {
 
 const deliveryView = (event: EventDoc) => {
   const { status, round, attempts, next_attempt_at = null } = event
-  // An event of the first endpoint does not name it, as little as one that was stored because there was no endpoint.
-  const hadEndpoint = event.endpoint_id !== undefined || status !== 'unsent' || attempts.length > 0
   return {
-    endpoint_id: hadEndpoint ? endpointId(storedEndpointId(event)) : null,
+    endpoint_id: hasEndpoint(event) ? endpointId(storedEndpointId(event)) : null,
     status,
     round,
     next_attempt_at: isoTimeOrNull(next_attempt_at),

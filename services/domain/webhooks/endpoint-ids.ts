@@ -16,6 +16,15 @@ export const refOf = ({ _id, app_id }: Pick<WebhookEndpoint, '_id' | 'app_id'>):
 /** Of an event or a reference: the `_id` of its endpoint. */
 export const storedEndpointId = ({ app_id, endpoint_id = app_id }: EndpointRef): string => endpoint_id
 
+/** Whether the event is for an endpoint. One of the first endpoint does not name it, as little as one that was stored because no endpoint
+ *  asked for it. */
+export const hasEndpoint = ({
+  endpoint_id,
+  status,
+  attempts,
+}: Pick<EventDoc, 'endpoint_id' | 'status' | 'attempts'>): boolean =>
+  endpoint_id !== undefined || status !== 'unsent' || attempts.length > 0
+
 /** As operators know it, from the `_id`. */
 export const endpointId = (_id: string): string =>
   _id.startsWith(APP_PREFIX) ? `${PREFIX}${_id.slice(APP_PREFIX.length)}` : _id

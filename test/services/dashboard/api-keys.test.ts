@@ -51,6 +51,17 @@ eachStore('API keys', fresh => {
     expect(JSON.stringify(list)).not.to.contain(key).and.not.contain(hashApiKey(key))
   })
 
+  it('are listed with the newest first, so that it is on the first page', async () => {
+    const made: string[] = []
+    for (const mode of ['test', 'live', 'test']) {
+      made.unshift((await create('server', mode)).body.id)
+      await admin.clock.advance(1)
+    }
+    const first = (await admin.get(`/apps/${app}/keys?limit=2`)).body
+    const second = (await admin.get(`/apps/${app}/keys?limit=2&cursor=${encodeURIComponent(first.next_cursor)}`)).body
+    expect([...first.items, ...second.items].map(({ id }) => id)).to.deep.equal(made)
+  })
+
   it('have their value in the answer to the POST only: not in the store, the audit log or the log', async () => {
     const { key, id } = (await create('server', 'live')).body
     const stored = (await admin.store.docs('keys').get([id])).get(id)

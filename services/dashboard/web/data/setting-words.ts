@@ -18,6 +18,12 @@ export function nameElsewhere(path: string): string {
   return field && screen ? `“${field.label}”, under ${screen.name}` : path
 }
 
+/** What a setting is called, also by the path of a member of it, such as that of one country. */
+export function nameOf(path: string): string {
+  const setting = (Object.keys(SETTING_FIELDS) as SettingPath[]).find(one => `${path}.`.startsWith(`${one}.`))
+  return setting ? SETTING_FIELDS[setting].label : path
+}
+
 export function labelOf(path: SettingPath): string {
   const { kind, label } = SETTING_FIELDS[path]
   return kind === 'percent' ? `${label} (%)` : label

@@ -61,6 +61,17 @@ export function rebase<T extends object>(base: object, draft: T, fresh: object):
   return Object.fromEntries(members) as T
 }
 
+/** The paths of members that the draft edits and that have got another value in `fresh`. `base`: what the draft was made of. */
+export function conflictsOf(base: object, draft: object, fresh: object, above = ''): string[] {
+  const [before, edited, now] = [base as JsonObject, draft as JsonObject, fresh as JsonObject]
+  return Object.keys({ ...before, ...edited, ...now }).flatMap(name => {
+    const [old, mine, theirs] = [before[name], edited[name], now[name]]
+    if (sameValue(old, mine) || sameValue(old, theirs) || sameValue(mine, theirs)) return []
+    const path = `${above}${name}`
+    return isObject(mine) && isObject(theirs) ? conflictsOf(isObject(old) ? old : {}, mine, theirs, `${path}.`) : [path]
+  })
+}
+
 /** The type of the member at a dotted path. */
 export type MemberAt<T, Path extends string> = Path extends `${infer Name}.${infer Rest}`
   ? Name extends keyof T

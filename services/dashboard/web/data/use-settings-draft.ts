@@ -1,13 +1,15 @@
 // The settings of the app while a screen edits them. In: the saved settings and the edits. Out: the draft; whether it differs; saving it as
-// the smallest change; and why the last save was refused, by path. What others have changed meanwhile is kept. A draft outlives its
-// screen in this tab, so that neither a session that ended nor a look at another app costs what was typed.
+// the smallest change; and why the last save was refused, by path. What others have changed meanwhile is kept; where it was edited here too,
+// it is told before it is replaced. A draft outlives its screen in this tab, so that neither a session that ended nor a look at another
+// app costs what was typed.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { SettingPath } from '../../../domain/tenancy/setting-list.ts'
 import { api, bodyOf } from '../api/client.ts'
-import type { Problem } from '../api/problem.ts'
+import { Problem } from '../api/problem.ts'
 import type { components } from '../api/schema.ts'
 import { readInTab, storeInTab } from './browser-storage.ts'
 import {
+  conflictsOf,
   type DraftedSettings,
   type MemberAt,
   patchOf,
@@ -39,6 +41,8 @@ export interface SettingsDraft {
   busy: boolean
   /** Why the last save was refused; null once everything that was refused has been edited. */
   problem: Problem | null
+  /** What others have saved meanwhile and this draft would replace. */
+  changedByOthers: { path: string; value: unknown }[]
   /** Refusals of settings that another screen shows: a short code may need lower limits. */
   elsewhere: FieldProblem[]
   set<Path extends SettingPath>(path: Path, value: MemberAt<DraftedSettings, Path>): void
@@ -55,7 +59,17 @@ interface State {
   /** The settings that the draft was made of. */
   base: Settings
   draft: DraftedSettings
+  /** The paths of what others have changed since it was edited. */
+  conflicts: readonly string[]
 }
+
+const withoutEdits = (settings: Settings): State => ({
+  base: settings,
+  draft: settings as DraftedSettings,
+  conflicts: [],
+})
+
+type SettingsPatch = components['schemas']['AppSettingsPatch']
 
 const PATH_OF_SETTINGS = 'settings.'
 
@@ -65,29 +79,26 @@ export function useSettingsDraft(screen: string, shown: readonly (SettingPath | 
   const { replaceApp } = useTenant()
   const change = useChange()
   const storageKey = `draft ${screen} ${app.id}`
-  const [state, setState] = useState<State>(
-    () => readDraft(storageKey) ?? { base: app.settings, draft: app.settings as DraftedSettings },
-  )
+  const [state, setState] = useState<State>(() => readDraft(storageKey) ?? withoutEdits(app.settings))
+  /** On the settings as the server has them. */
+  const upToDate = (one: State): State => (one.base === app.settings ? one : rebased(one, app.settings))
   /** The draft that was refused: a field that differs from it has been edited since. */
   const refused = useRef<DraftedSettings | null>(null)
 
   // The list of apps was read when the page was opened.
-  const fresh = useQuery(`settings of ${app.id}`, () =>
-    bodyOf(api.GET('/admin/v1/apps/{id}', { params: { path: { id: app.id } } })),
-  )
+  const read = () => bodyOf(api.GET('/admin/v1/apps/{id}', { params: { path: { id: app.id } } }))
+  const fresh = useQuery(`settings of ${app.id}`, read)
   /** What was read before a save is older than its answer. */
   const hasSaved = useRef(false)
   useEffect(() => {
     if (fresh.data && !hasSaved.current) replaceApp(fresh.data)
   }, [fresh.data])
 
-  const { base, draft } = useMemo<State>(
-    () => (state.base === app.settings ? state : rebased(state, app.settings)),
-    [state, app.settings],
-  )
+  const current = useMemo<State>(() => upToDate(state), [state, app.settings])
+  const { base, draft, conflicts } = current
   const patch = useMemo(() => patchOf(base, draft), [base, draft])
 
-  useEffect(() => storeDraft(storageKey, patch === null ? null : { base, draft }), [storageKey, patch, base, draft])
+  useEffect(() => storeDraft(storageKey, patch === null ? null : current), [storageKey, patch, current])
 
   const problems = fieldProblems(change.problem).filter(({ path }) =>
     sameValue(valueAt(refused.current, path), valueAt(draft, path)),
@@ -101,11 +112,14 @@ export function useSettingsDraft(screen: string, shown: readonly (SettingPath | 
     isDirty: patch !== null,
     busy: change.busy,
     problem: isEdited ? null : change.problem,
+    changedByOthers: conflicts
+      .map(path => ({ path, value: valueAt(base, path) }))
+      .filter(({ path, value }) => !sameValue(value, valueAt(draft, path))),
     elsewhere: problems.filter(({ path }) => !shown.some(name => path === name || path.startsWith(`${name}.`))),
     set: (path, value) =>
       setState(now => {
-        const current = now.base === app.settings ? now : rebased(now, app.settings)
-        return { base: app.settings, draft: withValueAt(current.draft, path, value) }
+        const one = upToDate(now)
+        return { ...one, draft: withValueAt(one.draft, path, value) }
       }),
     errorOf: path => asSentence(problems.find(problem => problem.path === path)?.message),
     errorUnder: path =>
@@ -118,25 +132,34 @@ export function useSettingsDraft(screen: string, shown: readonly (SettingPath | 
           api.PATCH('/admin/v1/apps/{id}', {
             params: { path: { id: app.id } },
             // It may hold texts in place of numbers, which the server refuses, and null for a country that is removed.
-            body: { settings: patch as components['schemas']['AppSettingsPatch'] },
+            body: { settings: patch as SettingsPatch, replaces: patchOf(draft, base) as SettingsPatch },
           }),
-        )
+        ).catch(async thrown => {
+          // Others may have saved meanwhile: what they saved is shown, and saving again replaces it.
+          if (Problem.from(thrown).status === 409) replaceApp(await read())
+          throw thrown
+        })
         hasSaved.current = true
         // What was typed while the call was under way is still unsaved.
-        setState(now => ({ base: answer.settings, draft: rebase(draft, now.draft, answer.settings) }))
+        setState(now => ({
+          base: answer.settings,
+          draft: rebase(draft, upToDate(now).draft, answer.settings),
+          conflicts: [],
+        }))
         replaceApp(answer)
       }),
     discard() {
       change.reset()
       storeDraft(storageKey, null)
-      setState({ base: app.settings, draft: app.settings as DraftedSettings })
+      setState(withoutEdits(app.settings))
     },
   }
 }
 
-const rebased = ({ base, draft }: State, fresh: Settings): State => ({
+const rebased = ({ base, draft, conflicts }: State, fresh: Settings): State => ({
   base: fresh,
   draft: rebase(base, draft, fresh),
+  conflicts: [...new Set([...conflicts, ...conflictsOf(base, draft, fresh)])],
 })
 
 const fieldProblems = (problem: Problem | null): FieldProblem[] =>
@@ -151,7 +174,9 @@ const asSentence = (words: string | undefined): string | undefined =>
 /** It belongs to the tab, and signing out clears it. Without storage, a draft lasts as long as its screen. */
 function readDraft(key: string): State | null {
   try {
-    return JSON.parse(readInTab(key) ?? 'null')
+    const stored = JSON.parse(readInTab(key) ?? 'null')
+    // A tab may hold a draft of an earlier release, which has no conflicts.
+    return stored && { conflicts: [], ...stored }
   } catch {
     return null
   }

@@ -2,13 +2,14 @@
 // its place there from the start, so that the page does not move when it comes.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { nameElsewhere } from '../data/setting-words.ts'
+import { nameElsewhere, nameOf } from '../data/setting-words.ts'
 import { useLeaveWarning } from '../data/use-leave-warning.ts'
 import type { SettingsDraft } from '../data/use-settings-draft.ts'
+import { valueWords } from '../data/value-words.ts'
 import { Button } from './button.tsx'
 import { Confirm } from './confirm.tsx'
 import { Actions, Dialog } from './dialog.tsx'
-import { ProblemNotice } from './notice.tsx'
+import { Notice, ProblemNotice } from './notice.tsx'
 import './save-bar.css'
 import { useToast } from './toasts.tsx'
 
@@ -56,6 +57,7 @@ export function SaveBar({ draft, question = null, beside }: SaveBarProps) {
     <div class="save-bar-place">
       {isDirty && (
         <section class="save-bar" aria-label="Unsaved changes">
+          {draft.changedByOthers.length > 0 && <ChangedByOthers draft={draft} />}
           {problem && <Refusal draft={draft} />}
           <div class="save-bar-row">
             <p role="status">Unsaved changes</p>
@@ -115,9 +117,31 @@ export function SaveBar({ draft, question = null, beside }: SaveBarProps) {
   )
 }
 
+/** Own texts may be pages long. */
+const MAX_SHOWN_CHARS = 200
+
+const shortened = (text: string): string =>
+  text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text
+
+function ChangedByOthers({ draft: { changedByOthers } }: Pick<SaveBarProps, 'draft'>) {
+  return (
+    <Notice tone="warning">
+      <p>Others have saved these settings since you began to edit them. To replace theirs with yours, save.</p>
+      <ul class="save-bar-theirs">
+        {changedByOthers.map(({ path, value }) => (
+          <li key={path}>
+            {nameOf(path)} (<code>{path}</code>) is now: {shortened(valueWords(value))}
+          </li>
+        ))}
+      </ul>
+    </Notice>
+  )
+}
+
 /** Refusals stand beside their fields. Those of fields on another screen stand here. */
-function Refusal({ draft: { problem, elsewhere } }: Pick<SaveBarProps, 'draft'>) {
+function Refusal({ draft: { problem, elsewhere, changedByOthers } }: Pick<SaveBarProps, 'draft'>) {
   if (problem === null) return null
+  if (problem.status === 409 && changedByOthers.length > 0) return <p class="save-bar-refusal">Nothing was saved.</p>
   if (problem.fields.size === 0) return <ProblemNotice problem={problem} />
   return (
     <div class="save-bar-refusal" role="alert">

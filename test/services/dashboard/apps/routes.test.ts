@@ -161,6 +161,35 @@ onEmbeddedStore('apps', fresh => {
     expect((await admin.get(`/apps/${app}`)).body).to.deep.equal(changed.body)
   })
 
+  it('are not changed if other settings are stored than the caller has read', async () => {
+    const { app } = await createTenant(admin, { blocked_countries: ['RU'], routing: { countries: { BR: ['sms'] } } })
+    const block = (replaces: object) => patch(app, { settings: { blocked_countries: ['US'] }, replaces })
+    const stored = async () => (await admin.get(`/apps/${app}`)).body.settings.blocked_countries
+    const refused = await block({ blocked_countries: [], code: { length: 6 }, routing: { countries: { BR: null } } })
+    expect([refused.status, refused.body.detail]).to.deep.equal([
+      409,
+      'Settings were changed meanwhile: blocked_countries, routing.countries.BR. Read them again.',
+    ])
+    expect((await block({ code: { digits: 6 } })).status, 'a member that is none').to.equal(409)
+    expect(await stored()).to.deep.equal(['RU'])
+    expect(errorPaths(await patch(app, { replaces: ['RU'] }))).to.deep.equal(['replaces'])
+
+    const read = { blocked_countries: ['RU'], allowed_countries: null, routing: { countries: { GB: null } } }
+    expect((await block(read)).status).to.equal(200)
+    expect(await stored()).to.deep.equal(['US'])
+    expect((await block(read)).status, 'read before').to.equal(409)
+  })
+
+  it('are changed by one of two who have read the same settings', async () => {
+    const { app } = await createTenant(admin)
+    const answers = await Promise.all(
+      ['RU', 'US'].map(country =>
+        patch(app, { settings: { blocked_countries: [country] }, replaces: { blocked_countries: [] } }),
+      ),
+    )
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409])
+  })
+
   it('show the mode of the fraud guard that holds, and store only one that was written', async () => {
     const { app } = await createTenant(admin)
     const modeAfter = async (settings: object) => (await patch(app, { settings })).body.settings.fraud_guard.mode

@@ -191,6 +191,18 @@ onEmbeddedStore('the providers of an app', fresh => {
     expect((await mail('two', { paused: true, position: 5 })).status, 'it is paused already').to.equal(200)
   })
 
+  it("of the console's own app are not deleted unasked if no other sends sign-in codes", async () => {
+    await ensureConsole(admin)
+    const of = (name: string) => `/apps/${CONSOLE_APP_ID}/providers/${name}`
+    for (const name of ['one', 'two', 'three'])
+      await admin.ask('PUT', of(name), { type: 'sandbox', channel: 'email', paused: name === 'two' })
+    expect((await admin.ask('DELETE', of('three'))).status, 'another is left').to.equal(204)
+    expect(errorPaths(await admin.ask('DELETE', of('one')))).to.deep.equal(['confirm'])
+    expect(errorPaths(await admin.ask('DELETE', `${of('one')}?confirm=yes`))).to.deep.equal(['confirm'])
+    expect((await admin.ask('DELETE', `${of('one')}?confirm=true`)).status).to.equal(204)
+    expect((await admin.ask('DELETE', of('two'))).status, 'it is paused').to.equal(204)
+  })
+
   it('are deleted, and then 404', async () => {
     await put('main', { type: 'twilio', config: TWILIO })
     expect((await admin.ask('DELETE', at('main'))).status).to.equal(204)

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { isQueue } from '../../../../infra/broker/topology.ts'
 import { PROJECT_ROOT } from '../../../../infra/web/built-site.ts'
-import { actionWords, besideName, valueWords, whoOf } from '../../../../services/dashboard/web/screens/audit/words.ts'
+import { valueWords } from '../../../../services/dashboard/web/data/value-words.ts'
+import { actionWords, besideName, whoOf } from '../../../../services/dashboard/web/screens/audit/words.ts'
 
 const DASHBOARD = join(PROJECT_ROOT, 'services/dashboard')
 
@@ -41,7 +42,7 @@ describe('the words of an audit record', () => {
 
   it('show values as people write them', () => {
     const values = [undefined, null, '', 'Shop', 0, true, [], ['sms', 'email'], { a: 1 }, [{ a: 1 }]] as const
-    expect(values.map(value => valueWords(value as Parameters<typeof valueWords>[0]))).to.deep.equal([
+    expect(values.map(valueWords)).to.deep.equal([
       '—',
       'none',
       '""',

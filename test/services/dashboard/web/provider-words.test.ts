@@ -1,5 +1,9 @@
 import { expect } from 'chai'
-import { breakerWords, testWords } from '../../../../services/dashboard/web/screens/providers/provider-words.ts'
+import {
+  breakerWords,
+  deletionWords,
+  testWords,
+} from '../../../../services/dashboard/web/screens/providers/provider-words.ts'
 
 const SINCE = '2030-01-31T12:00:00.000Z'
 const NOTHING = { http_status: null, vendor_code: null, vendor_text: null, ms: 3 }
@@ -14,10 +18,24 @@ describe('the words about a breaker', () => {
     expect(words('open').explanation).not.to.include('processes')
     expect(words('open').explanation).to.include('take the next provider')
     const alone = breakerWords({ state: 'open', since: SINCE, processes: 1 }, 'twilio', true)
-    expect(alone.explanation).to.include('no other provider')
+    expect(alone.explanation).to.include('No other provider sends')
     expect(words('open', 3).explanation).to.include('In 3 processes.')
     expect(breakerWords(null, 'twilio', true)).to.include({ state: 'Not used lately', tone: 'neutral' })
     expect(breakerWords(null, 'sandbox', true)).to.include({ state: 'Sandbox', explanation: null })
+  })
+})
+
+describe('the words about a deletion', () => {
+  const [sms, email] = [
+    { channel: 'sms', paused: false },
+    { channel: 'email', paused: false },
+  ] as const
+  it('name the next provider only where one sends', () => {
+    expect(deletionWords(sms, false, false)).to.include('take the next provider')
+    expect(deletionWords(sms, true, false)).to.include('live keys can no longer send by SMS')
+    expect(deletionWords({ ...sms, paused: true }, true, false)).to.include('It is paused')
+    expect(deletionWords(email, true, true)).to.include('can no longer sign in')
+    expect(deletionWords(sms, true, true)).to.include('can no longer send by SMS')
   })
 })
 

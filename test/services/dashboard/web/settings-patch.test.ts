@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import {
+  conflictsOf,
   patchOf,
   rebase,
   sameValue,
@@ -47,6 +48,32 @@ describe('a draft of settings', () => {
     expect(patchOf(saved, { ...saved, code: { length: 'six', ttl_seconds: 600 } })).to.deep.equal({
       code: { length: 'six' },
     })
+  })
+
+  it('names what it edits and others have changed meanwhile, unless to the same', () => {
+    const draft = {
+      ...saved,
+      code: { length: 8, ttl_seconds: 60 },
+      routing: { default: ['sms', 'email'], countries: { BR: ['sms'], IN: ['sms'], GB: ['sms'], MX: ['sms'] } },
+      spend_caps: {},
+      allowed_countries: ['US'],
+    }
+    const fresh = {
+      ...saved,
+      locale: 'de',
+      code: { length: 8, ttl_seconds: 600 },
+      routing: { default: ['email'], countries: { BR: ['email'], GB: ['email'] } },
+      spend_caps: { GB: 6 },
+      allowed_countries: null,
+    }
+    expect(conflictsOf(saved, draft, fresh)).to.deep.equal([
+      'routing.countries.BR',
+      'routing.countries.GB',
+      'spend_caps.GB',
+      'allowed_countries',
+    ])
+    expect(conflictsOf(saved, draft, saved)).to.deep.equal([])
+    expect(patchOf(draft, saved), 'what a save replaces').to.deep.include({ spend_caps: { GB: 5 } })
   })
 
   it('keeps its edits on settings that were changed elsewhere, and takes the rest of them', () => {

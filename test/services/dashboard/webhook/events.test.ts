@@ -160,13 +160,15 @@ eachStore('webhook events for an operator', fresh => {
     const second = (await admin.ask('POST', `/apps/${app}/endpoints`, { url: 'https://crm.example/' })).body.id
     const at = (minutes: number) => ({ created_at: NOW + minutes * 60_000 })
     const id = (minutes: number) => newId('evt', NOW + minutes * 60_000)
-    const [a, b, c, d] = [id(0), id(10), id(20), id(30)]
+    const [a, b, c, d, e] = [id(0), id(10), id(20), id(30), id(40)]
     await insert(
       event(a, app, { ...at(0), status: 'delivered' }),
       event(`${b}:${second}`, app, { ...at(10), endpoint_id: second, type: 'otp.expired', status: 'delivered' }),
       event(c, app, { ...at(20), mode: 'test', status: 'pending' }),
       event(d, app, { ...at(30), type: 'delivery.failed', status: 'failed' }),
       event(`${d}:${second}`, app, { ...at(30), endpoint_id: second, type: 'delivery.failed', status: 'unsent' }),
+      // No endpoint asked for it.
+      event(e, app, { ...at(40), type: 'otp.canceled', status: 'unsent' }),
     )
     const test = c.replace('evt_', 'evt_test_')
     const found = async (query: string) => ids(`/apps/${app}/events?${query}`)
@@ -174,13 +176,13 @@ eachStore('webhook events for an operator', fresh => {
     expect(await found('type=delivery.failed')).to.deep.equal([d, d])
     expect(await found('status=delivered')).to.deep.equal([b, a])
     expect(await found('status=pending')).to.deep.equal([test])
-    expect(await found('status=unsent')).to.deep.equal([d])
+    expect(await found('status=unsent')).to.deep.equal([e, d])
     expect(await found('mode=test')).to.deep.equal([test])
     expect(await found('mode=live&status=delivered&type=otp.approved')).to.deep.equal([a])
     expect(await found(`endpoint_id=${second}`)).to.deep.equal([d, b])
     expect(await found(`endpoint_id=${app.replace('app_', 'whk_')}`)).to.deep.equal([d, test, a])
     expect(await found('since=2030-01-01T00:10:00Z&until=2030-01-01T00:30:00Z')).to.deep.equal([test, b])
-    expect(await found('since=2030-01-01T00:30:00.001Z')).to.deep.equal([])
+    expect(await found('since=2030-01-01T00:40:00.001Z')).to.deep.equal([])
     expect(await found(`event_id=${d}`)).to.deep.equal([d, d])
     expect(await found(`event_id=${d}&status=failed`)).to.deep.equal([d])
     expect(await found(`event_id=${test}`)).to.deep.equal([test])

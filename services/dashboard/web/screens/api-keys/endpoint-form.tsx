@@ -14,25 +14,33 @@ import type { Endpoint } from './webhook-text.ts'
 export interface EndpointFormProps {
   /** Null where the app has none yet. */
   endpoint: Endpoint | null
+  /** Resolves to whether the app has one by now, which is then shown. */
+  findFirst(): Promise<boolean>
   /** `secret`: made for a new endpoint. */
   onSaved(secret: string | null): Promise<void>
 }
 
-export function EndpointForm({ endpoint, onSaved }: EndpointFormProps) {
+interface Typed {
+  /** What was typed for one endpoint is not saved into another one, which is the oldest once that one is deleted. */
+  endpointId: string | undefined
+  text: string
+}
+
+export function EndpointForm({ endpoint, findFirst, onSaved }: EndpointFormProps) {
   const app = useApp()
   const mayChange = useMay('developer')
   const say = useToast()
   // Null: not edited, so the field shows what is stored, also after another person has changed it.
-  const [typed, setTyped] = useState<string | null>(null)
+  const [typed, setTyped] = useState<Typed | null>(null)
   const stored = endpoint?.url ?? ''
-  const url = typed ?? stored
+  const url = typed && typed.endpointId === endpoint?.id ? typed.text : stored
   const change = useChange()
   const save = () =>
     change.run(async () => {
-      const { secret } = await bodyOf(
-        api.PUT('/admin/v1/apps/{id}/webhook', { params: { path: { id: app.id } }, body: { url: url.trim() } }),
-      )
-      await onSaved(secret ?? null)
+      const body = { url: url.trim() }
+      if (endpoint === null && (await findFirst()))
+        return say('Another person has set an endpoint meanwhile, which is shown now. Yours was not saved.')
+      await onSaved(endpoint === null ? await create(app.id, body) : await patch(endpoint.id, body))
       // What was typed meanwhile stays.
       setTyped(latest => (latest === typed ? null : latest))
       say('The endpoint is saved.')
@@ -52,7 +60,7 @@ export function EndpointForm({ endpoint, onSaved }: EndpointFormProps) {
         type="url"
         placeholder="https://shop.example/hooks/countersign"
         value={url}
-        onInput={text => setTyped(text === stored ? null : text)}
+        onInput={text => setTyped(text === stored ? null : { endpointId: endpoint?.id, text })}
         readOnly={!mayChange}
         hint={hintFor(endpoint, mayChange)}
         error={refused && `The address ${refused}.`}
@@ -66,6 +74,19 @@ export function EndpointForm({ endpoint, onSaved }: EndpointFormProps) {
       {change.problem && !refused && <ProblemNotice problem={change.problem} />}
     </form>
   )
+}
+
+/** Resolves to its secret. */
+async function create(appId: string, body: { url: string }): Promise<string | null> {
+  const { secret = null } = await bodyOf(
+    api.POST('/admin/v1/apps/{id}/endpoints', { params: { path: { id: appId } }, body }),
+  )
+  return secret
+}
+
+async function patch(id: string, body: { url: string }): Promise<null> {
+  await api.PATCH('/admin/v1/endpoints/{id}', { params: { path: { id } }, body })
+  return null
 }
 
 function hintFor(endpoint: Endpoint | null, mayChange: boolean): string {

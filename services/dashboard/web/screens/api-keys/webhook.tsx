@@ -44,6 +44,11 @@ export function Webhook() {
         {query.data !== undefined && (
           <EndpointForm
             endpoint={endpoint}
+            findFirst={async () => {
+              const found = await endpointOf(app.id)
+              query.replace(found)
+              return found !== null
+            }}
             onSaved={async made => {
               if (made !== null) setSecret(made)
               await query.reload()
@@ -68,9 +73,9 @@ export function EndpointBadge({ of: { status } }: { of: Endpoint }) {
   return status === 'active' ? <Badge tone="good">Active</Badge> : <Badge tone="warning">Paused</Badge>
 }
 
-async function endpointOf(id: string, signal: AbortSignal): Promise<Endpoint | null> {
+async function endpointOf(id: string, signal?: AbortSignal): Promise<Endpoint | null> {
   try {
-    return await bodyOf(api.GET('/admin/v1/apps/{id}/webhook', { params: { path: { id } }, signal }))
+    return await bodyOf(api.GET('/admin/v1/apps/{id}/webhook', { params: { path: { id } }, ...(signal && { signal }) }))
   } catch (thrown) {
     if (thrown instanceof Problem && thrown.status === 404) return null
     throw thrown

@@ -1,12 +1,13 @@
 // One record of the audit log: its facts, and what it changed as a table of paths with old and new values.
 import type { ComponentChildren } from 'preact'
 import type { Schemas } from '../../api/client.ts'
+import { valueWords } from '../../data/value-words.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type Difference, differences, type Json } from './differences.ts'
-import { actionWords, besideName, valueWords, whoOf } from './words.ts'
+import { actionWords, besideName, whoOf } from './words.ts'
 
 type AuditRecord = Schemas['AuditRecord']
 

@@ -1,6 +1,4 @@
 // A record of the audit log in words. In: its action, its caller and its values as the API names them. Out: what a person reads.
-import type { Json } from './differences.ts'
-
 const ACTIONS: Readonly<Record<string, string>> = {
   'app.create': 'Created an app',
   'app.change': 'Changed an app',
@@ -77,14 +75,4 @@ export function whoOf(who: string): Who {
 export function besideName({ name, userId }: Who): string | null {
   const detail = userId ?? 'operator'
   return detail === name ? null : detail
-}
-
-/** A value of the state before or after; undefined where there was none. */
-export function valueWords(value: Json | undefined): string {
-  if (value === undefined) return '—'
-  if (value === null) return 'none'
-  if (typeof value === 'string') return value === '' ? '""' : value
-  if (Array.isArray(value) && value.every(member => typeof member !== 'object' || member === null))
-    return value.length === 0 ? 'empty list' : value.map(valueWords).join(', ')
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

@@ -1,14 +1,17 @@
-// How long the app keeps verifications.
+// How long the app keeps verifications. A shorter time erases older ones, so it is confirmed first.
 import { useState } from 'preact/hooks'
 import { SETTING_FIELDS } from '../../../apps/settings.data.ts'
 import { api, bodyOf } from '../../api/client.ts'
+import { Problem } from '../../api/problem.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { hintOf } from '../../data/setting-words.ts'
 import { useApp, useTenant } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
+import { useQuery } from '../../data/use-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { useToast } from '../../ui/toasts.tsx'
@@ -17,18 +20,33 @@ export function Retention() {
   const app = useApp()
   const { replaceApp } = useTenant()
   const mayChange = useMay('developer')
-  const [days, setDays] = useState(String(app.settings.retention_days))
+  // The list of apps was read when the page was opened.
+  const fresh = useQuery(`retention of ${app.id}`, () =>
+    bodyOf(api.GET('/admin/v1/apps/{id}', { params: { path: { id: app.id } } })),
+  )
+  const storedDays = (fresh.data ?? app).settings.retention_days
+  // Null: not edited, so the field shows what is stored.
+  const [typed, setTyped] = useState<string | null>(null)
+  const days = typed ?? String(storedDays)
+  const [asked, setAsked] = useState(false)
   const change = useChange()
   const say = useToast()
 
+  // An empty field is 0, which the API refuses in words beside the field.
+  const retention_days = Number(days)
+  const isShorter = retention_days >= (SETTING_FIELDS.retention_days.bounds?.min ?? 0) && retention_days < storedDays
   const save = () =>
     change.run(async () => {
-      // An empty field is 0, which the API refuses in words beside the field.
-      const retention_days = Number(days)
       const params = { path: { id: app.id } }
-      const changed = await bodyOf(api.PATCH('/admin/v1/apps/{id}', { params, body: { settings: { retention_days } } }))
+      const body = { settings: { retention_days }, replaces: { retention_days: storedDays } }
+      const changed = await bodyOf(api.PATCH('/admin/v1/apps/{id}', { params, body })).catch(async thrown => {
+        // A colleague may have changed it: what is erased is then asked anew.
+        if (Problem.from(thrown).status === 409) await fresh.reload()
+        throw thrown
+      })
+      fresh.replace(changed)
       replaceApp(changed)
-      setDays(String(changed.settings.retention_days))
+      setTyped(null)
       say('The retention was saved.')
     })
 
@@ -37,14 +55,14 @@ export function Retention() {
       title="Retention"
       lead="Afterwards everything of a verification is erased automatically: recipient, client address, messages, timeline."
     >
-      <Form change={change} onSubmit={save}>
+      <Form change={change} onSubmit={async () => (isShorter ? setAsked(true) : void (await save()))}>
         <TextField
           label="Days"
           hint={hintOf('retention_days')}
           type="number"
           {...SETTING_FIELDS.retention_days.bounds}
           value={days}
-          onInput={setDays}
+          onInput={text => setTyped(text === String(storedDays) ? null : text)}
           error={change.errorOf('settings.retention_days')}
           disabled={!mayChange}
         />
@@ -55,6 +73,23 @@ export function Retention() {
         </div>
         {!mayChange && <p class="soft">{onlyRole('developer', 'change it')}</p>}
       </Form>
+      {asked && (
+        <Confirm
+          title={`Keep verifications for ${daysWords(retention_days)} only?`}
+          action="Erase older ones"
+          // A refusal is shown in the form, where the days are.
+          perform={async () => void (await save())}
+          onClose={() => setAsked(false)}
+        >
+          <p>
+            Now they are kept for {daysWords(storedDays)}. All verifications of {app.name} that are older than{' '}
+            {daysWords(retention_days)} are erased within minutes: recipient, client address, messages, timeline. This
+            cannot be undone.
+          </p>
+        </Confirm>
+      )}
     </Card>
   )
 }
+
+const daysWords = (days: number): string => (days === 1 ? '1 day' : `${days} days`)

@@ -9,11 +9,17 @@ const pathOf = (id: string, name: string) => ({ params: { path: { id, name } } }
 export const listProviders = async (appId: string): Promise<Provider[]> =>
   (await bodyOf(api.GET('/admin/v1/apps/{id}/providers', { params: { path: { id: appId } } }))).items
 
+export const getProvider = (appId: string, name: string): Promise<Provider> =>
+  bodyOf(api.GET('/admin/v1/apps/{id}/providers/{name}', pathOf(appId, name)))
+
 export const putProvider = (appId: string, name: string, body: Schemas['PutProviderRequest']): Promise<Provider> =>
   bodyOf(api.PUT('/admin/v1/apps/{id}/providers/{name}', { ...pathOf(appId, name), body }))
 
-export const deleteProvider = (appId: string, name: string): Promise<unknown> =>
-  api.DELETE('/admin/v1/apps/{id}/providers/{name}', pathOf(appId, name))
+/** `confirmed`: that no other one sends for its channel. */
+export const deleteProvider = (appId: string, name: string, confirmed: boolean): Promise<unknown> =>
+  api.DELETE('/admin/v1/apps/{id}/providers/{name}', {
+    params: { path: { id: appId, name }, query: confirmed ? { confirm: 'true' } : {} },
+  })
 
 export const testProvider = (appId: string, name: string, recipient: string): Promise<Schemas['ProviderTest']> =>
   bodyOf(api.POST('/admin/v1/apps/{id}/providers/{name}/test', { ...pathOf(appId, name), body: { recipient } }))

@@ -1,4 +1,5 @@
-// Adds a provider or changes one. In: the provider, or the channel for a new one. Out: the provider as it was saved.
+// Adds a provider or changes one. In: the provider, or the channel for a new one. Out: the provider as it was saved. What a colleague has
+// saved meanwhile is not overwritten: it is shown, with the own edits on top, to be saved again.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import {
   channelsOf,
@@ -9,6 +10,7 @@ import {
 import { changedMembers } from '../../data/changed-members.ts'
 import { CHANNEL_OPTIONS, type Channel, channelName } from '../../data/channels.ts'
 import { sortedByName } from '../../data/countries.ts'
+import { rebase, sameValue } from '../../data/settings-patch.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { type CountryAmountMap, CountryAmounts } from '../../ui/country-amounts.tsx'
@@ -20,7 +22,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { CallbackAddress } from './callback-address.tsx'
 import { ConfigFields } from './config-fields.tsx'
 import { configOf, fieldOfRefusal, formOf } from './config-form.ts'
-import { type Provider, putProvider } from './provider-calls.ts'
+import { getProvider, type Provider, putProvider } from './provider-calls.ts'
 import { suggestName } from './provider-names.ts'
 
 const COST_WORDS = {
@@ -55,6 +57,8 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
   const [form, setForm] = useState(before)
   const [countries, setCountries] = useState(provider?.countries ?? [])
   const [cost, setCost] = useState<CountryAmountMap>(provider?.cost_micros ?? {})
+  const [opened, setOpened] = useState(provider)
+  const [wasChanged, setWasChanged] = useState(false)
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map())
   const info = declarationOf(type)
   const [served = channel, ...others] = channelsOf(type)
@@ -69,7 +73,23 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
     setProblems(new Map())
     change.reset()
   }
+  /** Resolves to whether another person has changed one of these members since they were read. */
+  const showOthersChange = async (read: Provider, edited: object): Promise<boolean> => {
+    const fresh = await getProvider(app.id, read.name)
+    const { countries: served, cost_micros, config } = fresh
+    const theirs = changedMembers(read, { countries: served, cost_micros, config })
+    if (!Object.keys(edited).some(name => Object.hasOwn(theirs, name))) return false
+    const freshForm = formOf(type, config)
+    setOpened(fresh)
+    setBefore(freshForm)
+    setForm(rebase(before, form, freshForm))
+    if (sameValue(read.countries ?? [], countries)) setCountries(served ?? [])
+    setCost(rebase(read.cost_micros, cost, cost_micros))
+    setWasChanged(true)
+    return true
+  }
   const save = async () => {
+    setWasChanged(false)
     const built = configOf(type, form)
     const found = new Map([...built.problems].map(([path, problem]) => [`config.${path}`, problem]))
     if (provider === null && taken.includes(name.trim()))
@@ -81,7 +101,8 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
       // What is no amount yet is refused by the server, and said beside its field.
       const cost_micros = cost as Record<string, number>
       const fields = { countries: scope, cost_micros, config: built.config }
-      const changed = provider === null ? fields : changedMembers(openedWith(provider), fields)
+      const changed = opened === null ? fields : changedMembers(openedWith(opened), fields)
+      if (opened !== null && (await showOthersChange(opened, changed))) return
       onSaved(await putProvider(app.id, name.trim(), { type, channel: servedChannel, ...changed }))
     })
   }
@@ -180,6 +201,12 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
               errorOf={code => sentenceOf(`cost_micros.${code}`, 'Cost')}
             />
           </div>
+          {wasChanged && (
+            <Notice tone="warning">
+              Another person has changed this provider since you opened it, so nothing was saved. What they saved is
+              shown now, with your edits on top. Check it, then save again.
+            </Notice>
+          )}
           {info.callback?.entered && <CallbackAddress type={type} appId={app.id} name={name.trim()} />}
           <SubmitActions action={provider === null ? 'Add' : 'Save'} busy={change.busy} onCancel={onClose} />
         </Form>

@@ -14,7 +14,7 @@ import { breakerWords, PAUSED_WORDS, servedWords } from './provider-words.ts'
 export interface ProviderItemProps {
   provider: Provider
   appId: string
-  /** The channel has no other provider. */
+  /** No other provider of the channel sends. */
   alone: boolean
   /** What the viewer may do; null for one who may only look. */
   actions: {
@@ -38,7 +38,7 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
   const sender = senderOf(provider)
   return (
     <li class="providers-item">
-      {actions && !alone && (
+      {actions && (actions.up !== null || actions.down !== null) && (
         <div class="providers-order">
           <Button
             look="quiet"

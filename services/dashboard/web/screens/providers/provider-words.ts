@@ -2,6 +2,7 @@
 
 import type { ProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
 import type { components } from '../../api/schema.ts'
+import { type Channel, channelName } from '../../data/channels.ts'
 import { countryName, sortedByName } from '../../data/countries.ts'
 
 type Breaker = components['schemas']['Breaker']
@@ -17,7 +18,7 @@ export interface BreakerWords {
   showsSince: boolean
 }
 
-/** `alone`: the channel has no other provider. */
+/** `alone`: no other provider of the channel sends. */
 export function breakerWords(breaker: Breaker | null, type: ProviderType, alone: boolean): BreakerWords {
   if (type === 'sandbox') return { tone: 'neutral', state: 'Sandbox', explanation: null, showsSince: false }
   if (breaker === null)
@@ -32,7 +33,7 @@ export function breakerWords(breaker: Breaker | null, type: ProviderType, alone:
     return {
       tone: 'bad',
       state: 'Paused after failures',
-      explanation: `${alone ? 'There is no other provider to take over, so messages fail.' : 'Messages take the next provider.'} One message every 30 seconds tests whether it works again.${where}`,
+      explanation: `${alone ? 'No other provider sends for this channel, so messages fail.' : 'Messages take the next provider.'} One message every 30 seconds tests whether it works again.${where}`,
       showsSince: true,
     }
   if (breaker.state === 'half_open')
@@ -50,6 +51,22 @@ export const PAUSED_WORDS: BreakerWords = {
   state: 'Paused',
   explanation: 'No message is sent through it until it is resumed. Receipts of earlier messages still count.',
   showsSince: false,
+}
+
+/** `alone`: no other provider of the channel sends. `isConsole`: of the app that sends the sign-in codes of the dashboard. */
+export function deletionWords({ channel, paused }: Stopped, alone: boolean, isConsole: boolean): string {
+  if (paused) return 'It is paused, so no message goes through it now.'
+  return alone ? stopWords(channel, isConsole) : 'Messages take the next provider of the channel.'
+}
+
+type Stopped = Pick<components['schemas']['Provider'], 'channel' | 'paused'>
+
+/** Of the last provider of the channel that sends. */
+export function stopWords(channel: Channel, isConsole: boolean): string {
+  if (isConsole && channel === 'email')
+    return 'No other one sends sign-in codes: people can no longer sign in to this dashboard with a code by email.'
+  const label = channelName(channel)
+  return `No other provider sends for ${label}: live keys can no longer send by ${label}.`
 }
 
 export const servedWords = (countries: readonly string[]): string =>

@@ -22,6 +22,7 @@ import { changeProvider, deleteProvider, listProviders, type Provider, savePosit
 import { ProviderDialog } from './provider-dialog.tsx'
 import { moveButtonId, ProviderItem } from './provider-item.tsx'
 import { positionsAfterMove, type Step, splitByCountry, withPositions } from './provider-order.ts'
+import { deletionWords, stopWords } from './provider-words.ts'
 import './providers.css'
 import { TestDialog } from './test-dialog.tsx'
 
@@ -97,8 +98,8 @@ export default function Providers() {
     return after
   }
 
-  /** Only where it is the last that sends. */
-  const asksBefore = ({ name, channel }: Provider) =>
+  /** Whether no other provider of its channel sends. */
+  const isAlone = ({ name, channel }: Provider) =>
     !ofChannel(channel).some(other => other.name !== name && !other.paused)
   const setPaused = async (provider: Provider, change: { paused: boolean; confirm?: true }) => {
     await changeProvider(app.id, provider, change)
@@ -107,7 +108,7 @@ export default function Providers() {
   }
   const pause = async (provider: Provider) => {
     const ask = () => setOpen({ dialog: 'pause', provider })
-    if (asksBefore(provider)) return ask()
+    if (isAlone(provider)) return ask()
     await ordering.run(() =>
       setPaused(provider, { paused: true }).catch(thrown => {
         // The others may have been paused since the list was loaded. The server wants the last one of the console to be confirmed.
@@ -135,8 +136,13 @@ export default function Providers() {
     close()
     say(isNew ? `${provider.name} was added. Test it with a message to yourself.` : `${provider.name} was saved.`)
   }
-  const remove = async ({ name }: Provider) => {
-    await deleteProvider(app.id, name)
+  const remove = async (provider: Provider) => {
+    const { name } = provider
+    // Where the others were paused since the list was loaded, the dialog says so before the console's last one is deleted.
+    await deleteProvider(app.id, name, isAlone(provider)).catch(async thrown => {
+      await list.reload()
+      throw thrown
+    })
     await list.reload()
     setFocusOn([ADD_BUTTON_ID])
     say(`${name} was deleted.`)
@@ -150,7 +156,7 @@ export default function Providers() {
         key={name}
         provider={provider}
         appId={app.id}
-        alone={all.length === 1}
+        alone={isAlone(provider)}
         actions={
           mayChange
             ? {
@@ -185,7 +191,9 @@ export default function Providers() {
       lead="The accounts that carry the messages of live keys. Each channel tries its providers from top to bottom."
       actions={mayChange && !isEmpty && list.data !== undefined ? addButton : undefined}
     >
-      {isConsole && <ConsoleNotice hasEmail={ofChannel('email').length > 0} loaded={list.data !== undefined} />}
+      {isConsole && (
+        <ConsoleNotice hasEmail={ofChannel('email').some(one => !one.paused)} loaded={list.data !== undefined} />
+      )}
       {!mayChange && <Notice>{onlyRole('developer', 'change and test providers')}</Notice>}
       {list.problem && <ProblemNotice problem={list.problem} onRetry={list.reload} />}
       {ordering.problem && <ProblemNotice problem={ordering.problem} />}
@@ -248,7 +256,7 @@ export default function Providers() {
           perform={() => setPaused(open.provider, { paused: true, confirm: true })}
           onClose={close}
         >
-          <p>{whatStoppingDoes(open.provider, isConsole)}</p>
+          <p>{stopWords(open.provider.channel, isConsole)}</p>
           <p>Receipts of earlier messages still count. Resume it at any time.</p>
         </Confirm>
       )}
@@ -259,7 +267,7 @@ export default function Providers() {
           perform={() => remove(open.provider)}
           onClose={close}
         >
-          <p>{whatDeletingDoes(ofChannel(open.provider.channel), open.provider, isConsole)}</p>
+          <p>{deletionWords(open.provider, isAlone(open.provider), isConsole)}</p>
           <p>Its settings and secrets are erased. Receipts for messages that are under way are no longer understood.</p>
         </Confirm>
       )}
@@ -275,21 +283,8 @@ function ConsoleNotice({ hasEmail, loaded }: { hasEmail: boolean; loaded: boolea
     </Notice>
   ) : (
     <Notice tone="warning">
-      This app sends the codes with which people sign in to this dashboard. Until it has an email provider, codes stay
-      in the sandbox, and in production nothing but an operator token signs in.
+      This app sends the codes with which people sign in to this dashboard. Until it has an email provider that is not
+      paused, codes stay in the sandbox, and in production nothing but an operator token signs in.
     </Notice>
   )
-}
-
-function whatDeletingDoes(ofChannel: readonly Provider[], provider: Provider, isConsole: boolean): string {
-  return ofChannel.length > 1
-    ? 'Messages take the next provider of the channel.'
-    : whatStoppingDoes(provider, isConsole)
-}
-
-function whatStoppingDoes({ channel }: Provider, isConsole: boolean): string {
-  const label = channelName(channel)
-  return isConsole
-    ? 'No other one sends sign-in codes: people can no longer sign in to this dashboard with a code by email.'
-    : `No other provider sends for ${label}: live keys can no longer send by ${label}.`
 }
