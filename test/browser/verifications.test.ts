@@ -240,6 +240,16 @@ describeInBrowserOnce('the verifications', (open, start) => {
     expect(queryOf(page)).to.deep.equal({ until: '2020-01-31T09:00:00.000Z' })
     await page.getByRole('button', { name: 'Show all verifications' }).click()
     await expectRows(page, 3)
+
+    await page.getByLabel('Metadata').fill('order=A-1042')
+    await page.getByLabel('Until').fill('2020-01-31T10:00')
+    await page.getByLabel('Until').press('Enter')
+    await page.getByText('No verification matches the filters.').waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await expectRows(page, 3)
+    expect(queryOf(page)).to.deep.equal({})
+    expect(await page.getByLabel('Until').inputValue()).to.equal('')
+    expect(await page.getByLabel('Metadata').inputValue()).to.equal('')
   })
 
   it('page without an end in sight, and Back from a row returns to its page', async () => {
