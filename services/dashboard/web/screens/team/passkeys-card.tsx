@@ -92,7 +92,7 @@ function AddPasskey({ onAdded, onClose }: { onAdded(name: string): Promise<void>
       await onAdded(body.name)
     })
   return (
-    <Dialog title="Add a passkey" onClose={onClose}>
+    <Dialog title="Add a passkey" busy={change.busy} onClose={onClose}>
       <Form change={change} onSubmit={add}>
         <TextField
           label="Name"
