@@ -271,6 +271,31 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     expect(await prices()).to.deep.equal([{ channel: 'sms', country: '*', micros: 90_000 }])
   })
 
+  it('keeps edits of the prices: asks before a link is followed, and shows them again under another company', async () => {
+    const { page, admin } = await open.operator(await startShop(start))
+    await admin('POST', '/companies', { name: 'Globex' })
+    await openMoney(page)
+    await page.getByRole('button', { name: 'Edit prices' }).click()
+    const field = page.getByLabel('SMS, Every other country')
+    await field.fill('0.09')
+    const question = page.getByRole('dialog', { name: 'Leave without saving?' })
+    await page.getByRole('link', { name: 'Team', exact: true }).click()
+    await question.getByRole('button', { name: 'Stay' }).click()
+    expect(await field.inputValue()).to.equal('0.09')
+
+    await page.getByRole('combobox', { name: 'Company' }).selectOption('Globex')
+    await page.getByText('what Globex has left').waitFor()
+    expect(await field.inputValue()).to.equal('0.09')
+    await page.getByText('1 price changes').waitFor()
+
+    await page.getByRole('link', { name: 'Team', exact: true }).click()
+    await question.getByRole('button', { name: 'Leave without saving' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Team' }).waitFor()
+    await openMoney(page)
+    await page.getByText('Every message is free.').waitFor()
+    expect(await field.count()).to.equal(0)
+  })
+
   it('names what differs when the books do not agree', async () => {
     const countersign = await startShop(start)
     const { page, admin } = await open.operator(countersign)
