@@ -164,7 +164,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     )
     await enter.click()
     await page.getByRole('dialog', { name: 'Is it still you?' }).getByRole('button', { name: 'Cancel' }).click()
-    await dialog.getByText('Prove it.').waitFor()
+    await dialog.getByText('You did not prove again who you are, so nothing was changed.').waitFor()
     await page.unrouteAll()
     await enter.click()
     await dialog.waitFor({ state: 'detached' })

@@ -8,6 +8,7 @@ import type { UserDoc, UserRole } from '../../services/domain/users/documents.ts
 import { describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
 import type { Countersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
+import { wrongCode } from '../support/flow.ts'
 import { addUser, testGrants } from '../support/users.ts'
 
 const card = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true })
@@ -92,7 +93,7 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     const proof = page.getByRole('dialog', { name: 'Is it still you?' })
     await expectAccessible(page)
     await button(proof, 'Cancel').click()
-    await dialog.getByText('Prove again who you are').first().waitFor()
+    await dialog.getByText('You did not prove again who you are, so nothing was changed.').waitFor()
     expect(await dialog.getByLabel('Email').inputValue()).to.equal('grace@shop.example')
     await button(dialog, 'Invite').click()
     await button(proof, 'Use a passkey').click()
@@ -118,12 +119,20 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     await forgetProof(owner)
     await invite(owner, 'grace@shop.example')
     await button(proofOf(owner.page), 'Send a code').click()
-    const code = await eventually(async () => {
-      const [message] = (await owner.admin('GET', '/sandbox/messages')).body
-      expect(message?.code).to.be.a('string')
-      return message.code
-    })
-    await proofOf(owner.page).getByLabel('Code').fill(code)
+    await proofOf(owner.page).getByLabel('Code').and(owner.page.locator(':focus')).waitFor()
+    const newestCode = (sent: number) =>
+      eventually(async () => {
+        const { body: messages } = await owner.admin('GET', '/sandbox/messages')
+        expect(messages).to.have.length(sent)
+        return messages[0].code
+      })
+    await owner.page.keyboard.type(wrongCode(await newestCode(1)))
+    await owner.page.keyboard.press('Enter')
+    await proofOf(owner.page).getByText('Ask for a new one.').waitFor()
+    await button(proofOf(owner.page), 'Send another code').click()
+    await proofOf(owner.page).getByText('Asked again.').waitFor()
+    await proofOf(owner.page).getByLabel('Code').and(owner.page.locator(':focus')).waitFor()
+    await owner.page.keyboard.type(await newestCode(2))
     await button(proofOf(owner.page), 'Confirm').click()
     await button(owner.page.getByRole('dialog'), 'Done').click()
 
