@@ -97,7 +97,7 @@ export function Events({ hasEndpoint, of: endpoint }: EventsProps) {
         <FilterForm filters={FILTERS} values={values} onChange={setFilters} />
       )}
       {change.problem && <ProblemNotice problem={change.problem} />}
-      {data === undefined && problem && <ProblemNotice problem={problem} onRetry={reload} />}
+      {problem && <ProblemNotice problem={problem} onRetry={reload} />}
       {data === undefined && !problem && <Loading what="events" />}
       {data && data.items.length > 0 && (
         <EventsTable events={data.items} {...(mayReplay ? { onReplay: replay, replaying: change.busy } : {})} />
