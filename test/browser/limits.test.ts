@@ -258,6 +258,41 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     }
   })
 
+  it('shows a removed list no more when it was read before, and the answer comes later', async () => {
+    const { page, admin } = await open.operator(await start(), { movesClock: true })
+    await admin('PUT', '/ip-lists', { lists: [{ class: 'tor', name: 'exits', cidrs: ['45.95.147.0/24'] }] })
+    await page.clock.install()
+    await page.goto('/limits')
+    const row = page.getByRole('row').filter({ hasText: 'exits' })
+    await row.getByText('ready', { exact: true }).waitFor()
+    let release = (): void => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    let isRead = false
+    await page.route(
+      '**/admin/v1/ip-lists',
+      async route => {
+        const response = await route.fetch()
+        isRead = true
+        await released
+        await route.fulfill({ response })
+      },
+      { times: 1 },
+    )
+    await page.clock.fastForward(31_000)
+    await eventually(() => expect(isRead).to.equal(true))
+    await row.getByRole('button', { name: 'Remove Tor exits' }).click()
+    await page.getByRole('button', { name: 'Remove list' }).click()
+    await page.getByText('There is no list yet.').waitFor()
+    const answered = page.waitForResponse('**/admin/v1/ip-lists')
+    release()
+    await (await answered).finished()
+    // What the page does with that answer is done before it gets another.
+    await page.evaluate("fetch('/favicon.svg').then(answer => answer.text())")
+    expect(await row.count()).to.equal(0)
+  })
+
   it('asks once more before a list holds most addresses, and keeps the other lists', async () => {
     const { page, admin } = await open.operator(await start())
     await admin('PUT', '/ip-lists', { lists: [{ class: 'tor', name: 'exits', cidrs: ['45.95.147.0/24'] }] })
