@@ -166,6 +166,7 @@ describeInBrowserOnce('the verifications', (open, start) => {
     await page.getByText(/^The provider twilio-main took it .*no receipt has come yet\.$/).waitFor()
     await live.cancel(otp_id)
     await page.getByText('It was canceled.').waitFor()
+    await page.getByRole('region', { name: 'Details' }).getByText('Code valid until', { exact: true }).waitFor()
   })
 
   it('are found by metadata, sent again and canceled, after a question', async () => {
