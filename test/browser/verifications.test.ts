@@ -338,7 +338,7 @@ describeInBrowserOnce('the verifications', (open, start) => {
 
     await openOne()
     await page.getByLabel('App', { exact: true }).selectOption('app_warehouse')
-    await page.getByText('Warehouse has sent no code yet.').waitFor()
+    await page.getByText('No verification of Warehouse is on record.').waitFor()
     expect(new URL(page.url()).pathname).to.equal('/a/app_warehouse/verifications')
   })
 
@@ -369,7 +369,10 @@ describeInBrowserOnce('the verifications', (open, start) => {
     expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(request_id)
 
     await page.getByRole('tab', { name: 'Refusals' }).press('ArrowLeft')
-    await page.getByRole('table', { name: 'Verifications' }).or(page.getByText('Shop has sent no code yet.')).waitFor()
+    await page
+      .getByRole('table', { name: 'Verifications' })
+      .or(page.getByText('No verification of Shop is on record.'))
+      .waitFor()
     expect(await page.getByRole('tab', { name: 'Verifications' }).getAttribute('aria-selected')).to.equal('true')
     await page.goBack()
     expect(await page.getByRole('tab', { name: 'Refusals' }).getAttribute('aria-selected')).to.equal('true')

@@ -124,10 +124,10 @@ function NothingFound({ search, appName }: { search: Search; appName: string }) 
   const mayTry = useMay('developer')
   if (!isFiltered(search) && !search.allApps)
     return (
-      <Empty title={`${appName} has sent no code yet.`}>
+      <Empty title={`No verification of ${appName} is on record.`}>
         {mayTry && (
           <>
-            Send the first one in a minute, without writing code: <ScreenLink to="/try">open the sandbox</ScreenLink>.
+            Send one in a minute, without writing code: <ScreenLink to="/try">open the sandbox</ScreenLink>.
           </>
         )}
       </Empty>
