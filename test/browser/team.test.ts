@@ -110,6 +110,12 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     const owner = await open.user(countersign, 'cmp_demo', 'owner')
     await openTeam(owner)
     expect(await card(owner.page, 'Your passkeys').count()).to.equal(0)
+    await owner.page.route('**/admin/v1/me/passkeys', route => route.abort())
+    await openTeam(owner)
+    await card(owner.page, 'Your passkeys').getByText('Countersign cannot be reached.').waitFor()
+    await owner.page.unrouteAll()
+    await button(card(owner.page, 'Your passkeys'), 'Try again').click()
+    await card(owner.page, 'Your passkeys').waitFor({ state: 'detached' })
     const proofOf = (page: Page) => page.getByRole('dialog', { name: 'Is it still you?' })
     const invite = async ({ page }: Viewer, email: string) => {
       await button(page, 'Invite person').click()
