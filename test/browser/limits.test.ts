@@ -204,8 +204,11 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
       expect((await caller.send(recipient)).body.type).to.equal(type)
     expect((await caller.send('+14155552671')).status).to.equal(200)
 
+    const focused = page.locator(':focus')
     await page.getByRole('button', { name: 'Remove the cap of United States' }).click()
+    await page.getByRole('button', { name: 'Add cap' }).and(focused).waitFor()
     await page.getByRole('list', { name: 'Blocked countries' }).getByRole('button', { name: 'Remove Brazil' }).click()
+    await page.getByRole('button', { name: 'Block', exact: true }).and(focused).waitFor()
     await page.getByLabel('Every country').check()
     await save(page)
     const after = (await admin('GET', `/apps/${APP}`)).body.settings

@@ -1,7 +1,7 @@
 // The table of prices as fields. In: the saved prices. Out: all prices in one PUT. Prices that another operator has saved meanwhile are
 // not overwritten: they are shown, with the own edits on top, to be saved again. Prices that cut companies off are confirmed first. Edits are
 // not lost by leaving the screen: a link is asked about, and another company shows them again.
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { CHANNELS, type Channel } from '../../../../../machines/channels.ts'
 import { api, bodyOf } from '../../api/client.ts'
 import { Problem } from '../../api/problem.ts'
@@ -60,8 +60,11 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
   const warning = useLeaveWarning(isChanged)
   useEffect(() => keepEdit(isChanged ? { base, draft, rows } : null), [isChanged, base, draft, rows])
 
+  const form = useRef<HTMLFormElement>(null)
   const setCell = (key: CellKey, text: string): void => setDraft(old => new Map(old).set(key, text))
   function remove(country: string): void {
+    // The button that had the focus is gone then. The one choice of the form adds a country.
+    form.current?.querySelector('select')?.focus()
     setRows(old => old.filter(one => one !== country))
     setDraft(old => new Map([...old].filter(([key]) => !CHANNELS.some(channel => key === cellKey(channel, country)))))
   }
@@ -113,6 +116,7 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
   const words = trial && cutOffWords(trial)
   return (
     <form
+      ref={form}
       class="money-prices"
       aria-label="Prices"
       noValidate
