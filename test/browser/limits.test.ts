@@ -94,6 +94,7 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
 
     await guard.click()
     await page.getByText('The fraud guard refuses nothing and keeps recording.').waitFor()
+    await guard.and(page.locator(':focus')).waitFor()
     await page.getByRole('radio', { name: 'Move it to a free channel' }).click()
     await page.getByText('Suspicious messages move to a free channel.').waitFor()
     const { fraud_guard } = (await admin('GET', `/apps/${APP}`)).body.settings
@@ -106,6 +107,7 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     expect(await page.getByRole('radio', { name: 'Never' }).isChecked()).to.equal(true)
     await page.getByRole('radio', { name: 'Always' }).click()
     await page.getByText('Devices solve a challenge before every send. Every process knows').waitFor()
+    await page.getByRole('radio', { name: 'Always' }).and(page.locator(':focus')).waitFor()
     expect((await admin('GET', `/apps/${APP}`)).body.settings.publishable_challenge).to.equal('always')
   })
 
