@@ -15,6 +15,12 @@ const card = (page: Page, name: string): Locator => page.getByRole('region', { n
 const row = (place: Page | Locator, text: string): Locator => place.getByRole('row').filter({ hasText: text })
 const button = (place: Page | Locator, name: string): Locator => place.getByRole('button', { name, exact: true })
 
+/** What a screen reader says after the name of a button. */
+async function descriptionOf(page: Page, of: Locator): Promise<string> {
+  const ids = ((await of.getAttribute('aria-describedby')) ?? '').split(' ')
+  return (await Promise.all(ids.map(id => page.locator(`[id="${id}"]`).textContent()))).join(' ')
+}
+
 const inviteByApi = async ({ admin }: Viewer, email: string, role: string, name: string): Promise<void> => {
   expect((await admin('POST', '/companies/cmp_demo/users', { email, role, name })).status).to.equal(201)
 }
@@ -262,6 +268,8 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     const owner = await open.user(await start(), 'cmp_demo', 'owner')
     await inviteByApi(owner, 'grace@shop.example', 'viewer', 'Grace Hopper')
     await openTeam(owner)
+    for (const name of ['Change role', 'Revoke'])
+      expect(await descriptionOf(owner.page, button(row(owner.page, 'Grace Hopper'), name))).to.equal('Grace Hopper')
     await button(row(owner.page, 'Grace Hopper'), 'Revoke').click()
     await button(owner.page, 'Revoke invitation').click()
     await row(owner.page, 'Grace Hopper').waitFor({ state: 'detached' })
@@ -325,6 +333,7 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     const sessions = card(page, 'Your sessions')
     const ends = sessions.getByRole('button', { name: 'End', exact: true })
     expect(await ends.count()).to.equal(3)
+    expect(await descriptionOf(page, ends.first())).to.match(/^\w+ on Linux .*\d:\d\d/)
     await ends.first().click()
     await page.getByText('was ended.').waitFor()
     await eventually(async () => expect(await ends.count()).to.equal(2))
@@ -348,6 +357,8 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     await page.keyboard.type('Shop')
     await page.keyboard.press('Enter')
     await row(apps, 'Shop').waitFor()
+    for (const name of ['Show this app', 'Rename', 'Close app'])
+      expect(await descriptionOf(page, button(row(apps, 'Shop'), name))).to.equal('Shop')
     await button(row(apps, 'Shop'), 'Rename').click()
     await page.getByRole('dialog').getByLabel('Name').fill('')
     await button(page.getByRole('dialog'), 'Rename').click()
