@@ -1,6 +1,7 @@
 // Money in a real browser: credit, ledger, prices and reconciliation.
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
+import { MORE_ROWS } from '../../infra/csv.ts'
 import { createCaller } from '../support/api-caller.ts'
 import { describeInBrowserOnce, expectAccessible, exportCsv, LOOKS } from '../support/browser.ts'
 import type { Countersign, StartCountersign } from '../support/countersign.ts'
@@ -83,6 +84,19 @@ describeInBrowserOnce('the money of a company', (open, start) => {
       ['-500000', ''],
       ['1250500000', 'Invoice 17'],
     ])
+
+    // As where the list is longer than a file.
+    await page.route('**/companies/cmp_acme/ledger', (route, request) =>
+      request.headers().accept === 'text/csv' ? route.continue({ url: `${request.url()}?limit=1` }) : route.continue(),
+    )
+    const [newest, cut] = (await exportCsv(page)).items
+    expect([newest?.micros, cut?.id]).to.deep.equal(['-500000', MORE_ROWS])
+    await page.getByText('The list is longer than a file.').waitFor()
+    const rest = await exportCsv(page, 'Next file')
+    expect(rest.items.map(({ note }) => note)).to.deep.equal(['Invoice 17'])
+    await page.getByRole('button', { name: 'Next file' }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Export CSV' }).and(page.locator(':focus')).waitFor()
+    await page.unrouteAll()
     await credit(page, '-2000')
     await dialog.getByText('That is more than there is to take back.').waitFor()
   })

@@ -87,7 +87,10 @@ export function Events({ hasEndpoint, of: endpoint }: EventsProps) {
       actions={
         <>
           <ExportButton
-            read={asCsv => api.GET('/admin/v1/apps/{id}/events', { params: { path, query: filters }, ...asCsv })}
+            key={JSON.stringify(filters)}
+            read={(asCsv, from) =>
+              api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { ...filters, ...from } }, ...asCsv })
+            }
           />
           {mayReplay && <Button onClick={() => setChoosingRange(true)}>Send a time range again</Button>}
         </>

@@ -52,7 +52,12 @@ export function VerificationList({ search }: { search: Search }) {
     <>
       {recipient !== '' && <RefusalsOfRecipient search={search} appId={allApps ? null : app.id} />}
       <div class="verifications-results">
-        <ExportButton read={asCsv => api.GET('/admin/v1/verifications', { params: { query: filters }, ...asCsv })} />
+        <ExportButton
+          key={JSON.stringify(filters)}
+          read={(asCsv, from) =>
+            api.GET('/admin/v1/verifications', { params: { query: { ...filters, ...from } }, ...asCsv })
+          }
+        />
         <PagedTable
           caption="Verifications"
           columns={allApps ? [...COLUMNS, appColumn(nameOfApp)] : COLUMNS}
