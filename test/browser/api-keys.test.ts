@@ -29,6 +29,15 @@ async function createKey(page: Page, { name = '', kind = 'Server', mode = 'Test'
   return page.getByLabel('New key').inputValue()
 }
 
+/** What waits for `released` goes on at `release`. */
+function createGate(): { released: Promise<void>; release(): void } {
+  let release = (): void => {}
+  const released = new Promise<void>(resolve => {
+    release = resolve
+  })
+  return { released, release }
+}
+
 const isSeenWhole = (field: Locator): Promise<boolean> =>
   field.evaluate(one => one.scrollWidth <= one.clientWidth && one.scrollHeight <= one.clientHeight)
 
@@ -177,10 +186,7 @@ describeInBrowserOnce('the screen API Keys', (open, start) => {
   it('keeps the dialog open while a key is created and shown, so that the key is not lost', async () => {
     const { page } = await open.operator(await start())
     await openKeys(page)
-    let release = (): void => {}
-    const released = new Promise<void>(resolve => {
-      release = resolve
-    })
+    const { released, release } = createGate()
     await page.route('**/admin/v1/apps/*/keys', async (route, request) => {
       if (request.method() === 'POST') await released
       await route.continue()
@@ -199,6 +205,29 @@ describeInBrowserOnce('the screen API Keys', (open, start) => {
     await page.mouse.click(5, 5)
     expect(await key.isVisible()).to.equal(true)
     await button(page, 'Close').click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+
+  it('keeps a question open until its change has ended, and says there why it was refused', async () => {
+    const { page } = await open.operator(await start())
+    await openKeys(page)
+    await createKey(page, { name: 'checkout' })
+    await button(page, 'Done').click()
+    const { released, release } = createGate()
+    await page.route('**/admin/v1/keys/*', async route => {
+      await released
+      await route.abort()
+    })
+    await rowOf(page, 'checkout').getByRole('button', { name: 'Revoke', exact: true }).click()
+    const asked = page.waitForRequest(request => request.method() === 'DELETE')
+    await button(page, 'Revoke key').click()
+    await asked
+    for (let nth = 1; nth <= 3; nth += 1) await page.keyboard.press('Escape')
+    await button(page, 'Close').click()
+    expect(await button(page, 'Cancel').isDisabled()).to.equal(true)
+    release()
+    await page.getByRole('dialog').getByText('Countersign cannot be reached.').waitFor()
+    await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 

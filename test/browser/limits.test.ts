@@ -94,6 +94,7 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
 
     await guard.click()
     await page.getByText('The fraud guard refuses nothing and keeps recording.').waitFor()
+    await guard.and(page.locator(':focus')).waitFor()
     await page.getByRole('radio', { name: 'Move it to a free channel' }).click()
     await page.getByText('Suspicious messages move to a free channel.').waitFor()
     const { fraud_guard } = (await admin('GET', `/apps/${APP}`)).body.settings
@@ -106,6 +107,7 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     expect(await page.getByRole('radio', { name: 'Never' }).isChecked()).to.equal(true)
     await page.getByRole('radio', { name: 'Always' }).click()
     await page.getByText('Devices solve a challenge before every send. Every process knows').waitFor()
+    await page.getByRole('radio', { name: 'Always' }).and(page.locator(':focus')).waitFor()
     expect((await admin('GET', `/apps/${APP}`)).body.settings.publishable_challenge).to.equal('always')
   })
 
@@ -204,8 +206,11 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
       expect((await caller.send(recipient)).body.type).to.equal(type)
     expect((await caller.send('+14155552671')).status).to.equal(200)
 
+    const focused = page.locator(':focus')
     await page.getByRole('button', { name: 'Remove the cap of United States' }).click()
+    await page.getByRole('button', { name: 'Add cap' }).and(focused).waitFor()
     await page.getByRole('list', { name: 'Blocked countries' }).getByRole('button', { name: 'Remove Brazil' }).click()
+    await page.getByRole('button', { name: 'Block', exact: true }).and(focused).waitFor()
     await page.getByLabel('Every country').check()
     await save(page)
     const after = (await admin('GET', `/apps/${APP}`)).body.settings
@@ -256,6 +261,41 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     } finally {
       await rm(folder, { recursive: true })
     }
+  })
+
+  it('shows a removed list no more when it was read before, and the answer comes later', async () => {
+    const { page, admin } = await open.operator(await start(), { movesClock: true })
+    await admin('PUT', '/ip-lists', { lists: [{ class: 'tor', name: 'exits', cidrs: ['45.95.147.0/24'] }] })
+    await page.clock.install()
+    await page.goto('/limits')
+    const row = page.getByRole('row').filter({ hasText: 'exits' })
+    await row.getByText('ready', { exact: true }).waitFor()
+    let release = (): void => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    let isRead = false
+    await page.route(
+      '**/admin/v1/ip-lists',
+      async route => {
+        const response = await route.fetch()
+        isRead = true
+        await released
+        await route.fulfill({ response })
+      },
+      { times: 1 },
+    )
+    await page.clock.fastForward(31_000)
+    await eventually(() => expect(isRead).to.equal(true))
+    await row.getByRole('button', { name: 'Remove Tor exits' }).click()
+    await page.getByRole('button', { name: 'Remove list' }).click()
+    await page.getByText('There is no list yet.').waitFor()
+    const answered = page.waitForResponse('**/admin/v1/ip-lists')
+    release()
+    await (await answered).finished()
+    // What the page does with that answer is done before it gets another.
+    await page.evaluate("fetch('/favicon.svg').then(answer => answer.text())")
+    expect(await row.count()).to.equal(0)
   })
 
   it('asks once more before a list holds most addresses, and keeps the other lists', async () => {

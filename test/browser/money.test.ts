@@ -1,6 +1,7 @@
 // Money in a real browser: credit, ledger, prices and reconciliation.
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
+import { MORE_ROWS } from '../../infra/csv.ts'
 import { createCaller } from '../support/api-caller.ts'
 import { describeInBrowserOnce, expectAccessible, exportCsv, LOOKS } from '../support/browser.ts'
 import type { Countersign, StartCountersign } from '../support/countersign.ts'
@@ -83,6 +84,19 @@ describeInBrowserOnce('the money of a company', (open, start) => {
       ['-500000', ''],
       ['1250500000', 'Invoice 17'],
     ])
+
+    // As where the list is longer than a file.
+    await page.route('**/companies/cmp_acme/ledger', (route, request) =>
+      request.headers().accept === 'text/csv' ? route.continue({ url: `${request.url()}?limit=1` }) : route.continue(),
+    )
+    const [newest, cut] = (await exportCsv(page)).items
+    expect([newest?.micros, cut?.id]).to.deep.equal(['-500000', MORE_ROWS])
+    await page.getByText('The list is longer than a file.').waitFor()
+    const rest = await exportCsv(page, 'Next file')
+    expect(rest.items.map(({ note }) => note)).to.deep.equal(['Invoice 17'])
+    await page.getByRole('button', { name: 'Next file' }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Export CSV' }).and(page.locator(':focus')).waitFor()
+    await page.unrouteAll()
     await credit(page, '-2000')
     await dialog.getByText('That is more than there is to take back.').waitFor()
   })
@@ -164,7 +178,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     )
     await enter.click()
     await page.getByRole('dialog', { name: 'Is it still you?' }).getByRole('button', { name: 'Cancel' }).click()
-    await dialog.getByText('Prove it.').waitFor()
+    await dialog.getByText('You did not prove again who you are, so nothing was changed.').waitFor()
     await page.unrouteAll()
     await enter.click()
     await dialog.waitFor({ state: 'detached' })
@@ -213,6 +227,9 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     await page.getByLabel('Add a country').selectOption('US')
     await page.getByLabel('SMS, United States (US)').fill('0.0405')
     await page.getByText('2 prices change').waitFor()
+    await page.getByLabel('Add a country').selectOption('GB')
+    await page.getByRole('button', { name: 'Remove United Kingdom (GB)' }).click()
+    await page.getByLabel('Add a country').and(page.locator(':focus')).waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('The prices were saved.').waitFor()
     await page.getByRole('row', { name: /^United States \(US\)\s+0\.0405/ }).waitFor()
@@ -269,6 +286,31 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     await dialog.getByRole('button', { name: 'Save prices' }).click()
     await page.getByText('The prices were saved.').waitFor()
     expect(await prices()).to.deep.equal([{ channel: 'sms', country: '*', micros: 90_000 }])
+  })
+
+  it('keeps edits of the prices: asks before a link is followed, and shows them again under another company', async () => {
+    const { page, admin } = await open.operator(await startShop(start))
+    await admin('POST', '/companies', { name: 'Globex' })
+    await openMoney(page)
+    await page.getByRole('button', { name: 'Edit prices' }).click()
+    const field = page.getByLabel('SMS, Every other country')
+    await field.fill('0.09')
+    const question = page.getByRole('dialog', { name: 'Leave without saving?' })
+    await page.getByRole('link', { name: 'Team', exact: true }).click()
+    await question.getByRole('button', { name: 'Stay' }).click()
+    expect(await field.inputValue()).to.equal('0.09')
+
+    await page.getByRole('combobox', { name: 'Company' }).selectOption('Globex')
+    await page.getByText('what Globex has left').waitFor()
+    expect(await field.inputValue()).to.equal('0.09')
+    await page.getByText('1 price changes').waitFor()
+
+    await page.getByRole('link', { name: 'Team', exact: true }).click()
+    await question.getByRole('button', { name: 'Leave without saving' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Team' }).waitFor()
+    await openMoney(page)
+    await page.getByText('Every message is free.').waitFor()
+    expect(await field.count()).to.equal(0)
   })
 
   it('names what differs when the books do not agree', async () => {

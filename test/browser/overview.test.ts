@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { done } from '../../infra/broker/broker.ts'
+import { DAY_MS } from '../../infra/time.ts'
 import { createDashboardService } from '../../services/dashboard/service.ts'
 import { createEdgeService } from '../../services/edge/service.ts'
 import type { Runtime } from '../../services/main.ts'
@@ -115,6 +116,40 @@ describeInBrowserOnce('the overview', (open, start) => {
     await figure(page, 'Sends').getByText('2', { exact: true }).waitFor()
     await figure(page, 'Approvals').getByText('1 failed, 0 expired').waitFor()
     await figure(page, 'Conversion').getByText('1 of 2 sends').waitFor()
+  })
+
+  it('says of an app that was quiet for 30 days that nothing was sent in them, and why it cannot be said', async () => {
+    const countersign = await start({ bootstrap: BOOTSTRAP })
+    const sms = {
+      channel: 'sms',
+      country: 'DE',
+      provider: 'main-sms',
+      started: 1,
+      delivered: 1,
+      approved: 1,
+      seconds: 20,
+    }
+    await addStatsHistory(countersign.engines.store, {
+      app: APP,
+      now: Date.now(),
+      hours: 36 * 24,
+      traffic: (_, ago) => (ago > 35 * 24 ? [sms] : []),
+    })
+    const { page } = await open.operator(countersign)
+    await page.goto('/overview?range=30d&mode=both')
+    await page.getByText('Nothing was sent here in the last 30 days.', { exact: true }).waitFor()
+    expect(await page.getByText('has not sent a code yet').count()).to.equal(0)
+
+    // The question whether the app ever sent is the only one about more than 60 days.
+    await page.route('**/admin/v1/apps/*/stats?*', (route, request) => {
+      const since = new URL(request.url()).searchParams.get('since') ?? ''
+      return Date.parse(since) < Date.now() - 90 * DAY_MS ? route.abort() : route.continue()
+    })
+    await page.reload()
+    await page.getByRole('alert').getByText('Countersign cannot be reached.').waitFor()
+    await page.unrouteAll()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('Nothing was sent here in the last 30 days.', { exact: true }).waitFor()
   })
 
   it('counts what came through the API: sends, approvals, refusals by type', async () => {
@@ -467,7 +502,7 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
     const offers = page.locator('main').getByRole('link', { name: /first code|vendor|your endpoint|sandbox|Try it/ })
     expect(await offers.count()).to.equal(0)
     await page.goto('/verifications')
-    await page.getByText('Shop has sent no code yet.').waitFor()
+    await page.getByText('No verification of Shop is on record.').waitFor()
     expect(await offers.count()).to.equal(0)
     await page.goto('/api-keys')
     await page.getByText('Nothing has happened yet.').waitFor()

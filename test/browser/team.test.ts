@@ -8,11 +8,18 @@ import type { UserDoc, UserRole } from '../../services/domain/users/documents.ts
 import { describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
 import type { Countersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
+import { wrongCode } from '../support/flow.ts'
 import { addUser, testGrants } from '../support/users.ts'
 
 const card = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true })
 const row = (place: Page | Locator, text: string): Locator => place.getByRole('row').filter({ hasText: text })
 const button = (place: Page | Locator, name: string): Locator => place.getByRole('button', { name, exact: true })
+
+/** What a screen reader says after the name of a button. */
+async function descriptionOf(page: Page, of: Locator): Promise<string> {
+  const ids = ((await of.getAttribute('aria-describedby')) ?? '').split(' ')
+  return (await Promise.all(ids.map(id => page.locator(`[id="${id}"]`).textContent()))).join(' ')
+}
 
 const inviteByApi = async ({ admin }: Viewer, email: string, role: string, name: string): Promise<void> => {
   expect((await admin('POST', '/companies/cmp_demo/users', { email, role, name })).status).to.equal(201)
@@ -92,7 +99,7 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     const proof = page.getByRole('dialog', { name: 'Is it still you?' })
     await expectAccessible(page)
     await button(proof, 'Cancel').click()
-    await dialog.getByText('Prove again who you are').first().waitFor()
+    await dialog.getByText('You did not prove again who you are, so nothing was changed.').waitFor()
     expect(await dialog.getByLabel('Email').inputValue()).to.equal('grace@shop.example')
     await button(dialog, 'Invite').click()
     await button(proof, 'Use a passkey').click()
@@ -109,6 +116,12 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     const owner = await open.user(countersign, 'cmp_demo', 'owner')
     await openTeam(owner)
     expect(await card(owner.page, 'Your passkeys').count()).to.equal(0)
+    await owner.page.route('**/admin/v1/me/passkeys', route => route.abort())
+    await openTeam(owner)
+    await card(owner.page, 'Your passkeys').getByText('Countersign cannot be reached.').waitFor()
+    await owner.page.unrouteAll()
+    await button(card(owner.page, 'Your passkeys'), 'Try again').click()
+    await card(owner.page, 'Your passkeys').waitFor({ state: 'detached' })
     const proofOf = (page: Page) => page.getByRole('dialog', { name: 'Is it still you?' })
     const invite = async ({ page }: Viewer, email: string) => {
       await button(page, 'Invite person').click()
@@ -118,12 +131,20 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     await forgetProof(owner)
     await invite(owner, 'grace@shop.example')
     await button(proofOf(owner.page), 'Send a code').click()
-    const code = await eventually(async () => {
-      const [message] = (await owner.admin('GET', '/sandbox/messages')).body
-      expect(message?.code).to.be.a('string')
-      return message.code
-    })
-    await proofOf(owner.page).getByLabel('Code').fill(code)
+    await proofOf(owner.page).getByLabel('Code').and(owner.page.locator(':focus')).waitFor()
+    const newestCode = (sent: number) =>
+      eventually(async () => {
+        const { body: messages } = await owner.admin('GET', '/sandbox/messages')
+        expect(messages).to.have.length(sent)
+        return messages[0].code
+      })
+    await owner.page.keyboard.type(wrongCode(await newestCode(1)))
+    await owner.page.keyboard.press('Enter')
+    await proofOf(owner.page).getByText('Ask for a new one.').waitFor()
+    await button(proofOf(owner.page), 'Send another code').click()
+    await proofOf(owner.page).getByText('Asked again.').waitFor()
+    await proofOf(owner.page).getByLabel('Code').and(owner.page.locator(':focus')).waitFor()
+    await owner.page.keyboard.type(await newestCode(2))
     await button(proofOf(owner.page), 'Confirm').click()
     await button(owner.page.getByRole('dialog'), 'Done').click()
 
@@ -247,6 +268,8 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     const owner = await open.user(await start(), 'cmp_demo', 'owner')
     await inviteByApi(owner, 'grace@shop.example', 'viewer', 'Grace Hopper')
     await openTeam(owner)
+    for (const name of ['Change role', 'Revoke'])
+      expect(await descriptionOf(owner.page, button(row(owner.page, 'Grace Hopper'), name))).to.equal('Grace Hopper')
     await button(row(owner.page, 'Grace Hopper'), 'Revoke').click()
     await button(owner.page, 'Revoke invitation').click()
     await row(owner.page, 'Grace Hopper').waitFor({ state: 'detached' })
@@ -310,6 +333,7 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     const sessions = card(page, 'Your sessions')
     const ends = sessions.getByRole('button', { name: 'End', exact: true })
     expect(await ends.count()).to.equal(3)
+    expect(await descriptionOf(page, ends.first())).to.match(/^\w+ on Linux .*\d:\d\d/)
     await ends.first().click()
     await page.getByText('was ended.').waitFor()
     await eventually(async () => expect(await ends.count()).to.equal(2))
@@ -333,6 +357,8 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     await page.keyboard.type('Shop')
     await page.keyboard.press('Enter')
     await row(apps, 'Shop').waitFor()
+    for (const name of ['Show this app', 'Rename', 'Close app'])
+      expect(await descriptionOf(page, button(row(apps, 'Shop'), name))).to.equal('Shop')
     await button(row(apps, 'Shop'), 'Rename').click()
     await page.getByRole('dialog').getByLabel('Name').fill('')
     await button(page.getByRole('dialog'), 'Rename').click()

@@ -77,7 +77,7 @@ describeInBrowser('Try it', (open, start) => {
     await card(page, 'Inbox').getByText('delivered', { exact: true }).waitFor()
     const events = card(page, 'Webhook')
     for (const type of ['otp.approved', 'delivery.delivered']) await events.getByText(type, { exact: true }).waitFor()
-    await events.getByRole('link', { name: 'API Keys' }).waitFor()
+    await events.getByRole('link', { name: 'Webhooks' }).waitFor()
     const { items } = (await admin('GET', `/apps/${DEMO}/keys`)).body
     const made = items.filter(({ name }: { name: string | null }) => name === 'Try it')
     expect(made, 'one key for both calls').to.have.length(1)
@@ -206,6 +206,30 @@ describeInBrowserOnce('Try it, in every way', (open, start) => {
         .nth(1)
         .waitFor()
       await eventually(() => expect(backend.received).to.have.length(2))
+    } finally {
+      await backend.close()
+    }
+  })
+
+  it('names the endpoint of each webhook, and says of an event that none asked for it', async () => {
+    const backend = await startReceiver((_, response) => void response.writeHead(204).end())
+    try {
+      const { page, admin } = await open.operator(await start({ env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } }))
+      for (const name of ['Shop', 'CRM']) {
+        const url = `http://127.0.0.1:${backend.port}/${name}`
+        const { status } = await admin('POST', `/apps/${DEMO}/endpoints`, { name, url, events: ['otp.approved'] })
+        expect(status).to.equal(201)
+      }
+      await page.goto('/try')
+      await send(page)
+      await press(page, 'Use this code')
+      await press(page, 'Verify')
+      await approved(page).waitFor()
+      const events = card(page, 'Webhook').getByRole('listitem')
+      for (const name of ['Shop', 'CRM'])
+        await events.filter({ hasText: 'otp.approved' }).getByText(`to ${name}`, { exact: true }).waitFor()
+      expect(await events.filter({ hasText: 'otp.approved' }).count()).to.equal(2)
+      await events.filter({ hasText: 'delivery.delivered' }).getByText('No endpoint asked for it').waitFor()
     } finally {
       await backend.close()
     }

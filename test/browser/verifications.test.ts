@@ -166,6 +166,7 @@ describeInBrowserOnce('the verifications', (open, start) => {
     await page.getByText(/^The provider twilio-main took it .*no receipt has come yet\.$/).waitFor()
     await live.cancel(otp_id)
     await page.getByText('It was canceled.').waitFor()
+    await page.getByRole('region', { name: 'Details' }).getByText('Code valid until', { exact: true }).waitFor()
   })
 
   it('are found by metadata, sent again and canceled, after a question', async () => {
@@ -240,6 +241,16 @@ describeInBrowserOnce('the verifications', (open, start) => {
     expect(queryOf(page)).to.deep.equal({ until: '2020-01-31T09:00:00.000Z' })
     await page.getByRole('button', { name: 'Show all verifications' }).click()
     await expectRows(page, 3)
+
+    await page.getByLabel('Metadata').fill('order=A-1042')
+    await page.getByLabel('Until').fill('2020-01-31T10:00')
+    await page.getByLabel('Until').press('Enter')
+    await page.getByText('No verification matches the filters.').waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await expectRows(page, 3)
+    expect(queryOf(page)).to.deep.equal({})
+    expect(await page.getByLabel('Until').inputValue()).to.equal('')
+    expect(await page.getByLabel('Metadata').inputValue()).to.equal('')
   })
 
   it('page without an end in sight, and Back from a row returns to its page', async () => {
@@ -327,7 +338,7 @@ describeInBrowserOnce('the verifications', (open, start) => {
 
     await openOne()
     await page.getByLabel('App', { exact: true }).selectOption('app_warehouse')
-    await page.getByText('Warehouse has sent no code yet.').waitFor()
+    await page.getByText('No verification of Warehouse is on record.').waitFor()
     expect(new URL(page.url()).pathname).to.equal('/a/app_warehouse/verifications')
   })
 
@@ -358,7 +369,10 @@ describeInBrowserOnce('the verifications', (open, start) => {
     expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(request_id)
 
     await page.getByRole('tab', { name: 'Refusals' }).press('ArrowLeft')
-    await page.getByRole('table', { name: 'Verifications' }).or(page.getByText('Shop has sent no code yet.')).waitFor()
+    await page
+      .getByRole('table', { name: 'Verifications' })
+      .or(page.getByText('No verification of Shop is on record.'))
+      .waitFor()
     expect(await page.getByRole('tab', { name: 'Verifications' }).getAttribute('aria-selected')).to.equal('true')
     await page.goBack()
     expect(await page.getByRole('tab', { name: 'Refusals' }).getAttribute('aria-selected')).to.equal('true')

@@ -61,6 +61,9 @@ async function letItPause(page: Page, backend: Backend): Promise<void> {
   await text(page, 'Paused').waitFor()
 }
 
+const unreachable = (page: Page, region: string) =>
+  page.getByRole('region', { name: region, exact: true }).getByText('Countersign cannot be reached.')
+
 describeInBrowser('the webhook in the dashboard', (open, start) => {
   const startBackend = backends()
 
@@ -252,6 +255,25 @@ describeInBrowserOnce('the webhook, as it is used', (open, start) => {
     const third = await page.getByLabel('Signing secret').inputValue()
     expect([first, second]).not.to.include(third)
     await expectSignedWith(third)
+  })
+
+  it('says that it cannot be read again, beside what was read before', async () => {
+    const backend = await startBackend()
+    const { page } = await open.operator(await start({ env: ENV }))
+    await setEndpoint(page, backend.url)
+    await page.goto('/api-keys')
+    await text(page, 'Active').waitFor()
+    await page.route(/\/apps\/[^/]+\/(webhook|events|endpoints)/, route => route.abort())
+    for (const region of ['Webhook', 'Events']) await unreachable(page, region).waitFor()
+    expect(await page.getByLabel('Endpoint URL').inputValue()).to.equal(backend.url)
+    await page.unrouteAll()
+    for (const region of ['Webhook', 'Events']) await unreachable(page, region).waitFor({ state: 'detached' })
+
+    await page.goto('/webhooks')
+    await text(page, 'Active').first().waitFor()
+    await page.route(/\/apps\/[^/]+\/endpoints/, route => route.abort())
+    await unreachable(page, 'Endpoints').waitFor()
+    expect(await text(page, 'Active').count()).to.be.at.least(1)
   })
 
   it('says beside the field why an address is not called', async () => {

@@ -771,8 +771,8 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   {
     fault: 'an exported list ignores the filters of its screen',
     file: 'services/dashboard/web/screens/verifications/verification-list.tsx',
-    original: '{ params: { query: filters }, ...asCsv }',
-    planted: '{ params: { query: { app_id: app.id } }, ...asCsv }',
+    original: '{ params: { query: { ...filters, ...from } }, ...asCsv }',
+    planted: '{ params: { query: { app_id: app.id, ...from } }, ...asCsv }',
     tests: ['test/browser/verifications.test.ts'],
   },
   {

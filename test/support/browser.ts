@@ -254,10 +254,13 @@ interface AxeViolation {
   nodes: { target: unknown; failureSummary?: string }[]
 }
 
-/** Presses "Export CSV". Answers the file that the browser has saved, which Excel takes for UTF-8. */
-export async function exportCsv(page: Page): Promise<{ name: string; items: Record<string, string>[] }> {
+/** Presses "Export CSV" or "Next file". Answers the file that the browser has saved, which Excel takes for UTF-8. */
+export async function exportCsv(
+  page: Page,
+  button: 'Export CSV' | 'Next file' = 'Export CSV',
+): Promise<{ name: string; items: Record<string, string>[] }> {
   const saved = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Export CSV' }).click()
+  await page.getByRole('button', { name: button }).click()
   const download = await saved
   const text = readFileSync(await download.path(), 'utf8')
   expect(text.at(0)).to.equal('\ufeff')

@@ -78,6 +78,8 @@ async function fetchOrRepeat(request: Request): Promise<Response> {
   return fetch(again)
 }
 
+const NOT_PROVED = 'You did not prove again who you are, so nothing was changed.'
+
 const middleware: Middleware = {
   onRequest({ request }) {
     if (csrfToken !== null && !SAFE_METHODS.has(request.method) && isAdminCall(request.url))
@@ -89,6 +91,9 @@ const middleware: Middleware = {
     if (response.ok) return response
     const problem = await Problem.of(response)
     if (response.status === 401 && isAdminCall(request.url) && schemaPath !== '/admin/v1/sign-in') onSessionEnd()
+    // The server's words are those for a program, which can repeat its call.
+    if (problem.type === 'StepUpRequiredError')
+      throw new Problem(problem.status, { type: problem.type, detail: NOT_PROVED })
     throw problem
   },
   onError({ error }) {

@@ -37,6 +37,8 @@ export function useQuery<T>(
   const [state, setState] = useState<State<T>>({ key, data: undefined, problem: null, loading: key !== null })
   const latestLoad = useRef(load)
   latestLoad.current = load
+  const hasData = useRef(false)
+  hasData.current = state.key === key && state.data !== undefined
   const call = useRef<AbortController | null>(null)
   // A change that was begun under an older key may end under this one: its `reload` and `replace` then do nothing.
   const currentKey = useRef(key)
@@ -60,13 +62,16 @@ export function useQuery<T>(
   }, [key])
 
   const replace = useCallback(
-    (data: T | ((now: T) => T)) =>
+    (data: T | ((now: T) => T)) => {
+      if (key !== currentKey.current) return
+      // The read under way may be from before the change. The first one goes on: without it there is nothing to change.
+      if (!isUpdater(data) || hasData.current) call.current?.abort()
       setState(old => {
-        if (key !== currentKey.current) return old
         if (!isUpdater(data)) return { key, data, problem: null, loading: false }
         if (old.key !== key || old.data === undefined) return old
         return { key, data: data(old.data), problem: null, loading: false }
-      }),
+      })
+    },
     [key],
   )
 

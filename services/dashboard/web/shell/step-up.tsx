@@ -1,9 +1,9 @@
 // Asks the viewer to prove again who they are, when a change needs it. The change waits meanwhile, with all that was typed, and is repeated
 // afterwards: with a passkey, with a code that is sent to the viewer's address, or, for an operator, with the token.
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas, type StepUpWay, whenStepUpIsAsked } from '../api/client.ts'
 import { askForPasskey } from '../data/passkeys.ts'
-import { useChange } from '../data/use-change.ts'
+import { type Change, useChange } from '../data/use-change.ts'
 import { Button } from '../ui/button.tsx'
 import { Actions, Dialog, SubmitActions } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -87,7 +87,8 @@ function Person({ ways, onProved, onCancel }: ProofProps & { ways: readonly Step
       const answer = await prove({})
       if ('detail' in answer) setSent(answer.detail)
     })
-  if (sent !== null) return <Code sent={sent} onProved={onProved} onCancel={onCancel} />
+  if (sent !== null)
+    return <Code sent={sent} asking={change} onAskAgain={sendCode} onProved={onProved} onCancel={onCancel} />
   const hasPasskey = ways.includes('passkey')
   return (
     <>
@@ -110,26 +111,58 @@ function Person({ ways, onProved, onCancel }: ProofProps & { ways: readonly Step
   )
 }
 
-function Code({ sent, onProved, onCancel }: ProofProps & { sent: string }) {
+interface CodeProps extends ProofProps {
+  sent: string
+  /** Of the code that was sent. */
+  asking: Change
+  onAskAgain(): Promise<boolean>
+}
+
+function Code({ sent, asking, onAskAgain, onProved, onCancel }: CodeProps) {
   const [code, setCode] = useState('')
+  const [asked, setAsked] = useState(1)
   const change = useChange()
+  const place = useRef<HTMLDivElement>(null)
+  // The dialog is open already, so autofocus does nothing; a refused code is typed again.
+  useLayoutEffect(() => place.current?.querySelector('input')?.focus(), [asked, change.problem])
   const submit = async () => {
+    asking.reset()
     if (await change.run(async () => void (await prove({ code })))) onProved()
   }
+  const askAgain = async () => {
+    change.reset()
+    if (!(await onAskAgain())) return
+    setCode('')
+    setAsked(asked + 1)
+  }
   return (
-    <Form change={change} onSubmit={submit}>
-      <p>{sent}</p>
-      <TextField
-        label="Code"
-        value={code}
-        onInput={setCode}
-        error={change.errorOf('code')}
-        inputMode="numeric"
-        autocomplete="one-time-code"
-        monospace
-        autofocus
-      />
-      <SubmitActions action="Confirm" busy={change.busy} onCancel={onCancel} />
-    </Form>
+    <div ref={place}>
+      <Form change={asking.problem ? asking : change} onSubmit={submit}>
+        <p role="status">
+          {asked > 1 && 'Asked again. '}
+          {sent}
+        </p>
+        <TextField
+          label="Code"
+          value={code}
+          onInput={setCode}
+          error={change.errorOf('code')}
+          inputMode="numeric"
+          autocomplete="one-time-code"
+          monospace
+        />
+        <Actions>
+          <Button look="primary" type="submit" busy={change.busy}>
+            Confirm
+          </Button>
+          <Button look="quiet" busy={asking.busy} onClick={askAgain}>
+            Send another code
+          </Button>
+          <Button look="quiet" onClick={onCancel}>
+            Cancel
+          </Button>
+        </Actions>
+      </Form>
+    </div>
   )
 }

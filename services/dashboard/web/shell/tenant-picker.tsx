@@ -66,7 +66,8 @@ function MembershipChoice({ current }: { current: string }) {
     <select
       aria-label="Company"
       value={current}
-      disabled={change.busy}
+      // A disabled choice would lose the focus. A second one is not made while the first is under way.
+      aria-disabled={change.busy ? true : undefined}
       onChange={event => choose(event.currentTarget.value)}
     >
       {memberships.map(({ company_id, company_name }) => (

@@ -25,14 +25,16 @@ export function Confirm(props: ConfirmProps) {
     if (await change.run(perform)) onClose()
   }
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} busy={change.busy} onClose={onClose}>
       <div class="prose">{children}</div>
       {change.problem && <ProblemNotice problem={change.problem} />}
       <Actions>
         <Button look={look} busy={change.busy} onClick={confirm}>
           {action}
         </Button>
-        <Button onClick={onClose}>{cancel}</Button>
+        <Button disabled={change.busy} onClick={onClose}>
+          {cancel}
+        </Button>
       </Actions>
     </Dialog>
   )

@@ -1,6 +1,6 @@
 // Amounts by country, and one for each country that has none of its own. In: micro-units by code. Out: the same, or what was typed as long
 // as it is no amount.
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { countryName, sortedByName } from '../data/countries.ts'
 import { amount } from '../data/notation.ts'
 import { Button } from './button.tsx'
@@ -35,6 +35,7 @@ export interface CountryAmountsProps {
 
 export function CountryAmounts({ amounts, onChange, words, hasCountries = true, errorOf }: CountryAmountsProps) {
   const frame = useRef<HTMLDivElement>(null)
+  const hasRemoved = useRef(false)
   const countries = sortedByName(Object.keys(amounts).filter(code => code !== OTHERS))
   const codes = OTHERS in amounts ? [...countries, OTHERS] : countries
   const nameOf = (code: string): string =>
@@ -42,8 +43,13 @@ export function CountryAmounts({ amounts, onChange, words, hasCountries = true, 
   const set = (code: string, micros: number | string): void => onChange({ ...amounts, [code]: micros })
   function remove(code: string): void {
     onChange(Object.fromEntries(Object.entries(amounts).filter(([one]) => one !== code)))
-    frame.current?.querySelector<HTMLElement>('input, button')?.focus()
+    hasRemoved.current = true
   }
+  // The button that had the focus is gone; the one that adds the amount again may be there only now.
+  useEffect(() => {
+    if (hasRemoved.current) frame.current?.querySelector<HTMLElement>('.country-amounts-add button')?.focus()
+    hasRemoved.current = false
+  })
   return (
     <div class="country-amounts" ref={frame}>
       {codes.length === 0 && <p class="hint">{words.none}</p>}

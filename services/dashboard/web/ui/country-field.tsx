@@ -1,5 +1,5 @@
 // Chooses a country by its name or code. The browser's own list of suggestions helps with the name.
-import { useId, useState } from 'preact/hooks'
+import { useId, useRef, useState } from 'preact/hooks'
 import { COUNTRIES, type Country, countryName, findCountry } from '../data/countries.ts'
 import { Button } from './button.tsx'
 import './country-field.css'
@@ -79,14 +79,20 @@ export interface CountryTagsProps {
   onRemove(code: string): void
 }
 
-/** Countries that were chosen, each with a button that removes it. */
+/** Countries that were chosen, each with a button that removes it. A `CountryField` beside it adds them. */
 export function CountryTags({ label, codes, onRemove }: CountryTagsProps) {
+  const list = useRef<HTMLUListElement>(null)
+  function remove(code: string): void {
+    // The button that had the focus is gone then.
+    list.current?.parentElement?.querySelector<HTMLElement>('.country-field button')?.focus()
+    onRemove(code)
+  }
   return (
-    <ul class="country-tags" aria-label={label}>
+    <ul ref={list} class="country-tags" aria-label={label}>
       {codes.map(code => (
         <li key={code}>
           {countryName(code)}
-          <Button look="quiet" aria-label={`Remove ${countryName(code)}`} onClick={() => onRemove(code)}>
+          <Button look="quiet" aria-label={`Remove ${countryName(code)}`} onClick={() => remove(code)}>
             ✕
           </Button>
         </li>

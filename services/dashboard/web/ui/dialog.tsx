@@ -10,12 +10,14 @@ export interface DialogProps {
   children: ComponentChildren
   /** For tables and timelines. */
   wide?: boolean
-  /** Only its buttons close it: it shows, or waits for, what cannot be shown again. */
+  /** Only its buttons close it: it shows what cannot be shown again. */
   staysOnEscape?: boolean
+  /** Nothing closes it while its change is under way: a refusal would be seen by no one, and its end would close the next dialog. */
+  busy?: boolean
 }
 
 /** Is open as long as it is rendered. */
-export function Dialog({ title, onClose, children, wide = false, staysOnEscape = false }: DialogProps) {
+export function Dialog({ title, onClose, children, wide = false, staysOnEscape = false, busy = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useLayoutEffect(() => {
@@ -32,15 +34,22 @@ export function Dialog({ title, onClose, children, wide = false, staysOnEscape =
       })
     }
   }, [])
+  const close = () => {
+    if (!busy) onClose()
+  }
+  const ignoresEscape = staysOnEscape || busy
   // A browser lets a page keep a dialog open at the first Escape, not at a second one.
   useLayoutEffect(() => {
-    if (!staysOnEscape) return
+    if (!ignoresEscape) return
     const ignoreEscape = (event: KeyboardEvent) => {
-      if (event.key === 'Escape') event.preventDefault()
+      const inDialog = event.target instanceof Element ? event.target.closest('dialog') : null
+      // A change may ask for a step-up, whose dialog lies above this one.
+      const isAbove = inDialog !== null && inDialog !== element.current
+      if (event.key === 'Escape' && !isAbove) event.preventDefault()
     }
     addEventListener('keydown', ignoreEscape)
     return () => removeEventListener('keydown', ignoreEscape)
-  }, [staysOnEscape])
+  }, [ignoresEscape])
   return (
     <dialog
       ref={element}
@@ -48,12 +57,12 @@ export function Dialog({ title, onClose, children, wide = false, staysOnEscape =
       aria-labelledby={titleId}
       onCancel={event => {
         event.preventDefault()
-        if (!staysOnEscape) onClose()
+        if (!ignoresEscape) onClose()
       }}
     >
       <header>
         <h2 id={titleId}>{title}</h2>
-        <Button look="quiet" aria-label="Close" onClick={onClose}>
+        <Button look="quiet" aria-label="Close" onClick={close}>
           ✕
         </Button>
       </header>
@@ -82,7 +91,9 @@ export function SubmitActions({ action, busy = false, disabled = false, onCancel
       <Button look="primary" type="submit" busy={busy} disabled={disabled}>
         {action}
       </Button>
-      <Button onClick={onCancel}>Cancel</Button>
+      <Button disabled={busy} onClick={onCancel}>
+        Cancel
+      </Button>
     </Actions>
   )
 }

@@ -1,6 +1,7 @@
-// Saves a list as a CSV file, with the filters of the screen. In: the call of the list. Out: a file in the browser's downloads. It begins with a byte
-// order mark, without which Excel takes UTF-8 for another encoding.
-import { useState } from 'preact/hooks'
+// Saves a list as CSV files, with the filters of the screen. In: the call of the list. Out: a file in the browser's downloads, and a button for the
+// next one where the server has more rows than it puts into a file. A file begins with a byte order mark, without which Excel takes UTF-8 for
+// another encoding. A screen that changes its filters gives the button another key.
+import { useRef, useState } from 'preact/hooks'
 import { CSV_TYPE, MORE_ROWS } from '../../../../infra/csv.ts'
 import { Problem } from '../api/problem.ts'
 import { useChange } from '../data/use-change.ts'
@@ -10,32 +11,43 @@ import { Notice, ProblemNotice } from './notice.tsx'
 const AS_CSV = { headers: { Accept: CSV_TYPE }, parseAs: 'blob' } as const
 
 export interface ExportButtonProps {
-  /** Calls the list, without a cursor and a limit. */
-  read(asCsv: typeof AS_CSV): Promise<{ data?: Blob | undefined; response: Response }>
+  /** Calls the list, from the cursor on if there is one, and without a limit. */
+  read(asCsv: typeof AS_CSV, from: { cursor?: string }): Promise<{ data?: Blob | undefined; response: Response }>
 }
 
 const BYTE_ORDER_MARK = '\ufeff'
 /** More than the last line of a file that was cut off has. */
-const TAIL_BYTES = 1_000
+const TAIL_BYTES = 4_000
+/** That line alone: a text of a row that looks like it ends with a quote. */
+const LAST_LINE = new RegExp(`\\r\\n${MORE_ROWS},([^,"\\r\\n]+),*\\r\\n$`)
 
 export function ExportButton({ read }: ExportButtonProps) {
   const change = useChange()
-  const [isCut, setCut] = useState(false)
-  const exportList = () =>
+  const frame = useRef<HTMLDivElement>(null)
+  /** Of the rows after the last file; null where it has the last ones. */
+  const [cursor, setCursor] = useState<string | null>(null)
+  const exportFrom = (from: { cursor?: string }) =>
     change.run(async () => {
-      setCut(false)
-      const { data: file, response } = await read(AS_CSV).catch(brokenOff)
+      const { data: file, response } = await read(AS_CSV, from).catch(brokenOff)
       if (!file) return
       save(new Blob([BYTE_ORDER_MARK, file], { type: CSV_TYPE }), fileName(response))
-      setCut((await file.slice(-TAIL_BYTES).text()).includes(MORE_ROWS))
+      const [, next = null] = LAST_LINE.exec(await file.slice(-TAIL_BYTES).text()) ?? []
+      setCursor(next)
+      // The button that had the focus is gone then.
+      if (next === null) frame.current?.querySelector('button')?.focus()
     })
   return (
-    <div class="export">
-      <Button busy={change.busy} onClick={exportList}>
+    <div ref={frame} class="export">
+      <Button busy={change.busy} onClick={() => exportFrom({})}>
         Export CSV
       </Button>
-      {isCut && (
-        <Notice tone="warning">The file has the newest rows only: narrow the filters to get the others.</Notice>
+      {cursor !== null && (
+        <Notice tone="warning">
+          <p>The list is longer than a file. The next file has the rows that follow.</p>
+          <Button busy={change.busy} onClick={() => exportFrom({ cursor })}>
+            Next file
+          </Button>
+        </Notice>
       )}
       {change.problem && <ProblemNotice problem={change.problem} />}
     </div>

@@ -145,6 +145,8 @@ export function Select<T extends string>(props: SelectProps<T>) {
 
 export interface SwitchProps extends FieldProps {
   checked: boolean
+  /** A change is under way: it cannot be switched, and keeps the focus, which a disabled one would lose. */
+  busy?: boolean
   onChange(checked: boolean): void
 }
 
@@ -160,8 +162,10 @@ export function Switch(props: SwitchProps) {
         class="switch"
         checked={props.checked}
         disabled={props.disabled}
+        aria-disabled={props.busy ? true : undefined}
         aria-checked={props.checked}
         aria-describedby={describedBy(id, props)}
+        onClick={event => props.busy && event.preventDefault()}
         onChange={event => props.onChange(event.currentTarget.checked)}
       />
       <div>

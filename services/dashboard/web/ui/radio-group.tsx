@@ -8,7 +8,8 @@ export interface RadioGroupProps<T extends string> {
   value: T
   options: readonly { value: T; label: string; hint?: ComponentChildren }[]
   onChange(value: T): void
-  disabled?: boolean
+  /** A change is under way: nothing can be chosen, and the focus stays, which a disabled group would lose. */
+  busy?: boolean
   error?: string | undefined
 }
 
@@ -17,12 +18,12 @@ export function RadioGroup<T extends string>({
   value,
   options,
   onChange,
-  disabled = false,
+  busy = false,
   error,
 }: RadioGroupProps<T>) {
   const id = useId()
   return (
-    <fieldset class="radio-group" disabled={disabled} aria-describedby={error ? `${id}-error` : undefined}>
+    <fieldset class="radio-group" aria-describedby={error ? `${id}-error` : undefined}>
       <legend>{label}</legend>
       {options.map((option, at) => (
         <div key={option.value} class="radio">
@@ -32,7 +33,9 @@ export function RadioGroup<T extends string>({
             name={id}
             value={option.value}
             checked={option.value === value}
+            aria-disabled={busy ? true : undefined}
             aria-describedby={option.hint ? `${id}-${at}-hint` : undefined}
+            onClick={event => busy && event.preventDefault()}
             onChange={() => onChange(option.value)}
           />
           <div>

@@ -8,7 +8,7 @@ import type { SettingsDraft } from '../data/use-settings-draft.ts'
 import { valueWords } from '../data/value-words.ts'
 import { Button } from './button.tsx'
 import { Confirm } from './confirm.tsx'
-import { Actions, Dialog } from './dialog.tsx'
+import { LeaveDialog } from './leave-dialog.tsx'
 import { Notice, ProblemNotice } from './notice.tsx'
 import './save-bar.css'
 import { useToast } from './toasts.tsx'
@@ -86,33 +86,7 @@ export function SaveBar({ draft, question = null, beside }: SaveBarProps) {
           <p>{question.text}</p>
         </Confirm>
       )}
-      {warning.wanted !== null && (
-        <Dialog title="Leave without saving?" onClose={warning.stay}>
-          <p>What you changed on this screen is not saved yet.</p>
-          <Actions>
-            <Button
-              look="primary"
-              busy={busy}
-              onClick={async () => {
-                if (await save()) warning.leave()
-                else warning.stay()
-              }}
-            >
-              Save and leave
-            </Button>
-            <Button
-              look="danger"
-              onClick={() => {
-                draft.discard()
-                warning.leave()
-              }}
-            >
-              Leave without saving
-            </Button>
-            <Button onClick={warning.stay}>Stay</Button>
-          </Actions>
-        </Dialog>
-      )}
+      <LeaveDialog warning={warning} busy={busy} save={save} discard={draft.discard} />
     </div>
   )
 }

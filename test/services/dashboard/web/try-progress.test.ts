@@ -52,7 +52,9 @@ describe('what became of it, in words', () => {
   it('says what became of an event', () => {
     const attempt = { at: '', round: 1, attempt: 1, ms: 12, status: 200, error: null, response: '' }
     const unanswered = { ...attempt, status: null, error: 'timeout' }
-    expect(eventDelivery({ status: 'unsent', attempts: [] })).to.equal('Recorded. There was no endpoint to send it to.')
+    expect(eventDelivery({ status: 'unsent', attempts: [] })).to.equal(
+      'No endpoint asked for it when it happened, or its endpoint was deleted.',
+    )
     expect(eventDelivery({ status: 'pending', attempts: [] })).to.equal('On its way.')
     expect(eventDelivery({ status: 'delivered', attempts: [attempt] })).to.equal('Your endpoint answered 200 in 12 ms.')
     expect(eventDelivery({ status: 'pending', attempts: [unanswered] })).to.equal(

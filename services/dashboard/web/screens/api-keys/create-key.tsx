@@ -5,7 +5,7 @@ import { useApp } from '../../data/tenant.tsx'
 import { type Change, useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
-import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { Actions, Dialog, SubmitActions } from '../../ui/dialog.tsx'
 import { Select, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -35,20 +35,17 @@ export function CreateKey({ created, onCreated, onClose }: CreateKeyProps) {
   const change = useChange()
   // A key that comes into a closed dialog is lost: it is shown this once. Once it is shown, the buttons leave the dialog at once, although
   // the change ends a moment later; Escape, which is pressed by mistake, does not.
-  const isAwaited = change.busy && created === null
-  const close = () => {
-    if (!isAwaited) onClose()
-  }
   return (
     <Dialog
       title={created ? 'Copy it now' : 'Create a key'}
-      onClose={close}
-      staysOnEscape={isAwaited || created !== null}
+      busy={change.busy && created === null}
+      staysOnEscape={created !== null}
+      onClose={onClose}
     >
       {created ? (
-        <Created value={created} onClose={close} />
+        <Created value={created} onClose={onClose} />
       ) : (
-        <Choices change={change} onCreated={onCreated} onClose={close} />
+        <Choices change={change} onCreated={onCreated} onClose={onClose} />
       )}
     </Dialog>
   )
@@ -93,14 +90,7 @@ function Choices({ change, onCreated, onClose }: ChoicesProps) {
           </p>
         </Notice>
       )}
-      <Actions>
-        <Button look="primary" type="submit" busy={change.busy}>
-          Create
-        </Button>
-        <Button disabled={change.busy} onClick={onClose}>
-          Cancel
-        </Button>
-      </Actions>
+      <SubmitActions action="Create" busy={change.busy} onCancel={onClose} />
     </Form>
   )
 }

@@ -67,7 +67,7 @@ export function EventsTable({ events, onReplay, replaying = false }: EventsTable
                       {onReplay && (
                         <Button
                           look="quiet"
-                          disabled={replaying}
+                          busy={replaying}
                           aria-describedby={typeId(event)}
                           onClick={() => onReplay(event)}
                         >

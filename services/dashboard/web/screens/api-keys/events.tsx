@@ -87,7 +87,10 @@ export function Events({ hasEndpoint, of: endpoint }: EventsProps) {
       actions={
         <>
           <ExportButton
-            read={asCsv => api.GET('/admin/v1/apps/{id}/events', { params: { path, query: filters }, ...asCsv })}
+            key={JSON.stringify(filters)}
+            read={(asCsv, from) =>
+              api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { ...filters, ...from } }, ...asCsv })
+            }
           />
           {mayReplay && <Button onClick={() => setChoosingRange(true)}>Send a time range again</Button>}
         </>
@@ -97,7 +100,7 @@ export function Events({ hasEndpoint, of: endpoint }: EventsProps) {
         <FilterForm filters={FILTERS} values={values} onChange={setFilters} />
       )}
       {change.problem && <ProblemNotice problem={change.problem} />}
-      {data === undefined && problem && <ProblemNotice problem={problem} onRetry={reload} />}
+      {problem && <ProblemNotice problem={problem} onRetry={reload} />}
       {data === undefined && !problem && <Loading what="events" />}
       {data && data.items.length > 0 && (
         <EventsTable events={data.items} {...(mayReplay ? { onReplay: replay, replaying: change.busy } : {})} />

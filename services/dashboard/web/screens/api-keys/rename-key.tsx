@@ -27,7 +27,7 @@ export function RenameKey({ of: key, onRenamed, onClose }: RenameKeyProps) {
     if (renamed) onClose()
   }
   return (
-    <Dialog title="Rename" onClose={onClose}>
+    <Dialog title="Rename" busy={change.busy} onClose={onClose}>
       <Form change={change} onSubmit={rename}>
         <TextField
           label="Name"

@@ -46,7 +46,7 @@ export function ReplayRange({ only, onReplayed, onClose }: ReplayRangeProps) {
   }
 
   return (
-    <Dialog title="Send a time range again" onClose={onClose}>
+    <Dialog title="Send a time range again" busy={change.busy} onClose={onClose}>
       <Form change={change} onSubmit={replay}>
         <p class="soft">
           Every event of that time is sent once more, delivered ones too, with the same id and body. Your backend

@@ -39,7 +39,7 @@ export function Webhook() {
         }
         actions={endpoint && <EndpointBadge of={endpoint} />}
       >
-        {query.data === undefined && query.problem && <ProblemNotice problem={query.problem} onRetry={query.reload} />}
+        {query.problem && <ProblemNotice problem={query.problem} onRetry={query.reload} />}
         {query.data === undefined && !query.problem && <Loading what="the webhook" />}
         {query.data !== undefined && (
           <EndpointForm

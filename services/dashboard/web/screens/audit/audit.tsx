@@ -89,7 +89,12 @@ export default function Audit() {
                 />
               </div>
             )}
-            <ExportButton read={asCsv => api.GET('/admin/v1/audit', { params: { query: filters }, ...asCsv })} />
+            <ExportButton
+              key={JSON.stringify(filters)}
+              read={(asCsv, from) =>
+                api.GET('/admin/v1/audit', { params: { query: { ...filters, ...from } }, ...asCsv })
+              }
+            />
             <Button busy={records.loading && records.data !== undefined} onClick={records.reload}>
               Refresh
             </Button>

@@ -47,7 +47,7 @@ export function ChallengeCard({ may }: { may: boolean }) {
           label={labelOf('publishable_challenge')}
           value={app.settings.publishable_challenge}
           options={choicesOf('publishable_challenge')}
-          disabled={change.busy}
+          busy={change.busy}
           onChange={choose}
         />
       </Editable>

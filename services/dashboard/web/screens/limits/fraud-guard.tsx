@@ -48,7 +48,7 @@ export function FraudGuard({ may }: { may: boolean }) {
               label={labelOf('fraud_guard.mode')}
               hint={SETTING_FIELDS['fraud_guard.mode'].choices[mode]?.hint}
               checked={mode === 'on'}
-              disabled={change.busy}
+              busy={change.busy}
               onChange={on => {
                 if (on) setAsking(true)
                 else void apply({ mode: 'record' }, 'The fraud guard refuses nothing and keeps recording.')
@@ -62,7 +62,8 @@ export function FraudGuard({ may }: { may: boolean }) {
                   : 'Leave this on where codes are verified here. An app that only sends codes and verifies them elsewhere should turn it off.'
               }
               checked={mode !== 'off'}
-              disabled={mode === 'on' || change.busy}
+              disabled={mode === 'on'}
+              busy={change.busy}
               onChange={on =>
                 apply(
                   { mode: on ? 'record' : 'off' },
@@ -75,7 +76,7 @@ export function FraudGuard({ may }: { may: boolean }) {
             label={labelOf('fraud_guard.action')}
             value={action}
             options={choicesOf('fraud_guard.action')}
-            disabled={change.busy}
+            busy={change.busy}
             onChange={chosen =>
               apply(
                 { action: chosen },

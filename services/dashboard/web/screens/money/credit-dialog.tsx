@@ -71,7 +71,7 @@ export function CreditDialog({ company, onDone, onClose }: CreditDialogProps) {
     if (done) onClose()
   }
   return (
-    <Dialog title={`Credit ${company.name}`} onClose={onClose}>
+    <Dialog title={`Credit ${company.name}`} busy={change.busy} onClose={onClose}>
       {micros === null ? (
         <Form change={change} onSubmit={review}>
           {unanswered && (
@@ -122,7 +122,9 @@ export function CreditDialog({ company, onDone, onClose }: CreditDialogProps) {
             <Button look="primary" type="submit" busy={change.busy}>
               Enter credit
             </Button>
-            <Button onClick={back}>Back</Button>
+            <Button disabled={change.busy} onClick={back}>
+              Back
+            </Button>
           </Actions>
         </Form>
       )}

@@ -25,7 +25,10 @@ export function LedgerCard({ companyId: id, ledger, hasPrices }: LedgerCardProps
       lead="Every change of the balance."
       actions={
         <ExportButton
-          read={asCsv => api.GET('/admin/v1/companies/{id}/ledger', { params: { path: { id } }, ...asCsv })}
+          key={id}
+          read={(asCsv, query) =>
+            api.GET('/admin/v1/companies/{id}/ledger', { params: { path: { id }, query }, ...asCsv })
+          }
         />
       }
     >

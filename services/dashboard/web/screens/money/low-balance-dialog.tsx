@@ -39,7 +39,7 @@ export function LowBalanceDialog({ company, onDone, onClose }: LowBalanceDialogP
     if (done) onClose()
   }
   return (
-    <Dialog title="Low-balance notice" onClose={onClose}>
+    <Dialog title="Low-balance notice" busy={change.busy} onClose={onClose}>
       <Form change={change} onSubmit={save}>
         <TextField
           label="Tell owners below"

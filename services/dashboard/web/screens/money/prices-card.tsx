@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
+import { keepEdit, readEdit } from './kept-edit.ts'
 import { countryLabel } from './price-labels.ts'
 import { cellKey, countriesOf, type Prices, priceIn } from './price-table.ts'
 import { PricesForm } from './prices-form.tsx'
@@ -22,7 +23,7 @@ export interface PricesCardProps {
 
 export function PricesCard({ prices, onSaved, reload }: PricesCardProps) {
   const mayEdit = useMay('operator')
-  const [editing, setEditing] = useState(false)
+  const [editing, setEditing] = useState(() => mayEdit && readEdit() !== null)
   const editButton = useRef<HTMLSpanElement>(null)
   const wasEditing = useRef(false)
   // The fields that had the focus are gone.
@@ -30,6 +31,10 @@ export function PricesCard({ prices, onSaved, reload }: PricesCardProps) {
     if (wasEditing.current && !editing) editButton.current?.querySelector('button')?.focus()
     wasEditing.current = editing
   }, [editing])
+  function close(): void {
+    keepEdit(null)
+    setEditing(false)
+  }
   return (
     <Card
       title="Prices"
@@ -49,10 +54,10 @@ export function PricesCard({ prices, onSaved, reload }: PricesCardProps) {
           countries={COUNTRY_CODES}
           onSaved={saved => {
             onSaved(saved)
-            setEditing(false)
+            close()
           }}
           onCancel={() => {
-            setEditing(false)
+            close()
             void reload()
           }}
         />

@@ -1,19 +1,23 @@
 // The table of prices as fields. In: the saved prices. Out: all prices in one PUT. Prices that another operator has saved meanwhile are
-// not overwritten: they are shown, with the own edits on top, to be saved again. Prices that cut companies off are confirmed first.
-import { useEffect, useState } from 'preact/hooks'
+// not overwritten: they are shown, with the own edits on top, to be saved again. Prices that cut companies off are confirmed first. Edits are
+// not lost by leaving the screen: a link is asked about, and another company shows them again.
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { CHANNELS, type Channel } from '../../../../../machines/channels.ts'
 import { api, bodyOf } from '../../api/client.ts'
 import { Problem } from '../../api/problem.ts'
 import { formatMicros } from '../../data/amounts.ts'
 import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { useChange } from '../../data/use-change.ts'
+import { useLeaveWarning } from '../../data/use-leave-warning.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Actions } from '../../ui/dialog.tsx'
 import { Select } from '../../ui/field.tsx'
+import { LeaveDialog } from '../../ui/leave-dialog.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { cutOffWords, type PricesTrial } from './cut-off-words.ts'
+import { keepEdit, readEdit } from './kept-edit.ts'
 import { countryLabel } from './price-labels.ts'
 import {
   ANY_COUNTRY,
@@ -22,7 +26,6 @@ import {
   changedCells,
   checkDraft,
   countriesOf,
-  type Draft,
   draftOf,
   listOf,
   type Prices,
@@ -42,9 +45,10 @@ export interface PricesFormProps {
 }
 
 export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormProps) {
-  const [base, setBase] = useState(saved)
-  const [draft, setDraft] = useState<Draft>(() => draftOf(saved))
-  const [rows, setRows] = useState(() => countriesOf(saved))
+  const [begun] = useState(() => readEdit() ?? { base: saved, draft: draftOf(saved), rows: countriesOf(saved) })
+  const [base, setBase] = useState(begun.base)
+  const [draft, setDraft] = useState(begun.draft)
+  const [rows, setRows] = useState(begun.rows)
   const [showErrors, setShowErrors] = useState(false)
   const [wasChanged, setWasChanged] = useState(false)
   const [trial, setTrial] = useState<PricesTrial | null>(null)
@@ -52,22 +56,31 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
   const say = useToast()
   const { prices, errors } = checkDraft(draft)
   const changed = changedCells(base, prices).length
+  const isChanged = changed > 0 || errors.size > 0
+  const warning = useLeaveWarning(isChanged)
+  useEffect(() => keepEdit(isChanged ? { base, draft, rows } : null), [isChanged, base, draft, rows])
 
+  const form = useRef<HTMLFormElement>(null)
   const setCell = (key: CellKey, text: string): void => setDraft(old => new Map(old).set(key, text))
   function remove(country: string): void {
+    // The button that had the focus is gone then. The one choice of the form adds a country.
+    form.current?.querySelector('select')?.focus()
     setRows(old => old.filter(one => one !== country))
     setDraft(old => new Map([...old].filter(([key]) => !CHANNELS.some(channel => key === cellKey(channel, country)))))
   }
-  async function save(): Promise<void> {
+  /** Resolves to whether they were saved: not so where a question is asked first. */
+  async function save(): Promise<boolean> {
     setShowErrors(true)
     setWasChanged(false)
-    if (errors.size > 0) return
+    if (errors.size > 0) return false
+    let isSaved = false
     await change.run(async () => {
       if (await showOthersChange()) return
       const found = await bodyOf(api.POST('/admin/v1/prices/try', { body: { prices: listOf(prices) } }))
       if (found.cut_off > 0) setTrial(found)
-      else await put()
+      else isSaved = await put()
     })
+    return isSaved
   }
   /** Resolves to whether there is one since the edit began. */
   async function showOthersChange(): Promise<boolean> {
@@ -79,16 +92,17 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
     setWasChanged(true)
     return true
   }
-  async function put(): Promise<void> {
+  async function put(): Promise<boolean> {
     const body = { prices: listOf(prices), replaces: listOf(base) }
     const saved = await bodyOf(api.PUT('/admin/v1/prices', { body })).catch(async thrown => {
       // Others may have saved while the question or a step-up was open.
       if (Problem.from(thrown).status === 409 && (await showOthersChange())) return null
       throw thrown
     })
-    if (saved === null) return
+    if (saved === null) return false
     onSaved(pricesOf(saved.items))
     say('The prices were saved. They apply within five seconds.')
+    return true
   }
   const [added, setAdded] = useState<string | null>(null)
   useEffect(() => {
@@ -102,6 +116,7 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
   const words = trial && cutOffWords(trial)
   return (
     <form
+      ref={form}
       class="money-prices"
       aria-label="Prices"
       noValidate
@@ -179,7 +194,7 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
         change.problem && <ProblemNotice problem={change.problem} />
       )}
       <Actions>
-        <Button look="primary" type="submit" busy={change.busy} disabled={changed === 0 && errors.size === 0}>
+        <Button look="primary" type="submit" busy={change.busy} disabled={!isChanged}>
           Save
         </Button>
         <Button onClick={onCancel}>Cancel</Button>
@@ -193,12 +208,13 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
           action="Save prices"
           cancel="Keep editing"
           // A refusal is shown in the form, where the prices are.
-          perform={async () => void (await change.run(put))}
+          perform={async () => void (await change.run(async () => void (await put())))}
           onClose={() => setTrial(null)}
         >
           <p>{words.text}</p>
         </Confirm>
       )}
+      <LeaveDialog warning={warning} busy={change.busy} save={save} discard={onCancel} />
     </form>
   )
 }

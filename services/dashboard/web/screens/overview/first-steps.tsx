@@ -58,7 +58,11 @@ export function FirstSteps({ appName }: { appName: string }) {
   )
 }
 
-/** An app whose sends are in another period, or in the other mode. */
-export function NothingHere({ range }: { range: string }) {
-  return <Notice>Nothing was sent here in the last {range}. Choose a longer range, or both modes.</Notice>
+/** An app whose sends are in another period, or in the other mode. `isWidest`: all of the longest period is shown. */
+export function NothingHere({ range, isWidest }: { range: string; isWidest: boolean }) {
+  return (
+    <Notice>
+      Nothing was sent here in the last {range}. {!isWidest && 'Choose a longer range, or both modes.'}
+    </Notice>
+  )
 }

@@ -15,7 +15,7 @@ import { FirstSteps, NothingHere } from './first-steps.tsx'
 import { Headline } from './headline.tsx'
 import { HealthBanner } from './health-banner.tsx'
 import { MessagesCard } from './messages-card.tsx'
-import { partsOf, startsOf } from './period.ts'
+import { partsOf, RANGES, startsOf } from './period.ts'
 import { ProvidersCard } from './providers-card.tsx'
 import { QueuesCard, useQueues } from './queues-card.tsx'
 import { RefusalsCard } from './refusals-card.tsx'
@@ -30,12 +30,17 @@ export default function Overview() {
   const queues = useQueues(isOperator)
   const { path, query, route } = useLocation()
   const choice = readChoice(query)
-  const { stats, isOld, problem, reload } = useStats(app.id, choice)
+  const { stats, isOld, ...reading } = useStats(app.id, choice)
   const view = useView(stats)
   const hasSends = useHasSends(app.id, view?.isEmpty === true)
   const change = (changed: Partial<Choice>) => route(path + queryOf({ ...choice, ...changed }), true)
-  const isKnown = view !== undefined && (!view.isEmpty || hasSends !== undefined)
-  const isNew = view?.isEmpty === true && hasSends === false
+  const isKnown = view !== undefined && (!view.isEmpty || hasSends.data !== undefined)
+  const isNew = view?.isEmpty === true && hasSends.data === false
+  const problem = reading.problem ?? hasSends.problem
+  const retry = () => {
+    void reading.reload()
+    void hasSends.reload()
+  }
 
   return (
     <Screen
@@ -44,7 +49,7 @@ export default function Overview() {
       actions={stats && <Updated at={stats.at} />}
     >
       <HealthBanner appId={app.id} queues={queues.data ?? []} />
-      {problem && <ProblemNotice problem={problem} onRetry={reload} />}
+      {problem && <ProblemNotice problem={problem} onRetry={retry} />}
       {isNew ? (
         <FirstSteps appName={app.name} />
       ) : (
@@ -63,7 +68,7 @@ export default function Overview() {
             !problem && <Loading what="the statistics" />
           ) : (
             <div class="overview-body" aria-busy={isOld}>
-              {view.isEmpty && <NothingHere range={view.range} />}
+              {view.isEmpty && <NothingHere range={view.range} isWidest={view.isWidest} />}
               <Headline shown={view.shown} over={view.over} before={view.before} range={view.range} />
               <MessagesCard shown={view.shown} range={view.range} />
               <Charts
@@ -107,6 +112,7 @@ function useView(stats: Stats | undefined) {
       by: split?.by ?? null,
       parts: split === null ? [] : splitRows(split.rows, split.by, period),
       isEmpty: isEmpty(sum),
+      isWidest: choice.range === RANGES.at(-1) && choice.mode === 'both',
     }
   }, [stats])
 }

@@ -1,10 +1,11 @@
 // Reads the statistics that the overview shows. In: the app, and what the viewer chose. Out: rows of the period and of the one before, and
 // rows by the split. They are read again while the page is visible.
 import { useRef } from 'preact/hooks'
+import { DAY_MS } from '../../../../../infra/time.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import type { Problem } from '../../api/problem.ts'
 import { useKept } from '../../data/use-kept.ts'
-import { useQuery } from '../../data/use-query.ts'
+import { type Query, useQuery } from '../../data/use-query.ts'
 import type { Choice } from './choice.ts'
 import { type Period, periodOf } from './period.ts'
 import type { Dimension } from './split.ts'
@@ -12,8 +13,8 @@ import type { Dimension } from './split.ts'
 export type StatsRow = Schemas['StatsRow']
 
 export const LIVE_MS = 10_000
-/** A week of hours by country is an answer of megabytes: it is read again less often. */
-const LARGE_SPLIT_LIVE_MS = 60_000
+/** A week of hours by country is an answer of megabytes, and a year of days is one of a hundred kilobytes: they are read again less often. */
+const LARGE_LIVE_MS = 60_000
 
 /** All of one choice. */
 export interface Stats {
@@ -44,7 +45,7 @@ export function useStats(appId: string, choice: Choice): StatsQuery {
   async function readSplit(period: Period, dimension: Dimension, signal: AbortSignal): Promise<Stats['split']> {
     const last = lastSplit.current
     const isLarge = dimension === 'country' && range === '7d'
-    if (isLarge && last?.key === key && Date.now() - last.at < LARGE_SPLIT_LIVE_MS) return last.split
+    if (isLarge && last?.key === key && Date.now() - last.at < LARGE_LIVE_MS) return last.split
     const split = { by: dimension, rows: await readRows(appId, period, period.since, mode, dimension, signal) }
     lastSplit.current = { key, at: Date.now(), split }
     return split
@@ -85,16 +86,19 @@ async function readRows(
   return items
 }
 
-/** Whether the app has had any send in the last 30 days, in either mode. Read only while `when` is true. */
-export function useHasSends(appId: string, when: boolean): boolean | undefined {
-  const { data } = useQuery(
+/** The API keeps them for 400 days. One less, because the clock of the browser may be late. */
+const DAYS_ON_RECORD = 399
+
+/** Whether the app has had any send on record, in either mode. Read only while `when` is true. */
+export function useHasSends(appId: string, when: boolean): Query<boolean> {
+  return useQuery(
     when ? `any sends ${appId}` : null,
     async signal => {
       const period = periodOf('30d', Date.now())
-      const rows = await readRows(appId, period, period.since, 'both', undefined, signal)
+      const since = period.until - DAYS_ON_RECORD * DAY_MS
+      const rows = await readRows(appId, period, since, 'both', undefined, signal)
       return rows.some(({ started, refused }) => started + refused > 0)
     },
-    { everyMs: LIVE_MS },
+    { everyMs: LARGE_LIVE_MS },
   )
-  return data
 }

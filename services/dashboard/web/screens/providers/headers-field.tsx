@@ -1,4 +1,5 @@
 // The headers of a gateway: any number of names with secret values. A stored value is kept until another is typed.
+import { useRef } from 'preact/hooks'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import type { HeaderRow } from './config-form.ts'
@@ -17,8 +18,14 @@ export interface HeadersFieldProps {
 export function HeadersField({ label, hint, rows, onChange, moved, error, errorOf }: HeadersFieldProps) {
   const change = (at: number, changes: Partial<HeaderRow>) =>
     onChange(rows.map((row, nth) => (nth === at ? { ...row, ...changes } : row)))
+  const frame = useRef<HTMLFieldSetElement>(null)
+  function remove(at: number): void {
+    onChange(rows.filter((_, nth) => nth !== at))
+    // The button that had the focus is gone.
+    frame.current?.querySelector<HTMLElement>('[data-add]')?.focus()
+  }
   return (
-    <fieldset class="providers-headers">
+    <fieldset ref={frame} class="providers-headers">
       <legend>{label}</legend>
       {hint && <p class="hint">{hint}</p>}
       {rows.map((row, at) => (
@@ -53,7 +60,7 @@ export function HeadersField({ label, hint, rows, onChange, moved, error, errorO
           <Button
             look="quiet"
             aria-label={row.name === '' ? 'Remove header' : `Remove header ${row.name}`}
-            onClick={() => onChange(rows.filter((_, nth) => nth !== at))}
+            onClick={() => remove(at)}
           >
             Remove
           </Button>
@@ -61,7 +68,9 @@ export function HeadersField({ label, hint, rows, onChange, moved, error, errorO
       ))}
       {error && <p class="error">{error}</p>}
       <div>
-        <Button onClick={() => onChange([...rows, { name: '', value: '', stored: null }])}>Add header</Button>
+        <Button data-add onClick={() => onChange([...rows, { name: '', value: '', stored: null }])}>
+          Add header
+        </Button>
       </div>
     </fieldset>
   )

@@ -123,7 +123,7 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
   }, [problems, change.problem])
 
   return (
-    <Dialog title={provider === null ? 'Add a provider' : `Edit ${provider.name}`} onClose={onClose}>
+    <Dialog title={provider === null ? 'Add a provider' : `Edit ${provider.name}`} busy={change.busy} onClose={onClose}>
       <div ref={place}>
         <Form change={isAllSaid ? { ...change, problem: null } : change} onSubmit={save}>
           {provider === null && (

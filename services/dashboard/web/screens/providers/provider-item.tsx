@@ -1,5 +1,5 @@
 // One provider in the list of its channel: its state, what it sends as, and what can be done with it.
-
+import { useId } from 'preact/hooks'
 import { declarationOf, fieldsOf } from '../../../../domain/tenancy/provider-types/list.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -36,6 +36,7 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
   const { name, type, config, breaker, paused, countries } = provider
   const words = paused ? PAUSED_WORDS : breakerWords(breaker, type, alone)
   const sender = senderOf(provider)
+  const nameId = useId()
   return (
     <li class="providers-item">
       {actions && (actions.up !== null || actions.down !== null) && (
@@ -44,6 +45,7 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
             look="quiet"
             id={moveButtonId(name, 'up')}
             aria-label="Move up"
+            aria-describedby={nameId}
             disabled={actions.up === null}
             onClick={() => actions.up?.()}
           >
@@ -53,6 +55,7 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
             look="quiet"
             id={moveButtonId(name, 'down')}
             aria-label="Move down"
+            aria-describedby={nameId}
             disabled={actions.down === null}
             onClick={() => actions.down?.()}
           >
@@ -62,7 +65,7 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
       )}
       <div class="providers-main">
         <div class="providers-title">
-          <h3>{name}</h3>
+          <h3 id={nameId}>{name}</h3>
           <Badge tone={words.tone}>{words.state}</Badge>
           {words.showsSince && breaker && (
             <span class="soft">
@@ -97,14 +100,16 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
       </div>
       {actions && (
         <div class="providers-actions">
-          <Button onClick={actions.test}>Test</Button>
-          <Button look="quiet" onClick={paused ? actions.resume : actions.pause}>
+          <Button aria-describedby={nameId} onClick={actions.test}>
+            Test
+          </Button>
+          <Button look="quiet" aria-describedby={nameId} onClick={paused ? actions.resume : actions.pause}>
             {paused ? 'Resume' : 'Pause'}
           </Button>
-          <Button look="quiet" onClick={actions.edit}>
+          <Button look="quiet" aria-describedby={nameId} onClick={actions.edit}>
             Edit
           </Button>
-          <Button look="quiet danger" onClick={actions.remove}>
+          <Button look="quiet danger" aria-describedby={nameId} onClick={actions.remove}>
             Delete
           </Button>
         </div>

@@ -25,6 +25,11 @@ export function CountryOrders({ orders, defaultOrder, onChange, may, noteOf, err
     frame.current?.querySelector<HTMLElement>(`[data-country="${added.current}"] h3`)?.focus()
     added.current = null
   })
+  function remove(code: string): void {
+    onChange(Object.fromEntries(Object.entries(orders).filter(([one]) => one !== code)))
+    // The button that had the focus is gone.
+    frame.current?.querySelector<HTMLElement>('.country-field button')?.focus()
+  }
   return (
     <div class="routing-countries" ref={frame}>
       <CountryField
@@ -42,7 +47,7 @@ export function CountryOrders({ orders, defaultOrder, onChange, may, noteOf, err
           code={code}
           order={orders[code] ?? []}
           onChange={order => onChange({ ...orders, [code]: order })}
-          onRemove={() => onChange(Object.fromEntries(Object.entries(orders).filter(([one]) => one !== code)))}
+          onRemove={() => remove(code)}
           may={may}
           noteOf={noteOf}
           error={errorOf(`routing.countries.${code}`)}

@@ -128,7 +128,7 @@ function SetSecret({ mode, save, onClose }: SetSecretProps) {
     if (await change.run(() => save(mode, secret.trim()))) onClose()
   }
   return (
-    <Dialog title={`Set the ${mode} secret`} onClose={onClose}>
+    <Dialog title={`Set the ${mode} secret`} busy={change.busy} onClose={onClose}>
       <Form change={change} onSubmit={submit}>
         <TextField
           label="Secret"

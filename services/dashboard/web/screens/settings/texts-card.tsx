@@ -1,5 +1,5 @@
 // The app's own texts, by channel and language. The preview is made by the function that writes the messages, with a made-up code.
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { smsSegments } from '../../../../../machines/sms-segments.ts'
 import { builtInText, LANGUAGES, renderMessage, type TextTemplate } from '../../../../domain/texts/message-text.ts'
 import { CHANNEL_NAMES } from '../../data/channels.ts'
@@ -15,9 +15,11 @@ import { languageName } from './language-name.ts'
 import { MailFrame } from './mail-frame.tsx'
 import { segmentWords } from './segment-words.ts'
 
-type TextChannel = 'sms' | 'email' | 'whatsapp'
+const TEXT_CHANNELS = ['sms', 'email', 'whatsapp'] as const
 
-const CHANNEL_CHOICES = (['sms', 'email', 'whatsapp'] as const).map(value => ({ value, label: CHANNEL_NAMES[value] }))
+type TextChannel = (typeof TEXT_CHANNELS)[number]
+
+const CHANNEL_CHOICES = TEXT_CHANNELS.map(value => ({ value, label: CHANNEL_NAMES[value] }))
 
 export function TextsCard({ draft, may }: { draft: SettingsDraft; may: boolean }) {
   const app = useApp()
@@ -33,6 +35,14 @@ export function TextsCard({ draft, may }: { draft: SettingsDraft; may: boolean }
     label: `${languageName(value) ?? value}${Object.hasOwn(ofChannel, value) ? ' (own text)' : ''}`,
   }))
   const path = `texts.${channel}.${language}`
+  // A refused text that is not shown is brought up. Before the effect of the save bar, which looks for the first refused field.
+  useLayoutEffect(() => {
+    const refused = refusedTexts(draft.problem)
+    const [first] = refused
+    if (!first || refused.some(one => one.channel === channel && one.language === language)) return
+    setChannel(first.channel)
+    setLanguage(first.language)
+  }, [draft.problem])
 
   const change = (changed: TextTemplate) => draft.set(`texts.${channel}`, { ...ofChannel, [language]: changed })
   const restore = () => {
@@ -103,6 +113,14 @@ export function TextsCard({ draft, may }: { draft: SettingsDraft; may: boolean }
       </div>
     </Card>
   )
+}
+
+function refusedTexts(problem: SettingsDraft['problem']): { channel: TextChannel; language: string }[] {
+  return [...(problem?.fields.keys() ?? [])].flatMap(path => {
+    const [, group, name, language] = path.split('.')
+    const channel = TEXT_CHANNELS.find(one => one === name)
+    return group === 'texts' && channel && language ? [{ channel, language }] : []
+  })
 }
 
 interface PreviewProps {

@@ -24,6 +24,8 @@ type Open = { what: 'create' } | { what: 'rename' | 'close'; app: App } | null
 
 const NAME_HINT = 'Your users read it in their messages.'
 
+const nameId = ({ id }: App): string => `name-of-${id}`
+
 export function AppsCard() {
   const company = useCompany()
   const { app: chosen, reload } = useTenant()
@@ -54,7 +56,7 @@ export function AppsCard() {
       name: 'Name',
       show: app => (
         <span>
-          {app.name} {app.id === chosen?.id && <Badge tone="info">Shown now</Badge>}{' '}
+          <span id={nameId(app)}>{app.name}</span> {app.id === chosen?.id && <Badge tone="info">Shown now</Badge>}{' '}
           {app.closed_at && <Badge tone="warning">Closed</Badge>}
         </span>
       ),
@@ -75,23 +77,24 @@ export function AppsCard() {
       show: app => (
         <RowActions>
           {app.id !== chosen?.id && (
-            <Button look="quiet" onClick={() => chooseApp(app.id)}>
+            <Button look="quiet" aria-describedby={nameId(app)} onClick={() => chooseApp(app.id)}>
               Show this app
             </Button>
           )}
           {mayChange && (
-            <Button look="quiet" onClick={() => setOpen({ what: 'rename', app })}>
+            <Button look="quiet" aria-describedby={nameId(app)} onClick={() => setOpen({ what: 'rename', app })}>
               Rename
             </Button>
           )}
           {mayChange && !app.closed_at && (
-            <Button look="quiet danger" onClick={() => setOpen({ what: 'close', app })}>
+            <Button look="quiet danger" aria-describedby={nameId(app)} onClick={() => setOpen({ what: 'close', app })}>
               Close app
             </Button>
           )}
           {mayChange && app.closed_at && (
             <Button
               look="quiet"
+              aria-describedby={nameId(app)}
               onClick={() => reopening.run(() => patch(app, { closed: false }, `The app ${app.name} is open again.`))}
             >
               Reopen app

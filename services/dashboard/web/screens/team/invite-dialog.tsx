@@ -39,7 +39,7 @@ export function InviteDialog({ isFirst, onInvited, onClose }: InviteDialogProps)
     })
   if (invited !== null) return <Invited {...invited} onClose={onClose} />
   return (
-    <Dialog title={`Invite a person to ${company.name}`} onClose={onClose}>
+    <Dialog title={`Invite a person to ${company.name}`} busy={change.busy} onClose={onClose}>
       <Form change={change} onSubmit={invite}>
         <TextField
           label="Email"

@@ -23,7 +23,7 @@ export function NameDialog({ title, hint, name: before = '', action, perform, on
     if (await change.run(() => perform(name))) onClose()
   }
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} busy={change.busy} onClose={onClose}>
       <Form change={change} onSubmit={save}>
         <TextField label="Name" hint={hint} value={name} onInput={setName} error={change.errorOf('name')} autofocus />
         <SubmitActions action={action} busy={change.busy} onCancel={onClose} />

@@ -13,17 +13,26 @@ import { Dialog, SubmitActions } from '../../ui/dialog.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
+import { ProblemNotice } from '../../ui/notice.tsx'
 import { type Column, RowActions, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 
 type Passkey = Schemas['Passkey']
 
+const TITLE = 'Your passkeys'
+
 export function PasskeysCard() {
   const me = useMe()
   const say = useToast()
   const [open, setOpen] = useState<'add' | Passkey | null>(null)
   const passkeys = useQuery(`passkeys ${me.session_id}`, signal => bodyOf(api.GET('/admin/v1/me/passkeys', { signal })))
+  if (passkeys.data === undefined && passkeys.problem)
+    return (
+      <Card title={TITLE}>
+        <ProblemNotice problem={passkeys.problem} onRetry={passkeys.reload} />
+      </Card>
+    )
   if (!passkeys.data?.available) return null
   const columns: Column<Passkey>[] = [
     { name: 'Name', show: ({ name }) => name },
@@ -44,10 +53,11 @@ export function PasskeysCard() {
   ]
   return (
     <Card
-      title="Your passkeys"
+      title={TITLE}
       lead="Sign in with a fingerprint, a face or the PIN of your device in place of a code. They are yours in every company."
       actions={<Button onClick={() => setOpen('add')}>Add a passkey</Button>}
     >
+      {passkeys.problem && <ProblemNotice problem={passkeys.problem} onRetry={passkeys.reload} />}
       {passkeys.data.items.length === 0 ? (
         <Empty title="You have no passkey yet." />
       ) : (
@@ -92,7 +102,7 @@ function AddPasskey({ onAdded, onClose }: { onAdded(name: string): Promise<void>
       await onAdded(body.name)
     })
   return (
-    <Dialog title="Add a passkey" onClose={onClose}>
+    <Dialog title="Add a passkey" busy={change.busy} onClose={onClose}>
       <Form change={change} onSubmit={add}>
         <TextField
           label="Name"

@@ -24,6 +24,8 @@ type Open = { what: 'invite' } | { what: 'role' | 'remove'; user: User } | null
 
 export const personOf = ({ id, name, email }: User): string => name ?? email ?? id
 
+const nameId = ({ id }: User): string => `name-of-${id}`
+
 export function PeopleCard() {
   const company = useCompany()
   const me = useMe()
@@ -43,7 +45,8 @@ export function PeopleCard() {
       show: user => (
         <div class="team-person">
           <span>
-            {user.name ?? user.email ?? <code>{user.id}</code>} {user.id === me.id && <Badge tone="info">You</Badge>}{' '}
+            <span id={nameId(user)}>{user.name ?? user.email ?? <code>{user.id}</code>}</span>{' '}
+            {user.id === me.id && <Badge tone="info">You</Badge>}{' '}
             {user.invited_until !== null && <Badge tone="warning">Invited</Badge>}
           </span>
           {user.name !== null && user.email !== null && <span class="soft">{user.email}</span>}
@@ -73,10 +76,10 @@ export function PeopleCard() {
       align: 'right',
       show: user => (
         <RowActions>
-          <Button look="quiet" onClick={() => setOpen({ what: 'role', user })}>
+          <Button look="quiet" aria-describedby={nameId(user)} onClick={() => setOpen({ what: 'role', user })}>
             Change role
           </Button>
-          <Button look="quiet danger" onClick={() => setOpen({ what: 'remove', user })}>
+          <Button look="quiet danger" aria-describedby={nameId(user)} onClick={() => setOpen({ what: 'remove', user })}>
             {user.invited_until === null ? 'Remove' : 'Revoke'}
           </Button>
         </RowActions>

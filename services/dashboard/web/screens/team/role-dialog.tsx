@@ -35,7 +35,7 @@ export function RoleDialog({ user, onChanged, onClose }: RoleDialogProps) {
     if (saved) onClose()
   }
   return (
-    <Dialog title={`Role of ${person}`} onClose={onClose}>
+    <Dialog title={`Role of ${person}`} busy={change.busy} onClose={onClose}>
       <Form change={change} onSubmit={save}>
         <RoleChoice value={role} onChange={setRole} />
         {user.id === me.id && role !== 'owner' && (

@@ -32,6 +32,9 @@ async function endOthers(): Promise<void> {
   } while (cursor !== null)
 }
 
+const browserId = (id: string): string => `browser-of-${id}`
+const signInId = (id: string): string => `sign-in-of-${id}`
+
 export function SessionsCard() {
   const me = useMe()
   const { check } = useSessionControl()
@@ -52,13 +55,20 @@ export function SessionsCard() {
   const columns: Column<Session>[] = [
     {
       name: 'Browser',
-      show: ({ browser, current }) => (
+      show: ({ id, browser, current }) => (
         <span>
-          {browser} {current && <Badge tone="info">This one</Badge>}
+          <span id={browserId(id)}>{browser}</span> {current && <Badge tone="info">This one</Badge>}
         </span>
       ),
     },
-    { name: 'Signed in', show: ({ at }) => <Time at={at} /> },
+    {
+      name: 'Signed in',
+      show: ({ id, at }) => (
+        <span id={signInId(id)}>
+          <Time at={at} />
+        </span>
+      ),
+    },
     { name: 'Last seen', show: ({ last_seen_at }) => <Time at={last_seen_at} /> },
     { name: 'Ends', show: ({ expires_at }) => <Time at={expires_at} /> },
     {
@@ -68,7 +78,12 @@ export function SessionsCard() {
       show: session =>
         !session.current && (
           <RowActions>
-            <Button look="quiet danger" onClick={() => end(session)}>
+            <Button
+              look="quiet danger"
+              // Many sessions are in the same browser.
+              aria-describedby={`${browserId(session.id)} ${signInId(session.id)}`}
+              onClick={() => end(session)}
+            >
               End
             </Button>
           </RowActions>

@@ -1,6 +1,7 @@
 // What became of a verification, in words, and whether more may come. In: what the admin API knows of it. Out: sentences for people, and
 // whether to ask again.
 import type { components } from '../../api/schema.ts'
+import { EVENT_STATUSES } from '../api-keys/webhook-text.ts'
 
 type Schemas = components['schemas']
 
@@ -35,7 +36,7 @@ export const attemptsLeft = (left: number): string => {
 export function eventDelivery({ status, attempts }: Pick<Schemas['WebhookEvent'], 'status' | 'attempts'>): string {
   const last = attempts.at(-1)
   const answered = last && (last.status === null ? `got no answer (${last.error})` : `was answered ${last.status}`)
-  if (status === 'unsent') return 'Recorded. There was no endpoint to send it to.'
+  if (status === 'unsent') return EVENT_STATUSES.unsent.meaning
   if (status === 'held') return 'Held until the endpoint is re-enabled.'
   if (status === 'delivered') return last ? `Your endpoint answered ${last.status} in ${last.ms} ms.` : 'Delivered.'
   if (status === 'failed') return `Given up: the last attempt ${answered ?? 'failed'}.`

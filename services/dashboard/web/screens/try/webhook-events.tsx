@@ -1,13 +1,25 @@
-// The webhook events of one verification: what each tells the app's backend, and what became of it.
-import type { Schemas } from '../../api/client.ts'
+// The webhook events of one verification: what each tells the app's backend, and what became of it at each endpoint.
+import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { useApp } from '../../data/tenant.tsx'
+import { useQuery } from '../../data/use-query.ts'
 import { Status } from '../../ui/badge.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import { Time } from '../../ui/time.tsx'
+import { endpointTitle } from '../api-keys/webhook-text.ts'
 import { eventDelivery } from './progress.ts'
 
 export function WebhookEvents({ events }: { events: Schemas['WebhookEvent'][] }) {
+  const app = useApp()
+  const isForSeveral = new Set(events.map(({ endpoint_id }) => endpoint_id)).size > 1
+  const endpoints = useQuery(isForSeveral ? `endpoints ${app.id}` : null, signal =>
+    bodyOf(api.GET('/admin/v1/apps/{id}/endpoints', { params: { path: { id: app.id } }, signal })),
+  )
+  const nameOf = (endpoint_id: string): string => {
+    const endpoint = endpoints.data?.items.find(({ id }) => id === endpoint_id)
+    return endpoint ? endpointTitle(endpoint) : endpoint_id
+  }
   if (events.length === 0)
     return (
       <Empty title="No events yet.">One comes when the message is delivered, and one when the person is proved.</Empty>
@@ -16,10 +28,11 @@ export function WebhookEvents({ events }: { events: Schemas['WebhookEvent'][] })
     <>
       <ul class="try-events">
         {events.map(event => (
-          <li key={event.id}>
+          <li key={`${event.id} ${event.endpoint_id}`}>
             <header>
               <code>{event.type}</code>
               <Status of={event.status} />
+              {isForSeveral && event.endpoint_id && <span>to {nameOf(event.endpoint_id)}</span>}
               <span class="soft">
                 <Time at={event.created_at} />
               </span>
@@ -38,8 +51,8 @@ export function WebhookEvents({ events }: { events: Schemas['WebhookEvent'][] })
       {events.some(({ status }) => status === 'unsent') && (
         <Notice>
           <p>
-            This app has no webhook endpoint yet. Set one under <ScreenLink to="/api-keys">API Keys</ScreenLink>, and
-            later events are sent to it.
+            Endpoints, and the events that each asks for, are set under <ScreenLink to="/webhooks">Webhooks</ScreenLink>
+            . Later events are sent to them.
           </p>
         </Notice>
       )}

@@ -29,7 +29,7 @@ export function Facts({ history }: { history: History }) {
       <Fact name="Started">
         <Time at={history.created_at} />, by a {history.started_by.kind} key
       </Fact>
-      <Fact name={Date.parse(history.expires_at) > Date.now() ? 'Expires' : 'Expired'}>
+      <Fact name={endName(history)}>
         <Time at={history.expires_at} />
       </Fact>
       {history.kind === 'message' ? (
@@ -77,6 +77,12 @@ export function Facts({ history }: { history: History }) {
       )}
     </dl>
   )
+}
+
+/** A verification that was approved has not expired, also after that time. */
+function endName({ status, kind }: History): string {
+  if (status === 'expired') return 'Expired'
+  return kind === 'message' ? 'Tried until' : 'Code valid until'
 }
 
 const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (

@@ -71,6 +71,14 @@ export function SearchForm({ search, appName }: { search: Search; appName: strin
     if (otp_id) route(inApp(verificationPath(otp_id)))
     else go(typed())
   }
+  /** As in FilterForm: the button goes with the filters, and the focus with it, so the fields must be empty before. */
+  function clear(): void {
+    setText('')
+    setSince('')
+    setUntil('')
+    setMetadata('')
+    go({ ...EMPTY_SEARCH, tab: search.tab, allApps: search.allApps })
+  }
   const isRefusals = search.tab === 'refusals'
   const [filtersOpen, setFiltersOpen] = useState(() => isFiltered(search) || !matchMedia(NARROW).matches)
   return (
@@ -159,10 +167,7 @@ export function SearchForm({ search, appName }: { search: Search; appName: strin
             <TextField label="Since" type="datetime-local" value={since} onInput={setSince} />
             {!isRefusals && <TextField label="Until" type="datetime-local" value={until} onInput={setUntil} />}
             {isFiltered(search) && (
-              <Button
-                look="quiet"
-                onClick={() => route(inApp(addressOf({ ...EMPTY_SEARCH, tab: search.tab, allApps: search.allApps })))}
-              >
+              <Button look="quiet" onClick={clear}>
                 Clear filters
               </Button>
             )}

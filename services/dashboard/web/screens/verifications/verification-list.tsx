@@ -52,7 +52,12 @@ export function VerificationList({ search }: { search: Search }) {
     <>
       {recipient !== '' && <RefusalsOfRecipient search={search} appId={allApps ? null : app.id} />}
       <div class="verifications-results">
-        <ExportButton read={asCsv => api.GET('/admin/v1/verifications', { params: { query: filters }, ...asCsv })} />
+        <ExportButton
+          key={JSON.stringify(filters)}
+          read={(asCsv, from) =>
+            api.GET('/admin/v1/verifications', { params: { query: { ...filters, ...from } }, ...asCsv })
+          }
+        />
         <PagedTable
           caption="Verifications"
           columns={allApps ? [...COLUMNS, appColumn(nameOfApp)] : COLUMNS}
@@ -124,10 +129,10 @@ function NothingFound({ search, appName }: { search: Search; appName: string }) 
   const mayTry = useMay('developer')
   if (!isFiltered(search) && !search.allApps)
     return (
-      <Empty title={`${appName} has sent no code yet.`}>
+      <Empty title={`No verification of ${appName} is on record.`}>
         {mayTry && (
           <>
-            Send the first one in a minute, without writing code: <ScreenLink to="/try">open the sandbox</ScreenLink>.
+            Send one in a minute, without writing code: <ScreenLink to="/try">open the sandbox</ScreenLink>.
           </>
         )}
       </Empty>

@@ -4,7 +4,7 @@ import { DEFAULT_EVENTS, WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../.
 import { api, bodyOf } from '../../api/client.ts'
 import { changedMembers } from '../../data/changed-members.ts'
 import { useApp } from '../../data/tenant.tsx'
-import { useChange } from '../../data/use-change.ts'
+import { type Change, useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog, SubmitActions } from '../../ui/dialog.tsx'
 import { Switch, TextField } from '../../ui/field.tsx'
@@ -30,9 +30,15 @@ export interface EndpointDialogProps {
 }
 
 export function EndpointDialog({ endpoint, secret, onSaved, onClose }: EndpointDialogProps) {
+  const change = useChange()
   const title = endpoint ? 'Edit endpoint' : 'Add an endpoint'
   return (
-    <Dialog title={secret ? 'Copy its secret now' : title} onClose={onClose} staysOnEscape={secret !== null}>
+    <Dialog
+      title={secret ? 'Copy its secret now' : title}
+      busy={change.busy && secret === null}
+      staysOnEscape={secret !== null}
+      onClose={onClose}
+    >
       {secret ? (
         <>
           <ShownOnce label="Signing secret" value={secret} />
@@ -46,16 +52,15 @@ export function EndpointDialog({ endpoint, secret, onSaved, onClose }: EndpointD
           </Actions>
         </>
       ) : (
-        <Fields {...(endpoint ? { endpoint } : {})} onSaved={onSaved} onClose={onClose} />
+        <Fields {...(endpoint ? { endpoint } : {})} change={change} onSaved={onSaved} onClose={onClose} />
       )}
     </Dialog>
   )
 }
 
-function Fields({ endpoint, onSaved, onClose }: Omit<EndpointDialogProps, 'secret'>) {
+function Fields({ endpoint, change, onSaved, onClose }: Omit<EndpointDialogProps, 'secret'> & { change: Change }) {
   const app = useApp()
   const say = useToast()
-  const change = useChange()
   const [name, setName] = useState(endpoint?.name ?? '')
   const [url, setUrl] = useState(endpoint?.url ?? '')
   const [events, setEvents] = useState<readonly WebhookEventType[]>(endpoint?.events ?? DEFAULT_EVENTS)

@@ -77,7 +77,7 @@ export default function Webhooks() {
           )
         }
       >
-        {query.data === undefined && query.problem && <ProblemNotice problem={query.problem} onRetry={query.reload} />}
+        {query.problem && <ProblemNotice problem={query.problem} onRetry={query.reload} />}
         {query.data === undefined && !query.problem && <Loading what="endpoints" />}
         {query.data && endpoints.length === 0 && (
           <Empty title="This app has no endpoint yet.">Until there is one, events are kept and not sent.</Empty>
