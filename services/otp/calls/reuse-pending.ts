@@ -87,7 +87,7 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
         const { status, channel, sealed_action_url, completion } = resent.answer.verification
         // First, so that an erasure of the verification finds the claims.
         await otps.update(call.claim.ids.map(id => ({ ids: [latest._id], update: { $addToSet: { claims: id } } })))
-        await claims.bind(keyed, latest._id, { status, channel, sealed_action_url, completion })
+        await claims.bind(keyed, latest, { status, channel, sealed_action_url, completion })
       } else if (keyed) await claims.release(keyed)
       return resent
     }
