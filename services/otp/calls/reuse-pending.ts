@@ -65,14 +65,20 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
     if (recipient === undefined) return start()
 
     /** A call with an idempotency key that has its answer gets that one; otherwise the key leads to the verification that is resent. */
-    const resendInstead = async (latest: OtpDoc): Promise<MessageResult> => {
+    const resendInstead = async (latest: OtpDoc, isReused: boolean): Promise<MessageResult> => {
       const keyed =
         call.claim && (await claims.claim(call.claim, call.otp_id, claimLifeMs(call.claim, app.settings, by.mode)))
       if (keyed?.kind === 'bound') return { answer: existingOtp(keyed, command_id) }
       const { challenge_solution } = call
+      // The resend of a key happens once in its life, also if the process dies before the key is bound.
+      const resend_id = call.claim && keyed ? `${call.claim.ids[0]}:${keyed.claimed_at}` : command_id
+      if (!isReused && !latest.last_commands.some(({ id }) => id === resend_id)) {
+        // The key was used in a life of it that is over.
+        if (keyed) await claims.release(keyed)
+        return start()
+      }
       const resent = await resend(
-        // The resend of a key happens once in its life, also if the process dies before the key is bound.
-        call.claim && keyed ? `${call.claim.ids[0]}:${keyed.claimed_at}` : command_id,
+        resend_id,
         {
           type: 'otp.resend',
           by,
@@ -99,8 +105,9 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
       const found = await latestOfRecipient({ otps, keyring }, by, recipient)
       // Bound: another process has just started a verification, and has not ended its turn yet.
       const latest = turn.kind === 'bound' && (found === null || found._id < turn.otp._id) ? turn.otp : found
-      if (latest === null || !isReusable(latest, call, clock.now())) return await start()
-      const resent = await resendInstead(latest)
+      const isReused = latest !== null && isReusable(latest, call, clock.now())
+      if (latest === null || !(isReused || mayBeResentFor(latest, call))) return await start()
+      const resent = await resendInstead(latest, isReused)
       return endedMeanwhile(resent) ? await start() : resent
     } finally {
       // A claim that stays is free again soon.
@@ -111,6 +118,11 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
 
 const endedMeanwhile = ({ answer }: MessageResult): boolean =>
   answer.kind === 'refused' && answer.error === 'ResendNotAllowedError' && answer.cause === 'not_pending'
+
+/** Whether the key of this call has resent the verification. If its process died before the key was bound, that is still its answer, although
+ *  the verification has ended since. */
+const mayBeResentFor = ({ last_commands }: OtpDoc, { claim }: SendCall): boolean =>
+  claim !== null && last_commands.some(({ id }) => id.startsWith(`${claim.ids[0]}:`))
 
 function isReusable(latest: OtpDoc, { otp_id, channel, without_link }: SendCall, now: number): boolean {
   // This call made it, and was delivered again.
