@@ -5,13 +5,15 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isMissingKeyError } from '../../../infra/crypto/missing-key-reporter.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
+import { HOUR_MS } from '../../../infra/time.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import { statusAt } from '../../../machines/otp.code-life.ts'
 import { completionOf } from '../../../machines/otp.queries.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
+import { MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../domain/verifications/claim-holds.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
-import { latestOfRecipient } from '../../domain/verifications/latest-of-recipient.ts'
+import { recentOfRecipient } from '../../domain/verifications/latest-of-recipient.ts'
 import { reuseIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { acceptRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
@@ -22,6 +24,8 @@ import { claimLifeMs, type createSend, existingOtp, type SendCall } from './send
 
 /** Longer than a call takes. After a crash the recipient waits for no longer. */
 const TURN_MS = 10_000
+/** A code lives for three times an hour at most, and the id of its verification may be older. So none that is older is pending. */
+const MAX_PENDING_MS = 3 * HOUR_MS + MAX_AGE_OF_TAKEN_OVER_ID_MS
 
 export interface ReuseDeps {
   keyring: Pick<Keyring, 'indexes' | 'seal' | 'unseal'>
@@ -102,7 +106,7 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
     const claim = { ids: turnsOf(keyring, call, recipient), sealed_key: keyring.seal('', 'reuse') }
     const turn = await claims.claim(claim, call.otp_id, TURN_MS)
     try {
-      const found = await latestOfRecipient({ otps, keyring }, by, recipient)
+      const found = await recentOfRecipient({ otps, keyring }, by, recipient, clock.now() - MAX_PENDING_MS)
       // Bound: another process has just started a verification, and has not ended its turn yet.
       const latest = turn.kind === 'bound' && (found === null || found._id < turn.otp._id) ? turn.otp : found
       const isReused = latest !== null && isReusable(latest, call, clock.now())

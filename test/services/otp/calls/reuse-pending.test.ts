@@ -4,6 +4,7 @@ import type { CountersignStore } from '../../../../services/domain/collections.t
 import { CLAIM_HELD_MS } from '../../../../services/domain/verifications/claim-holds.ts'
 import { codeOf } from '../../../../services/domain/verifications/code.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
+import { MAX_RECENT_READ } from '../../../../services/domain/verifications/latest-of-recipient.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { storedOtp } from '../../../support/sent-otp.ts'
@@ -55,4 +56,26 @@ eachStore('a send while a verification of the recipient is pending', fresh => {
       expect(await deliveriesOf(otp_id)).to.equal(2)
       expect(await send(living, 'another key'), 'it has ended').not.to.equal(otp_id)
     })
+
+  it('finds it among those of devices, and reads few documents, which the index alone selects', async () => {
+    const looks: { by: string[]; limit: number }[] = []
+    const watched: CountersignStore = {
+      ...store,
+      docs(name) {
+        const docs = store.docs(name)
+        const find: typeof docs.find = (filter, page) => {
+          if (name === 'otps') looks.push({ by: Object.keys(filter), limit: page.limit })
+          return docs.find(filter, page)
+        }
+        return { ...docs, find }
+      },
+    }
+    const actor = await start(watched)
+    const otp_id = await send(actor)
+    await actor.clock.advance(1)
+    const device = { company: 'cmp_1', app: 'app_1', recipient: RECIPIENT, kind: 'publishable' } as const
+    expect((await actor.send(device)).otp_id).not.to.equal(otp_id)
+    expect(await send(actor)).to.equal(otp_id)
+    expect(looks).to.deep.equal(Array(2).fill({ by: ['recipient', '_id'], limit: MAX_RECENT_READ }))
+  })
 })
