@@ -61,7 +61,7 @@ export type Update<T extends Doc> = Operators<T> | Pipeline
 
 export type Sort<T extends Doc> = { [path in Path<T>]?: 1 | -1 }
 
-export interface Page<T extends Doc> {
+export interface Page<T extends Doc> extends ReadOptions {
   /** Documents that compare equal come in the order of `_id`, in the direction of the last field. An empty sort is by `_id`. */
   sort: Sort<T>
   limit: number
@@ -86,7 +86,7 @@ export interface GroupUpdate<T extends Doc> {
 
 export interface ReadOptions {
   /** True: no document is missing, or old, because a member of the engine that was cut off answered from the past. Costs the engine a round
-   *  trip among its members for each id, so it is for reads whose "not found" would end something. */
+   *  trip among its members for each id or page, so it is for reads whose "not found" would end something. */
   certain?: boolean
 }
 

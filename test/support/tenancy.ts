@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
 import type { Doc, Docs } from '../../infra/store/docs.ts'
 import type { COLLECTIONS, CountersignStore } from '../../services/domain/collections.ts'
+import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
 
 /** `dataKeys`: by number, the current one first. */
 export const testKeyring = (...dataKeys: number[]) => keyringOf(dataKeys.length > 0 ? dataKeys : [1], [1])
@@ -62,12 +63,17 @@ export function interceptWrites(
   }
 }
 
-/** A store whose primary was cut off and answers from the past: it finds no verification, unless the read must be certain. */
-export const withStaleReads = (store: CountersignStore): CountersignStore => ({
+/** A store whose primary was cut off and answers from the past: unless the read must be certain, it knows no verifications but those in `past`,
+ *  as they are there, and finds them by id only. */
+export const withStaleReads = (store: CountersignStore, past: readonly OtpDoc[] = []): CountersignStore => ({
   ...store,
   docs(name) {
     const docs = store.docs(name)
-    const get: typeof docs.get = (ids, options) => docs.get(name === 'otps' && !options?.certain ? [] : ids, options)
-    return { ...docs, get }
+    if (name !== 'otps') return docs
+    const inPast = new Map(past.map(doc => [doc._id, doc])) as unknown as Awaited<ReturnType<typeof docs.get>>
+    const get: typeof docs.get = async (ids, options) =>
+      options?.certain ? docs.get(ids, options) : new Map([...inPast].filter(([id]) => ids.includes(id)))
+    const find: typeof docs.find = async (filter, page) => (page.certain ? docs.find(filter, page) : [])
+    return { ...docs, get, find }
   },
 })

@@ -15,7 +15,7 @@ export type RunCall = <R>(work: () => Promise<R>) => Promise<R>
 
 const MAX_BATCH = 10_000
 /** Without a limit, a linearizable read waits for a majority for ever. */
-const CERTAIN_READ_MS = 5_000
+const CERTAIN_READ = { readConcern: { level: 'linearizable' }, maxTimeMS: 5_000 } as const
 
 export function createMongoDocs<T extends Doc>(
   collection: Collection<MongoDoc>,
@@ -42,12 +42,18 @@ export function createMongoDocs<T extends Doc>(
       return new Map(found.map(doc => [doc._id, doc as unknown as T]))
     },
 
-    async find(filter, { sort, limit, only }) {
+    async find(filter, { sort, limit, only, certain = false }) {
       const query = checkedFilter(filter, sort)
       if (limit <= 0) return []
       const order = new Map(orderOf(spec, filter, sort))
       const projection = only && { projection: Object.fromEntries(only.map(path => [path, 1])) }
-      const page = { sort: order, limit, batchSize: Math.min(limit, MAX_BATCH), ...projection }
+      const page = {
+        sort: order,
+        limit,
+        batchSize: Math.min(limit, MAX_BATCH),
+        ...projection,
+        ...(certain ? CERTAIN_READ : {}),
+      }
       return (await run(() => collection.find(query, page).toArray())) as unknown as T[]
     },
 
@@ -105,8 +111,7 @@ export function createMongoDocs<T extends Doc>(
 /** A primary that was frozen and wakes answers `local` reads from the past until it hears of its successor. A linearizable read is
  *  answered only once a majority has confirmed that it still is the primary. MongoDB promises this for a read of one document. */
 async function readCertain(collection: Collection<MongoDoc>, ids: readonly string[]): Promise<MongoDoc[]> {
-  const options = { readConcern: { level: 'linearizable' }, maxTimeMS: CERTAIN_READ_MS } as const
-  const found = await Promise.all(ids.map(_id => collection.findOne({ _id }, options)))
+  const found = await Promise.all(ids.map(_id => collection.findOne({ _id }, CERTAIN_READ)))
   return found.flatMap(doc => doc ?? [])
 }
 

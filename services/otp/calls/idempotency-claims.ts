@@ -42,12 +42,14 @@ interface Hold {
   claimed_at: number
   /** From then on another call may take it over. */
   until: number
+  /** When the key can be used again. */
+  expires_at: number
 }
 
 export interface Claims {
   claim(claim: KeyedClaim, new_otp_id: string, lifeMs: number): Promise<Claim>
-  /** Binds the key to a verification that exists, and to what the call answered. */
-  bind(held: HeldClaim, otp_id: string, answer: ClaimedAnswer): Promise<void>
+  /** Binds the key to a verification that exists, and to what the call answered. The claim does not outlive that verification. */
+  bind(held: HeldClaim, otp: Pick<OtpDoc, '_id' | 'purge_at'>, answer: ClaimedAnswer): Promise<void>
   /** Frees the key after a refused send. */
   release(held: HeldClaim): Promise<void>
 }
@@ -73,7 +75,7 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
       claimed_at: now,
       sealed_key,
       expires_at,
-      purge_at: new Date(expires_at + CLAIM_HELD_MS),
+      purge_at: purgeAt(expires_at),
     }
   }
 
@@ -101,7 +103,9 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
       if (savedBefore) return { kind: 'bound', otp: savedBefore, answer }
       if (!isAbandoned(found, now)) {
         const taken = { otp_id, held_until: now + CLAIM_HELD_MS }
-        return (await claims.modify(unchanged, { $set: taken })) ? holdOf({ _id: id, claimed_at, ...taken }) : null
+        return (await claims.modify(unchanged, { $set: taken }))
+          ? holdOf({ _id: id, claimed_at, expires_at, ...taken })
+          : null
       }
     }
     const { _id, ...fresh } = newClaimDoc(id, sealed_key, new_otp_id, lifeMs)
@@ -128,7 +132,11 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
   }
 
   /** Makes an index that this call holds lead to another verification. */
-  async function redirect(hold: Hold, otp_id: string, more: Pick<ClaimDoc, 'answer'> = {}): Promise<void> {
+  async function redirect(
+    hold: Hold,
+    otp_id: string,
+    more: Partial<Pick<ClaimDoc, 'answer' | 'expires_at' | 'purge_at'>> = {},
+  ): Promise<void> {
     const held = { _id: hold.id, otp_id: hold.otp_id, held_until: hold.until }
     if (!(await claims.modify(held, { $set: { otp_id, ...more } })))
       throw new Unavailable('another call with this idempotency key has taken it over')
@@ -172,16 +180,24 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
         throw error
       }
     },
-    async bind({ holds }, otp_id, answer) {
-      for (const hold of holds) await redirect(hold, otp_id, { answer })
+    async bind({ holds }, otp, answer) {
+      for (const hold of holds) {
+        const expires_at = Math.min(hold.expires_at, otp.purge_at.getTime())
+        await redirect(hold, otp._id, { answer, expires_at, purge_at: purgeAt(expires_at) })
+      }
     },
     release: ({ holds }) => releaseAll(holds),
   }
 }
 
-const holdOf = (claim: Required<Pick<ClaimDoc, '_id' | 'otp_id' | 'held_until' | 'claimed_at'>>): Hold => ({
+const purgeAt = (expires_at: number): Date => new Date(expires_at + CLAIM_HELD_MS)
+
+const holdOf = (
+  claim: Required<Pick<ClaimDoc, '_id' | 'otp_id' | 'held_until' | 'claimed_at' | 'expires_at'>>,
+): Hold => ({
   id: claim._id,
   otp_id: claim.otp_id,
   claimed_at: claim.claimed_at,
   until: claim.held_until,
+  expires_at: claim.expires_at,
 })

@@ -5,13 +5,15 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isMissingKeyError } from '../../../infra/crypto/missing-key-reporter.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
+import { HOUR_MS } from '../../../infra/time.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import { statusAt } from '../../../machines/otp.code-life.ts'
 import { completionOf } from '../../../machines/otp.queries.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
+import { MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../domain/verifications/claim-holds.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
-import { latestOfRecipient } from '../../domain/verifications/latest-of-recipient.ts'
+import { recentOfRecipient } from '../../domain/verifications/latest-of-recipient.ts'
 import { reuseIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { acceptRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
@@ -22,6 +24,8 @@ import { claimLifeMs, type createSend, existingOtp, type SendCall } from './send
 
 /** Longer than a call takes. After a crash the recipient waits for no longer. */
 const TURN_MS = 10_000
+/** A code lives for three times an hour at most, and the id of its verification may be older. So none that is older is pending. */
+const MAX_PENDING_MS = 3 * HOUR_MS + MAX_AGE_OF_TAKEN_OVER_ID_MS
 
 export interface ReuseDeps {
   keyring: Pick<Keyring, 'indexes' | 'seal' | 'unseal'>
@@ -65,14 +69,20 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
     if (recipient === undefined) return start()
 
     /** A call with an idempotency key that has its answer gets that one; otherwise the key leads to the verification that is resent. */
-    const resendInstead = async (latest: OtpDoc): Promise<MessageResult> => {
+    const resendInstead = async (latest: OtpDoc, isReused: boolean): Promise<MessageResult> => {
       const keyed =
         call.claim && (await claims.claim(call.claim, call.otp_id, claimLifeMs(call.claim, app.settings, by.mode)))
       if (keyed?.kind === 'bound') return { answer: existingOtp(keyed, command_id) }
       const { challenge_solution } = call
+      // The resend of a key happens once in its life, also if the process dies before the key is bound.
+      const resend_id = call.claim && keyed ? `${call.claim.ids[0]}:${keyed.claimed_at}` : command_id
+      if (!isReused && !latest.last_commands.some(({ id }) => id === resend_id)) {
+        // The key was used in a life of it that is over.
+        if (keyed) await claims.release(keyed)
+        return start()
+      }
       const resent = await resend(
-        // The resend of a key happens once in its life, also if the process dies before the key is bound.
-        call.claim && keyed ? `${call.claim.ids[0]}:${keyed.claimed_at}` : command_id,
+        resend_id,
         {
           type: 'otp.resend',
           by,
@@ -87,7 +97,7 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
         const { status, channel, sealed_action_url, completion } = resent.answer.verification
         // First, so that an erasure of the verification finds the claims.
         await otps.update(call.claim.ids.map(id => ({ ids: [latest._id], update: { $addToSet: { claims: id } } })))
-        await claims.bind(keyed, latest._id, { status, channel, sealed_action_url, completion })
+        await claims.bind(keyed, latest, { status, channel, sealed_action_url, completion })
       } else if (keyed) await claims.release(keyed)
       return resent
     }
@@ -96,11 +106,12 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
     const claim = { ids: turnsOf(keyring, call, recipient), sealed_key: keyring.seal('', 'reuse') }
     const turn = await claims.claim(claim, call.otp_id, TURN_MS)
     try {
-      const found = await latestOfRecipient({ otps, keyring }, by, recipient)
+      const found = await recentOfRecipient({ otps, keyring }, by, recipient, clock.now() - MAX_PENDING_MS)
       // Bound: another process has just started a verification, and has not ended its turn yet.
       const latest = turn.kind === 'bound' && (found === null || found._id < turn.otp._id) ? turn.otp : found
-      if (latest === null || !isReusable(latest, call, clock.now())) return await start()
-      const resent = await resendInstead(latest)
+      const isReused = latest !== null && isReusable(latest, call, clock.now())
+      if (latest === null || !(isReused || mayBeResentFor(latest, call))) return await start()
+      const resent = await resendInstead(latest, isReused)
       return endedMeanwhile(resent) ? await start() : resent
     } finally {
       // A claim that stays is free again soon.
@@ -111,6 +122,11 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
 
 const endedMeanwhile = ({ answer }: MessageResult): boolean =>
   answer.kind === 'refused' && answer.error === 'ResendNotAllowedError' && answer.cause === 'not_pending'
+
+/** Whether the key of this call has resent the verification. If its process died before the key was bound, that is still its answer, although
+ *  the verification has ended since. */
+const mayBeResentFor = ({ last_commands }: OtpDoc, { claim }: SendCall): boolean =>
+  claim !== null && last_commands.some(({ id }) => id.startsWith(`${claim.ids[0]}:`))
 
 function isReusable(latest: OtpDoc, { otp_id, channel, without_link }: SendCall, now: number): boolean {
   // This call made it, and was delivered again.

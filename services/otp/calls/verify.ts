@@ -4,7 +4,9 @@ import type { Clock } from '../../../infra/clock.ts'
 import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isMissingKeyError } from '../../../infra/crypto/missing-key-reporter.ts'
-import type { Trace } from '../../../infra/trace.ts'
+import type { Logger } from '../../../infra/log/log.ts'
+import { requestOf, type Trace } from '../../../infra/trace.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
 import { magicOf } from '../../../machines/magic-recipients.ts'
 import { isFirstGuess } from '../../../machines/otp.queries.ts'
@@ -34,10 +36,11 @@ export interface VerifyDeps {
   clock: Clock
   limits: Limits
   commit: Commit
+  log: Pick<Logger, 'warn'>
 }
 
 export const createVerify =
-  ({ keyring, clock, limits, commit }: VerifyDeps) =>
+  ({ keyring, clock, limits, commit, log }: VerifyDeps) =>
   async (command_id: string, call: VerifyCall, app: CachedApp, trace: Trace | undefined): Promise<OtpAnswer> => {
     const submittedCode = keyring.unseal(call.sealed_code, inFlight.code)
     const by = { key_id: call.by.key_id, kind: call.by.kind }
@@ -118,7 +121,12 @@ export const createVerify =
     if (committed === null) return notFoundRefusal()
     if ('refusal' in committed) return committed.refusal
     const { doc, reply } = committed
-    if (countedQuota && quotas) await settleGuess(limits, countedQuota, quotas, reply)
+    if (countedQuota && quotas)
+      await settleGuess(limits, countedQuota, quotas, reply).catch(error => {
+        // The guess is counted, and its caller must learn that. Without the lock, the rule that is full still refuses the next ones.
+        if (!(error instanceof Unavailable)) throw error
+        log.warn({ otp_id: doc._id, why: error.message, ...requestOf({ trace }) }, 'recipient.not_locked')
+      })
     if (reply.kind === 'refused') return refusalFromReply(reply)
     if (reply.kind !== 'verified') throw new Error(`unexpected reply to verify: ${reply.kind}`)
     return {

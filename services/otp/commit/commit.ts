@@ -16,6 +16,7 @@ import { leaveUnlearned } from '../../../machines/otp.changes.ts'
 import { isMessage } from '../../../machines/otp.queries.ts'
 import { type OtpCommand, type Step, step } from '../../../machines/otp.step.ts'
 import type { Reply } from '../../../machines/otp.ts'
+import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import type { AppMode } from '../../domain/verifications/lookup-indexes.ts'
 import { isInOutbox, outboxEntries, type Relay } from '../../domain/verifications/outbox.ts'
@@ -56,10 +57,11 @@ export function createCommit({ otps, relay, recentOtps, clock, onChange }: Commi
 
   async function commit(otp_id: string, owner: AppMode | null, intent: Intent): Promise<CommitResult | null> {
     const reserved = createReservationKeeper(intent)
+    let mustBeCertain = false
     const commitOnce = async (): Promise<CommitResult | null | typeof LOST> => {
       const recent = recentOtps.get(otp_id)
       recentOtps.delete(otp_id)
-      const doc = recent ?? (await read(otps, otp_id, owner === null))
+      const doc = recent ?? (await read(otps, otp_id, owner === null, mustBeCertain))
       if (!doc || !owns(owner, doc)) {
         // An earlier try may have reserved something, and the verification was erased since.
         await reserved.undo()
@@ -84,6 +86,10 @@ export function createCommit({ otps, relay, recentOtps, clock, onChange }: Commi
       }
       // Without a write the revision is not checked, so the answer must not rely on a document that may be out of date.
       if (recent) return LOST
+      if (!mustBeCertain && lacksSubject(next.saved, command)) {
+        mustBeCertain = true
+        return LOST
+      }
       await reserved.undo()
       if (refusal) return { doc, refusal }
       // A command that comes again: the process that saved its change may have died before it published the events.
@@ -104,10 +110,22 @@ export function createCommit({ otps, relay, recentOtps, clock, onChange }: Commi
 
 /** A report of a missing verification is dropped, so "missing" must be certain: a primary of the store that was cut off may answer from
  *  before the verification was saved. A caller who is told that there is none can ask again. */
-async function read(otps: Pick<Docs<OtpDoc>, 'get'>, otp_id: string, isReport: boolean): Promise<OtpDoc | undefined> {
-  const found = (await otps.get([otp_id])).get(otp_id)
+async function read(
+  otps: Pick<Docs<OtpDoc>, 'get'>,
+  otp_id: string,
+  isReport: boolean,
+  mustBeCertain: boolean,
+): Promise<OtpDoc | undefined> {
+  const found = mustBeCertain ? undefined : (await otps.get([otp_id])).get(otp_id)
   return found ?? (isReport ? (await otps.get([otp_id], { certain: true })).get(otp_id) : undefined)
 }
+
+/** Whether the verification does not have the delivery or the link that a report is about. The report would be dropped, but such a primary may
+ *  also have answered from before a resend. */
+const lacksSubject = ({ context }: SavedOtp, command: OtpCommand): boolean =>
+  command.type === 'delivery.reported'
+    ? !context.deliveries.some(({ delivery_id }) => delivery_id === command.delivery_id)
+    : command.type === 'message.received' && command.reference === ''
 
 /** No call changes a message. */
 const owns = (owner: AppMode | null, { app_id, mode, context }: OtpDoc): boolean =>

@@ -86,23 +86,23 @@ export function createSharedState<State, Entry>(deps: SharedStateDeps<State, Ent
     if (waiting.size === 0) return
     const batch = waiting
     ;[writing, waiting] = [new Map(batch), new Map()]
-    const stored = await store(batch).catch(error => {
-      log.warn({ err: error, counts: batch.size }, 'fraud.counts.not_saved')
+    const stored = new Set<string>()
+    await store(batch, stored).catch(error => {
+      log.warn({ err: error, counts: batch.size - stored.size }, 'fraud.counts.not_saved')
       storeFailed = true
-      return new Set<string>()
     })
     writing = new Map()
     for (const [key, { app_id, added }] of batch) if (!stored.has(key)) enqueue(key, app_id, added)
   }
 
-  /** Returns the keys whose entries are stored. For the others, another process has changed the document first. */
-  async function store(batch: ReadonlyMap<string, Waiting<Entry>>): Promise<Set<string>> {
+  /** Adds to `stored` the keys whose entries are stored. For the others, another process has changed the document first. The writes are made
+   *  one after the other: when the second one fails, what the first one stored must not be added again. */
+  async function store(batch: ReadonlyMap<string, Waiting<Entry>>, stored: Set<string>): Promise<void> {
     const now = clock.now()
     const purge_at = new Date(now + keepMs)
     const found = await docs.get([...batch.keys()])
     const fresh: SharedStateDoc<State>[] = []
     const changed: SharedStateDoc<State>[] = []
-    const stored = new Set<string>()
     for (const [_id, { app_id, added }] of batch) {
       const doc = found.get(_id)
       if (doc) changed.push({ ...doc, state: fold(doc.state, added, now), purge_at, rev: doc.rev + 1 })
@@ -110,18 +110,16 @@ export function createSharedState<State, Entry>(deps: SharedStateDeps<State, Ent
       else stored.add(_id)
     }
     const changes = changed.map(({ _id, state, rev }) => ({ _id, rev: rev - 1, update: { $set: { state, purge_at } } }))
-    const [inserted, won] = await Promise.all([docs.insert(fresh), docs.change(changes)])
-    const after = [
-      ...fresh.filter((_, at) => inserted[at] === 'inserted'),
-      ...changed.filter((_, at) => won[at] === 'won'),
-    ]
-    for (const doc of after) {
+    const keep = (doc: SharedStateDoc<State>): void => {
       // Both without an await between them, so that no reader sees the entries twice.
       cacheDoc(doc._id, doc)
       writing.delete(doc._id)
       stored.add(doc._id)
     }
-    return stored
+    const inserted = await docs.insert(fresh)
+    fresh.filter((_, at) => inserted[at] === 'inserted').forEach(keep)
+    const won = await docs.change(changes)
+    changed.filter((_, at) => won[at] === 'won').forEach(keep)
   }
 
   return {

@@ -6,7 +6,7 @@ import type { Clock } from '../../../infra/clock.ts'
 import { newId } from '../../../infra/ids.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
-import type { Docs } from '../../../infra/store/docs.ts'
+import type { Docs, ReadOptions } from '../../../infra/store/docs.ts'
 import { requestOf, type Trace, withTrace } from '../../../infra/trace.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
 import type { OtpCommand } from '../../../machines/otp.step.ts'
@@ -96,13 +96,17 @@ export const createReceiveMessage = (deps: InboundMessageDeps) => {
 
   async function receive(id: string, report: MessageReport, trace: Trace | undefined): Promise<void> {
     const { references } = report
-    const findOtps = async (): Promise<OtpDoc[]> =>
+    const findOtps = async (options: ReadOptions = {}): Promise<OtpDoc[]> =>
       references.length === 0
         ? []
-        : otps.find({ reference: { $in: references } }, { sort: { reference: 1 }, limit: references.length })
+        : otps.find(
+            { reference: { $in: references } },
+            { sort: { reference: 1 }, limit: references.length, ...options },
+          )
     const first = await findOtps()
-    // Key rotation may change the index of a reference during the search. The second search then finds it.
-    const matches = first.length > 0 ? first : await findOtps()
+    // Key rotation may change the index of a reference during the search, and a primary of the store that was cut off may answer from before
+    // the link was made. The second search then finds it.
+    const matches = first.length > 0 ? first : await findOtps({ certain: true })
     const request = requestOf({ trace })
     for (const doc of matches)
       recordOutcome(report, await applyMessage(id, doc, report, trace), { ...request, otp_id: doc._id })

@@ -280,4 +280,13 @@ export function findCases({ things: docs, coded, counters, fresh }: StoreFixture
     expect(await docs().count({ group, n: 1 })).to.equal(100)
     expect(await docs().count({ group: fresh() })).to.equal(0)
   })
+
+  it('finds with certainty what it finds without', async () => {
+    const group = fresh()
+    await docs().insert(things(group, 3))
+    const page = { sort: { rank: -1 }, limit: 2 } as const
+    const found = await docs().find({ group }, { ...page, certain: true })
+    expect(found).to.have.length(2)
+    expect(found).to.deep.equal(await docs().find({ group }, page))
+  })
 }

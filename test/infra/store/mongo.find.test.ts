@@ -23,4 +23,18 @@ describe('a page on MongoDB', () => {
     await docs.find({ _id: 'a' }, { sort: {}, limit: 1 })
     expect(asked).to.deep.equal([{ small: 1 }, undefined])
   })
+
+  it('is confirmed by a majority of the engine if it must be certain, and only then', async () => {
+    const asked: unknown[] = []
+    const collection = {
+      find(_: unknown, { readConcern }: { readConcern?: unknown }) {
+        asked.push(readConcern)
+        return { toArray: async () => [] }
+      },
+    } as unknown as Collection<MongoDoc>
+    const docs = createMongoDocs<Parcel>(collection, { indexes: [] }, false, work => work())
+    await docs.find({ _id: 'a' }, { sort: {}, limit: 1 })
+    await docs.find({ _id: 'a' }, { sort: {}, limit: 1, certain: true })
+    expect(asked).to.deep.equal([undefined, { level: 'linearizable' }])
+  })
 })

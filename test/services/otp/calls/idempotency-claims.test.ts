@@ -84,6 +84,19 @@ eachStore('idempotency claims', fresh => {
     expect(again.kind === 'bound' && again.otp._id).to.equal('otp_2')
   })
 
+  it('that are bound to an older verification do not outlive it', async () => {
+    const claims = process()
+    const answer = { status: 'pending', channel: 'sms', sealed_action_url: null, completion: 'code' } as const
+    const endOf = async (purge_at: Date) => {
+      await claims.bind(await held(claims.claim(key('c'), 'otp_2', HOUR)), { _id: 'otp_1', purge_at }, answer)
+      const stored = (await store.docs('claims').get(['c'])).get('c')
+      await store.docs('claims').remove({ _id: 'c' }, 1)
+      return [stored?.expires_at, stored?.purge_at.getTime()].map(at => (at ?? 0) - clock.now())
+    }
+    expect(await endOf(new Date(clock.now() + 60_000))).to.deep.equal([60_000, 60_000 + CLAIM_HELD_MS])
+    expect(await endOf(new Date(clock.now() + 2 * HOUR))).to.deep.equal([HOUR, HOUR + CLAIM_HELD_MS])
+  })
+
   it('of a dead process that no call comes for are purged when they have expired', async () => {
     await process().claim(key('c'), 'otp_1', HOUR)
     const stored = (await store.docs('claims').get(['c'])).get('c')

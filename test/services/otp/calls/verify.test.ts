@@ -258,6 +258,18 @@ onEmbeddedStore('guesses for one recipient', fresh => {
     }
   })
 
+  it('are answered when they are wrong, even if the recipient cannot be locked', async () => {
+    const recipient_verify = [{ max: 1, seconds: 3600 }]
+    await store
+      .docs('apps')
+      .modify({ _id: 'app_1' }, { $set: { 'settings.limits.recipient_verify': recipient_verify } })
+    const { otp_id, code } = await send()
+    broken = 'counters.update'
+    expect(await verify(otp_id, wrongCode(code))).to.include({ kind: 'verified', matched: false, attempts_left: 4 })
+    broken = null
+    expect(resultOf(await verify(otp_id, code)), 'it is counted').to.equal('recipient_verify')
+  })
+
   it('are answered when they are right, even if their count cannot be given back', async () => {
     const { otp_id, code } = await send()
     broken = 'counters.update'

@@ -87,6 +87,29 @@ eachStore("the fraud guard's counts", fresh => {
     expect(today(await process().tallies.state('GB'))).to.deep.equal([[1, 0]])
   })
 
+  it('are not added twice when the store goes away after some of them are stored', async () => {
+    let away = false
+    const shaky = interceptWrites(store, {
+      before(call) {
+        if (away && call === 'fraud_tallies.change') throw new Unavailable('away')
+      },
+    })
+    const one = process(shaky)
+    one.tallies.add('GB', 'app', sent())
+    await one.settled()
+    away = true
+    one.tallies.add('GB', 'app', sent())
+    one.tallies.add('FR', 'app', sent())
+    await one.settled()
+    expect(today(await process().tallies.state('FR')), 'the first write').to.deep.equal([[1, 0]])
+    away = false
+    await one.settled()
+    for (const { tallies } of [one, process()]) {
+      expect(today(await tallies.state('GB'))).to.deep.equal([[2, 0]])
+      expect(today(await tallies.state('FR'))).to.deep.equal([[1, 0]])
+    }
+  })
+
   it('know that a number was verified in another process, and store no block for a verified number alone', async () => {
     const [one, other] = [process(), process()]
     one.blocks.add('block', 'app', number('a'))

@@ -1,0 +1,81 @@
+// A send that is a resend of what is pending (`reuse_pending`), where processes die and other verifications are many.
+import { expect } from 'chai'
+import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import { CLAIM_HELD_MS } from '../../../../services/domain/verifications/claim-holds.ts'
+import { codeOf } from '../../../../services/domain/verifications/code.ts'
+import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
+import { MAX_RECENT_READ } from '../../../../services/domain/verifications/latest-of-recipient.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
+import { storedOtp } from '../../../support/sent-otp.ts'
+import { eachStore } from '../../../support/stores.ts'
+import { interceptWrites, testKeyring } from '../../../support/tenancy.ts'
+
+const RECIPIENT = '+14155550123'
+const by = { company_id: 'cmp_1', app_id: 'app_1', mode: 'test', key_id: 'key_server', kind: 'server' } as const
+
+eachStore('a send while a verification of the recipient is pending', fresh => {
+  const keyring = testKeyring()
+  let store: CountersignStore
+  const actors: TestActor[] = []
+  beforeEach(async () => {
+    store = await fresh()
+    const settings = { reuse_pending: true, resend_cooldown_seconds: [0] }
+    await store
+      .docs('apps')
+      .insert([{ _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings, created_at: 0, rev: 0 }])
+  })
+  afterEach(() => Promise.all(actors.splice(0).map(actor => actor.close())))
+
+  const start = async (on: CountersignStore): Promise<TestActor> => {
+    const actor = await startOtpActor(on, keyring)
+    actors.push(actor)
+    return actor
+  }
+  const send = async (actor: TestActor, idempotency = ''): Promise<string> =>
+    (await actor.send({ company: 'cmp_1', app: 'app_1', recipient: RECIPIENT, idempotency })).otp_id
+  const approve = async (actor: TestActor, otp_id: string): Promise<void> => {
+    const code = codeOf(keyring, (await storedOtp(store, otp_id)).context)
+    const sealed_code = keyring.seal(code, inFlight.code)
+    expect(await actor.ask({ type: 'otp.verify', by, otp_id, sealed_code })).to.include({ matched: true })
+  }
+  const deliveriesOf = async (otp_id: string) => (await storedOtp(store, otp_id)).context.deliveries.length
+
+  for (const later of [CLAIM_HELD_MS, 10 * CLAIM_HELD_MS])
+    it(`sends nothing more with its key if it died before the key was bound, ${later} ms later`, async () => {
+      const living = await start(store)
+      const otp_id = await send(living)
+      const dying = await start(
+        interceptWrites(store, { before: call => (call === 'claims.modify' ? new Promise(() => {}) : undefined) }),
+      )
+      void send(dying, 'key').catch(() => {})
+      await eventually(async () => expect(await deliveriesOf(otp_id)).to.equal(2))
+      await approve(living, otp_id)
+      await living.clock.advance(later)
+      for (let time = 0; time < 2; time += 1) expect(await send(living, 'key')).to.equal(otp_id)
+      expect(await deliveriesOf(otp_id)).to.equal(2)
+      expect(await send(living, 'another key'), 'it has ended').not.to.equal(otp_id)
+    })
+
+  it('finds it among those of devices, and reads few documents, which the index alone selects', async () => {
+    const looks: { by: string[]; limit: number }[] = []
+    const watched: CountersignStore = {
+      ...store,
+      docs(name) {
+        const docs = store.docs(name)
+        const find: typeof docs.find = (filter, page) => {
+          if (name === 'otps') looks.push({ by: Object.keys(filter), limit: page.limit })
+          return docs.find(filter, page)
+        }
+        return { ...docs, find }
+      },
+    }
+    const actor = await start(watched)
+    const otp_id = await send(actor)
+    await actor.clock.advance(1)
+    const device = { company: 'cmp_1', app: 'app_1', recipient: RECIPIENT, kind: 'publishable' } as const
+    expect((await actor.send(device)).otp_id).not.to.equal(otp_id)
+    expect(await send(actor)).to.equal(otp_id)
+    expect(looks).to.deep.equal(Array(2).fill({ by: ['recipient', '_id'], limit: MAX_RECENT_READ }))
+  })
+})
