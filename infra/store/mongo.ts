@@ -1,5 +1,5 @@
-// The store on MongoDB 6.0 or newer: a replica set, of one member or more, or a sharded cluster. In: a URL and the table of collections. Out:
-// the store port, at once. It connects in the background, so that a process can start and answer health checks while MongoDB is away. A call
+// The store on MongoDB 6.0 or newer: a replica set, or a single server for development. In: a URL and the table of collections. Out: the
+// store port, at once. It connects in the background, so that a process can start and answer health checks while MongoDB is away. A call
 // waits for the connection and the indexes up to `timeoutMs`, then rejects with `Unavailable`; the next call tries again.
 import { type Db, MongoClient, type MongoClientOptions, MongoServerError, ReadPreference } from 'mongodb'
 import { type Clock, systemClock } from '../clock.ts'
@@ -34,7 +34,6 @@ export function createMongoStore<C extends Collections>(options: MongoStoreOptio
     // Called here, and again after a failure, because the driver connects by itself only once and stays closed when that fails.
     try {
       await client.connect()
-      await refuseSingleServer(db, url)
       await ensureIndexes(db, collections)
     } catch (error) {
       wait?.failed(error)
@@ -91,16 +90,6 @@ function createClient(url: string, timeoutMs: number): MongoClient {
   }
 }
 
-/** Only members of a replica set answer the reads that must be certain. On a server that is in none, these would fail for ever. A server that
- *  waits to be made a member is no primary yet, and a router of a sharded cluster says `isdbgrid`. */
-async function refuseSingleServer(db: Db, url: string): Promise<void> {
-  const { isWritablePrimary, setName, msg } = await db.command({ hello: 1 })
-  if (!isWritablePrimary || setName !== undefined || msg === 'isdbgrid') return
-  const remedy =
-    'Start mongod with --replSet countersign, and run rs.initiate() in mongosh once: that is a replica set of one'
-  throw new StartProblem(`MONGODB_URL: ${placeOf(url)} is not in a replica set. ${remedy}`)
-}
-
 /** The hosts of a MongoDB URL, without its credentials. */
 export const mongoHosts = (url: string): string[] =>
   (/^[^:]+:\/\/(?:[^@/?]*@)?([^/?]+)/.exec(url)?.[1] ?? '').split(',').filter(host => host !== '')
@@ -109,12 +98,10 @@ const AUTHENTICATION_FAILED = 18
 /** MongoDB Atlas has a code of its own for both. */
 const ATLAS_ERROR = 8000
 
-const placeOf = (url: string): string => `MongoDB at ${mongoHosts(url).join()}`
-
 /** MongoDB has answered, and refuses this user: that does not pass by waiting. Null for other failures. */
 function accessProblem(error: unknown, url: string, database: string): StartProblem | null {
   const code = error instanceof MongoServerError ? Number(error.code) : 0
-  const place = placeOf(url)
+  const place = `MongoDB at ${mongoHosts(url).join()}`
   if (code === AUTHENTICATION_FAILED || code === ATLAS_ERROR)
     return new StartProblem(`MONGODB_URL: ${place} refuses the user or the password. Correct them in MONGODB_URL`)
   if (!isUnauthorized(error)) return null

@@ -9,7 +9,7 @@ import { isDuplicate } from './errors.ts'
 
 export async function ensureIndexes(db: Db, collections: Collections): Promise<void> {
   const { setName } = await db.command({ hello: 1 })
-  // A majority is enough: a member that is down must not delay a start. A router of a sharded cluster has no name of a set, and decides itself.
+  // A majority is enough: a member that is down must not delay a start.
   const options = setName ? { commitQuorum: 'majority' as const } : {}
   const makeIndexes = async (name: string, spec: CollectionSpec): Promise<void> => {
     const indexes = indexDescriptionsOf(spec)

@@ -4,13 +4,10 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { expect } from 'chai'
 import { ROLES } from '../../../infra/config/config.ts'
-import { freePort } from '../../support/backend.ts'
 import { secrets } from '../../support/config.ts'
-import { AMQP_URL, ENGINES_DIR, MONGODB_URL, onRealEngines } from '../../support/engines.ts'
-import { spawnMongod } from '../../support/guarded-engines.ts'
+import { AMQP_URL, MONGODB_URL, onRealEngines } from '../../support/engines.ts'
 import { useShellServers } from '../../support/http-shell.ts'
 import { type CountersignProcess, useProcesses } from '../../support/processes.ts'
-import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
 /** A process that has not refused by then never will. */
 const MAX_REFUSAL_MS = 50_000
@@ -288,26 +285,5 @@ onRealEngines('a process that its engines refuse', { AMQP_URL, MONGODB_URL }, ()
       why,
     })
     expect(started.lines.join('\n')).not.to.contain('pa55')
-  })
-})
-
-onRealEngines('a process with a MongoDB of its own', { AMQP_URL, MONGODB_URL, ENGINES_DIR }, () => {
-  const { site, main } = useProcesses()
-
-  it('ends when MongoDB is in no replica set, and says how to make one', async () => {
-    const port = await freePort()
-    const alone = spawnMongod(port, createTemporaryFolder())
-    try {
-      const refused = main(await site('real'), { MONGODB_URL: `mongodb://127.0.0.1:${port}/countersign` })
-      expect(await refused.exited).to.deep.equal({ code: 1, signal: null })
-      expect(refused.stderr().trimEnd().split('\n')).to.deep.equal([
-        'Countersign cannot start.',
-        `MONGODB_URL: MongoDB at 127.0.0.1:${port} is not in a replica set. Start mongod with --replSet countersign, and run rs.initiate() in mongosh once: that is a replica set of one`,
-      ])
-      expect(refused.lines.join('\n'), 'found before it says that it listens').not.to.contain('countersign.listening')
-    } finally {
-      alone.process.kill('SIGKILL')
-      await alone.exited
-    }
   })
 })
