@@ -27,6 +27,20 @@ const DATABASE = 'countersign'
 /** The mongod that infra/engines.sh runs. */
 const mongod = (): string => /^MONGOD="?([^"\n]+)"?$/m.exec(readFileSync(`${ENGINES_DIR}/settings`, 'utf8'))?.[1] ?? ''
 
+/** In a replica set only if the options say so. */
+export const spawnMongod = (port: number, data: string, options: string[] = []): Child =>
+  spawnCommand(mongod(), [
+    '--quiet',
+    '--port',
+    `${port}`,
+    '--bind_ip',
+    '127.0.0.1',
+    '--nounixsocket',
+    '--dbpath',
+    data,
+    ...options,
+  ])
+
 export async function startGuardedEngines(): Promise<GuardedEngines> {
   const folder = createTemporaryFolder()
   const [data, secrets] = [join(folder, 'data'), join(folder, 'secrets')]
@@ -45,20 +59,8 @@ export async function startGuardedEngines(): Promise<GuardedEngines> {
     await writeFile(file(role, 'amqp'), `amqp://${user}:${password()}@${rabbit.host}/${vhost}`)
   }
 
-  const run = (...options: string[]): Child =>
-    spawnCommand(mongod(), [
-      '--quiet',
-      '--port',
-      `${port}`,
-      '--bind_ip',
-      '127.0.0.1',
-      '--nounixsocket',
-      '--dbpath',
-      data,
-      ...options,
-    ])
-  await makeAdministrator(run(), port, admin)
-  const guarded = run('--replSet', 'countersign', '--keyFile', keyFile)
+  await makeAdministrator(spawnMongod(port, data), port, admin)
+  const guarded = spawnMongod(port, data, ['--replSet', 'countersign', '--keyFile', keyFile])
   const definitions = join(folder, 'definitions.json')
   await writeFile(definitions, JSON.stringify(await rabbitDefinitions(secrets)))
   await Promise.all([

@@ -1,5 +1,11 @@
 // One collection on MongoDB. In: calls of the port. Out: calls of the driver. The port's filters and updates are MongoDB's own.
-import type { Collection, Filter as MongoFilter, UpdateFilter } from 'mongodb'
+import {
+  type Collection,
+  type FindOptions,
+  type Filter as MongoFilter,
+  MongoServerError,
+  type UpdateFilter,
+} from 'mongodb'
 import { idToInsert, refuseVagueFilter, shapeOf } from '../conditions.ts'
 import type { Doc, Docs, Filter, Sort } from '../docs.ts'
 import { Unindexed } from '../docs.ts'
@@ -16,6 +22,7 @@ export type RunCall = <R>(work: () => Promise<R>) => Promise<R>
 const MAX_BATCH = 10_000
 /** Without a limit, a linearizable read waits for a majority for ever. */
 const CERTAIN_READ = { readConcern: { level: 'linearizable' }, maxTimeMS: 5_000 } as const
+const NOT_A_REPLICA_SET = 123
 
 export function createMongoDocs<T extends Doc>(
   collection: Collection<MongoDoc>,
@@ -36,10 +43,11 @@ export function createMongoDocs<T extends Doc>(
       const unique = [...new Set(ids)]
       const found = await run(() =>
         certain
-          ? readCertain(collection, unique)
+          ? // MongoDB promises it for a read of one document.
+            Promise.all(unique.map(_id => readCertain(options => collection.findOne({ _id }, options))))
           : collection.find({ _id: { $in: unique } }, { batchSize: MAX_BATCH }).toArray(),
       )
-      return new Map(found.map(doc => [doc._id, doc as unknown as T]))
+      return new Map(found.flatMap(doc => (doc === null ? [] : [[doc._id, doc as unknown as T]])))
     },
 
     async find(filter, { sort, limit, only, certain = false }) {
@@ -47,14 +55,9 @@ export function createMongoDocs<T extends Doc>(
       if (limit <= 0) return []
       const order = new Map(orderOf(spec, filter, sort))
       const projection = only && { projection: Object.fromEntries(only.map(path => [path, 1])) }
-      const page = {
-        sort: order,
-        limit,
-        batchSize: Math.min(limit, MAX_BATCH),
-        ...projection,
-        ...(certain ? CERTAIN_READ : {}),
-      }
-      return (await run(() => collection.find(query, page).toArray())) as unknown as T[]
+      const page = { sort: order, limit, batchSize: Math.min(limit, MAX_BATCH), ...projection }
+      const read = (more: FindOptions) => collection.find(query, { ...page, ...more }).toArray()
+      return (await run(() => (certain ? readCertain(read) : read({})))) as unknown as T[]
     },
 
     async count(filter, max) {
@@ -109,10 +112,15 @@ export function createMongoDocs<T extends Doc>(
 }
 
 /** A primary that was frozen and wakes answers `local` reads from the past until it hears of its successor. A linearizable read is
- *  answered only once a majority has confirmed that it still is the primary. MongoDB promises this for a read of one document. */
-async function readCertain(collection: Collection<MongoDoc>, ids: readonly string[]): Promise<MongoDoc[]> {
-  const found = await Promise.all(ids.map(_id => collection.findOne({ _id }, CERTAIN_READ)))
-  return found.flatMap(doc => doc ?? [])
+ *  answered only once a majority has confirmed that it still is the primary. A server that is in no replica set refuses such a read; it has
+ *  no successor, so its plain answer is certain. */
+async function readCertain<Result>(read: (options: FindOptions) => Promise<Result>): Promise<Result> {
+  try {
+    return await read(CERTAIN_READ)
+  } catch (error) {
+    if (error instanceof MongoServerError && error.code === NOT_A_REPLICA_SET) return read({})
+    throw error
+  }
 }
 
 /** The positions of documents that were refused as duplicates. */

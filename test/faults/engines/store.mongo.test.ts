@@ -6,9 +6,12 @@ import type { Collections, Store } from '../../../infra/store/store.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { failure, things } from '../../contract/store/collections.ts'
 import { CONTRACT_COLLECTIONS } from '../../contract/store.contract.ts'
+import { freePort } from '../../support/backend.ts'
 import { ENGINES_DIR, MONGODB_URL, onRealEngines } from '../../support/engines.ts'
 import { eventually } from '../../support/eventually.ts'
+import { spawnMongod } from '../../support/guarded-engines.ts'
 import { type MongoBehindProxy, openMongoBehindProxy } from '../../support/mongo.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
 onRealEngines('the store when MongoDB fails', { MONGODB_URL }, () => {
   let mongo: MongoBehindProxy
@@ -209,3 +212,24 @@ onRealEngines('the store when MongoDB fails', { MONGODB_URL }, () => {
 })
 
 const engines = (...command: string[]) => promisify(execFile)('infra/engines.sh', command)
+
+onRealEngines('the store on a MongoDB that is in no replica set', { MONGODB_URL, ENGINES_DIR }, () => {
+  it('reads with certainty too', async () => {
+    const port = await freePort()
+    const mongod = spawnMongod(port, createTemporaryFolder())
+    const store = createMongoStore({ url: `mongodb://127.0.0.1:${port}`, collections: CONTRACT_COLLECTIONS })
+    try {
+      const docs = store.docs('things')
+      const [thing] = things('g', 1)
+      await eventually(() => store.ping())
+      expect(await docs.insert(things('g', 1))).to.deep.equal(['inserted'])
+      const [_id = ''] = (await docs.find({}, { sort: { _id: 1 }, limit: 1, certain: true })).map(doc => doc._id)
+      expect(_id).to.equal(thing?._id)
+      expect([...(await docs.get([_id, 'none'], { certain: true })).keys()]).to.deep.equal([_id])
+    } finally {
+      await store.close()
+      mongod.process.kill('SIGKILL')
+      await mongod.exited
+    }
+  })
+})
