@@ -139,9 +139,9 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
       const stale = isStale(job, statusAt(value, job.otp, now))
       const { candidates: all, because } = await orderCandidates(job, await candidates.of(job))
       if (!stale && !all.some(one => mayCall(one, job))) await candidates.throwIfKeyMissing(job)
-      // A message that the broker delivers for the first time should have no history. If it has one, the provider's attempt is found in the
-      // store before the call is made.
-      if (stale || message.attempt > 1) await loadHistory(job)
+      // A message that comes for the first time has no history, and is spared the read. One that comes again may have been given to a
+      // provider that is not the first one any more.
+      if (stale || message.redelivered || message.attempt > 1) await loadHistory(job)
       const step = nextStep(
         {
           providers: all.map(candidate => providerStatus(candidate, job, shutProviders)),

@@ -293,6 +293,13 @@ onEmbeddedStore('failover', fresh => {
         expect(await second.redeliver(doc, 2)).to.deep.equal({ kind: 'done' })
         expect([first.calls, second.calls]).to.deep.equal([['first'], ['second']])
       })
+
+      it('calls no other provider for a redelivered message, even if another one comes first by now', async () => {
+        const { second, doc } = await twoProcesses()
+        await second.store.docs('providers').modify({ _id: 'app_shop:first' }, { $set: { paused: true } })
+        expect((await second.redeliver(doc)).kind).to.equal('retry')
+        expect(second.calls).to.deep.equal([])
+      })
     })
 
     it('waits for its own call when the message comes again meanwhile, and does not repeat it', async () => {
