@@ -101,6 +101,10 @@ onEmbeddedStore('failover', fresh => {
     await actor.deliverUntilDone(await actor.insertLiveOtp())
     expect(actor.calls).to.have.length(3)
     expect(actor.reports[1]?.body).to.include({ provider: actor.calls[2] }).and.to.not.have.property('because')
+    Object.assign(actor.behaviors, { first: refuseRecipient, second: refuseRecipient })
+    await actor.deliverUntilDone(await actor.insertLiveOtp())
+    const failedRule = actor.calls[3] === 'second' ? 'spared' : 'probe'
+    expect(actor.reports[2]?.body.because, 'none took it').to.include({ rule: failedRule })
   })
 
   it('says why a provider came first by the facts that chose it, also if they change before it answers', async () => {
