@@ -12,13 +12,15 @@ export const isPaid = ({ status, charge }: Delivery): boolean => status !== 'fai
  *  all the same. */
 const reachedProvider = ({ provider, reason }: Delivery): boolean => provider !== undefined || !NEVER_SENT.has(reason)
 
-/** The delivery whose refund an approval by code takes back: the latest of the generation that a provider took, or, where none did, that
- *  reached a provider. None when another one of the generation is paid for and may have brought the code. */
+/** The delivery whose refund an approval by code takes back: the latest of the generation that a provider took. Where none did, the latest
+ *  that reached a provider, unless another one that is still queued and paid for may have brought the code. None when one of the generation
+ *  is sent. */
 export function deliveryToRecharge({ deliveries, generation }: Otp): Delivery | undefined {
   const current = deliveries.filter(one => one.generation === generation)
   if (current.some(({ status }) => status === 'sent' || status === 'delivered')) return undefined
   const refunded = current.filter(one => one.status === 'failed' && one.micros > 0)
-  return refunded.findLast(({ provider }) => provider !== undefined) ?? refunded.findLast(reachedProvider)
+  const taken = refunded.findLast(({ provider }) => provider !== undefined)
+  return taken ?? (current.some(mayHaveArrived) ? undefined : refunded.findLast(reachedProvider))
 }
 
 /** Whether a delivery that fails now, as `after` says, is not refunded. After an approval by code this holds for every message that reached a

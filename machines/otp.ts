@@ -85,7 +85,8 @@ export interface Delivery {
   /** The error code and text in the vendor's receipt of the failure, without personal data; absent where the receipt had none. */
   vendor_code?: string
   vendor_text?: string
-  /** Why its provider was called first; absent where that was simply the first in the list, and where another one was called before. */
+  /** Why its provider was called first, or, where none took the message, the one that was; absent where that was simply the first in the list,
+   *  and where another one was called before. */
   because?: RouteReason
 }
 

@@ -6,6 +6,7 @@ import type { Metrics } from '../../infra/metrics.ts'
 import { requestOf } from '../../infra/trace.ts'
 import { inSpan, type Tracing } from '../../infra/tracing/tracing.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
+import type { RouteReason } from '../../machines/otp.ts'
 import type { AttemptResult, CallDetails } from '../domain/verifications/documents.ts'
 import type { CallFeedback, Permit } from './admission/provider-gates.ts'
 import { type Candidate, isChatReply } from './candidates.ts'
@@ -40,6 +41,8 @@ export interface ProviderCall {
   round: number
   /** 1 for the provider's first call in the round. */
   call: number
+  /** Why this provider is the first that is called for the delivery, if it is and there is a reason. */
+  because?: RouteReason | undefined
   /** Is run or released here. The sandbox is called without one. */
   permit?: Permit | undefined
 }
@@ -59,10 +62,10 @@ export function createCallProvider({
 }: CallProviderDeps): CallProvider {
   /** The attempt is in the store before the call, so that no process makes the same call again. */
   async function callOnce(request: ProviderCall): Promise<MadeAttempt> {
-    const { candidate, message, round, call, permit } = request
+    const { candidate, message, round, call, because, permit } = request
     let started: StartedAttempt
     try {
-      started = await attempts.start(message.job, { provider: candidate.name, round, call })
+      started = await attempts.start(message.job, { provider: candidate.name, round, call, because })
     } catch (error) {
       permit?.release()
       throw error
@@ -78,12 +81,13 @@ export function createCallProvider({
 
   /** The same message twice does no harm at this provider, so one write after the call is enough. */
   async function callRepeatable(request: ProviderCall): Promise<MadeAttempt> {
-    const { candidate, message, round, call } = request
+    const { candidate, message, round, call, because } = request
     const provider = candidate.name
     const at = clock.now()
     const outcome = await callAndLog(request)
-    await tryToSave(attempts.record(message.job, { provider, round, at, ...outcome }), message)
-    return { provider, round, call, at, result: outcome.result, unknownAt: at, makerGone: false, isNew: true }
+    await tryToSave(attempts.record(message.job, { provider, round, because, at, ...outcome }), message)
+    const { result } = outcome
+    return { provider, round, call, because, at, result, unknownAt: at, makerGone: false, isNew: true }
   }
 
   async function callAndLog({ candidate, message, round, call, permit }: ProviderCall): Promise<AttemptOutcome> {

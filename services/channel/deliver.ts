@@ -37,7 +37,7 @@ import type { DeliveryJob, RenderedMessage } from './provider.ts'
 import type { Attempts, PastAttempt } from './provider-attempts.ts'
 import type { PublishReport } from './report-publisher.ts'
 import { delayAround, delayUpTo } from './retry-delays.ts'
-import type { OrderCandidates } from './route-order.ts'
+import type { OrderCandidates, OrderedCandidates } from './route-order.ts'
 
 export interface DeliverDeps {
   otps: Pick<Docs<OtpDoc>, 'get'>
@@ -54,12 +54,6 @@ export interface DeliverDeps {
   clock: Clock
   log: Logger
   random?(): number
-}
-
-/** The provider that was called first, and why. */
-interface FirstCalled {
-  provider: string | undefined
-  because: RouteReason | null
 }
 
 /** How long the broker keeps a message when the store or the broker itself is away. */
@@ -124,8 +118,6 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
       historyLoaded = true
     }
     const shutProviders = new Set<string>()
-    /** Of the provider that was called first. The facts may be others once it has answered, and so may be what is drawn by them. */
-    let first: FirstCalled | null = null
     let current: Awaited<ReturnType<typeof read>> | null = null
     let readAt = clock.now()
     for (;;) {
@@ -139,9 +131,9 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
       const stale = isStale(job, statusAt(value, job.otp, now))
       const { candidates: all, because } = await orderCandidates(job, await candidates.of(job))
       if (!stale && !all.some(one => mayCall(one, job))) await candidates.throwIfKeyMissing(job)
-      // A message that the broker delivers for the first time should have no history. If it has one, the provider's attempt is found in the
-      // store before the call is made.
-      if (stale || message.attempt > 1) await loadHistory(job)
+      // A message that comes for the first time has no history, and is spared the read. One that comes again may have been given to a
+      // provider that is not the first one any more.
+      if (stale || message.redelivered || message.attempt > 1) await loadHistory(job)
       const step = nextStep(
         {
           providers: all.map(candidate => providerStatus(candidate, job, shutProviders)),
@@ -153,7 +145,7 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
         },
         policy,
       )
-      if (step.kind !== 'call') return end(job, all, step, first ?? firstOf(all[0]?.name, because, pastAttempts))
+      if (step.kind !== 'call') return end(job, all, step, pastAttempts)
       const candidate = findCandidate(all, step.provider)
       if (!candidate) throw new Error('the next step names a provider that is not a candidate')
       const keptPermit = turn.takePermit(candidate.name)
@@ -174,9 +166,14 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
         permit?.release()
         throw error
       })
-      if (pastAttempts.length === 0)
-        first ??= { provider: candidate.name, because: candidate === all[0] ? because : null }
-      const attempt = await callProvider({ candidate, message: rendered, round: step.round, call: step.call, permit })
+      const attempt = await callProvider({
+        candidate,
+        message: rendered,
+        round: step.round,
+        call: step.call,
+        because: reasonToCall(candidate, { candidates: all, because }, pastAttempts),
+        permit,
+      })
       if (attempt.isNew) pastAttempts = [...pastAttempts, attempt]
       else {
         historyLoaded = false
@@ -199,11 +196,14 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
     job: DeliveryJob,
     all: readonly Candidate[],
     step: Exclude<DeliveryStep, { kind: 'call' }>,
-    first: FirstCalled,
+    pastAttempts: readonly PastAttempt[],
   ): Promise<Outcome> {
     switch (step.kind) {
       case 'sent':
-        await publishReport(job, 'sent', { provider: step.provider, ...reasonFor(step.provider, first) })
+        await publishReport(job, 'sent', {
+          provider: step.provider,
+          ...reasonIn(pastAttempts.filter(({ result }) => result === 'accepted')),
+        })
         return playReceipts(job, findCandidate(all, step.provider), step.at)
       case 'wait':
         return retryAfter(step.ms)
@@ -212,7 +212,7 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
         return retryAfter(step.waitMs)
       case 'fail':
         // The OTP actor logs the failure once it has recorded it.
-        await publishReport(job, 'failed', { reason: step.reason })
+        await publishReport(job, 'failed', { reason: step.reason, ...reasonIn(pastAttempts) })
         return done()
     }
   }
@@ -303,20 +303,20 @@ const isStale = ({ otp, delivery }: DeliveryJob, status: SavedStatus): boolean =
 const findCandidate = (candidates: readonly Candidate[], name: string): Candidate | undefined =>
   candidates.find(candidate => candidate.name === name)
 
-/** Where the first provider failed, the reason is not that of the one that took the message. */
-const reasonFor = (provider: string, first: FirstCalled): ReportDetails =>
-  first.because !== null && first.provider === provider ? { because: first.because } : {}
-
-/** The provider that comes first now, after attempts that may have been made by another order. Then the reason is not that of the first
- *  call. Attempts of the same millisecond do not say which was the first. */
-function firstOf(
-  provider: string | undefined,
-  because: RouteReason | null,
+/** Why this provider is the first that is called for the delivery. Its later calls keep the reason: the facts, and what is drawn by them, may
+ *  be others by then. Undefined for a provider that takes over. */
+function reasonToCall(
+  candidate: Candidate,
+  { candidates, because }: OrderedCandidates,
   pastAttempts: readonly PastAttempt[],
-): FirstCalled {
-  const firstAt = Math.min(...pastAttempts.map(({ at }) => at))
-  const wasFirst = pastAttempts.every(one => one.at > firstAt || one.provider === provider)
-  return { provider, because: wasFirst ? because : null }
+): RouteReason | undefined {
+  if (pastAttempts.length > 0) return pastAttempts.find(({ provider }) => provider === candidate.name)?.because
+  return candidate === candidates[0] ? (because ?? undefined) : undefined
+}
+
+const reasonIn = (attempts: readonly PastAttempt[]): ReportDetails => {
+  const because = attempts.find(one => one.because !== undefined)?.because
+  return because === undefined ? {} : { because }
 }
 
 const providerStatus = (candidate: Candidate, job: DeliveryJob, shut: ReadonlySet<string>): ProviderStatus => ({

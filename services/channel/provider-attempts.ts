@@ -7,6 +7,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { Trace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
+import type { RouteReason } from '../../machines/otp.ts'
 import {
   type AttemptDoc,
   type AttemptMaker,
@@ -33,7 +34,11 @@ export interface PastAttempt extends CallKey {
   unknownAt: number
   /** The process that made the attempt does not run any more, so that the call is not under way. */
   makerGone: boolean
+  /** Why its provider was the first that was called for the delivery, if it was and there is a reason. */
+  because?: RouteReason | undefined
 }
+
+export type NewCall = CallKey & Pick<PastAttempt, 'because'>
 
 export interface StartedAttempt extends PastAttempt {
   id: string
@@ -49,12 +54,12 @@ export interface AttemptOutcome {
 
 export interface Attempts {
   /** Saves an attempt before its call. When it rejects, the provider was not called, and this process can start the same attempt again. */
-  start(job: DeliveryJob, key: CallKey): Promise<StartedAttempt>
+  start(job: DeliveryJob, call: NewCall): Promise<StartedAttempt>
   /** Makes an attempt, from its start to its finish, so that `history` waits for it. */
   track<T>(job: DeliveryJob, attempt: () => Promise<T>): Promise<T>
   finish(attempt: StartedAttempt, outcome: AttemptOutcome): Promise<void>
   /** Saves an attempt after its call, for providers that may be called twice. */
-  record(job: DeliveryJob, attempt: Pick<PastAttempt, 'provider' | 'round' | 'at'> & AttemptOutcome): Promise<void>
+  record(job: DeliveryJob, attempt: Omit<NewCall, 'call'> & Pick<PastAttempt, 'at'> & AttemptOutcome): Promise<void>
   /** No provider accepted the message in this round. Repeatable. */
   endRound(job: DeliveryJob, round: number): Promise<void>
   /** Waits for an attempt that this process is making for the delivery. */
@@ -94,7 +99,7 @@ export function createAttempts({ attempts, clock, soleProcess }: AttemptsDeps): 
 
   const newAttemptDocument = (
     { otp, delivery, purge_at, trace }: DeliveryJob,
-    { provider, round, call }: CallKey,
+    { provider, round, call, because }: NewCall,
   ): AttemptDoc => {
     const { otp_id, app_id } = otp
     const { delivery_id, channel } = delivery
@@ -113,7 +118,9 @@ export function createAttempts({ attempts, clock, soleProcess }: AttemptsDeps): 
       reference: null,
       ...spanOf(trace),
     }
-    return call === 1 ? doc : { ...doc, call }
+    if (call > 1) doc.call = call
+    if (because !== undefined) doc.because = because
+    return doc
   }
 
   const isOwn = ({ maker }: AttemptDoc): boolean => maker?.process === processId
@@ -126,6 +133,7 @@ export function createAttempts({ attempts, clock, soleProcess }: AttemptsDeps): 
     result: doc.result ?? own.resultOf(doc._id) ?? null,
     unknownAt: doc.unknown_at ?? doc.at,
     makerGone: soleProcess && !isOwn(doc),
+    because: doc.because,
   })
 
   /** The attempt that the store holds under this id: this one, unless there was one before. */
@@ -150,10 +158,10 @@ export function createAttempts({ attempts, clock, soleProcess }: AttemptsDeps): 
   }
 
   return {
-    async start(job, key) {
+    async start(job, call) {
       tries += 1
       const maker: AttemptMaker = { process: processId, try: tries }
-      const stored = await insertOrFindTwice({ ...newAttemptDocument(job, key), maker })
+      const stored = await insertOrFindTwice({ ...newAttemptDocument(job, call), maker })
       const isNew = isOwn(stored) && (stored.maker?.try === maker.try || own.takeUncalled(stored._id))
       return { ...pastAttempt(stored), id: stored._id, isNew }
     },
@@ -171,10 +179,10 @@ export function createAttempts({ attempts, clock, soleProcess }: AttemptsDeps): 
       }
     },
 
-    async record(job, { provider, round, at, result, reference: vendorReference, details }) {
+    async record(job, { at, result, reference: vendorReference, details, ...call }) {
       const reference = vendorReference && storedReference(vendorReference)
       const outcome = { at, result, reference, ...details }
-      const doc = { ...newAttemptDocument(job, { provider, round, call: 1 }), ...outcome }
+      const doc = { ...newAttemptDocument(job, { ...call, call: 1 }), ...outcome }
       const [inserted] = await attempts.insert([doc])
       if (inserted === 'duplicate') await attempts.update([{ ids: [doc._id], update: { $set: outcome } }])
     },

@@ -77,6 +77,20 @@ describe('in every history of a verification', () => {
     })
   })
 
+  it('a message that no provider took is charged again only where no other one that is paid for may bring the code', () => {
+    always(run => {
+      for (const { before, after } of run.steps) {
+        const { deliveries, generation } = before.context
+        for (const effect of after.effects) {
+          if (effect.type !== 'recharge') continue
+          const charged = deliveries.find(one => one.delivery_id === effect.delivery_id)
+          const others = deliveries.filter(one => one.generation === generation && one.micros > 0)
+          if (charged?.provider === undefined) expect(others.every(({ status }) => status === 'failed')).to.equal(true)
+        }
+      }
+    })
+  })
+
   it('a code matches only in its own generation', () => {
     always(({ steps }) => {
       for (const one of steps) {

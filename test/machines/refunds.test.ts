@@ -103,6 +103,16 @@ describe('the price of a delivery whose code was entered', () => {
   it('is charged again for a message that every provider refused: one of them delivered it', () => {
     const refused = reported('failed', { reason: 'recipient_unreachable' })
     expect(money(play(issued(), refused, right()))).to.deep.equal([REFUND, RECHARGE])
+    const free = resend(null, { prices: {} })
+    expect(money(play(issued(), refused, free, right())), 'the other one is free').to.deep.equal([REFUND, RECHARGE])
+  })
+
+  it('is not charged again for such a message while a later one that is paid for is on its way', () => {
+    const refused = reported('failed', { delivery_id: 'dlv_1', reason: 'recipient_unreachable' })
+    const queued = [refused, resend(), right()]
+    for (const status of ['sent', 'failed'] as const)
+      expect(money(play(issued(), ...queued, receipt(status, 'dlv_2'))), status).to.deep.equal([REFUND])
+    expect(money(play(issued(), ...queued, unsent('dlv_2'))), 'no other one brought the code').to.deep.equal([REFUND])
   })
 
   it('is charged again for a message that the provider which took it reports as canceled', () => {

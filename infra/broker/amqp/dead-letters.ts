@@ -101,8 +101,7 @@ export function createDeadLetters(
     })
 
   function requeueOne(letter: ConsumeMessage): Promise<void> {
-    // Every inspection is a delivery, so RabbitMQ's own word on the letter means nothing.
-    const properties = messageProperties({ ...metaOf(letter), attempt: 1, failures: 0, redelivered: false })
+    const properties = messageProperties({ ...metaOf(letter), attempt: 1, failures: 0, redelivered: true })
     return publisher.send(names.queue(queue), letter.content, properties)
   }
 

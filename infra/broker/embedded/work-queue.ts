@@ -55,17 +55,16 @@ export function createWorkQueue({ queue: name, delays, clock, log, deaths }: Wor
   const unfinished = new Map<string, QueuedMessage>()
   const retries = new Map<QueuedMessage, () => void>()
   const dead = createMemoryDeadLetters(({ id, body, trace, publishedAt }) => {
-    if (!unfinished.has(id)) enqueue({ id, body, trace, publishedAt })
+    if (!unfinished.has(id)) enqueue({ id, body, trace, publishedAt, redelivered: true })
   })
   let closed = false
   let lost = 0
 
-  function enqueue(work: Pick<QueuedMessage, 'id' | 'body' | 'trace' | 'publishedAt'>): QueuedMessage {
+  function enqueue(work: Pick<QueuedMessage, 'id' | 'body' | 'trace' | 'publishedAt' | 'redelivered'>): QueuedMessage {
     const message: QueuedMessage = {
       ...work,
       attempt: 1,
       failures: 0,
-      redelivered: false,
       publishers: [],
       readySince: clock.now(),
     }
@@ -130,10 +129,10 @@ export function createWorkQueue({ queue: name, delays, clock, log, deaths }: Wor
   }
 
   return {
-    publish: async ({ id, body: value, trace }) => {
+    publish: async ({ id, body: value, trace, redelivered = false }) => {
       if (closed) throw new Unavailable('the broker is closed')
       const body = JSON.stringify(value) ?? 'null'
-      const message = unfinished.get(id) ?? enqueue({ id, body, trace, publishedAt: clock.now() })
+      const message = unfinished.get(id) ?? enqueue({ id, body, trace, publishedAt: clock.now(), redelivered })
       return new Promise((resolve, reject) => void message.publishers.push({ resolve, reject }))
     },
     consume: (handle, flow) =>

@@ -124,7 +124,11 @@ export function createHandleCallback({
     const fields = { otp_id, delivery_id, status }
     if (status === 'failed' && (await isSuperseded(attempt, receipt)))
       return logOutcome(source, 'receipt', 'superseded', fields)
-    const details = receiptDetails(source, receipt, otp_id)
+    const details = {
+      ...receiptDetails(source, receipt, otp_id),
+      // The receipt may come before the report that the message was sent.
+      ...(attempt.because === undefined ? {} : { because: attempt.because }),
+    }
     const report: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, ...details, at: clock.now() }
     const id = `${delivery_id}@${source.provider}:${status}`
     await broker.publish('otp.reports', { id, body: report, trace: traceOfReceipt(source, attempt) })

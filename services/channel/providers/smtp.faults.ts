@@ -29,8 +29,9 @@ const answerOf = ({ code, enhanced, text }: SmtpReply): VendorAnswer => ({
 /** RFC 3463: X.1 is about addresses (X.1.7 and X.1.8 about the sender's), X.2 about the mailbox. Other codes, like X.7 (policy), concern us. */
 const ABOUT_RECIPIENT = /^5\.(?:1\.(?!7$|8$)|2\.)/
 
-/** Replies about the mailbox from servers without enhanced codes. 50x is about our commands, 53x about our login. */
-const NO_SUCH_MAILBOX: ReadonlySet<number> = new Set([521, 550, 551, 552, 553, 554, 556])
+/** Replies about the mailbox from servers without enhanced codes. 50x is about our commands, 53x about our login. 521 and 554 also come from a
+ *  server that takes no mail from us. */
+const NO_SUCH_MAILBOX: ReadonlySet<number> = new Set([550, 551, 552, 553, 556])
 
 function isRecipientFault(command: string | null, { code, enhanced }: SmtpReply): boolean {
   if (code < 500) return false

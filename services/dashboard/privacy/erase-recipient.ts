@@ -22,7 +22,7 @@ import {
   RECIPIENT_COUNTS,
   recipientCounter,
 } from '../../domain/verifications/counter-names.ts'
-import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import { END_OF_ROUND, type OtpDoc, ownedBy } from '../../domain/verifications/documents.ts'
 import { mailboxIndexes, recipientIndexes, sandboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { recipientFilter } from '../recipients.ts'
 import type { ErasureAnswer } from './schemas.ts'
@@ -43,6 +43,7 @@ const OTP_BATCH_SIZE = 100
 /** Older holds have been confirmed or checked, even if the sweeper is late. */
 const MAX_UNCHECKED_MS = 60 * CHECK_HOLD_AFTER_MS
 const REMOVE_BATCH_SIZE = 1_000
+const MAX_ATTEMPTS_READ = 10_000
 /** More batches mean that new verifications are created faster than they are erased. */
 const MAX_BATCHES = 1_000
 
@@ -64,11 +65,28 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
     return answer === 'won' ? { doc: { ...doc, ...next.saved }, canceled: true } : null
   }
 
+  /** A provider has the message of this queued delivery, or may have it: the call is under way, or its outcome is unknown. */
+  async function mayHaveBeenSent(delivery_id: string): Promise<boolean> {
+    const page = { sort: { _id: 1 as const }, limit: MAX_ATTEMPTS_READ }
+    const attempts = await store.docs('attempts').find(ownedBy(delivery_id), page)
+    return attempts.some(({ provider, result }) => provider !== END_OF_ROUND && result !== 'failed')
+  }
+
+  /** What is still queued fails: its verification is erased before it is sent. */
+  async function failQueued(otp: Otp): Promise<Otp> {
+    let after = otp
+    for (const { delivery_id } of otp.deliveries.filter(({ status }) => status === 'queued')) {
+      const reason = (await mayHaveBeenSent(delivery_id)) ? undefined : 'superseded'
+      after = recordReport(after, { delivery_id, status: 'failed', reason, at: clock.now() })
+    }
+    return after
+  }
+
   /** Refunds deliveries that will not be sent or have failed, because no report can refund an erased verification, and charges again what
    *  the approval charges again, because its outbox is erased too. Any other delivery stays paid: without an entry that says so, the
    *  sweeper would give back a hold that it still has to check and whose delivery it no longer finds. */
   async function refund({ _id, company_id, context }: OtpDoc): Promise<void> {
-    for (const { delivery_id, status, micros, created_at, charge } of withoutQueued(context, clock.now()).deliveries) {
+    for (const { delivery_id, status, micros, created_at, charge } of (await failQueued(context)).deliveries) {
       if (micros === 0) continue
       if (status === 'failed' && charge !== 'kept') {
         await accounts.enter(company_id, refundEntry(_id, delivery_id, micros))
@@ -144,12 +162,6 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
     return sumCounts(otpCounts, { ...ZERO_COUNTS, messages, counters, decisions, refusals, blocks })
   }
 }
-
-/** What is still queued fails: its verification is erased before it is sent. */
-const withoutQueued = (otp: Otp, at: number): Otp =>
-  otp.deliveries
-    .filter(({ status }) => status === 'queued')
-    .reduce((after, { delivery_id }) => recordReport(after, { delivery_id, status: 'failed', at }), otp)
 
 const cancelUpdate = ({ saved: { value, context, last_commands, version } }: Step) => ({
   $set: { value, context, last_commands, version },

@@ -5,7 +5,7 @@ import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { VerificationView } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
-import type { Mode } from '../../../machines/otp.ts'
+import type { Mode, RouteReason } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import type { Windows } from '../../../machines/windows.ts'
 import type { OutboxEntry } from './messages.ts'
@@ -140,6 +140,8 @@ export interface AttemptDoc extends RevisedDoc, Partial<CallDetails> {
   unknown_at?: number
   /** The vendor's id of the message; null when the vendor has not given one. */
   reference: string | null
+  /** Why its provider was the first that was called for the delivery; see `Delivery`. */
+  because?: RouteReason
   /** Where spans are recorded: the trace of the message, for its receipts. */
   trace?: { traceparent: string; traced_at: number }
   purge_at: Date

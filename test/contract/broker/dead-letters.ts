@@ -177,7 +177,7 @@ export function deadLetterCases(fixture: () => BrokerFixture): void {
       id: 'a',
       body: { name: 'a' },
       attempt: 1,
-      redelivered: false,
+      redelivered: true,
       publishedAt: before[0]?.publishedAt,
     })
     expect(ids(await broker.dead(QUEUE).list(100))).to.deep.equal(['b'])

@@ -39,6 +39,15 @@ export function deliveryCases(fixture: () => BrokerFixture): void {
     expect(seen[0]?.publishedAt).to.be.greaterThan(Date.UTC(2020))
   })
 
+  it('delivers a message that a repair has published again as redelivered', async () => {
+    const { broker, publish, published, inTime } = fixture()
+    const { seen } = await collect(broker, QUEUE)
+    publish(QUEUE, { id: 'a', body: 1, redelivered: true })
+    await inTime(() => expect(seen).to.have.length(1))
+    await published()
+    expect(seen[0]).to.include({ attempt: 1, redelivered: true })
+  })
+
   it('brings a message through the engine and back, as often as it is asked', async () => {
     const { broker, other, resultOf } = fixture()
     expectValue(await resultOf(broker.whenUp()), undefined)

@@ -101,6 +101,10 @@ onEmbeddedStore('failover', fresh => {
     await actor.deliverUntilDone(await actor.insertLiveOtp())
     expect(actor.calls).to.have.length(3)
     expect(actor.reports[1]?.body).to.include({ provider: actor.calls[2] }).and.to.not.have.property('because')
+    Object.assign(actor.behaviors, { first: refuseRecipient, second: refuseRecipient })
+    await actor.deliverUntilDone(await actor.insertLiveOtp())
+    const failedRule = actor.calls[3] === 'second' ? 'spared' : 'probe'
+    expect(actor.reports[2]?.body.because, 'none took it').to.include({ rule: failedRule })
   })
 
   it('says why a provider came first by the facts that chose it, also if they change before it answers', async () => {
@@ -292,6 +296,13 @@ onEmbeddedStore('failover', fresh => {
         await first.clock.advance(REDELIVERED_UNDER_WAY_MS)
         expect(await second.redeliver(doc, 2)).to.deep.equal({ kind: 'done' })
         expect([first.calls, second.calls]).to.deep.equal([['first'], ['second']])
+      })
+
+      it('calls no other provider for a redelivered message, even if another one comes first by now', async () => {
+        const { second, doc } = await twoProcesses()
+        await second.store.docs('providers').modify({ _id: 'app_shop:first' }, { $set: { paused: true } })
+        expect((await second.redeliver(doc)).kind).to.equal('retry')
+        expect(second.calls).to.deep.equal([])
       })
     })
 

@@ -20,11 +20,13 @@ eachStore('sweeping deliveries that are owed', fresh => {
   let clock: TestClock
   let store: CountersignStore
   let published: string[]
+  let redelivered: unknown[]
   let depth: Depth | Promise<Depth>
   beforeEach(async () => {
     clock = testClock()
     store = await fresh()
     published = []
+    redelivered = []
     depth = EMPTY
   })
 
@@ -35,7 +37,10 @@ eachStore('sweeping deliveries that are owed', fresh => {
       config: TEST_PROVIDER_CONFIG,
       log: createCapturedLog().log,
       broker: {
-        publish: async (queue, { id, body }) => void published.push(`${queue} ${id} ${JSON.stringify(body)}`),
+        async publish(queue, message) {
+          published.push(`${queue} ${message.id} ${JSON.stringify(message.body)}`)
+          redelivered.push(message.redelivered)
+        },
         depth: async () => depth,
       },
     })
@@ -71,6 +76,7 @@ eachStore('sweeping deliveries that are owed', fresh => {
     }
     expect(waits).to.deep.equal([60_000, 120_000, 240_000])
     expect(published).to.have.length(4)
+    expect(redelivered, 'an attempt may have been made').to.deep.equal([true, true, true, true])
   })
 
   it('leaves it to the queue while that holds messages as old, and looks again', async () => {

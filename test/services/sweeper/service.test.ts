@@ -108,6 +108,22 @@ describe('the sweeper', () => {
     expect(reminded).to.deep.equal([{ type: 'otp.due', otp_id: 'otp_due' }])
   })
 
+  it('says of effects in the outbox that a consumer may have had them', async () => {
+    const seen: boolean[] = []
+    await broker.consume(
+      'channel.sms',
+      async waiting => {
+        seen.push(...waiting.map(({ redelivered }) => redelivered))
+        return waiting.map(done)
+      },
+      { prefetch: 10 },
+    )
+    const outbox = [{ id: 'dlv_1', queue: 'channel.sms', body: {}, at: clock.now() - 30_000 }]
+    const stuck = { _id: 'otp_stuck', rev: 1, partition: 3, outbox, outbox_at: clock.now() - 30_000 }
+    await store.docs('otps').insert([stuck as unknown as OtpDoc])
+    await inTime(() => expect(seen).to.deep.equal([true]))
+  })
+
   it('shows the queues and the age of the outbox while it sweeps, and the queues no more while it is paused', async () => {
     const shown = async () =>
       (await metrics.render()).body.split('\n').filter(line => /^countersign_(queue_ready|outbox_oldest)/.test(line))

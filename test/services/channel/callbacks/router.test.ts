@@ -161,6 +161,13 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
     expect(trace?.request_id, 'a trace of its own').to.match(/^[0-9a-f-]{36}$/)
   })
 
+  it('report why the provider came first, which the report of the sent message may be too late for', async () => {
+    const because = { rule: 'best', share: 0.98, conversion: 0.8 } as const
+    await attempt({ because })
+    await call('app_shop/main', receipt())
+    expect(published[0]?.body).to.deep.include({ status: 'delivered', because })
+  })
+
   it("report why a delivery failed, without the recipient in the vendor's words", async () => {
     await attempt()
     const failure = {

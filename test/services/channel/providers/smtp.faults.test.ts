@@ -60,6 +60,8 @@ for (const pipelining of [true, false])
       ['rcpt', '530 5.7.0 Authentication required', ProviderFault],
       ['rcpt', '550 5.7.1 Relaying denied', ProviderFault],
       ['rcpt', '554 5.7.1 Relay access denied', ProviderFault],
+      ['rcpt', '554 Service unavailable; client host blocked', ProviderFault],
+      ['rcpt', '521 Host does not accept mail', ProviderFault],
       ['rcpt', '550 No such user here', RecipientFault],
       ['rcpt', '550-5.1.1 The account does not exist.\r\n550 5.1.1 Check for typos', RecipientFault],
       ['rcpt', '550 5.1.1 <ada@reader.example>: unknown', RecipientFault],

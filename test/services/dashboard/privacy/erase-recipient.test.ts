@@ -13,6 +13,7 @@ import { type Entry, holdEntry, keepHoldEntry } from '../../../../services/domai
 import { CHECK_HOLD_AFTER_MS } from '../../../../services/domain/money/ledger-writer.ts'
 import type { RefusalDoc } from '../../../../services/domain/refusals/documents.ts'
 import { refusedRecipientIndexes } from '../../../../services/domain/refusals/refused-recipient.ts'
+import { type AttemptDoc, END_OF_ROUND } from '../../../../services/domain/verifications/documents.ts'
 import { recipientIndexes } from '../../../../services/domain/verifications/lookup-indexes.ts'
 import type { EventDoc } from '../../../../services/domain/webhooks/documents.ts'
 import { createHoldSweeps } from '../../../../services/sweeper/holds.ts'
@@ -27,6 +28,7 @@ import { interceptWrites, testKeyring } from '../../../support/tenancy.ts'
 
 const NUMBER = '+447911123456'
 const FAR = new Date(2 ** 42)
+const APPROVAL = { at: 1, by: { key_id: 'key_1', kind: 'server' }, generation: 1, channel: 'sms' } as const
 
 eachStore('erasing a recipient', fresh => {
   let store: CountersignStore
@@ -47,6 +49,17 @@ eachStore('erasing a recipient', fresh => {
   const otp = async (id: string) => (await store.docs('otps').get([id])).get(id)
   const erase = async (recipient = NUMBER) => (await admin.ask('POST', `/apps/${owner.app}/erase`, { recipient })).body
 
+  /** Erases the recipient; answers what is entered for the messages, in order. */
+  async function entriesOfErasure(): Promise<string[]> {
+    const entries: string[] = []
+    const enter = async (_: string, { kind, micros }: Entry) => void entries.push(`${kind} ${micros}`) as never
+    await createEraseRecipient({ store, keyring: testKeyring(), clock: actor.clock, accounts: { enter } })(
+      owner.app,
+      NUMBER,
+    )
+    return entries
+  }
+
   it('refunds once a message that was not sent yet', async () => {
     const id = await send()
     const delivery = (await otp(id))?.context.deliveries[0]
@@ -62,7 +75,6 @@ eachStore('erasing a recipient', fresh => {
   })
 
   it('keeps the charge of a message whose code was entered, whatever became of the message', async () => {
-    const approval = { at: 1, by: { key_id: 'key_1', kind: 'server' as const }, generation: 1, channel: 'sms' as const }
     for (const [change, expected] of [
       [{ status: 'queued' }, ['void 0']],
       [{ status: 'failed', charge: 'kept' }, ['void 0']],
@@ -70,13 +82,40 @@ eachStore('erasing a recipient', fresh => {
     ] as const) {
       const id = await send()
       const delivery = (await otp(id))?.context.deliveries[0]
-      const changed = { 'context.deliveries': [{ ...delivery, ...change, micros: 500 }], 'context.approval': approval }
+      const changed = { 'context.deliveries': [{ ...delivery, ...change, micros: 500 }], 'context.approval': APPROVAL }
       await store.docs('otps').modify({ _id: id }, { $set: { ...changed, value: 'approved' } })
-      const entries: string[] = []
-      const enter = async (_: string, { kind, micros }: Entry) => void entries.push(`${kind} ${micros}`) as never
-      const deps = { store, keyring: testKeyring(), clock: actor.clock, accounts: { enter } }
-      await createEraseRecipient(deps)(owner.app, NUMBER)
-      expect(entries, JSON.stringify(change)).to.deep.equal(expected)
+      expect(await entriesOfErasure(), JSON.stringify(change)).to.deep.equal(expected)
+    }
+  })
+
+  it('refunds a message that was not sent any more because another one brought the code', async () => {
+    for (const [attempts, expected] of [
+      [[], ['void 0', 'refund 500']],
+      [
+        [
+          { provider: 'meta', result: 'failed' },
+          { provider: END_OF_ROUND, result: null },
+        ],
+        ['void 0', 'refund 500'],
+      ],
+      [[{ provider: 'meta', result: null }], ['void 0', 'void 0']],
+      [[{ provider: 'meta', result: 'unknown' }], ['void 0', 'void 0']],
+    ] as const) {
+      const id = await send()
+      const delivery = { ...(await otp(id))?.context.deliveries[0], micros: 500 }
+      const deliveries = [
+        { ...delivery, status: 'delivered' },
+        { ...delivery, delivery_id: 'dlv_resent', status: 'queued' },
+      ]
+      const changed = { 'context.deliveries': deliveries, 'context.approval': APPROVAL, value: 'approved' }
+      await store.docs('otps').modify({ _id: id }, { $set: changed as never })
+      const ofResent = { delivery_id: 'dlv_resent', otp_id: id, rev: 1 }
+      await store
+        .docs('attempts')
+        .insert(
+          attempts.map(one => ({ ...ofResent, ...one, _id: `dlv_resent:${one.provider}` }) as unknown as AttemptDoc),
+        )
+      expect(await entriesOfErasure(), JSON.stringify(attempts)).to.deep.equal(expected)
     }
   })
 
