@@ -601,6 +601,13 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     tests: ['test/flow/learned-routes.test.ts'],
   },
   {
+    fault: 'a send that a limit has refused counts as the one before, so that the next one is not learned from',
+    file: 'services/otp/limits/windows.ts',
+    original: "last_at: { $cond: [{ $gt: ['$granted', 0] }, now, before.last_at] }",
+    planted: 'last_at: now',
+    tests: ['test/services/otp/limits/recipient-counter.test.ts'],
+  },
+  {
     fault: 'facts do not see the hours whose slots have changed',
     file: 'services/sweeper/routes.ts',
     original: '        app?.changedHours.add(hourOf(doc.start))\n',
