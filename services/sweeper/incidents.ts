@@ -61,7 +61,7 @@ const QUIET_MS = 10 * MINUTE_MS
 const SEEN_EVERY_MS = QUIET_MS / 2
 /** A low balance is over when it is so much above its threshold. */
 const ENOUGH = 1.2
-/** An endpoint that was paused longer ago has been told of, or was paused under a release without notices. */
+/** An endpoint that was paused longer ago, and whose incident does not go on, was paused under a release without notices. */
 const PAUSED_WITHIN_MS = DAY_MS
 /** More than go on at once. */
 const MAX_FOUND = 10_000
@@ -96,11 +96,14 @@ export function createIncidentSweeps({
     {
       type: 'ops.endpoint_paused',
       quietMs: QUIET_MS,
-      async find() {
+      async find(ongoing) {
         const path = 'life.context.paused.at'
         const filter = { [path]: { $gt: clock.now() - PAUSED_WITHIN_MS } }
-        const found = await store.docs('webhooks').find(filter, { sort: { [path]: 1 }, limit: MAX_FOUND })
-        return found
+        const [known, recent] = await Promise.all([
+          store.docs('webhooks').get([...ongoing]),
+          store.docs('webhooks').find(filter, { sort: { [path]: 1 }, limit: MAX_FOUND }),
+        ])
+        return [...known.values(), ...recent]
           .filter(({ status, deleted_at, life }) => status === 'paused' && !deleted_at && !isPausedByPerson(life))
           .map(endpoint => ({
             id: endpoint._id,

@@ -167,6 +167,24 @@ eachStore('notices', fresh => {
     expect(events[0]?.payload).to.include({ app_id: 'app_2', subject: 'whk_2' })
   })
 
+  it('of a paused endpoint go on for as long as it is paused', async () => {
+    const run = start()
+    const goesOn = async (): Promise<boolean[]> => {
+      await sweep(run)
+      return (await allNotices()).map(({ open_since }) => open_since !== undefined)
+    }
+    await stepPaused(gone())
+    expect(await goesOn()).to.deep.equal([true])
+    for (const days of [1, 1, 30]) {
+      await clock.advance(days * DAY_MS)
+      expect(await goesOn()).to.deep.equal([true])
+    }
+    await stepPaused({ type: 'endpoint.enable', at: clock.now() })
+    await clock.advance(QUIET_MS)
+    expect(await goesOn()).to.deep.equal([false])
+    expect(mails).to.have.length(1)
+  })
+
   it('of an open breaker come once for all processes, until none has had one for ten minutes', async () => {
     await store.docs('webhooks').modify({ _id: 'app_1' }, { $set: { events: ['ops.provider_open'] } })
     const run = start()
