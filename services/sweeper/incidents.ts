@@ -3,8 +3,8 @@
 // goes to and fro is one incident.
 //
 // Nothing is recorded where an incident happens, so a send, a call or a breaker costs no more for it, and a process that dies loses none. An
-// incident begins with one insert under a unique name. The name is made from notices that were read before the state was, so a process that
-// was slow, or lost its lease, finds it taken.
+// incident begins with one insert under a unique name. A process that was slow, or lost its lease, opens none where another process has
+// opened one since it began to look.
 import type { Clock } from '../../infra/clock.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
@@ -159,6 +159,7 @@ export function createIncidentSweeps({
   }
 
   async function look({ type, quietMs, find }: Watch): Promise<void> {
+    const since = clock.now()
     const page = { sort: { open_since: 1 }, limit: MAX_FOUND } as const
     const ongoing = await notices.find({ type, open_since: { $gt: 0 } }, page)
     const idOf = (notice: NoticeDoc): string => wrongOf(notice).slice(type.length + 1)
@@ -173,13 +174,13 @@ export function createIncidentSweeps({
         await notices.modify({ _id, seen_at }, { $set: { seen_at: now, purge_at: purgeAt(now) } })
       if (!isWrong && now >= seen_at + quietMs) await notices.modify({ _id, seen_at }, { $unset: { open_since: true } })
     }
-    for (const one of wrong.values()) await open(type, one)
+    for (const one of wrong.values()) await open(type, one, since)
   }
 
-  async function open(type: OpsEventType, { id, subject, owner, countries = [] }: Wrong): Promise<void> {
+  async function open(type: OpsEventType, { id, subject, owner, countries = [] }: Wrong, since: number): Promise<void> {
     const name = `${type}:${id}`
     const [last] = await notices.find(incidentsOf(name), { sort: { incident: -1 }, limit: 1 })
-    if (last?.open_since !== undefined) return
+    if (last && (last.open_since !== undefined || last.at >= since)) return
     const app = 'app_id' in owner ? (await store.docs('apps').get([owner.app_id])).get(owner.app_id) : undefined
     const company_id = 'app_id' in owner ? (app?.company_id ?? '') : owner.company_id
     const company = (await store.docs('companies').get([company_id])).get(company_id)

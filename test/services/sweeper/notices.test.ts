@@ -269,6 +269,28 @@ eachStore('notices', fresh => {
     expect(await allNotices()).to.have.length(1)
   })
 
+  it('are not made by a process that saw an incident before another process had told of it and found it over', async () => {
+    const [docs, other] = [store.docs('companies'), start()]
+    const openAndEnd = async (): Promise<void> => {
+      await sweep(other)
+      await setBalance(2 * THRESHOLD)
+      await clock.advance(LOOK_EVERY_MS)
+      await sweep(other)
+    }
+    let looks = 0
+    const find: typeof docs.find = async (...args) => {
+      const found = await docs.find(...args)
+      looks += 1
+      if (looks === 1) await openAndEnd()
+      return found
+    }
+    const slowDocs = (name: 'companies') => (name === 'companies' ? { ...docs, find } : store.docs(name))
+    await setBalance(0)
+    await sweep(start({ ...ports(), store: { ...store, docs: slowDocs as CountersignStore['docs'] } }))
+    expect((await allNotices()).map(({ open_since }) => open_since)).to.deep.equal([undefined])
+    expect(mails).to.have.length(1)
+  })
+
   it('come once from a process that dies after any of its calls; a mail whose record is lost has the same id', async () => {
     const hang = new Promise<never>(() => {})
     const METHODS = ['get', 'find', 'insert', 'change', 'modify', 'update'] as const
