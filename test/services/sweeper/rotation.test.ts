@@ -11,7 +11,12 @@ import { hookSecretContext, providerContext } from '../../../services/domain/ten
 import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
 import { findUsersByEmail, userContext } from '../../../services/domain/users/documents.ts'
 import { CLAIM_HELD_MS, MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../../services/domain/verifications/claim-holds.ts'
-import { atRest, idempotencyKeyContext, inFlight } from '../../../services/domain/verifications/encryption-context.ts'
+import {
+  atRest,
+  idempotencyKeyContext,
+  inboxCodeContext,
+  inFlight,
+} from '../../../services/domain/verifications/encryption-context.ts'
 import {
   idempotencyIndexes,
   recipientIndexes,
@@ -172,16 +177,20 @@ eachStore('rotation of data keys', fresh => {
     expect(found.get(unsealable)?.recipient, 'what does not open is left').to.equal(recipient)
   })
 
-  it('renews the indexes of counters and sandbox messages', async () => {
+  it('renews the indexes of counters and sandbox messages, and the codes of these', async () => {
     const id = await send()
     const [delivery] = (await otp(id)).context.deliveries
     const message = { app_id: 'app_1', company_id: 'cmp_1', otp_id: id, generation: 1, locale: 'en', at: 0 }
     const recipient = sandboxIndex(before, TO)
     const _id = delivery?.delivery_id ?? ''
-    await store.docs('sandbox_messages').insert([{ ...message, _id, recipient, purge_at: new Date(2 ** 42) }])
+    const sealed_code = before.seal('482913', inboxCodeContext(_id))
+    await store
+      .docs('sandbox_messages')
+      .insert([{ ...message, _id, recipient, sealed_code, purge_at: new Date(2 ** 42) }])
     await rotateUntilDone()
     const [kept] = [...(await store.docs('sandbox_messages').get([_id])).values()]
     expect(kept?.recipient).to.equal(sandboxIndex(after, TO))
+    expect(after.unseal(kept?.sealed_code ?? '', inboxCodeContext(_id))).to.equal('482913')
     const [index] = recipientIndexes(after, APP_MODE, TO)
     const name = `app_1:test:sends:server:${index}`
     const windows = (await store.docs('counters').get([name])).get(name)?.windows ?? {}
