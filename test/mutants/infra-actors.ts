@@ -404,10 +404,10 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     tests: ['test/flow/erased-traces.test.ts'],
   },
   {
-    fault: 'a rotation stays done although a process that was not restarted seals users with the older key',
+    fault: 'a rotation stays done although a process that was not restarted seals configs with the older key',
     file: 'services/sweeper/rotation.ts',
-    original: 'if (areCurrent && users.every(',
-    planted: 'if (areCurrent || users.every(',
+    original: 'if (renewed === 0 && (await areNewestCurrent())) return',
+    planted: 'if (await areNewestCurrent()) return',
     tests: ['test/services/sweeper/rotation.test.ts'],
   },
   {

@@ -91,12 +91,41 @@ eachStore('rotation of data keys', fresh => {
     expect((await rotateUntilDone()).renewed_in_all).to.equal(1)
   })
 
-  it('begins another pass when a process that was not restarted has stored a user', async () => {
-    await rotateUntilDone()
-    await addUser(store, 'cmp_1', 'owner', before)
-    await clock.advance(60_000)
-    await sweeper().rotate()
-    expect((await state())?.state).to.equal('running')
+  it('begins another pass when a process that was not restarted has stored a user, a config or a secret', async () => {
+    const _id = 'app_1:inbox'
+    const place = { app_id: 'app_1', name: 'inbox', channel: 'sms', type: 'sandbox', position: 0 } as const
+    await store.docs('providers').insert([{ _id, ...place, config: after.seal('{}', providerContext(_id)), rev: 1 }])
+    await store
+      .docs('webhooks')
+      .insert([{ _id: 'app_1', url: 'https://x.example', status: 'active', secrets: [], rev: 1 }])
+    const { rotate } = sweeper()
+    const rotateUntilDoneAgain = async (): Promise<void> => {
+      for (let runs = 0; runs < 50 && (await state())?.state !== 'done'; runs += 1) await rotate()
+    }
+    await rotateUntilDoneAgain()
+    const change = async (what: 'providers' | 'webhooks' | 'apps', id: string, $set: object): Promise<void> =>
+      void (await store.docs(what).modify({ _id: id }, { $set }))
+    const secret = { endpoint_id: 'app_1', state: 'current', now: 0 } as const
+    const writes: Record<string, () => Promise<unknown>> = {
+      user: () => addUser(store, 'cmp_1', 'owner', before),
+      config: () => change('providers', _id, { config: before.seal('{}', providerContext(_id)) }),
+      webhook: () => change('webhooks', 'app_1', { secrets: [createWebhookSecret(before, 'whsec_1', secret)] }),
+      hook: () =>
+        change('apps', 'app_1', {
+          hook_secrets: { test: before.seal('whsec_1', hookSecretContext('app_1', 'test')) },
+        }),
+    }
+    for (const [what, write] of Object.entries(writes)) {
+      await clock.advance(5 * 60_000)
+      await rotate()
+      expect((await state())?.state, `before the ${what}`).to.equal('done')
+      await write()
+      await clock.advance(5 * 60_000)
+      await rotate()
+      expect((await state())?.state, what).to.equal('running')
+      await rotateUntilDoneAgain()
+    }
+    expect((await state())?.renewed_in_all).to.equal(4)
   })
 
   it('renews every text and index of a verification, and nothing else', async () => {
