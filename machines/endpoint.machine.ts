@@ -88,6 +88,8 @@ export const endpointMachine = endpointSetup.createMachine({
       on: {
         'attempt.succeeded': { guard: 'lastSuccessOutdated', actions: succeed },
         'attempt.failed': [pauseOnFailure.gone, pauseOnFailure.exhausted, { target: 'failing', actions: fail }],
+        // A webhook event may wait for its retry while others succeed.
+        'endpoint.enable': { actions: enable },
         'endpoint.pause': pauseByOperator,
       },
     },

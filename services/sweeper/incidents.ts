@@ -3,8 +3,8 @@
 // goes to and fro is one incident.
 //
 // Nothing is recorded where an incident happens, so a send, a call or a breaker costs no more for it, and a process that dies loses none. An
-// incident begins with one insert under a unique name. The name is made from notices that were read before the state was, so a process that
-// was slow, or lost its lease, finds it taken.
+// incident begins with one insert under a unique name. A process that was slow, or lost its lease, opens none where another process has
+// opened one since it began to look.
 import type { Clock } from '../../infra/clock.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
@@ -61,7 +61,7 @@ const QUIET_MS = 10 * MINUTE_MS
 const SEEN_EVERY_MS = QUIET_MS / 2
 /** A low balance is over when it is so much above its threshold. */
 const ENOUGH = 1.2
-/** An endpoint that was paused longer ago has been told of, or was paused under a release without notices. */
+/** An endpoint that was paused longer ago, and whose incident does not go on, was paused under a release without notices. */
 const PAUSED_WITHIN_MS = DAY_MS
 /** More than go on at once. */
 const MAX_FOUND = 10_000
@@ -96,11 +96,14 @@ export function createIncidentSweeps({
     {
       type: 'ops.endpoint_paused',
       quietMs: QUIET_MS,
-      async find() {
+      async find(ongoing) {
         const path = 'life.context.paused.at'
         const filter = { [path]: { $gt: clock.now() - PAUSED_WITHIN_MS } }
-        const found = await store.docs('webhooks').find(filter, { sort: { [path]: 1 }, limit: MAX_FOUND })
-        return found
+        const [known, recent] = await Promise.all([
+          store.docs('webhooks').get([...ongoing]),
+          store.docs('webhooks').find(filter, { sort: { [path]: 1 }, limit: MAX_FOUND }),
+        ])
+        return [...known.values(), ...recent]
           .filter(({ status, deleted_at, life }) => status === 'paused' && !deleted_at && !isPausedByPerson(life))
           .map(endpoint => ({
             id: endpoint._id,
@@ -156,6 +159,7 @@ export function createIncidentSweeps({
   }
 
   async function look({ type, quietMs, find }: Watch): Promise<void> {
+    const since = clock.now()
     const page = { sort: { open_since: 1 }, limit: MAX_FOUND } as const
     const ongoing = await notices.find({ type, open_since: { $gt: 0 } }, page)
     const idOf = (notice: NoticeDoc): string => wrongOf(notice).slice(type.length + 1)
@@ -170,13 +174,13 @@ export function createIncidentSweeps({
         await notices.modify({ _id, seen_at }, { $set: { seen_at: now, purge_at: purgeAt(now) } })
       if (!isWrong && now >= seen_at + quietMs) await notices.modify({ _id, seen_at }, { $unset: { open_since: true } })
     }
-    for (const one of wrong.values()) await open(type, one)
+    for (const one of wrong.values()) await open(type, one, since)
   }
 
-  async function open(type: OpsEventType, { id, subject, owner, countries = [] }: Wrong): Promise<void> {
+  async function open(type: OpsEventType, { id, subject, owner, countries = [] }: Wrong, since: number): Promise<void> {
     const name = `${type}:${id}`
     const [last] = await notices.find(incidentsOf(name), { sort: { incident: -1 }, limit: 1 })
-    if (last?.open_since !== undefined) return
+    if (last && (last.open_since !== undefined || last.at >= since)) return
     const app = 'app_id' in owner ? (await store.docs('apps').get([owner.app_id])).get(owner.app_id) : undefined
     const company_id = 'app_id' in owner ? (app?.company_id ?? '') : owner.company_id
     const company = (await store.docs('companies').get([company_id])).get(company_id)

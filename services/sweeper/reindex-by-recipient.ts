@@ -1,9 +1,8 @@
 // Puts the documents that are indexed by a verification's recipient or client address under their new indexes: counters, sandbox messages,
 // decisions of the fraud guard and refusals. In: verifications about to be resealed, with recipient and address in the clear. Out: those
-// documents under their new indexes. They hold indexes only, so they cannot be reindexed without the verification. Refusals that say whom
-// they are about can be (reseal-refusals.ts); others are found while the former key is still configured.
+// documents under their new indexes, and the codes in sandbox messages resealed. They hold indexes only, so they cannot be reindexed without
+// the verification. Refusals that say whom they are about can be (reseal-refusals.ts); others are found while the former key is still configured.
 import type { Clock } from '../../infra/clock.ts'
-import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Doc, Docs, Filter, Sort, Update } from '../../infra/store/docs.ts'
 import { DAY_MS } from '../../infra/time.ts'
 import type { CountersignStore } from '../domain/collections.ts'
@@ -15,8 +14,9 @@ import {
   recipientCounter,
 } from '../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
+import { inboxCodeContext } from '../domain/verifications/encryption-context.ts'
 import { mailboxIndexes, recipientIndexes, sandboxIndex } from '../domain/verifications/lookup-indexes.ts'
-import type { ResealedFields } from './resealed-fields.ts'
+import { createResealText, type ResealedFields, type ResealKeyring } from './resealed-fields.ts'
 
 /** A document that is about to be resealed. */
 export interface DueDoc<T> {
@@ -26,7 +26,7 @@ export interface DueDoc<T> {
 
 export interface ReindexDeps {
   store: CountersignStore
-  keyring: Pick<Keyring, 'index' | 'indexes'>
+  keyring: ResealKeyring
   clock: Pick<Clock, 'now'>
 }
 
@@ -52,9 +52,12 @@ export function createReindexByRecipient({ store, keyring, clock }: ReindexDeps)
     )
     const storedMessages = await messages.get([...recipients.keys()])
     await Promise.all(
-      [...storedMessages.values()].map(({ _id, recipient: before }) => {
+      [...storedMessages.values()].map(({ _id, recipient: before, sealed_code = null }) => {
         const recipient = sandboxIndex(keyring, recipients.get(_id) ?? '')
-        return before === recipient ? null : messages.modify({ _id, recipient: before }, { $set: { recipient } })
+        const code = createResealText(keyring, { unsealable: false })(sealed_code, inboxCodeContext(_id))
+        if (before === recipient && !code) return null
+        const $set = { recipient, ...(code ? { sealed_code: code.sealed } : {}) }
+        return messages.modify({ _id, recipient: before }, { $set })
       }),
     )
   }

@@ -14,10 +14,12 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
+import { MINUTE_MS } from '../../infra/time.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { ROTATION_ID, type RotationDoc, SEALED_COLLECTIONS } from '../domain/privacy/documents.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { createResealBatch } from './reseal-batch.ts'
-import { type ResealedFields, resealedOtpFields, resealedUserFields } from './resealed-fields.ts'
+import { resealedOtpFields } from './resealed-fields.ts'
 import { SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface RotationDeps {
@@ -31,14 +33,17 @@ export interface RotationDeps {
 /** Per run: rotation is not urgent, and other sweeps are due every second. A million verifications take an hour or two. */
 const MAX_BATCHES_PER_RUN = 5
 const MAX_RUN_MS = 500
-/** After the rotation the newest verifications and users are checked: a process that was not restarted still seals with an older key. */
-const CHECK_NEWEST_EVERY_MS = 60_000
+/** After the rotation the newest verifications are checked: a process that was not restarted still seals with an older key. */
+const CHECK_NEWEST_EVERY_MS = MINUTE_MS
 const NEWEST_CHECKED = 100
+/** These are few, and may be changed long after they were made, so all of them are checked. */
+const CHECKED_AS_A_WHOLE = ['providers', 'webhooks', 'apps', 'users'] as const
+const CHECK_AS_A_WHOLE_EVERY_MS = 5 * MINUTE_MS
 
 export function createRotationSweeps({ store, keyring, clock, log, metrics }: RotationDeps): Record<string, Sweep> {
   const rotations = store.docs('rotations')
   const resealBatch = createResealBatch({ store, keyring, clock })
-  let nextCheckAt = 0
+  let [nextCheckAt, nextWholeCheckAt] = [0, 0]
 
   const newRotation = (): RotationDoc => ({
     _id: ROTATION_ID,
@@ -106,21 +111,38 @@ export function createRotationSweeps({ store, keyring, clock, log, metrics }: Ro
     return save(state, { looked, renewed, unsealable, renewed_in_all, state: 'done', done_at: clock.now() })
   }
 
-  async function checkNewest(state: RotationDoc): Promise<void> {
+  async function check(state: RotationDoc): Promise<void> {
     if (clock.now() < nextCheckAt || keyring.keyIds.length < 2) return
     nextCheckAt = clock.now() + CHECK_NEWEST_EVERY_MS
+    const renewed = await renewWhole()
+    if (renewed === 0 && (await areNewestCurrent())) return
+    log.warn({}, 'rotation.resumed')
+    const renewed_in_all = state.renewed_in_all + renewed
+    await save(state, { state: 'running', done_at: null, renewed_in_all, ...newPass(state.pass + 1, clock.now()) })
+  }
+
+  /** Answers how many documents an older key had sealed since. */
+  async function renewWhole(): Promise<number> {
+    if (clock.now() < nextWholeCheckAt) return 0
+    nextWholeCheckAt = clock.now() + CHECK_AS_A_WHOLE_EVERY_MS
+    let sum = 0
+    for (const collection of CHECKED_AS_A_WHOLE)
+      for (let after: string | null = ''; after !== null; ) {
+        const { renewed, last } = await resealBatch(collection, after, SWEEP_BATCH)
+        sum += renewed
+        after = last
+      }
+    return sum
+  }
+
+  async function areNewestCurrent(): Promise<boolean> {
     const newest = { sort: { _id: -1 }, limit: NEWEST_CHECKED } as const
-    const [verifications, messages, users] = await Promise.all([
+    const [verifications, messages] = await Promise.all([
       store.docs('otps').find({}, newest),
       store.docs('otps').find({ _id: { $lt: 'otp_' } }, newest),
-      store.docs('users').find({}, newest),
     ])
-    const otps = [...verifications, ...messages]
-    const isCurrent = ({ set }: ResealedFields): boolean => Object.keys(set).length === 0
-    const areCurrent = otps.every(doc => isCurrent(resealedOtpFields(keyring, doc)))
-    if (areCurrent && users.every(doc => isCurrent(resealedUserFields(keyring, doc)))) return
-    log.warn({}, 'rotation.resumed')
-    await save(state, { state: 'running', done_at: null, ...newPass(state.pass + 1, clock.now()) })
+    const isCurrent = (otp: OtpDoc): boolean => Object.keys(resealedOtpFields(keyring, otp).set).length === 0
+    return [...verifications, ...messages].every(isCurrent)
   }
 
   function measure(state: RotationDoc): void {
@@ -134,7 +156,7 @@ export function createRotationSweeps({ store, keyring, clock, log, metrics }: Ro
     if (!state) return false
     measure(state)
     if (state.state === 'done') {
-      await checkNewest(state)
+      await check(state)
       return false
     }
     const after = await resealNextBatch(state)

@@ -1,6 +1,7 @@
 // Attempts to deliver events that are in the store. In: events whose next attempt is due. Out: the attempt is started in the store and the
 // endpoint called, or the event waits. Starting is a conditional change, so no attempt is made by two processes.
 import type { Clock } from '../../infra/clock.ts'
+import { createMissingKeyReporter, isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { isSuccess } from '../../machines/endpoint.ts'
@@ -34,7 +35,7 @@ export interface AttemptDeps {
   /** Endpoints that keep failing share a pool of their own, so that they never take the slots of the healthy ones. */
   slots: { healthy: Slots; failing: Slots }
   call: Call
-  /** Null once they are erased, or their verification is gone. */
+  /** Null once they are erased, or their verification is gone. Throws while they cannot be read. */
   metadataOf(event: EventDoc): Promise<Metadata | null>
   recordResult: RecordResult
   retrySchedule: RetrySchedule
@@ -51,13 +52,16 @@ export const MAX_CALLS_PER_ENDPOINT = 16
 const MAX_CALLS_PER_FAILING_ENDPOINT = 2
 const FAILURES_TO_BE_FAILING = 8
 
-/** The store is away, so an event with metadata cannot be sent now. */
+/** The store is away, or a data key is missing, so an event with metadata cannot be sent now. */
 const UNREAD = Symbol('unread')
+/** Until it is tried again. A missing key may stay away for long. */
+const UNREAD_RETRY_MS = 60_000
 
 const keepsFailing = ({ life }: Pick<Endpoint, 'life'>): boolean => life.context.failures >= FAILURES_TO_BE_FAILING
 
 export function createAttempts(deps: AttemptDeps): Attempts {
   const { events, slots, call, metadataOf, recordResult, retrySchedule, park, mayWork, clock, log } = deps
+  const reportMissingKey = createMissingKeyReporter({ log, clock })
   const underWay = new Set<Promise<void>>()
 
   function track(work: Promise<void>): void {
@@ -92,9 +96,9 @@ export function createAttempts(deps: AttemptDeps): Attempts {
   async function callEndpoint(event: EventDoc, endpoint: Endpoint, slot: Slots): Promise<void> {
     try {
       // The process may have been paused while the attempt was being stored.
-      if (!mayWork()) return await parkOrLog(event)
+      if (!mayWork()) return await orLog(event, park(event))
       const metadata = event.with_metadata ? await readMetadata(event) : null
-      if (metadata === UNREAD) return await parkOrLog(event)
+      if (metadata === UNREAD) return await orLog(event, postpone(event))
       const result = await call(event, endpoint, metadata)
       // A failure may pause the endpoint, so the next call waits until it is written. A success delays no other call.
       const recorded = recordResult(event, result)
@@ -109,14 +113,21 @@ export function createAttempts(deps: AttemptDeps): Attempts {
     try {
       return await metadataOf(event)
     } catch (error) {
-      log.warn({ err: error, ...subjectOf(event) }, 'webhook.postponed')
+      if (isMissingKeyError(error)) reportMissingKey(error, subjectOf(event))
+      else log.warn({ err: error, ...subjectOf(event) }, 'webhook.postponed')
       return UNREAD
     }
   }
 
-  async function parkOrLog(event: EventDoc): Promise<void> {
+  /** Not to the backlog, which would be drained again at once. The sweeper reminds of it. */
+  async function postpone(event: EventDoc): Promise<void> {
+    const update = change.postponeAttempt(event, clock.now() + UNREAD_RETRY_MS)
+    await events.change([{ _id: event._id, rev: event.rev, update }])
+  }
+
+  async function orLog(event: EventDoc, write: Promise<void>): Promise<void> {
     try {
-      await park(event)
+      await write
     } catch (error) {
       // The event stays started. When its `due_at` has passed, the sweeper reminds of it.
       log.warn({ err: error, ...subjectOf(event) }, 'webhook.not_parked')

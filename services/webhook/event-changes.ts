@@ -74,10 +74,15 @@ export const scheduleRetry = (event: EventDoc, result: CallResult, next_attempt_
   $push: pushAttempt(event, result),
 })
 
-/** The call says nothing about its endpoint: it does not count as an attempt, which is due again at the given time. */
-export const returnAttempt = (event: EventDoc, result: CallResult, next_attempt_at: number): Change => ({
+/** Its attempt was started and no call made. Does not count as an attempt, which is due again at the given time. */
+export const postponeAttempt = (event: EventDoc, next_attempt_at: number): Change => ({
   $set: { tries: event.tries - 1, next_attempt_at, due_at: next_attempt_at },
   $unset: NOT_UNDER_WAY,
+})
+
+/** The same after a call that says nothing about its endpoint. */
+export const returnAttempt = (event: EventDoc, result: CallResult, next_attempt_at: number): Change => ({
+  ...postponeAttempt(event, next_attempt_at),
   $push: pushAttempt(event, result),
 })
 

@@ -24,7 +24,7 @@ import type { Traced } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
-import { metadataOf } from '../domain/verifications/metadata.ts'
+import { metadataToSend } from '../domain/verifications/metadata.ts'
 import { otpOf } from '../domain/webhooks/full-payload.ts'
 import {
   createRemind,
@@ -83,7 +83,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
     call: calls.call,
     metadataOf: async event => {
       const otp = await otpOf(otps, event)
-      return otp && metadataOf(keyring, otp)
+      return otp && metadataToSend(keyring, otp)
     },
     recordResult,
     retrySchedule,

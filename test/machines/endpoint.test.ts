@@ -57,8 +57,10 @@ describe('an active endpoint', () => {
     )
   })
 
-  it('is not changed by enabling it', () => {
-    expect(stepEndpoint(newActiveEndpoint, [enable(5)])).to.include({ changed: false })
+  it('stays active when it is enabled, which is saved, so that its events in retry are due', () => {
+    const { life, changed, effects } = stepEndpoint(endpoint('active', { last_success_at: 3 }), [enable(5)])
+    expect([life.value, changed, effects]).to.deep.equal(['active', true, []])
+    expect(life.context).to.deep.equal({ ...newEndpoint, last_success_at: 3, enabled_at: 5 })
   })
 })
 

@@ -404,10 +404,10 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     tests: ['test/flow/erased-traces.test.ts'],
   },
   {
-    fault: 'a rotation stays done although a process that was not restarted seals users with the older key',
+    fault: 'a rotation stays done although a process that was not restarted seals configs with the older key',
     file: 'services/sweeper/rotation.ts',
-    original: 'if (areCurrent && users.every(',
-    planted: 'if (areCurrent || users.every(',
+    original: 'if (renewed === 0 && (await areNewestCurrent())) return',
+    planted: 'if (await areNewestCurrent()) return',
     tests: ['test/services/sweeper/rotation.test.ts'],
   },
   {
@@ -599,6 +599,13 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     original: "const before = tellsLast ? { last_at: { $ifNull: ['$last_at', null] } } : {}",
     planted: 'const before = {}',
     tests: ['test/flow/learned-routes.test.ts'],
+  },
+  {
+    fault: 'a send that a limit has refused counts as the one before, so that the next one is not learned from',
+    file: 'services/otp/limits/windows.ts',
+    original: "last_at: { $cond: [{ $gt: ['$granted', 0] }, now, before.last_at] }",
+    planted: 'last_at: now',
+    tests: ['test/services/otp/limits/recipient-counter.test.ts'],
   },
   {
     fault: 'facts do not see the hours whose slots have changed',

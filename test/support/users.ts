@@ -18,7 +18,8 @@ export async function addUser(
   address?: string,
 ): Promise<UserDoc> {
   users += 1
-  const [_id, email] = [`usr_${users}`, address ?? `user${users}@shop.example`]
+  // Ids sort in the order of time.
+  const [_id, email] = [`usr_${String(users).padStart(6, '0')}`, address ?? `user${users}@shop.example`]
   const user = testGrants(keyring).stamp('users', {
     _id,
     company_id,

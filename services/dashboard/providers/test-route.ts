@@ -85,7 +85,8 @@ function createPerformTest({ store, broker, keyring, clock, accounts, vendorTime
     }
   }
 
-  /** A test whose outcome is not known stays charged, because the message may have been sent. */
+  /** A test to which no process of the channel answers stays charged, because the message may have been sent. One that the vendor did not
+   *  accept is refunded, as every message is; a vendor that did not answer in time has not accepted it. */
   return async (
     ctx: Context,
     app: App,

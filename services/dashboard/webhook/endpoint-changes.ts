@@ -10,7 +10,7 @@ import type { CountersignStore } from '../../domain/collections.ts'
 import type { App } from '../../domain/tenancy/documents.ts'
 import { shownName, webAddress, webhookSecret } from '../../domain/tenancy/value-schemas.ts'
 import { findEndpoints, MAX_ENDPOINTS_PER_APP, type WebhookEndpoint } from '../../domain/webhooks/documents.ts'
-import { appIdOf, refOf, storedEndpointIds } from '../../domain/webhooks/endpoint-ids.ts'
+import { appIdOf, eventsOf, refOf, storedEndpointIds } from '../../domain/webhooks/endpoint-ids.ts'
 import { createWebhookSecret, newWebhookSecret } from '../../domain/webhooks/new-secret.ts'
 import { withCurrent } from '../../domain/webhooks/secrets.ts'
 import type { AdminRequest } from '../access.ts'
@@ -165,18 +165,19 @@ function settingsOf({ name, url, events, payload }: EndpointFields) {
   return { $set, $unset }
 }
 
-/** Enabling an endpoint in state `failing` resets its count of failures. */
+/** Enabling an endpoint in state `failing` resets its count of failures. Enabling one that is `active` makes its events in retry due. */
 export const setStatus = (
   request: AdminRequest,
   { app: { company_id }, find }: FoundEndpoint,
   status: WebhookEndpoint['status'],
-  { withAudit }: AdminDeps,
+  { store, withAudit }: AdminDeps,
   control: WebhookControl,
 ): Promise<WebhookEndpoint> =>
   withAudit(request, async (): Promise<Change<WebhookEndpoint> | Unchanged<WebhookEndpoint>> => {
     const stored = await find()
     const life = endpointLife(stored)
-    if (life.value === status) return { unchanged: stored }
+    if (life.value === status && (status === 'paused' || !(await hasRetries(store, stored))))
+      return { unchanged: stored }
     const reason = life.context.paused?.reason
     return {
       action: status === 'active' ? 'webhook.enable' : 'webhook.pause',
@@ -187,6 +188,11 @@ export const setStatus = (
       perform: () => (status === 'active' ? control.enable(stored._id) : control.pause(stored._id)),
     }
   })
+
+async function hasRetries(store: CountersignStore, endpoint: WebhookEndpoint): Promise<boolean> {
+  const filter = { ...eventsOf(refOf(endpoint)), next_attempt_at: { $gt: 0 } }
+  return (await store.docs('events').find(filter, { sort: { _id: 1 }, limit: 1 })).length > 0
+}
 
 export const sendTestEvent = (
   request: AdminRequest,

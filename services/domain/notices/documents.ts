@@ -1,7 +1,7 @@
 // Notices as they are stored: one document for each incident. The sweeper opens and closes them (services/sweeper/incidents.ts) and tells of
 // them (services/sweeper/tell-notices.ts).
 import type { RevisedDoc } from '../../../infra/store/docs.ts'
-import { collection, type StoreOf } from '../../../infra/store/store.ts'
+import { collection } from '../../../infra/store/store.ts'
 import type { OpsEventType } from '../../../machines/webhook-events.ts'
 
 export interface NoticeDoc extends RevisedDoc {
@@ -53,8 +53,6 @@ export const NOTICE_COLLECTIONS = {
     purged: true,
   }),
 }
-
-export type NoticeStore = StoreOf<typeof NOTICE_COLLECTIONS>
 
 const NUMBER_DIGITS = 9
 

@@ -1,6 +1,6 @@
 // Metadata of a verification: what the caller's backend wants to find again with it. It is sealed in the document. Each of its members has a
 // document of its own with a keyed index, by which verifications are found; a verification without metadata has none.
-import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { type Keyring, MissingKey, Unsealable } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { MetadataIndexDoc, OtpDoc } from './documents.ts'
 import { atRest } from './encryption-context.ts'
@@ -14,13 +14,23 @@ export const MAX_METADATA_VALUE_LENGTH = 256
 /** Of all members, as JSON in UTF-8. */
 export const MAX_METADATA_BYTES = 4_096
 
+type WithMetadata = Pick<OtpDoc, '_id' | 'metadata'>
+
 /** Null without metadata, and when their data key is no longer configured. */
-export function metadataOf(
-  keyring: Pick<Keyring, 'unseal'>,
-  { _id, metadata }: Pick<OtpDoc, '_id' | 'metadata'>,
-): Metadata | null {
+export function metadataOf(keyring: Pick<Keyring, 'unseal'>, { _id, metadata }: WithMetadata): Metadata | null {
   const json = metadata === undefined ? null : unsealOrNull(keyring, metadata, atRest.metadata(_id))
   return json === null ? null : JSON.parse(json)
+}
+
+/** Null without metadata, and when no key would open them. Throws `MissingKey`: what is sent without them cannot be made good when the key
+ *  is back. */
+export function metadataToSend(keyring: Pick<Keyring, 'unseal'>, { _id, metadata }: WithMetadata): Metadata | null {
+  try {
+    return metadata === undefined ? null : JSON.parse(keyring.unseal(metadata, atRest.metadata(_id)))
+  } catch (error) {
+    if (error instanceof Unsealable && !(error instanceof MissingKey)) return null
+    throw error
+  }
 }
 
 /** The ids of all index documents of a verification begin with its id and a colon, which a semicolon follows. Another call with the same

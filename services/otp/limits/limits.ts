@@ -69,15 +69,16 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
 
   /** What is given back under the same rules in one tick shares one update, so that the store runs it as one statement. */
   const giveBackBatched = createKeyedBatcher(
-    ({ rules }: Limit) => JSON.stringify(rules),
+    ({ rules, tellsLast }: Limit) => JSON.stringify([rules, tellsLast]),
     async all => {
-      const update = uncountUpdate(all[0]?.rules ?? [], clock.now())
+      const update = uncountUpdate(all[0] ?? { rules: [] }, clock.now())
       return counters.update([{ ids: all.map(({ key }) => key), update }])
     },
     { maxSize: 500, parallel: 2 },
   )
-  const giveBackUnder = async (keys: readonly string[], rules: Limit['rules']): Promise<void> => {
-    await Promise.all(keys.map(key => giveBackBatched({ key, rules })))
+  /** Under its other keys a grant is counted without its time. */
+  const giveBackUnder = async (keys: readonly string[], limit: Limit): Promise<void> => {
+    await Promise.all(keys.map(key => giveBackBatched(key === limit.key ? limit : { key, rules: limit.rules })))
   }
 
   async function countUnderEveryKey(limit: Limit): Promise<TakeResult> {
@@ -90,7 +91,7 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
     for (const otherKey of own.otherKeys) {
       const other = await updateCounter({ key: otherKey, rules })
       if (!other.granted) {
-        await giveBackUnder(counted, rules)
+        await giveBackUnder(counted, limit)
         return other
       }
       counted.push(otherKey)
@@ -126,8 +127,9 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
       if (!taken.granted) for (const name of windowsOf(limit)) fullWindows.set(name, true)
       return taken
     },
-    async giveBack({ key, rules }) {
-      if (rules.length > 0) await giveBackUnder(keysOfCounters.get(key) ?? [key], rules)
+    async giveBack(limit) {
+      const { key, rules } = limit
+      if (rules.length > 0) await giveBackUnder(keysOfCounters.get(key) ?? [key], limit)
     },
     wasFull: limit => windowsOf(limit).some(fullWindows.get),
     async peekAgain(limit) {

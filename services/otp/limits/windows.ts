@@ -58,7 +58,13 @@ export function grantUpdate(
     return [count, { $add: [`$${count}`, '$granted'] }]
   })
   const before = tellsLast ? { last_at: { $ifNull: ['$last_at', null] } } : {}
-  const last = tellsLast ? { last_at: now } : {}
+  const last = tellsLast
+    ? {
+        last_at: { $cond: [{ $gt: ['$granted', 0] }, now, before.last_at] },
+        // Of several, one may be given back while another stays.
+        last_at_before: { $cond: [{ $gt: ['$granted', 1] }, now, before.last_at] },
+      }
+    : {}
   const othersGrants = {
     $filter: { input: { $ifNull: ['$grants', []] }, as: 'grant', cond: { $ne: ['$$grant.by', by] } },
   }
@@ -79,8 +85,9 @@ export function grantUpdate(
   ]
 }
 
-/** Subtracts one from the current bucket, or from the previous one if the current bucket is empty. */
-export function uncountUpdate(rules: readonly WindowRule[], now: number): Pipeline {
+/** Subtracts one from the current bucket, or from the previous one if the current bucket is empty. The last count is again the one before
+ *  the latest grant, as if that grant were the one given back: if it is another, the last count is too late rather than too early. */
+export function uncountUpdate({ rules, tellsLast }: Pick<Limit, 'rules' | 'tellsLast'>, now: number): Pipeline {
   const decrements = rules.flatMap(rule => {
     const [count, before] = [`windows.${windowName(rule)}.count`, `windows.${windowName(rule)}.before`]
     const current = { $gt: [`$${count}`, 0] }
@@ -89,7 +96,8 @@ export function uncountUpdate(rules: readonly WindowRule[], now: number): Pipeli
       [count, { $max: [0, { $subtract: [`$${count}`, 1] }] }],
     ]
   })
-  return [{ $set: rolledWindows(rules, now) }, { $set: Object.fromEntries(decrements) }]
+  const last = tellsLast ? { last_at: { $ifNull: ['$last_at_before', null] } } : {}
+  return [{ $set: rolledWindows(rules, now) }, { $set: { ...Object.fromEntries(decrements), ...last } }]
 }
 
 /** Moves every window to the bucket of `now`. A process whose clock is behind counts into the bucket that is already open. */

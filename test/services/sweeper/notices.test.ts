@@ -167,6 +167,24 @@ eachStore('notices', fresh => {
     expect(events[0]?.payload).to.include({ app_id: 'app_2', subject: 'whk_2' })
   })
 
+  it('of a paused endpoint go on for as long as it is paused', async () => {
+    const run = start()
+    const goesOn = async (): Promise<boolean[]> => {
+      await sweep(run)
+      return (await allNotices()).map(({ open_since }) => open_since !== undefined)
+    }
+    await stepPaused(gone())
+    expect(await goesOn()).to.deep.equal([true])
+    for (const days of [1, 1, 30]) {
+      await clock.advance(days * DAY_MS)
+      expect(await goesOn()).to.deep.equal([true])
+    }
+    await stepPaused({ type: 'endpoint.enable', at: clock.now() })
+    await clock.advance(QUIET_MS)
+    expect(await goesOn()).to.deep.equal([false])
+    expect(mails).to.have.length(1)
+  })
+
   it('of an open breaker come once for all processes, until none has had one for ten minutes', async () => {
     await store.docs('webhooks').modify({ _id: 'app_1' }, { $set: { events: ['ops.provider_open'] } })
     const run = start()
@@ -249,6 +267,28 @@ eachStore('notices', fresh => {
     await sweep()
     expect(told()).to.deep.equal({ events: ['ops.balance_low app_2'], mails: 1 })
     expect(await allNotices()).to.have.length(1)
+  })
+
+  it('are not made by a process that saw an incident before another process had told of it and found it over', async () => {
+    const [docs, other] = [store.docs('companies'), start()]
+    const openAndEnd = async (): Promise<void> => {
+      await sweep(other)
+      await setBalance(2 * THRESHOLD)
+      await clock.advance(LOOK_EVERY_MS)
+      await sweep(other)
+    }
+    let looks = 0
+    const find: typeof docs.find = async (...args) => {
+      const found = await docs.find(...args)
+      looks += 1
+      if (looks === 1) await openAndEnd()
+      return found
+    }
+    const slowDocs = (name: 'companies') => (name === 'companies' ? { ...docs, find } : store.docs(name))
+    await setBalance(0)
+    await sweep(start({ ...ports(), store: { ...store, docs: slowDocs as CountersignStore['docs'] } }))
+    expect((await allNotices()).map(({ open_since }) => open_since)).to.deep.equal([undefined])
+    expect(mails).to.have.length(1)
   })
 
   it('come once from a process that dies after any of its calls; a mail whose record is lost has the same id', async () => {

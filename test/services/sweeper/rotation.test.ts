@@ -11,7 +11,12 @@ import { hookSecretContext, providerContext } from '../../../services/domain/ten
 import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
 import { findUsersByEmail, userContext } from '../../../services/domain/users/documents.ts'
 import { CLAIM_HELD_MS, MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../../services/domain/verifications/claim-holds.ts'
-import { atRest, idempotencyKeyContext, inFlight } from '../../../services/domain/verifications/encryption-context.ts'
+import {
+  atRest,
+  idempotencyKeyContext,
+  inboxCodeContext,
+  inFlight,
+} from '../../../services/domain/verifications/encryption-context.ts'
 import {
   idempotencyIndexes,
   recipientIndexes,
@@ -86,12 +91,41 @@ eachStore('rotation of data keys', fresh => {
     expect((await rotateUntilDone()).renewed_in_all).to.equal(1)
   })
 
-  it('begins another pass when a process that was not restarted has stored a user', async () => {
-    await rotateUntilDone()
-    await addUser(store, 'cmp_1', 'owner', before)
-    await clock.advance(60_000)
-    await sweeper().rotate()
-    expect((await state())?.state).to.equal('running')
+  it('begins another pass when a process that was not restarted has stored a user, a config or a secret', async () => {
+    const _id = 'app_1:inbox'
+    const place = { app_id: 'app_1', name: 'inbox', channel: 'sms', type: 'sandbox', position: 0 } as const
+    await store.docs('providers').insert([{ _id, ...place, config: after.seal('{}', providerContext(_id)), rev: 1 }])
+    await store
+      .docs('webhooks')
+      .insert([{ _id: 'app_1', url: 'https://x.example', status: 'active', secrets: [], rev: 1 }])
+    const { rotate } = sweeper()
+    const rotateUntilDoneAgain = async (): Promise<void> => {
+      for (let runs = 0; runs < 50 && (await state())?.state !== 'done'; runs += 1) await rotate()
+    }
+    await rotateUntilDoneAgain()
+    const change = async (what: 'providers' | 'webhooks' | 'apps', id: string, $set: object): Promise<void> =>
+      void (await store.docs(what).modify({ _id: id }, { $set }))
+    const secret = { endpoint_id: 'app_1', state: 'current', now: 0 } as const
+    const writes: Record<string, () => Promise<unknown>> = {
+      user: () => addUser(store, 'cmp_1', 'owner', before),
+      config: () => change('providers', _id, { config: before.seal('{}', providerContext(_id)) }),
+      webhook: () => change('webhooks', 'app_1', { secrets: [createWebhookSecret(before, 'whsec_1', secret)] }),
+      hook: () =>
+        change('apps', 'app_1', {
+          hook_secrets: { test: before.seal('whsec_1', hookSecretContext('app_1', 'test')) },
+        }),
+    }
+    for (const [what, write] of Object.entries(writes)) {
+      await clock.advance(5 * 60_000)
+      await rotate()
+      expect((await state())?.state, `before the ${what}`).to.equal('done')
+      await write()
+      await clock.advance(5 * 60_000)
+      await rotate()
+      expect((await state())?.state, what).to.equal('running')
+      await rotateUntilDoneAgain()
+    }
+    expect((await state())?.renewed_in_all).to.equal(4)
   })
 
   it('renews every text and index of a verification, and nothing else', async () => {
@@ -172,16 +206,20 @@ eachStore('rotation of data keys', fresh => {
     expect(found.get(unsealable)?.recipient, 'what does not open is left').to.equal(recipient)
   })
 
-  it('renews the indexes of counters and sandbox messages', async () => {
+  it('renews the indexes of counters and sandbox messages, and the codes of these', async () => {
     const id = await send()
     const [delivery] = (await otp(id)).context.deliveries
     const message = { app_id: 'app_1', company_id: 'cmp_1', otp_id: id, generation: 1, locale: 'en', at: 0 }
     const recipient = sandboxIndex(before, TO)
     const _id = delivery?.delivery_id ?? ''
-    await store.docs('sandbox_messages').insert([{ ...message, _id, recipient, purge_at: new Date(2 ** 42) }])
+    const sealed_code = before.seal('482913', inboxCodeContext(_id))
+    await store
+      .docs('sandbox_messages')
+      .insert([{ ...message, _id, recipient, sealed_code, purge_at: new Date(2 ** 42) }])
     await rotateUntilDone()
     const [kept] = [...(await store.docs('sandbox_messages').get([_id])).values()]
     expect(kept?.recipient).to.equal(sandboxIndex(after, TO))
+    expect(after.unseal(kept?.sealed_code ?? '', inboxCodeContext(_id))).to.equal('482913')
     const [index] = recipientIndexes(after, APP_MODE, TO)
     const name = `app_1:test:sends:server:${index}`
     const windows = (await store.docs('counters').get([name])).get(name)?.windows ?? {}

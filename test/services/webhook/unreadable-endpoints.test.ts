@@ -1,7 +1,10 @@
-// Endpoints that cannot be read for a while, for example because a data key is missing: their events wait and are sent afterwards.
+// Endpoints and metadata that cannot be read for a while, for example because a data key is missing: events wait and are sent afterwards.
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
+import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
+import { atRest } from '../../../services/domain/verifications/encryption-context.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
+import { testKeyring } from '../../support/tenancy.ts'
 import { createWebhookHarness, expectStatus, SECONDS, type WebhookHarness } from '../../support/webhooks.ts'
 
 onEmbeddedStore('an endpoint whose secret does not open for a while', fresh => {
@@ -93,5 +96,52 @@ onEmbeddedStore('an endpoint whose secret does not open for a while', fresh => {
     await expectStatus(harness, id, 'held')
     await harness.control.enable('app_blog')
     await harness.soon(() => expectStatus(harness, id, 'delivered'))
+  })
+})
+
+onEmbeddedStore('an event whose metadata do not open for a while', fresh => {
+  let store: CountersignStore
+  let harness: WebhookHarness
+  beforeEach(async () => {
+    store = await fresh()
+    harness = await createWebhookHarness(store)
+    await store.docs('webhooks').modify({ _id: 'app_shop' }, { $set: { payload: 'full' } })
+    const context = { deliveries: [], approval: null, channel: 'sms', recipient: { country: 'US' } }
+    await store.docs('otps').insert([{ _id: 'otp_1', rev: 1, outbox: [], context } as unknown as OtpDoc])
+  })
+  afterEach(() => harness.stop())
+
+  const sealWith = (dataKey: number) =>
+    store
+      .docs('otps')
+      .modify(
+        { _id: 'otp_1' },
+        { $set: { metadata: testKeyring(dataKey).seal('{"order":"7"}', atRest.metadata('otp_1')) } },
+      )
+  const metadataIn = (event_id: string) =>
+    harness.callsOf(event_id).map(({ body }) => JSON.parse(body).payload.metadata)
+
+  it('waits for its key without counting attempts, while other events of the endpoint are sent', async () => {
+    await sealWith(2)
+    const id = await harness.emitEvent('app_shop')
+    const other = await harness.emitEvent('app_shop', { payload: { otp_id: 'otp_2', status: 'approved' } })
+    await harness.passTime(200 * SECONDS)
+    await expectStatus(harness, other, 'delivered')
+    expect(await expectStatus(harness, id, 'pending')).to.include({ tries: 0, round: 1 })
+    expect(harness.callsOf(id)).to.deep.equal([])
+    const missing = harness.log.lines().filter(({ msg }) => msg === 'key.missing')
+    expect(missing.length).to.be.within(2, 5)
+    expect(missing[0]).to.include({ setting: 'DATA_KEYS', key_id: 'd2', event_id: id })
+    await sealWith(1)
+    await harness.passTime(75 * SECONDS)
+    expect(await harness.soon(() => expectStatus(harness, id, 'delivered'))).to.include({ tries: 1, round: 1 })
+    expect(metadataIn(id)).to.deep.equal([{ order: '7' }])
+  })
+
+  it('is sent without them if no key would open them', async () => {
+    await store.docs('otps').modify({ _id: 'otp_1' }, { $set: { metadata: 'not sealed at all' } })
+    const id = await harness.emitEvent('app_shop')
+    await harness.soon(() => expectStatus(harness, id, 'delivered'))
+    expect(metadataIn(id)).to.deep.equal([undefined])
   })
 })

@@ -118,10 +118,17 @@ eachStore('the control of a webhook', fresh => {
     await harness.soon(() => expectStatus(harness, id ?? '', 'delivered'))
   })
 
-  it('changes nothing when it enables an active endpoint', async () => {
-    const before = await harness.endpoint('app_shop')
-    const after = await harness.control.enable('app_shop')
-    expect(after?.status).to.equal('active')
-    expect((await harness.endpoint('app_shop')).rev).to.equal(before.rev)
+  it('makes an event in retry due when it enables an endpoint that another event has made active', async () => {
+    harness.respondWith('app_shop', () => 500)
+    const failed = await harness.emitEvent('app_shop')
+    await harness.soon(async () => expect((await harness.event(failed)).next_attempt_at).to.be.above(0))
+    harness.respondWith('app_shop', () => 200)
+    await harness.emitEvent('app_shop')
+    await harness.soon(async () => expect((await harness.endpoint('app_shop')).life?.value).to.equal('active'))
+    const { next_attempt_at = 0 } = await expectStatus(harness, failed, 'pending')
+    await harness.control.enable('app_shop')
+    await harness.settle()
+    await expectStatus(harness, failed, 'delivered')
+    expect(harness.clock.now()).to.be.below(next_attempt_at)
   })
 })

@@ -252,6 +252,16 @@ onEmbeddedStore('the webhook endpoint of an app', fresh => {
     expect((await recordsOf('webhook.pause'))[0]).to.include({ target: app, outcome: 'done' })
   })
 
+  it('is enabled while it is active if an event waits for a retry', async () => {
+    await put({ url: URL_ })
+    await post('test')
+    const before = await admin.store.docs('webhooks').get([app])
+    expect(before.get(app)).not.to.have.property('retry_all_before')
+    expect((await post('enable')).body.status).to.equal('active')
+    expect((await admin.store.docs('webhooks').get([app])).get(app)?.retry_all_before).to.be.above(0)
+    expect(await recordsOf('webhook.enable')).to.have.length(1)
+  })
+
   it('is sent a test event', async () => {
     await put({ url: URL_ })
     const { status, body } = await post('test')

@@ -118,6 +118,50 @@ eachStore('the counter of a recipient', fresh => {
     expect((await counter())?.purge_at).to.deep.equal(new Date(clock.now() + 2 * DAY * 1_000))
   })
 
+  describe('tells when a send was counted before', () => {
+    const rules = { sends: rule(2), messages: rule(9) }
+    const lastAt = async (limits: ReturnType<typeof process>) =>
+      (await reserve(limits, quotasOf('send', rules))).last_at
+
+    it('not one that another limit refused, nor one that was given back', async () => {
+      const [limits, other] = [process(), process()]
+      const none = { ...rules, app: rule(0) }
+      expect((await reserve(limits, quotasOf('send', none))).refusal?.scope).to.equal('app_without_client_ip')
+      await clock.advance(1_000)
+      expect(await lastAt(limits)).to.equal(undefined)
+      const counted = clock.now()
+      await clock.advance(1_000)
+      for (const from of [process(), other]) {
+        const { refusal } = await reserve(from, quotasOf('send', none))
+        expect(refusal?.scope).to.equal('app_without_client_ip')
+        await clock.advance(1_000)
+      }
+      const { undo, last_at } = await reserve(other, quotasOf('send', rules))
+      expect(last_at).to.equal(counted)
+      await undo()
+      expect(await lastAt(limits)).to.equal(counted)
+    })
+
+    it('not one that this limit refused', async () => {
+      const limits = process()
+      const counted = clock.now()
+      for (let sent = 0; sent < 2; sent += 1) await reserve(limits, quotasOf('send', rules))
+      await clock.advance(1_000)
+      expect((await reserve(limits, quotasOf('send', rules))).refusal?.scope).to.equal('recipient')
+      expect((await reserve(process(), quotasOf('send', { ...rules, sends: rule(3) }))).last_at).to.equal(counted)
+    })
+
+    it('also if one of those that were counted with it is given back', async () => {
+      const limits = process()
+      await (await reserve(limits, quotasOf('send', rules))).undo()
+      await clock.advance(1_000)
+      const counted = clock.now()
+      const [first] = await Promise.all([1, 2].map(() => reserve(limits, quotasOf('send', rules))))
+      await first?.undo()
+      expect(await lastAt(limits)).to.equal(counted)
+    })
+  })
+
   describe('when it is full', () => {
     const scopeAndWait = ({ refusal }: Reservation) => ({ scope: refusal?.scope, wait: refusal?.retry_after_ms })
     const [ofSends, ofMessages, ofApp] = [rule(1, 60), rule(1, 600), rule(1, 30)]
