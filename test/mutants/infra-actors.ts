@@ -547,8 +547,8 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'a provider that took over in a later round is said to have come first',
     file: 'services/channel/deliver.ts',
-    original: 'because: wasFirst ? because : null',
-    planted: 'because: wasFirst || because ? because : null',
+    original: 'if (pastAttempts.length > 0) return pastAttempts.find(',
+    planted: 'if (pastAttempts.length > 1) return pastAttempts.find(',
     tests: ['test/services/channel/failover.test.ts'],
   },
   {
@@ -701,8 +701,8 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'the reason of the first provider is that of the one which took over',
     file: 'services/channel/deliver.ts',
-    original: 'first.because !== null && first.provider === provider',
-    planted: 'first.because !== null && first.provider !== undefined && provider',
+    original: "reasonIn(pastAttempts.filter(({ result }) => result === 'accepted'))",
+    planted: 'reasonIn(pastAttempts)',
     tests: ['test/services/channel/failover.test.ts'],
   },
   {
@@ -908,7 +908,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'every delivery asks all shards for attempts that were made before',
     file: 'services/channel/deliver.ts',
-    original: 'if (stale || message.attempt > 1) await loadHistory(job)',
+    original: 'if (stale || message.redelivered || message.attempt > 1) await loadHistory(job)',
     planted: 'await loadHistory(job)',
     tests: ['test/flow/hot-queries.test.ts'],
     needs: 'MongoDB',

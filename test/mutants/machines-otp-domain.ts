@@ -168,8 +168,8 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   {
     fault: 'the idempotency key of a send answers a message with a verification',
     file: 'services/edge/calls.ts',
-    original: "claimOf(keyring, { ...by, kind: 'message' }, idempotencyKey)",
-    planted: 'claimOf(keyring, by, idempotencyKey)',
+    original: "claimOf(keyring, { ...by, kind: 'message' }, messageKey)",
+    planted: 'claimOf(keyring, by, messageKey)',
     tests: ['test/flow/messages.test.ts'],
   },
   {
