@@ -172,11 +172,19 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
   }
 
   return {
-    publish: async (queue, { id, body, trace, redelivered = false }) =>
+    publish: async (queue, { id, body, trace, publishedAgain }) =>
       workPublisher.send(
         names.queue(queue),
         contentOf(body),
-        messageProperties({ id, attempt: 1, failures: 0, publishedAt: clock.now(), redelivered, trace }),
+        messageProperties({
+          id,
+          attempt: 1,
+          failures: 0,
+          publishedAt: clock.now(),
+          redelivered: false,
+          publishedAgain,
+          trace,
+        }),
       ),
     request: (queue, message, budgetMs) => calls.request(names.queue(queue), message, budgetMs),
     consume: (queue, handle, flow) =>

@@ -20,8 +20,9 @@ export interface Message {
   body: unknown
   /** Whose work it is; absent for work that no request has caused. */
   trace?: Trace
-  /** A repair publishes the message again: a handler may have begun the work, and need not have. */
-  redelivered?: boolean
+  /** True where it may have been published before, or was a dead letter: a handler may have begun the work, in a process that still runs, and
+   *  need not have. It stays true when the message is retried. */
+  publishedAgain?: boolean
 }
 
 /** A message as a handler gets it. */
@@ -29,8 +30,8 @@ export interface DeliveredMessage extends Message {
   /** 1 for the first delivery, one more for every `retry` before this one. A redelivery after a crash does not count. */
   attempt: number
   /** True once a consumer got the message and did not settle it: its process died, its connection was lost, or it was paused or stopped
-   *  and returned the message, begun or not; and once it was published again, by a repair or as a dead letter. So a handler may have begun
-   *  the work, and need not have. It stays true when the message is retried. */
+   *  and returned the message, begun or not. So a handler may have begun the work, and need not have. It stays true when the message is
+   *  retried. */
   redelivered: boolean
   /** When the message was first published, in epoch milliseconds of the publisher's clock. */
   publishedAt: number
@@ -147,7 +148,7 @@ export interface DeadLetters {
   /** The newest letter with this id. */
   get(id: string): Promise<DeadLetter | null>
   /** Moves the letters with these ids, or all that there are now, back to the work queue. Their `attempt` begins at 1 again, `redelivered`
-   *  is true, their `publishedAt` stays. Answers how many letters it moved. On RabbitMQ, moving all ends after 20 s, with those moved by then;
+   *  is false, `publishedAgain` true, their `publishedAt` stays. Answers how many letters it moved. On RabbitMQ, moving all ends after 20 s, with those moved by then;
    *  a crash in the middle may leave a letter that was moved, and never loses one. */
   requeue(ids: readonly string[] | 'all'): Promise<number>
   /** Removes the letters with these ids, or all that there are now. Answers how many letters it removed. */

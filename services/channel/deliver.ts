@@ -111,6 +111,7 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
   }
 
   async function takeSteps(body: DeliverBody, message: DeliveredMessage, turn: Turn): Promise<Outcome> {
+    const mayHaveHistory = message.redelivered || message.publishedAgain === true || message.attempt > 1
     let pastAttempts: readonly PastAttempt[] = []
     let historyLoaded = false
     const loadHistory = async (job: DeliveryJob): Promise<void> => {
@@ -133,7 +134,7 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
       if (!stale && !all.some(one => mayCall(one, job))) await candidates.throwIfKeyMissing(job)
       // A message that comes for the first time has no history, and is spared the read. One that comes again may have been given to a
       // provider that is not the first one any more.
-      if (stale || message.redelivered || message.attempt > 1) await loadHistory(job)
+      if (stale || mayHaveHistory) await loadHistory(job)
       const step = nextStep(
         {
           providers: all.map(candidate => providerStatus(candidate, job, shutProviders)),

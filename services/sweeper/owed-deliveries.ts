@@ -75,7 +75,7 @@ export function createOwedDeliverySweeps(deps: OwedDeliveryDeps): Record<string,
     const fields = { otp_id: otp._id, delivery_id, queue }
     log.warn(fields, 'delivery.published_again')
     broker
-      .publish(queue, { ...deliverMessage(otp, delivery), redelivered: true })
+      .publish(queue, { ...deliverMessage(otp, delivery), publishedAgain: true })
       .catch(error => log.warn({ ...fields, err: error }, 'delivery.not_published_again'))
   }
 

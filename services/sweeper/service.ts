@@ -66,7 +66,7 @@ export function createSweeperService({
   const soleProcess = config.engine.kind === 'embedded'
   const leases = createLeases({ leases: store.docs('leases'), clock }, LEASE)
   const relay = createRelay({
-    publishEffect: effect => broker.publish(effect.queue, { ...messageIn(effect), redelivered: true }),
+    publishEffect: effect => broker.publish(effect.queue, messageIn(effect, true)),
     otps: store.docs('otps'),
     clock,
     log,

@@ -908,7 +908,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'every delivery asks all shards for attempts that were made before',
     file: 'services/channel/deliver.ts',
-    original: 'if (stale || message.redelivered || message.attempt > 1) await loadHistory(job)',
+    original: 'if (stale || mayHaveHistory) await loadHistory(job)',
     planted: 'await loadHistory(job)',
     tests: ['test/flow/hot-queries.test.ts'],
     needs: 'MongoDB',

@@ -398,7 +398,7 @@ export const MENDED: readonly Mutant[] = [
   {
     fault: 'a message that comes again is given to another provider, though one may have taken it',
     file: 'services/channel/deliver.ts',
-    original: 'if (stale || message.redelivered || message.attempt > 1) await loadHistory(job)',
+    original: 'if (stale || mayHaveHistory) await loadHistory(job)',
     planted: 'if (stale || message.attempt > 1) await loadHistory(job)',
     tests: ['test/services/channel'],
   },

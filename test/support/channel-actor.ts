@@ -151,6 +151,7 @@ export function createChannelActor(
     deliver: (doc: OtpDoc, attempt = 1) => deliver(message(doc, attempt)),
     /** As the broker does after a consumer has lost its connection. */
     redeliver: (doc: OtpDoc, attempt = 1) => deliver({ ...message(doc, attempt), redelivered: true }),
+    deliverAgain: (doc: OtpDoc, attempt = 1) => deliver({ ...message(doc, attempt), publishedAgain: true }),
     /** Delivers, and advances the clock while the sandbox waits for a receipt to be due, but not while the store is busy. */
     async deliverAndWait(doc: OtpDoc, attempt = 1): Promise<Outcome> {
       const delivering = deliver(message(doc, attempt))

@@ -101,7 +101,9 @@ export function createDeadLetters(
     })
 
   function requeueOne(letter: ConsumeMessage): Promise<void> {
-    const properties = messageProperties({ ...metaOf(letter), attempt: 1, failures: 0, redelivered: true })
+    // Every inspection is a delivery, so RabbitMQ's own word on the letter means nothing.
+    const fresh = { attempt: 1, failures: 0, redelivered: false, publishedAgain: true }
+    const properties = messageProperties({ ...metaOf(letter), ...fresh })
     return publisher.send(names.queue(queue), letter.content, properties)
   }
 

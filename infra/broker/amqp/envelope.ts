@@ -13,6 +13,7 @@ export interface MessageMeta {
   failures: number
   publishedAt: number
   redelivered: boolean
+  publishedAgain?: boolean | undefined
   trace?: Trace | undefined
 }
 
@@ -20,7 +21,7 @@ export const contentOf = (body: unknown): Buffer => Buffer.from(JSON.stringify(b
 
 /** A retry is a new message to RabbitMQ, so the header keeps what RabbitMQ said of the message before. */
 export const messageProperties = (
-  { id, attempt, failures, publishedAt, redelivered, trace }: MessageMeta,
+  { id, attempt, failures, publishedAt, redelivered, publishedAgain, trace }: MessageMeta,
   extra = {},
 ): Options.Publish => ({
   messageId: id,
@@ -30,6 +31,7 @@ export const messageProperties = (
     publishedAt,
     ...(failures > 0 ? { failures } : {}),
     ...(redelivered ? { redelivered } : {}),
+    ...(publishedAgain ? { publishedAgain } : {}),
     ...traceHeaders(trace),
     ...extra,
   },
@@ -53,6 +55,7 @@ export function metaOf({ fields, properties: { messageId, headers }, content }: 
     failures: numberOr(headers?.failures, 0),
     publishedAt: numberOr(headers?.publishedAt, 0),
     redelivered: fields.redelivered || headers?.redelivered === true,
+    ...(headers?.publishedAgain === true ? { publishedAgain: true } : {}),
     trace: traceIn(headers),
   }
 }
@@ -68,8 +71,8 @@ export const returnsOf = ({ properties: { headers } }: AmqpMessage): number =>
 export const bodyOf = (message: AmqpMessage): unknown => JSON.parse(message.content.toString())
 
 export function deliveredOf(message: AmqpMessage): DeliveredMessage {
-  const { id, attempt, publishedAt, redelivered, trace } = metaOf(message)
-  return { id, attempt, publishedAt, redelivered, body: bodyOf(message), ...withTrace(trace) }
+  const { failures, trace, ...meta } = metaOf(message)
+  return { ...meta, body: bodyOf(message), ...withTrace(trace) }
 }
 
 export const DELIVERY_LIMIT_REASON = 'delivery_limit: its consumers kept dying on it, or handing it back'

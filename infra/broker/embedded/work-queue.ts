@@ -46,6 +46,7 @@ interface QueuedMessage extends Waiting {
   /** How often it has failed unforeseen. */
   failures: number
   redelivered: boolean
+  readonly publishedAgain?: boolean | undefined
   readonly publishers: { resolve(): void; reject(error: Error): void }[]
 }
 
@@ -55,16 +56,17 @@ export function createWorkQueue({ queue: name, delays, clock, log, deaths }: Wor
   const unfinished = new Map<string, QueuedMessage>()
   const retries = new Map<QueuedMessage, () => void>()
   const dead = createMemoryDeadLetters(({ id, body, trace, publishedAt }) => {
-    if (!unfinished.has(id)) enqueue({ id, body, trace, publishedAt, redelivered: true })
+    if (!unfinished.has(id)) enqueue({ id, body, trace, publishedAt, publishedAgain: true })
   })
   let closed = false
   let lost = 0
 
-  function enqueue(work: Pick<QueuedMessage, 'id' | 'body' | 'trace' | 'publishedAt' | 'redelivered'>): QueuedMessage {
+  function enqueue(work: Pick<QueuedMessage, 'id' | 'body' | 'trace' | 'publishedAt' | 'publishedAgain'>): QueuedMessage {
     const message: QueuedMessage = {
       ...work,
       attempt: 1,
       failures: 0,
+      redelivered: false,
       publishers: [],
       readySince: clock.now(),
     }
@@ -129,10 +131,10 @@ export function createWorkQueue({ queue: name, delays, clock, log, deaths }: Wor
   }
 
   return {
-    publish: async ({ id, body: value, trace, redelivered = false }) => {
+    publish: async ({ id, body: value, trace, publishedAgain }) => {
       if (closed) throw new Unavailable('the broker is closed')
       const body = JSON.stringify(value) ?? 'null'
-      const message = unfinished.get(id) ?? enqueue({ id, body, trace, publishedAt: clock.now(), redelivered })
+      const message = unfinished.get(id) ?? enqueue({ id, body, trace, publishedAt: clock.now(), publishedAgain })
       return new Promise((resolve, reject) => void message.publishers.push({ resolve, reject }))
     },
     consume: (handle, flow) =>
@@ -162,11 +164,12 @@ export function createWorkQueue({ queue: name, delays, clock, log, deaths }: Wor
   }
 }
 
-const delivered = ({ id, body, trace, attempt, redelivered, publishedAt }: QueuedMessage): DeliveredMessage => ({
+const delivered = ({ id, body, trace, attempt, redelivered, publishedAgain, publishedAt }: QueuedMessage): DeliveredMessage => ({
   id,
   body: JSON.parse(body),
   ...withTrace(trace),
   attempt,
   redelivered,
+  ...(publishedAgain ? { publishedAgain } : {}),
   publishedAt,
 })

@@ -57,7 +57,8 @@ export function deliverMessage(
   return { id: delivery_id, body }
 }
 
-export type PublishEffect = (effect: OutboxEntry) => Promise<void>
+/** `publishedAgain`: it may have been published before. */
+export type PublishEffect = (effect: OutboxEntry, publishedAgain: boolean) => Promise<void>
 
 export interface Relay {
   /** Publishes in the background and removes published effects from the outbox, if they are in it. Never fails: an effect that cannot be
@@ -125,7 +126,7 @@ export function createRelay({ publishEffect, otps, clock, log }: RelayDeps): Rel
   function publishOne(otp_id: string, effect: OutboxEntry, isKept: boolean, firstTriedAt: number | null = null): void {
     const triedAt = clock.now()
     const { id, queue } = effect
-    const sending = publishEffect(effect)
+    const sending = publishEffect(effect, firstTriedAt !== null)
       .then(
         () => {
           if (isKept && !removedEarly.has(id)) scheduleRemoval(otp_id, id)
@@ -179,7 +180,12 @@ export function createRelay({ publishEffect, otps, clock, log }: RelayDeps): Rel
 }
 
 /** The message that publishes an effect. */
-export const messageIn = ({ id, body, trace }: OutboxEntry): Message => ({ id, body, ...withTrace(trace) })
+export const messageIn = ({ id, body, trace }: OutboxEntry, publishedAgain: boolean): Message => ({
+  id,
+  body,
+  ...(publishedAgain ? { publishedAgain } : {}),
+  ...withTrace(trace),
+})
 
 /** All verifications get the same update, because the ids of effects are unique. */
 const removalOf = (published: readonly [string, string[]][]): GroupUpdate<OtpDoc> => ({

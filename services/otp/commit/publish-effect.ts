@@ -35,8 +35,8 @@ export function createPublishEffect({ broker, events, isAskedFor, apps }: Publis
     }
   }
 
-  return async effect => {
+  return async (effect, publishedAgain) => {
     if (effect.queue === 'webhook.deliver' && (await storeUnsent(effect))) return
-    await broker.publish(effect.queue, messageIn(effect))
+    await broker.publish(effect.queue, messageIn(effect, publishedAgain))
   }
 }

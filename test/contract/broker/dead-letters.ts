@@ -177,7 +177,8 @@ export function deadLetterCases(fixture: () => BrokerFixture): void {
       id: 'a',
       body: { name: 'a' },
       attempt: 1,
-      redelivered: true,
+      redelivered: false,
+      publishedAgain: true,
       publishedAt: before[0]?.publishedAt,
     })
     expect(ids(await broker.dead(QUEUE).list(100))).to.deep.equal(['b'])

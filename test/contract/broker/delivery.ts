@@ -39,13 +39,13 @@ export function deliveryCases(fixture: () => BrokerFixture): void {
     expect(seen[0]?.publishedAt).to.be.greaterThan(Date.UTC(2020))
   })
 
-  it('delivers a message that a repair has published again as redelivered', async () => {
+  it('says of a message that it was published again', async () => {
     const { broker, publish, published, inTime } = fixture()
     const { seen } = await collect(broker, QUEUE)
-    publish(QUEUE, { id: 'a', body: 1, redelivered: true })
+    publish(QUEUE, { id: 'a', body: 1, publishedAgain: true })
     await inTime(() => expect(seen).to.have.length(1))
     await published()
-    expect(seen[0]).to.include({ attempt: 1, redelivered: true })
+    expect(seen[0]).to.include({ attempt: 1, redelivered: false, publishedAgain: true })
   })
 
   it('brings a message through the engine and back, as often as it is asked', async () => {

@@ -298,12 +298,20 @@ onEmbeddedStore('failover', fresh => {
         expect([first.calls, second.calls]).to.deep.equal([['first'], ['second']])
       })
 
-      it('calls no other provider for a redelivered message, even if another one comes first by now', async () => {
-        const { second, doc } = await twoProcesses()
-        await second.store.docs('providers').modify({ _id: 'app_shop:first' }, { $set: { paused: true } })
-        expect((await second.redeliver(doc)).kind).to.equal('retry')
+      it('lets it finish for as long as a call may take where the message was published again', async () => {
+        const { first, second, doc } = await twoProcesses()
+        await first.clock.advance(REDELIVERED_UNDER_WAY_MS)
+        expect((await second.deliverAgain(doc)).kind).to.equal('retry')
         expect(second.calls).to.deep.equal([])
       })
+
+      for (const again of ['redeliver', 'deliverAgain'] as const)
+        it(`calls no other provider, even if another one comes first by now: ${again}`, async () => {
+          const { second, doc } = await twoProcesses()
+          await second.store.docs('providers').modify({ _id: 'app_shop:first' }, { $set: { paused: true } })
+          expect((await second[again](doc)).kind).to.equal('retry')
+          expect(second.calls).to.deep.equal([])
+        })
     })
 
     it('waits for its own call when the message comes again meanwhile, and does not repeat it', async () => {

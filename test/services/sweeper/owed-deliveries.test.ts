@@ -20,13 +20,13 @@ eachStore('sweeping deliveries that are owed', fresh => {
   let clock: TestClock
   let store: CountersignStore
   let published: string[]
-  let redelivered: unknown[]
+  let publishedAgain: unknown[]
   let depth: Depth | Promise<Depth>
   beforeEach(async () => {
     clock = testClock()
     store = await fresh()
     published = []
-    redelivered = []
+    publishedAgain = []
     depth = EMPTY
   })
 
@@ -39,7 +39,7 @@ eachStore('sweeping deliveries that are owed', fresh => {
       broker: {
         async publish(queue, message) {
           published.push(`${queue} ${message.id} ${JSON.stringify(message.body)}`)
-          redelivered.push(message.redelivered)
+          publishedAgain.push(message.publishedAgain)
         },
         depth: async () => depth,
       },
@@ -76,7 +76,7 @@ eachStore('sweeping deliveries that are owed', fresh => {
     }
     expect(waits).to.deep.equal([60_000, 120_000, 240_000])
     expect(published).to.have.length(4)
-    expect(redelivered, 'an attempt may have been made').to.deep.equal([true, true, true, true])
+    expect(publishedAgain, 'an attempt may have been made').to.deep.equal([true, true, true, true])
   })
 
   it('leaves it to the queue while that holds messages as old, and looks again', async () => {

@@ -109,11 +109,11 @@ describe('the sweeper', () => {
   })
 
   it('says of effects in the outbox that a consumer may have had them', async () => {
-    const seen: boolean[] = []
+    const seen: unknown[] = []
     await broker.consume(
       'channel.sms',
       async waiting => {
-        seen.push(...waiting.map(({ redelivered }) => redelivered))
+        seen.push(...waiting.map(({ publishedAgain }) => publishedAgain))
         return waiting.map(done)
       },
       { prefetch: 10 },
