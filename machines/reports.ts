@@ -3,7 +3,7 @@
 import type { Mode, ReportDetails, ReportedStatus } from './otp.ts'
 
 export type OtpReport =
-  /** `provider` took the message, or this is its receipt. The other details come with `failed`. */
+  /** `provider` took the message, or this is its receipt. `because` may come with each status, the other details come with `failed`. */
   | ({
       type: 'delivery.reported'
       otp_id: string

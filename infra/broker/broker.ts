@@ -22,7 +22,7 @@ export interface Message {
   trace?: Trace
   /** True where it may have been published before, or was a dead letter: a handler may have begun the work, in a process that still runs, and
    *  need not have. It stays true when the message is retried. */
-  publishedAgain?: boolean
+  publishedAgain?: boolean | undefined
 }
 
 /** A message as a handler gets it. */

@@ -61,7 +61,7 @@ export function createOwedEventSweeps({
     log.warn(fields, 'event.published_again')
     for (const entry of outboxEntries(otp, [effect], at, undefined))
       broker
-        .publish(entry.queue, messageIn(entry, true))
+        .publish(entry.queue, messageIn(entry))
         .catch(error => log.warn({ ...fields, err: error }, 'event.not_published_again'))
   }
 

@@ -16,7 +16,12 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import { MINUTE_MS } from '../../infra/time.ts'
 import type { CountersignStore } from '../domain/collections.ts'
-import { ROTATION_ID, type RotationDoc, SEALED_COLLECTIONS } from '../domain/privacy/documents.ts'
+import {
+  ROTATION_ID,
+  type RotationDoc,
+  SEALED_COLLECTIONS,
+  type SealedCollection,
+} from '../domain/privacy/documents.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { createResealBatch } from './reseal-batch.ts'
 import { resealedOtpFields } from './resealed-fields.ts'
@@ -36,14 +41,15 @@ const MAX_RUN_MS = 500
 /** After the rotation the newest verifications are checked: a process that was not restarted still seals with an older key. */
 const CHECK_NEWEST_EVERY_MS = MINUTE_MS
 const NEWEST_CHECKED = 100
-/** These are few, and may be changed long after they were made, so all of them are checked. */
-const CHECKED_AS_A_WHOLE = ['providers', 'webhooks', 'apps', 'users'] as const
-const CHECK_AS_A_WHOLE_EVERY_MS = 5 * MINUTE_MS
+/** These are few, and may be changed long after they were made, so all of them are checked, some each time. */
+const CHECKED_AS_A_WHOLE: readonly SealedCollection[] = ['providers', 'webhooks', 'apps', 'users']
 
 export function createRotationSweeps({ store, keyring, clock, log, metrics }: RotationDeps): Record<string, Sweep> {
   const rotations = store.docs('rotations')
   const resealBatch = createResealBatch({ store, keyring, clock })
-  let [nextCheckAt, nextWholeCheckAt] = [0, 0]
+  let nextCheckAt = 0
+  /** How many collections were checked, and until where the next one. */
+  let [collectionsChecked, checkedUntil] = [0, '']
 
   const newRotation = (): RotationDoc => ({
     _id: ROTATION_ID,
@@ -114,24 +120,23 @@ export function createRotationSweeps({ store, keyring, clock, log, metrics }: Ro
   async function check(state: RotationDoc): Promise<void> {
     if (clock.now() < nextCheckAt || keyring.keyIds.length < 2) return
     nextCheckAt = clock.now() + CHECK_NEWEST_EVERY_MS
-    const renewed = await renewWhole()
+    const renewed = await renewSome()
     if (renewed === 0 && (await areNewestCurrent())) return
     log.warn({}, 'rotation.resumed')
     const renewed_in_all = state.renewed_in_all + renewed
     await save(state, { state: 'running', done_at: null, renewed_in_all, ...newPass(state.pass + 1, clock.now()) })
   }
 
-  /** Answers how many documents an older key had sealed since. */
-  async function renewWhole(): Promise<number> {
-    if (clock.now() < nextWholeCheckAt) return 0
-    nextWholeCheckAt = clock.now() + CHECK_AS_A_WHOLE_EVERY_MS
+  /** Looks through the next few of them, from the start again after the last. Answers how many an older key had sealed since. */
+  async function renewSome(): Promise<number> {
     let sum = 0
-    for (const collection of CHECKED_AS_A_WHOLE)
-      for (let after: string | null = ''; after !== null; ) {
-        const { renewed, last } = await resealBatch(collection, after, SWEEP_BATCH)
-        sum += renewed
-        after = last
-      }
+    for (let batches = 0; batches < MAX_BATCHES_PER_RUN; batches += 1) {
+      const collection = CHECKED_AS_A_WHOLE[collectionsChecked % CHECKED_AS_A_WHOLE.length] as SealedCollection
+      const { renewed, last } = await resealBatch(collection, checkedUntil, SWEEP_BATCH)
+      sum += renewed
+      checkedUntil = last ?? ''
+      if (last === null) collectionsChecked += 1
+    }
     return sum
   }
 

@@ -4,6 +4,7 @@ import type { Clock } from '../../infra/clock.ts'
 import { createMissingKeyReporter, isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { DAY_MS } from '../../infra/time.ts'
 import { isSuccess } from '../../machines/endpoint.ts'
 import type { Metadata } from '../domain/verifications/metadata.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
@@ -56,6 +57,8 @@ const FAILURES_TO_BE_FAILING = 8
 const UNREAD = Symbol('unread')
 /** Until it is tried again. A missing key may stay away for long. */
 const UNREAD_RETRY_MS = 60_000
+/** An event is not held for longer by a key that is missing, or lost for good: it is sent without its metadata. */
+const MAX_WAIT_FOR_KEY_MS = DAY_MS
 
 const keepsFailing = ({ life }: Pick<Endpoint, 'life'>): boolean => life.context.failures >= FAILURES_TO_BE_FAILING
 
@@ -113,8 +116,10 @@ export function createAttempts(deps: AttemptDeps): Attempts {
     try {
       return await metadataOf(event)
     } catch (error) {
-      if (isMissingKeyError(error)) reportMissingKey(error, subjectOf(event))
-      else log.warn({ err: error, ...subjectOf(event) }, 'webhook.postponed')
+      if (isMissingKeyError(error)) {
+        reportMissingKey(error, subjectOf(event))
+        if (clock.now() >= event.created_at + MAX_WAIT_FOR_KEY_MS) return null
+      } else log.warn({ err: error, ...subjectOf(event) }, 'webhook.postponed')
       return UNREAD
     }
   }

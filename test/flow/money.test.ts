@@ -110,7 +110,7 @@ describeLiveFlow('an app with a prepaid balance', live => {
         endpoints: [{ ...endpoint, id: created.id, app_id: shop.app }],
       })
     } finally {
-      await live.admin('DELETE', consoleMail)
+      await live.admin('DELETE', `${consoleMail}?confirm=true`)
       await Promise.all([mail.close(), receiver.close()])
     }
   })

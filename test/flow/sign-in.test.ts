@@ -346,7 +346,7 @@ onEachEngineSet('signing in to the dashboard', engines => {
         new Set(['console@shop.example']),
       )
     } finally {
-      await flow.admin('DELETE', provider)
+      await flow.admin('DELETE', `${provider}?confirm=true`)
       await flow.admin('DELETE', aside)
       await mail.close()
     }
@@ -397,7 +397,7 @@ onEachEngineSet('signing in to the dashboard', engines => {
       expect(flow.countersign.log.output()).to.include('sign_in.mail_sent').and.not.to.include(email)
       expect(await flow.inbox(email), 'nothing is in the sandbox').to.deep.equal([])
     } finally {
-      await flow.admin('DELETE', provider)
+      await flow.admin('DELETE', `${provider}?confirm=true`)
       await flow.admin('PUT', '/prices', { prices: [] })
       await flow.advance(CACHE_TTL_MS)
       await mail.close()

@@ -31,7 +31,7 @@ export interface TestActor {
   broker: Broker
   clock: TestClock
   /** `action_url` is the link, unsealed; null without a link. */
-  send(options: SendOptions): Promise<{ otp_id: string; action_url: string | null }>
+  send(options: SendOptions): Promise<{ otp_id: string; action_url: string | null; status: string; replayed: boolean }>
   /** `id`: of the message, which stays the same when it is delivered again. */
   ask(call: OtpCall, id?: string): Promise<OtpAnswer>
   close(): Promise<void>
@@ -63,9 +63,10 @@ export async function startOtpActor(store: CountersignStore, keyring: Keyring = 
         claim: claimOf(keyring, by, idempotency),
       })
       if (answer.kind !== 'verification') throw new Error(`not sent: ${JSON.stringify(answer)}`)
-      const { otp_id, sealed_action_url } = answer.verification
+      const { replayed = false, verification } = answer
+      const { otp_id, sealed_action_url, status } = verification
       const action_url = sealed_action_url === null ? null : keyring.unseal(sealed_action_url, atRest.link(otp_id))
-      return { otp_id, action_url }
+      return { otp_id, action_url, status, replayed }
     },
     close: () => broker.close(0),
   }

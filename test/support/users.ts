@@ -19,7 +19,8 @@ export async function addUser(
 ): Promise<UserDoc> {
   users += 1
   // Ids sort in the order of time.
-  const [_id, email] = [`usr_${String(users).padStart(6, '0')}`, address ?? `user${users}@shop.example`]
+  const number = String(users).padStart(6, '0')
+  const [_id, email] = [`usr_${number}`, address ?? `user${number}@shop.example`]
   const user = testGrants(keyring).stamp('users', {
     _id,
     company_id,

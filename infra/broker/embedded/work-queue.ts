@@ -61,7 +61,9 @@ export function createWorkQueue({ queue: name, delays, clock, log, deaths }: Wor
   let closed = false
   let lost = 0
 
-  function enqueue(work: Pick<QueuedMessage, 'id' | 'body' | 'trace' | 'publishedAt' | 'publishedAgain'>): QueuedMessage {
+  function enqueue(
+    work: Pick<QueuedMessage, 'id' | 'body' | 'trace' | 'publishedAt' | 'publishedAgain'>,
+  ): QueuedMessage {
     const message: QueuedMessage = {
       ...work,
       attempt: 1,
@@ -164,7 +166,15 @@ export function createWorkQueue({ queue: name, delays, clock, log, deaths }: Wor
   }
 }
 
-const delivered = ({ id, body, trace, attempt, redelivered, publishedAgain, publishedAt }: QueuedMessage): DeliveredMessage => ({
+const delivered = ({
+  id,
+  body,
+  trace,
+  attempt,
+  redelivered,
+  publishedAgain,
+  publishedAt,
+}: QueuedMessage): DeliveredMessage => ({
   id,
   body: JSON.parse(body),
   ...withTrace(trace),

@@ -20,7 +20,7 @@ import { operation } from '../operation.ts'
 import { pageQuery } from '../pages.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
 import { type AppAnswer, app, appPage } from './schemas.ts'
-import { membersThatDiffer, patchSettings } from './settings-patch.ts'
+import { membersThatDiffer, patchSettings, unknownSettings } from './settings-patch.ts'
 import { settingsPatch } from './settings-schemas.ts'
 
 const settings = z.record(z.string(), z.unknown()).optional()
@@ -29,7 +29,7 @@ const changeBody = z.strictObject({ name: shownName().optional(), settings, repl
 /** The service checks settings with the rules of all of them together; readers want to know the members. */
 const documentedSettings = { settings: settingsPatch.optional() }
 const documentedReplaces = {
-  replaces: settingsPatch.optional().meta({
+  replaces: settings.meta({
     description:
       'The settings that the caller has read, in the same shape; null for a member that had no value. If another value of one of them is stored, the answer is 409, and nothing is changed.',
   }),
@@ -188,6 +188,8 @@ export const appOperations = [
 ]
 
 function refuseOthersChange({ settings }: App, replaces: JsonObject): void {
+  const unknown = unknownSettings(replaces)
+  if (unknown.length > 0) throw validationProblem(underPath('replaces', unknown))
   const changed = membersThatDiffer({ ...resolveSettings(settings) }, replaces)
   if (changed.length === 0) return
   const named = changed.slice(0, MAX_NAMED_MEMBERS).join(', ')

@@ -21,7 +21,7 @@ export function patchSettings(stored: SettingsInput, patch: JsonObject): CheckRe
   const merged = merge(stored, patch)
   const problems = [
     // Names are checked in the patch, because a null with a mistyped name leaves no trace in the merged settings.
-    ...findUnknownMembers(settingsSchema, withoutResets(patch)),
+    ...unknownSettings(patch),
     // An empty object is stored as no group, so the merged settings do not show one that stands in place of a value.
     ...misplacedObjects(patch),
     // An unknown member in the merged settings was stored by a newer release, during a rolling deploy, and is no fault of the patch.
@@ -31,6 +31,9 @@ export function patchSettings(stored: SettingsInput, patch: JsonObject): CheckRe
   // The cast is safe: the merged settings were checked with the schema of this type.
   return byPath.size > 0 ? { ok: false, problems: [...byPath.values()] } : { ok: true, value: merged as SettingsInput }
 }
+
+export const unknownSettings = (patch: JsonObject): InputProblem[] =>
+  findUnknownMembers(settingsSchema, withoutResets(patch))
 
 /** The members of the settings that differ from those that a caller has read, by path. Null: the caller has read none. */
 export const membersThatDiffer = (settings: JsonObject, read: JsonObject, above = ''): string[] =>

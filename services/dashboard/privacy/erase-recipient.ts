@@ -66,7 +66,7 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
   }
 
   /** A provider has the message of this queued delivery, or may have it: the call is under way, or its outcome is unknown. */
-  async function mayHaveBeenSent(delivery_id: string): Promise<boolean> {
+  async function mayHaveReachedProvider(delivery_id: string): Promise<boolean> {
     const page = { sort: { _id: 1 as const }, limit: MAX_ATTEMPTS_READ }
     const attempts = await store.docs('attempts').find(ownedBy(delivery_id), page)
     return attempts.some(({ provider, result }) => provider !== END_OF_ROUND && result !== 'failed')
@@ -76,7 +76,8 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
   async function failQueued(otp: Otp): Promise<Otp> {
     let after = otp
     for (const { delivery_id } of otp.deliveries.filter(({ status }) => status === 'queued')) {
-      const reason = (await mayHaveBeenSent(delivery_id)) ? undefined : 'superseded'
+      // Only after an approval the reason decides whether its price is kept.
+      const reason = otp.approval === null || (await mayHaveReachedProvider(delivery_id)) ? undefined : 'superseded'
       after = recordReport(after, { delivery_id, status: 'failed', reason, at: clock.now() })
     }
     return after

@@ -165,19 +165,20 @@ function settingsOf({ name, url, events, payload }: EndpointFields) {
   return { $set, $unset }
 }
 
-/** Enabling an endpoint in state `failing` resets its count of failures. Enabling one that is `active` makes its events in retry due. */
+/** Enabling an endpoint in state `failing` resets its count of failures. `retriesToo`: enabling one that is `active` makes its events in retry
+ *  due, which saving it as active, perhaps again and again, does not. */
 export const setStatus = (
   request: AdminRequest,
   { app: { company_id }, find }: FoundEndpoint,
   status: WebhookEndpoint['status'],
   { store, withAudit }: AdminDeps,
   control: WebhookControl,
+  { retriesToo = false } = {},
 ): Promise<WebhookEndpoint> =>
   withAudit(request, async (): Promise<Change<WebhookEndpoint> | Unchanged<WebhookEndpoint>> => {
     const stored = await find()
     const life = endpointLife(stored)
-    if (life.value === status && (status === 'paused' || !(await hasRetries(store, stored))))
-      return { unchanged: stored }
+    if (life.value === status && !(retriesToo && (await hasRetries(store, stored)))) return { unchanged: stored }
     const reason = life.context.paused?.reason
     return {
       action: status === 'active' ? 'webhook.enable' : 'webhook.pause',
@@ -188,6 +189,13 @@ export const setStatus = (
       perform: () => (status === 'active' ? control.enable(stored._id) : control.pause(stored._id)),
     }
   })
+
+export const enable = (
+  request: AdminRequest,
+  endpoint: FoundEndpoint,
+  admin: AdminDeps,
+  control: WebhookControl,
+): Promise<WebhookEndpoint> => setStatus(request, endpoint, 'active', admin, control, { retriesToo: true })
 
 async function hasRetries(store: CountersignStore, endpoint: WebhookEndpoint): Promise<boolean> {
   const filter = { ...eventsOf(refOf(endpoint)), next_attempt_at: { $gt: 0 } }

@@ -9,6 +9,7 @@ import { operation } from '../operation.ts'
 import { createWebhookControl } from './control.ts'
 import {
   type EndpointFields,
+  enable,
   endpointFields,
   endpointWithId,
   planChange,
@@ -100,7 +101,7 @@ export const endpointOperations = [
     id: 'enableWebhook',
     route: 'POST /apps/{id}/webhook/enable',
     handle: async ({ ctx, app }, admin, control) =>
-      viewEndpoint(admin, await setStatus(ctx, webhookOf(admin.store, app), 'active', admin, control)),
+      viewEndpoint(admin, await enable(ctx, webhookOf(admin.store, app), admin, control)),
   }),
   operation({
     ...TEST,
@@ -215,7 +216,7 @@ export const endpointOperations = [
     route: 'POST /endpoints/{id}/enable',
     handle: async ({ ctx, params }, admin, control) => {
       const target = await endpointWithId(ctx, admin.store, params.id)
-      return viewEndpoint(admin, await setStatus(ctx, target, 'active', admin, control))
+      return viewEndpoint(admin, await enable(ctx, target, admin, control))
     },
   }),
   operation({

@@ -1,6 +1,6 @@
 // Addresses that are not public. Published lists contain such ranges, bogon lists in particular. A client with such an address counts as
-// having no address, before any list is looked up, so storing these ranges would be useless. The tables are those of ipaddr.js, which
-// infra/ip-address.ts uses for clients.
+// having no address, before any list is looked up, so storing these ranges would be useless. They are those that infra/ip-address.ts
+// finds not to be public.
 import { type AddressSet, covers, type Intervals, intervalsOf, type Words } from './intervals.ts'
 import { createRangeBuffer, parseRange } from './notation.ts'
 

@@ -58,7 +58,7 @@ export function deliverMessage(
 }
 
 /** `publishedAgain`: it may have been published before. */
-export type PublishEffect = (effect: OutboxEntry, publishedAgain: boolean) => Promise<void>
+export type PublishEffect = (effect: OutboxEntry, publishedAgain?: boolean) => Promise<void>
 
 export interface Relay {
   /** Publishes in the background and removes published effects from the outbox, if they are in it. Never fails: an effect that cannot be
@@ -180,7 +180,7 @@ export function createRelay({ publishEffect, otps, clock, log }: RelayDeps): Rel
 }
 
 /** The message that publishes an effect. */
-export const messageIn = ({ id, body, trace }: OutboxEntry, publishedAgain: boolean): Message => ({
+export const messageIn = ({ id, body, trace }: OutboxEntry, publishedAgain = false): Message => ({
   id,
   body,
   ...(publishedAgain ? { publishedAgain } : {}),

@@ -76,7 +76,8 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
       const { challenge_solution } = call
       // The resend of a key happens once in its life, also if the process dies before the key is bound.
       const resend_id = call.claim && keyed ? `${call.claim.ids[0]}:${keyed.claimed_at}` : command_id
-      if (!isReused && !latest.last_commands.some(({ id }) => id === resend_id)) {
+      const wasResent = latest.last_commands.some(({ id }) => id === resend_id)
+      if (!isReused && !wasResent) {
         // The key was used in a life of it that is over.
         if (keyed) await claims.release(keyed)
         return start()
@@ -93,13 +94,19 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
         app,
         trace,
       )
-      if (keyed && call.claim && resent.answer.kind === 'verification') {
-        const { status, channel, sealed_action_url, completion } = resent.answer.verification
+      if (resent.answer.kind !== 'verification') {
+        if (keyed) await claims.release(keyed)
+        return resent
+      }
+      // A resend is accepted only while the verification is pending, also if it has ended since.
+      const verification = { ...resent.answer.verification, status: 'pending' as const }
+      if (keyed && call.claim) {
+        const { status, channel, sealed_action_url, completion } = verification
         // First, so that an erasure of the verification finds the claims.
         await otps.update(call.claim.ids.map(id => ({ ids: [latest._id], update: { $addToSet: { claims: id } } })))
         await claims.bind(keyed, latest, { status, channel, sealed_action_url, completion })
-      } else if (keyed) await claims.release(keyed)
-      return resent
+      }
+      return { ...resent, answer: { ...resent.answer, verification, ...(wasResent ? { replayed: true } : {}) } }
     }
 
     // It holds no key: nothing is found by it once the call is over.

@@ -61,8 +61,14 @@ export function grantUpdate(
   const last = tellsLast
     ? {
         last_at: { $cond: [{ $gt: ['$granted', 0] }, now, before.last_at] },
-        // Of several, one may be given back while another stays.
-        last_at_before: { $cond: [{ $gt: ['$granted', 1] }, now, before.last_at] },
+        last_at_before: {
+          $cond: [
+            { $gt: ['$granted', 0] },
+            // Of several, one may be given back while another stays.
+            { $cond: [{ $gt: ['$granted', 1] }, now, before.last_at] },
+            { $ifNull: ['$last_at_before', null] },
+          ],
+        },
       }
     : {}
   const othersGrants = {
@@ -86,7 +92,7 @@ export function grantUpdate(
 }
 
 /** Subtracts one from the current bucket, or from the previous one if the current bucket is empty. The last count is again the one before
- *  the latest grant, as if that grant were the one given back: if it is another, the last count is too late rather than too early. */
+ *  the latest grant, as if that grant were the one given back. If it is an earlier one, the latest is forgotten as well. */
 export function uncountUpdate({ rules, tellsLast }: Pick<Limit, 'rules' | 'tellsLast'>, now: number): Pipeline {
   const decrements = rules.flatMap(rule => {
     const [count, before] = [`windows.${windowName(rule)}.count`, `windows.${windowName(rule)}.before`]

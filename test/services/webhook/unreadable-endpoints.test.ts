@@ -26,7 +26,8 @@ onEmbeddedStore('an endpoint whose secret does not open for a while', fresh => {
       const docs = counted.docs(name)
       if (name !== 'webhooks') return docs
       const get: typeof docs.get = ids => {
-        reads += 1
+        // The sweeper asks for the endpoints whose incident goes on, and there are none.
+        if (ids.length > 0) reads += 1
         return docs.get(ids)
       }
       return { ...docs, get }
