@@ -10,6 +10,7 @@ import { type Caller, createCaller, refusal } from '../support/api-caller.ts'
 import { describeInBrowserOnce, expectAccessible, LOOKS, SIZES, type Viewer } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { CACHE_TTL_MS } from '../support/flow.ts'
+import { createGate } from '../support/gate.ts'
 import { createRunningClock } from '../support/running-clock.ts'
 
 const [COMPANY, APP] = ['cmp_demo', 'app_demo']
@@ -270,10 +271,7 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     await page.goto('/limits')
     const row = page.getByRole('row').filter({ hasText: 'exits' })
     await row.getByText('ready', { exact: true }).waitFor()
-    let release = (): void => {}
-    const released = new Promise<void>(resolve => {
-      release = resolve
-    })
+    const { released, release } = createGate()
     let isRead = false
     await page.route(
       '**/admin/v1/ip-lists',
