@@ -19,7 +19,7 @@ import {
   valueAt,
   withValueAt,
 } from './settings-patch.ts'
-import { useApp, useTenant } from './tenant.tsx'
+import { getApp, useApp, useTenant } from './tenant.tsx'
 import { useChange } from './use-change.ts'
 import { useQuery } from './use-query.ts'
 
@@ -86,8 +86,7 @@ export function useSettingsDraft(screen: string, shown: readonly (SettingPath | 
   const refused = useRef<DraftedSettings | null>(null)
 
   // The list of apps was read when the page was opened.
-  const read = () => bodyOf(api.GET('/admin/v1/apps/{id}', { params: { path: { id: app.id } } }))
-  const fresh = useQuery(`settings of ${app.id}`, read)
+  const fresh = useQuery(`settings of ${app.id}`, () => getApp(app.id))
   /** What was read before a save is older than its answer. */
   const hasSaved = useRef(false)
   useEffect(() => {
@@ -142,7 +141,7 @@ export function useSettingsDraft(screen: string, shown: readonly (SettingPath | 
         refused.current = draft
         const answer = await patchApp(base, draft).catch(async thrown => {
           if (Problem.from(thrown).status !== 409) throw thrown
-          const now = await read()
+          const now = await getApp(app.id)
           if (conflictsOf(base, draft, now.settings).length > 0) {
             // What others have saved meanwhile is shown, and saving again replaces it.
             replaceApp(now)
