@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { describeInBrowserOnce, expectAccessible, exportCsv, LOOKS, type Viewer } from '../support/browser.ts'
+import { createGate } from '../support/gate.ts'
 
 const openRecord = async (page: Page, name: string): Promise<void> =>
   page.getByRole('button', { name, exact: true }).first().click()
@@ -104,6 +105,24 @@ describeInBrowserOnce('the Audit screen', (open, start) => {
     expect(await page.getByLabel('Records of').inputValue()).to.equal('all')
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.getByRole('button', { name: 'Signed in' }).first().waitFor()
+  })
+
+  it('leaves the focus in a filter when an export ends', async () => {
+    const { page } = await open.operator(await start())
+    await page.goto('/audit')
+    const { released, release } = createGate()
+    await page.route('**/admin/v1/audit**', async (route, request) => {
+      if (request.headers().accept === 'text/csv') await released
+      await route.continue()
+    })
+    const saved = page.waitForEvent('download')
+    const button = page.getByRole('button', { name: 'Export CSV' })
+    await button.click()
+    await page.getByLabel('Since').focus()
+    release()
+    await saved
+    await button.and(page.locator('[aria-busy="false"]')).waitFor()
+    expect(await page.getByLabel('Since').evaluate(field => field.matches(':focus'))).to.equal(true)
   })
 
   it('pages through a long log', async () => {

@@ -10,6 +10,7 @@ import { type Caller, createCaller, refusal } from '../support/api-caller.ts'
 import { describeInBrowserOnce, expectAccessible, LOOKS, SIZES, type Viewer } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { CACHE_TTL_MS } from '../support/flow.ts'
+import { createGate } from '../support/gate.ts'
 import { createRunningClock } from '../support/running-clock.ts'
 
 const [COMPANY, APP] = ['cmp_demo', 'app_demo']
@@ -241,6 +242,31 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     expect((await admin('GET', '/ip-lists')).body.items).to.deep.equal([])
   })
 
+  it('keeps the dialog open until an import has ended, and says there why it was refused', async () => {
+    const { page } = await open.operator(await start())
+    await page.goto('/limits')
+    await page.getByRole('button', { name: 'Import list' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Import an address list' })
+    await dialog.getByLabel('Name').fill('ours')
+    await chooseFile(page, '45.95.147.0/24\n')
+    const { released, release } = createGate()
+    await page.route('**/admin/v1/ip-lists', async (route, request) => {
+      if (request.method() !== 'PUT') return route.continue()
+      await released
+      await route.abort()
+    })
+    const asked = page.waitForRequest(request => request.method() === 'PUT')
+    await dialog.getByRole('button', { name: 'Import', exact: true }).click()
+    await asked
+    for (let nth = 1; nth <= 3; nth += 1) await page.keyboard.press('Escape')
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    expect(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled()).to.equal(true)
+    release()
+    await dialog.getByText('Countersign cannot be reached.').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+  })
+
   it('says that a file was changed after it was chosen, and takes it when it is chosen again', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'list-'))
     try {
@@ -270,10 +296,7 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     await page.goto('/limits')
     const row = page.getByRole('row').filter({ hasText: 'exits' })
     await row.getByText('ready', { exact: true }).waitFor()
-    let release = (): void => {}
-    const released = new Promise<void>(resolve => {
-      release = resolve
-    })
+    const { released, release } = createGate()
     let isRead = false
     await page.route(
       '**/admin/v1/ip-lists',

@@ -313,6 +313,23 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     expect(await field.count()).to.equal(0)
   })
 
+  it('leaves once the prices are saved, also where they cut companies off', async () => {
+    const { page, admin } = await open.operator(await startShop(start))
+    await openMoney(page)
+    await page.getByRole('button', { name: 'Edit prices' }).click()
+    await page.getByLabel('SMS, Every other country').fill('0.09')
+    await page.getByRole('link', { name: 'Team', exact: true }).click()
+    await page.getByRole('button', { name: 'Save and leave' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Cut off 1 company?' })
+    await dialog.getByRole('button', { name: 'Keep editing' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Team', exact: true }).click()
+    await page.getByRole('button', { name: 'Save and leave' }).click()
+    await dialog.getByRole('button', { name: 'Save prices' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Team' }).waitFor()
+    expect((await admin('GET', '/prices')).body.items).to.deep.equal([{ channel: 'sms', country: '*', micros: 90_000 }])
+  })
+
   it('names what differs when the books do not agree', async () => {
     const countersign = await startShop(start)
     const { page, admin } = await open.operator(countersign)

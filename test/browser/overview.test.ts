@@ -139,6 +139,15 @@ describeInBrowserOnce('the overview', (open, start) => {
     await page.goto('/overview?range=30d&mode=both')
     await page.getByText('Nothing was sent here in the last 30 days.', { exact: true }).waitFor()
     expect(await page.getByText('has not sent a code yet').count()).to.equal(0)
+    for (const [query, words] of [
+      ['range=30d&mode=live', 'Nothing was sent here in the last 30 days. Choose both modes.'],
+      ['range=7d&mode=both', 'Nothing was sent here in the last 7 days. Choose a longer range.'],
+      ['range=7d&mode=live', 'Nothing was sent here in the last 7 days. Choose a longer range, or both modes.'],
+    ] as const) {
+      await page.goto(`/overview?${query}`)
+      await page.getByText(words, { exact: true }).waitFor()
+    }
+    await page.goto('/overview?range=30d&mode=both')
 
     // The question whether the app ever sent is the only one about more than 60 days.
     await page.route('**/admin/v1/apps/*/stats?*', (route, request) => {

@@ -4,6 +4,7 @@ import type { Locator, Page } from 'playwright-core'
 import { describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
 import type { StartCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
+import { createGate } from '../support/gate.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
 const ENV = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8', CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200' }
@@ -114,6 +115,27 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     const audit = (await admin('GET', '/audit')).body.items[0]
     expect(audit).to.deep.include({ action: 'provider.test', target: 'app_demo:own' })
     expect(audit.after).to.include({ recipient: '+1****71', outcome: 'accepted' })
+  })
+
+  it('keeps the dialog of a test open until the vendor has answered', async () => {
+    const viewer = await operator()
+    const { page } = viewer
+    await addGateway(viewer, 'own', gateway())
+    await openScreen(page)
+    const { released, release } = createGate()
+    await page.route('**/providers/own/test', async route => {
+      await released
+      await route.continue()
+    })
+    const asked = page.waitForRequest('**/providers/own/test')
+    await test(page, 'own', RECIPIENT)
+    await asked
+    for (let nth = 1; nth <= 3; nth += 1) await page.keyboard.press('Escape')
+    await dialogButton(page, 'Close').click()
+    release()
+    await page.getByRole('dialog').getByText('The vendor accepted the message').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 
   it('keeps a secret on edit, and asks for it again when the address changes', async () => {

@@ -5,6 +5,7 @@ import { createCaller } from '../support/api-caller.ts'
 import { describeInBrowserOnce, expectAccessible, LOOKS, SIZES, type Viewer } from '../support/browser.ts'
 import type { TestClock } from '../support/clock.ts'
 import { CACHE_TTL_MS } from '../support/flow.ts'
+import { createGate } from '../support/gate.ts'
 import { storeFacts } from '../support/route-facts.ts'
 import { createRunningClock } from '../support/running-clock.ts'
 
@@ -185,6 +186,28 @@ describeInBrowserOnce('the routing screen, as it is used', (open, start) => {
     await page.getByRole('button', { name: 'Save and leave' }).click()
     await page.getByRole('heading', { level: 1, name: 'Money' }).waitFor()
     expect((await admin('GET', `/apps/${APP}`)).body.settings.auto_fallback).to.equal(true)
+  })
+
+  it('takes no other choice while changes are saved to leave', async () => {
+    const { page } = await open.operator(await start())
+    await page.goto('/routing')
+    await page.getByRole('switch', { name: 'Automatic fallback' }).click()
+    const { released, release } = createGate()
+    await page.route('**/admin/v1/apps/*', async (route, request) => {
+      if (request.method() === 'PATCH') await released
+      await route.continue()
+    })
+    await page.getByRole('link', { name: 'Money' }).click()
+    const question = page.getByRole('dialog', { name: 'Leave without saving?' })
+    const asked = page.waitForRequest(request => request.method() === 'PATCH')
+    await question.getByRole('button', { name: 'Save and leave' }).click()
+    await asked
+    for (let nth = 1; nth <= 3; nth += 1) await page.keyboard.press('Escape')
+    await question.getByRole('button', { name: 'Close' }).click()
+    for (const name of ['Leave without saving', 'Stay'])
+      expect(await question.getByRole('button', { name }).isDisabled(), name).to.equal(true)
+    release()
+    await page.getByRole('heading', { level: 1, name: 'Money' }).waitFor()
   })
 
   it('shows a viewer everything and lets a viewer change nothing', async () => {

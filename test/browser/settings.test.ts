@@ -118,6 +118,49 @@ describeInBrowserOnce('the settings screen', (open, start) => {
     await page.getByText('Unsaved changes', { exact: true }).waitFor({ state: 'detached' })
   })
 
+  it('has saved what is stored already, because an answer was lost or another user saved the same, and saves the rest', async () => {
+    const { page, admin } = await open.operator(await start())
+    const stored = async () => (await admin('GET', `/apps/${APP}`)).body.settings
+    await page.goto('/settings')
+    const language = page.getByLabel('Default language')
+    await language.fill('fr')
+    await page.route(
+      `**/admin/v1/apps/${APP}`,
+      async route => {
+        await route.fetch()
+        await route.abort()
+      },
+      { times: 1 },
+    )
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Countersign cannot be reached.').waitFor()
+    expect((await stored()).locale).to.equal('fr')
+    await save(page)
+
+    await language.fill('de')
+    await page.getByLabel('Messages per verification').fill('7')
+    await admin('PATCH', `/apps/${APP}`, { settings: { locale: 'de' } })
+    await save(page)
+    expect(await stored()).to.include({ locale: 'de', send_attempts: 7 })
+  })
+
+  it('no longer says that settings were changed once the value of the other user is taken over', async () => {
+    const { page, admin } = await open.operator(await start())
+    await page.goto('/settings')
+    const language = page.getByLabel('Default language')
+    await language.fill('fr')
+    await admin('PATCH', `/apps/${APP}`, { settings: { locale: 'de' } })
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Default language (locale) is now: de').waitFor()
+    await language.fill('de')
+    const bar = page.getByRole('region', { name: 'Unsaved changes' })
+    await bar.waitFor({ state: 'detached' })
+    await page.getByLabel('Messages per verification').fill('7')
+    await bar.getByText('Unsaved changes', { exact: true }).waitFor()
+    expect(await bar.innerText()).not.to.include('Settings were changed meanwhile')
+    await save(page)
+  })
+
   it('says what another user has saved while a draft lay in the tab', async () => {
     const { page, admin } = await open.operator(await start())
     await page.goto('/limits')

@@ -138,9 +138,14 @@ describeInBrowserOnce('the Team screen', (open, start) => {
         expect(messages).to.have.length(sent)
         return messages[0].code
       })
-    await owner.page.keyboard.type(wrongCode(await newestCode(1)))
+    const wrong = wrongCode(await newestCode(1))
+    await owner.page.keyboard.type(wrong)
     await owner.page.keyboard.press('Enter')
     await proofOf(owner.page).getByText('Ask for a new one.').waitFor()
+    const selected = await owner.page.evaluate(
+      'document.activeElement.selectionEnd - document.activeElement.selectionStart',
+    )
+    expect(selected, 'digits of the refused code').to.equal(wrong.length)
     await button(proofOf(owner.page), 'Send another code').click()
     await proofOf(owner.page).getByText('Asked again.').waitFor()
     await proofOf(owner.page).getByLabel('Code').and(owner.page.locator(':focus')).waitFor()

@@ -6,6 +6,7 @@ import { createCaller } from '../support/api-caller.ts'
 import { describeInBrowser, describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { wrongCode } from '../support/flow.ts'
+import { createGate } from '../support/gate.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const DEMO = 'app_demo'
@@ -40,10 +41,7 @@ interface HeldRequest {
 }
 
 async function heldRequest(page: Page, url: string): Promise<HeldRequest> {
-  let release = (): void => {}
-  const released = new Promise<void>(resolve => {
-    release = resolve
-  })
+  const { released, release } = createGate()
   await page.route(
     url,
     async route => {

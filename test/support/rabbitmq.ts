@@ -177,15 +177,6 @@ export const breakChannel = (channel: Channel): Promise<void> =>
     () => {},
   )
 
-/** A promise that a test resolves, for a handler to wait for. */
-export function latch(): { opened: Promise<void>; open: () => void } {
-  let open = () => {}
-  const opened = new Promise<void>(resolve => {
-    open = resolve
-  })
-  return { opened, open: () => open() }
-}
-
 /** The queues that most fault tests use. */
 export const WEBHOOK_QUEUE = 'webhook.deliver'
 export const CALLS_QUEUE = 'otp.calls'

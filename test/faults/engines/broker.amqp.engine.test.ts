@@ -9,6 +9,7 @@ import { Unavailable } from '../../../infra/unavailable.ts'
 import { PROJECT_ROOT } from '../../../infra/web/built-site.ts'
 import { AMQP_URL, ENGINES_DIR, onRealEngines } from '../../support/engines.ts'
 import { eventually } from '../../support/eventually.ts'
+import { createGate } from '../../support/gate.ts'
 import { promiseState } from '../../support/promise-state.ts'
 import {
   CALLS_QUEUE,
@@ -16,7 +17,6 @@ import {
   createRabbitFixture,
   expectRejection,
   LONG_WAIT_MS,
-  latch,
   type RabbitFixture,
   serveEcho,
   WEBHOOK_QUEUE,
@@ -66,12 +66,12 @@ onRealEngines('the broker on RabbitMQ and its engine', { AMQP_URL, ENGINES_DIR }
 
     it('refuse publishes and requests at once, go on consuming, and lose no outcome', async () => {
       const attempts: number[] = []
-      const { opened, open } = latch()
+      const { released, release } = createGate()
       await broker.consume(
         WEBHOOK_QUEUE,
         async ([message]) => {
           attempts.push(message?.attempt ?? 0)
-          await opened
+          await released
           return [attempts.length === 1 ? retry(1) : done()]
         },
         { prefetch: 1 },
@@ -91,7 +91,7 @@ onRealEngines('the broker on RabbitMQ and its engine', { AMQP_URL, ENGINES_DIR }
       }
       await broker.consume('channel.sms', handle, { prefetch: 1 })
       await eventually(() => expect(seen).to.deep.equal(['waits']))
-      open()
+      release()
 
       await watermark('0.4')
       await waitUntilUp(broker)

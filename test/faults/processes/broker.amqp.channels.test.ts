@@ -6,6 +6,7 @@ import { Unavailable } from '../../../infra/unavailable.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { AMQP_URL, onRealEngines } from '../../support/engines.ts'
 import { eventually } from '../../support/eventually.ts'
+import { createGate } from '../../support/gate.ts'
 import { promiseState } from '../../support/promise-state.ts'
 import {
   breakChannel,
@@ -16,7 +17,6 @@ import {
   createRabbitFixture,
   expectRejection,
   LONG_WAIT_MS,
-  latch,
   type RabbitFixture,
   serveEcho,
   WEBHOOK_QUEUE,
@@ -46,17 +46,17 @@ onRealEngines('the broker on RabbitMQ, when a channel dies alone or a queue is g
   /** Consumes with a handler that waits to be released. `taken` lists the ids of its messages. */
   async function consumeAndHold(): Promise<{ taken: string[]; release: () => void; consumer: Consumer }> {
     const taken: string[] = []
-    const { opened, open } = latch()
+    const { released, release } = createGate()
     const consumer = await broker.consume(
       WEBHOOK_QUEUE,
       async waiting => {
         taken.push(...waiting.map(({ id }) => id))
-        await opened
+        await released
         return waiting.map(done)
       },
       { prefetch: 10 },
     )
-    return { taken, release: open, consumer }
+    return { taken, release, consumer }
   }
 
   it('publishes again, and rejects at once a publish that waited for its confirm', async () => {

@@ -7,6 +7,7 @@ import { Unavailable } from '../../../infra/unavailable.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { AMQP_URL, onRealEngines } from '../../support/engines.ts'
 import { eventually } from '../../support/eventually.ts'
+import { createGate } from '../../support/gate.ts'
 import { promiseState } from '../../support/promise-state.ts'
 import {
   CALLS_QUEUE,
@@ -14,7 +15,6 @@ import {
   createRabbitFixture,
   expectRejection,
   LONG_WAIT_MS,
-  latch,
   openRabbitBehindProxy,
   publishVia,
   type RabbitFixture,
@@ -143,13 +143,13 @@ onRealEngines('the broker on RabbitMQ, when its connection', { AMQP_URL }, () =>
   it('is lost for publishing alone, keeps consumers attached, and publishes a retry once the connection is back', async () => {
     const broker = fixture.open({ connect: publishVia(url) })
     await waitUntilUp(broker)
-    const { opened, open } = latch()
+    const { released, release } = createGate()
     const attempts: number[] = []
     const consumer = await broker.consume(
       WEBHOOK_QUEUE,
       async ([message]) => {
         attempts.push(message?.attempt ?? 0)
-        await opened
+        await released
         return [attempts.length === 1 ? retry(1) : done()]
       },
       { prefetch: 1 },
@@ -158,7 +158,7 @@ onRealEngines('the broker on RabbitMQ, when its connection', { AMQP_URL }, () =>
     await eventually(() => expect(attempts).to.deep.equal([1]))
     proxy.refuse()
     await eventually(() => expect(broker.state()).to.equal('down'))
-    open()
+    release()
     expect(await broker.depth(WEBHOOK_QUEUE)).to.include({ ready: 0, consumers: 1 })
     expect(consumer.attached()).to.equal(true)
     proxy.heal()

@@ -1,11 +1,12 @@
 // How a field shows a setting. In: the path of the setting, whose words and bounds come from its declaration. Out: the label, the hint, the
-// choices and the words of a refusal. Pure.
+// choices, a stored value and the words of a refusal. Pure.
 import type { SettingPath } from '../../../domain/tenancy/setting-list.ts'
 import { SETTING_FIELDS } from '../../apps/settings.data.ts'
 import { SCREENS, type ScreenPath } from '../../screens.ts'
 import { duration, durations } from './duration.ts'
 import { amount, percent } from './notation.ts'
 import type { MemberAt, Settings } from './settings-patch.ts'
+import { valueWords } from './value-words.ts'
 
 /** The settings that a screen has fields for. */
 export const settingsOn = (screen: ScreenPath): SettingPath[] =>
@@ -20,9 +21,32 @@ export function nameElsewhere(path: string): string {
 
 /** What a setting is called, also by the path of a member of it, such as that of one country. */
 export function nameOf(path: string): string {
-  const setting = (Object.keys(SETTING_FIELDS) as SettingPath[]).find(one => `${path}.`.startsWith(`${one}.`))
+  const setting = settingAt(path)
   return setting ? SETTING_FIELDS[setting].label : path
 }
+
+const settingAt = (path: string): SettingPath | undefined =>
+  (Object.keys(SETTING_FIELDS) as SettingPath[]).find(one => `${path}.`.startsWith(`${one}.`))
+
+/** A stored value as its field shows it, also by the path of a member of a setting. Undefined: the member was removed. */
+export function storedWords(path: string, value: unknown): string {
+  const setting = settingAt(path)
+  if (value === undefined) return 'removed'
+  if (setting === undefined) return valueWords(value)
+  if (setting === 'allowed_countries' && value === null) return 'every country'
+  const { kind, choices } = SETTING_FIELDS[setting]
+  // The declaration says the kind and the type of a setting; a cap has that of one country.
+  if (setting === 'spend_caps' || kind === 'amount') return amount.format(value as number)
+  if (kind === 'percent') return `${percent.format(value as number)}%`
+  if (kind === 'duration') return duration.format(value as number)
+  if (kind === 'durations') return durations.format(value as number[])
+  if (kind === 'rules') return rulesWords(value as Settings['limits']['app'])
+  if (kind === 'switch') return value ? 'on' : 'off'
+  return (kind === 'choice' && choices[value as string]?.label) || valueWords(value)
+}
+
+const rulesWords = (rules: Settings['limits']['app']): string =>
+  rules.map(({ max, seconds }) => `at most ${max} in ${duration.format(seconds)}`).join(', ') || 'no limit'
 
 export function labelOf(path: SettingPath): string {
   const { kind, label } = SETTING_FIELDS[path]

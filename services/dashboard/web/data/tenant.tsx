@@ -52,7 +52,9 @@ export function TenantProvider({ children }: { children: ComponentChildren }) {
   /** The apps that were listed last: another one of them is shown without a call. */
   const listedApps = useRef<readonly App[]>([])
   const listedApp = listedApps.current.find(({ id }) => id === askedAppId)
-  const readApp = useQuery(askedAppId !== null && !listedApp ? `app ${askedAppId}` : null, () => getApp(askedAppId))
+  const readApp = useQuery(askedAppId !== null && !listedApp ? `app ${askedAppId}` : null, () =>
+    unlessGone(getApp(askedAppId ?? '')),
+  )
   const askedApp = listedApp ?? readApp.data
 
   const companies = useQuery(`companies ${me.company_id}`, async () => {
@@ -77,7 +79,7 @@ export function TenantProvider({ children }: { children: ComponentChildren }) {
   const appId = askedAppId ?? lastShown.current.app
   const chosenApp = apps.data?.find(({ id }) => id === appId)
   const farAppId = apps.data && !chosenApp && askedAppId === null && isFull(apps.data) ? appId : null
-  const farApp = useQuery(farAppId ? `app ${farAppId}` : null, () => getApp(farAppId))
+  const farApp = useQuery(farAppId ? `app ${farAppId}` : null, () => unlessGone(getApp(farAppId ?? '')))
   const app =
     askedAppId === null
       ? (chosenApp ?? (farApp.data?.company_id === company?.id ? farApp.data : null) ?? apps.data?.[0] ?? null)
@@ -131,8 +133,7 @@ const isFull = (list: readonly unknown[]): boolean => list.length === LIST_LIMIT
 const firstOf = (companies: readonly Company[]): Company | null =>
   companies.find(({ id }) => id !== CONSOLE_COMPANY_ID) ?? companies[0] ?? null
 
-const getApp = (id: string | null): Promise<App | null> =>
-  unlessGone(bodyOf(api.GET('/admin/v1/apps/{id}', { params: { path: { id: id ?? '' } } })))
+export const getApp = (id: string): Promise<App> => bodyOf(api.GET('/admin/v1/apps/{id}', { params: { path: { id } } }))
 
 const getCompany = (id: string | null): Promise<Company | null> =>
   unlessGone(bodyOf(api.GET('/admin/v1/companies/{id}', { params: { path: { id: id ?? '' } } })))

@@ -19,7 +19,7 @@ import {
   valueAt,
   withValueAt,
 } from './settings-patch.ts'
-import { useApp, useTenant } from './tenant.tsx'
+import { getApp, useApp, useTenant } from './tenant.tsx'
 import { useChange } from './use-change.ts'
 import { useQuery } from './use-query.ts'
 
@@ -39,7 +39,7 @@ export interface SettingsDraft {
   patch: Record<string, unknown> | null
   isDirty: boolean
   busy: boolean
-  /** Why the last save was refused; null once everything that was refused has been edited. */
+  /** Why the last save was refused; null once everything that was refused has been edited, or is as others have saved it. */
   problem: Problem | null
   /** What others have saved meanwhile and this draft would replace. */
   changedByOthers: { path: string; value: unknown }[]
@@ -86,8 +86,7 @@ export function useSettingsDraft(screen: string, shown: readonly (SettingPath | 
   const refused = useRef<DraftedSettings | null>(null)
 
   // The list of apps was read when the page was opened.
-  const read = () => bodyOf(api.GET('/admin/v1/apps/{id}', { params: { path: { id: app.id } } }))
-  const fresh = useQuery(`settings of ${app.id}`, read)
+  const fresh = useQuery(`settings of ${app.id}`, () => getApp(app.id))
   /** What was read before a save is older than its answer. */
   const hasSaved = useRef(false)
   useEffect(() => {
@@ -104,6 +103,20 @@ export function useSettingsDraft(screen: string, shown: readonly (SettingPath | 
     sameValue(valueAt(refused.current, path), valueAt(draft, path)),
   )
   const isEdited = change.problem !== null && change.problem.fields.size > 0 && problems.length === 0
+  const changedByOthers = conflicts
+    .map(path => ({ path, value: valueAt(base, path) }))
+    .filter(({ path, value }) => !sameValue(value, valueAt(draft, path)))
+  /** Whether what others have saved has been taken over everywhere. */
+  const isSettled = change.problem?.status === 409 && conflicts.length > 0 && changedByOthers.length === 0
+
+  const patchApp = (from: Settings, to: DraftedSettings) =>
+    bodyOf(
+      api.PATCH('/admin/v1/apps/{id}', {
+        params: { path: { id: app.id } },
+        // It may hold texts in place of numbers, which the server refuses, and null for a country that is removed.
+        body: { settings: patchOf(from, to) as SettingsPatch, replaces: patchOf(to, from) as SettingsPatch },
+      }),
+    )
 
   return {
     saved: app.settings,
@@ -111,10 +124,8 @@ export function useSettingsDraft(screen: string, shown: readonly (SettingPath | 
     patch,
     isDirty: patch !== null,
     busy: change.busy,
-    problem: isEdited ? null : change.problem,
-    changedByOthers: conflicts
-      .map(path => ({ path, value: valueAt(base, path) }))
-      .filter(({ path, value }) => !sameValue(value, valueAt(draft, path))),
+    problem: isEdited || isSettled ? null : change.problem,
+    changedByOthers,
     elsewhere: problems.filter(({ path }) => !shown.some(name => path === name || path.startsWith(`${name}.`))),
     set: (path, value) =>
       setState(now => {
@@ -128,16 +139,17 @@ export function useSettingsDraft(screen: string, shown: readonly (SettingPath | 
       change.run(async () => {
         if (patch === null) return
         refused.current = draft
-        const answer = await bodyOf(
-          api.PATCH('/admin/v1/apps/{id}', {
-            params: { path: { id: app.id } },
-            // It may hold texts in place of numbers, which the server refuses, and null for a country that is removed.
-            body: { settings: patch as SettingsPatch, replaces: patchOf(draft, base) as SettingsPatch },
-          }),
-        ).catch(async thrown => {
-          // Others may have saved meanwhile: what they saved is shown, and saving again replaces it.
-          if (Problem.from(thrown).status === 409) replaceApp(await read())
-          throw thrown
+        const answer = await patchApp(base, draft).catch(async thrown => {
+          if (Problem.from(thrown).status !== 409) throw thrown
+          const now = await getApp(app.id)
+          if (conflictsOf(base, draft, now.settings).length > 0) {
+            // What others have saved meanwhile is shown, and saving again replaces it.
+            replaceApp(now)
+            throw thrown
+          }
+          // Others have saved the same, or the answer to an earlier save was lost: the rest is saved, if there is one.
+          const wanted = rebase(base, draft, now.settings)
+          return patchOf(now.settings, wanted) === null ? now : patchApp(now.settings, wanted)
         })
         hasSaved.current = true
         // What was typed while the call was under way is still unsaved.

@@ -123,8 +123,12 @@ function Code({ sent, asking, onAskAgain, onProved, onCancel }: CodeProps) {
   const [asked, setAsked] = useState(1)
   const change = useChange()
   const place = useRef<HTMLDivElement>(null)
-  // The dialog is open already, so autofocus does nothing; a refused code is typed again.
-  useLayoutEffect(() => place.current?.querySelector('input')?.focus(), [asked, change.problem])
+  // The dialog is open already, so autofocus does nothing; the next code that is typed replaces a refused one.
+  useLayoutEffect(() => {
+    const field = place.current?.querySelector('input')
+    field?.focus()
+    field?.select()
+  }, [asked, change.problem])
   const submit = async () => {
     asking.reset()
     if (await change.run(async () => void (await prove({ code })))) onProved()

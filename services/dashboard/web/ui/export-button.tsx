@@ -33,8 +33,9 @@ export function ExportButton({ read }: ExportButtonProps) {
       save(new Blob([BYTE_ORDER_MARK, file], { type: CSV_TYPE }), fileName(response))
       const [, next = null] = LAST_LINE.exec(await file.slice(-TAIL_BYTES).text()) ?? []
       setCursor(next)
-      // The button that had the focus is gone then.
-      if (next === null) frame.current?.querySelector('button')?.focus()
+      // "Next file", which may have the focus, is gone then. A focus elsewhere is not taken: the viewer has gone on meanwhile.
+      const hasFocus = frame.current?.contains(document.activeElement)
+      if (next === null && hasFocus) frame.current?.querySelector('button')?.focus()
     })
   return (
     <div ref={frame} class="export">

@@ -5,7 +5,7 @@ import { Actions, Dialog } from './dialog.tsx'
 
 export interface LeaveDialogProps {
   warning: LeaveWarning
-  /** Whether the changes are being saved. */
+  /** Whether the changes are being saved. Until that has ended, it is too late for another choice. */
   busy: boolean
   /** Resolves to whether they were saved; else the viewer stays. */
   save(): Promise<boolean>
@@ -15,7 +15,7 @@ export interface LeaveDialogProps {
 export function LeaveDialog({ warning, busy, save, discard }: LeaveDialogProps) {
   if (warning.wanted === null) return null
   return (
-    <Dialog title="Leave without saving?" onClose={warning.stay}>
+    <Dialog title="Leave without saving?" busy={busy} onClose={warning.stay}>
       <p>What you changed on this screen is not saved yet.</p>
       <Actions>
         <Button
@@ -30,6 +30,7 @@ export function LeaveDialog({ warning, busy, save, discard }: LeaveDialogProps) 
         </Button>
         <Button
           look="danger"
+          disabled={busy}
           onClick={() => {
             discard()
             warning.leave()
@@ -37,7 +38,9 @@ export function LeaveDialog({ warning, busy, save, discard }: LeaveDialogProps) 
         >
           Leave without saving
         </Button>
-        <Button onClick={warning.stay}>Stay</Button>
+        <Button disabled={busy} onClick={warning.stay}>
+          Stay
+        </Button>
       </Actions>
     </Dialog>
   )

@@ -2,10 +2,9 @@
 // its place there from the start, so that the page does not move when it comes.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { nameElsewhere, nameOf } from '../data/setting-words.ts'
+import { nameElsewhere, nameOf, storedWords } from '../data/setting-words.ts'
 import { useLeaveWarning } from '../data/use-leave-warning.ts'
 import type { SettingsDraft } from '../data/use-settings-draft.ts'
-import { valueWords } from '../data/value-words.ts'
 import { Button } from './button.tsx'
 import { Confirm } from './confirm.tsx'
 import { LeaveDialog } from './leave-dialog.tsx'
@@ -104,7 +103,7 @@ function ChangedByOthers({ draft: { changedByOthers } }: Pick<SaveBarProps, 'dra
       <ul class="save-bar-theirs">
         {changedByOthers.map(({ path, value }) => (
           <li key={path}>
-            {nameOf(path)} (<code>{path}</code>) is now: {shortened(valueWords(value))}
+            {nameOf(path)} (<code>{path}</code>) is now: {shortened(storedWords(path, value))}
           </li>
         ))}
       </ul>

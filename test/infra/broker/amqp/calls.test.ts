@@ -4,13 +4,13 @@ import { expect } from 'chai'
 import { type Broker, CallFailed, CallTimeout, type Death, type Message } from '../../../../infra/broker/broker.ts'
 import { AMQP_URL, onRealEngines } from '../../../support/engines.ts'
 import { eventually } from '../../../support/eventually.ts'
+import { createGate } from '../../../support/gate.ts'
 import {
   CALLS_QUEUE,
   createChannelSpy,
   createRabbitFixture,
   expectRejection,
   LONG_WAIT_MS,
-  latch,
   type RabbitFixture,
   serveEcho,
   waitUntilUp,
@@ -89,7 +89,7 @@ onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
 
   it('forwards the calls that a stopping server has not begun to another server, each once', async () => {
     const [first, second] = [await opened(), await opened()]
-    const { opened: released, open: release } = latch()
+    const { released, release } = createGate()
     const handed: Record<'first' | 'second', unknown[]> = { first: [], second: [] }
     const serve = (name: 'first' | 'second', before: Promise<void>) => async (waiting: Message[]) => {
       handed[name].push(...waiting.map(({ body }) => body))

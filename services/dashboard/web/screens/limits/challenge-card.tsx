@@ -40,7 +40,7 @@ export function ChallengeCard({ may }: { may: boolean }) {
   return (
     <Card
       title="Challenges"
-      lead="A device can be made to compute for a moment before it sends. A person hardly notices; who sends thousands pays for it. Your pages and apps must solve the challenges: the API reference shows how."
+      lead="A device can be made to compute for a moment before it sends. A person hardly notices; a program that sends thousands pays for it. Your pages and apps must solve the challenges: the API reference shows how."
     >
       <Editable may={may}>
         <RadioGroup

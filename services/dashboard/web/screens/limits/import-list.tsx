@@ -108,6 +108,7 @@ export function ImportList({ choice, onImported, onClose }: ImportListProps) {
   return (
     <Dialog
       title={choice.isNew ? 'Import an address list' : `Replace ${CLASS_WORDS[addressClass].name} ${name}`}
+      busy={change.busy}
       onClose={onClose}
     >
       <form
@@ -191,7 +192,9 @@ export function ImportList({ choice, onImported, onClose }: ImportListProps) {
               Import
             </Button>
           )}
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={change.busy} onClick={onClose}>
+            Cancel
+          </Button>
         </div>
       </form>
     </Dialog>

@@ -44,6 +44,12 @@ export interface PricesFormProps {
   onCancel(): void
 }
 
+interface Question {
+  trial: PricesTrial
+  /** In: whether the prices were saved. */
+  answer(isSaved: boolean | Promise<boolean>): void
+}
+
 export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormProps) {
   const [begun] = useState(() => readEdit() ?? { base: saved, draft: draftOf(saved), rows: countriesOf(saved) })
   const [base, setBase] = useState(begun.base)
@@ -51,7 +57,7 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
   const [rows, setRows] = useState(begun.rows)
   const [showErrors, setShowErrors] = useState(false)
   const [wasChanged, setWasChanged] = useState(false)
-  const [trial, setTrial] = useState<PricesTrial | null>(null)
+  const [question, setQuestion] = useState<Question | null>(null)
   const change = useChange()
   const say = useToast()
   const { prices, errors } = checkDraft(draft)
@@ -68,7 +74,7 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
     setRows(old => old.filter(one => one !== country))
     setDraft(old => new Map([...old].filter(([key]) => !CHANNELS.some(channel => key === cellKey(channel, country)))))
   }
-  /** Resolves to whether they were saved: not so where a question is asked first. */
+  /** Resolves to whether they were saved, after the question where one is asked first. */
   async function save(): Promise<boolean> {
     setShowErrors(true)
     setWasChanged(false)
@@ -77,11 +83,14 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
     await change.run(async () => {
       if (await showOthersChange()) return
       const found = await bodyOf(api.POST('/admin/v1/prices/try', { body: { prices: listOf(prices) } }))
-      if (found.cut_off > 0) setTrial(found)
-      else isSaved = await put()
+      isSaved = found.cut_off > 0 ? await ask(found) : await put()
     })
     return isSaved
   }
+  const ask = (trial: PricesTrial) =>
+    new Promise<boolean>(answer => {
+      setQuestion({ trial, answer })
+    })
   /** Resolves to whether there is one since the edit began. */
   async function showOthersChange(): Promise<boolean> {
     const fresh = await readAllPrices()
@@ -113,7 +122,7 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
     setAdded(country)
   }
   const addable = countries.filter(country => !rows.includes(country))
-  const words = trial && cutOffWords(trial)
+  const words = question && cutOffWords(question.trial)
   return (
     <form
       ref={form}
@@ -202,14 +211,21 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
           {changesText(changed, errors.size)}
         </span>
       </Actions>
-      {words && (
+      {question && words && (
         <Confirm
           title={words.title}
           action="Save prices"
           cancel="Keep editing"
-          // A refusal is shown in the form, where the prices are.
-          perform={async () => void (await change.run(async () => void (await put())))}
-          onClose={() => setTrial(null)}
+          perform={async () => {
+            const saving = put()
+            question.answer(saving)
+            // A refusal is shown in the form, where the prices are.
+            await saving.catch(() => false)
+          }}
+          onClose={() => {
+            question.answer(false)
+            setQuestion(null)
+          }}
         >
           <p>{words.text}</p>
         </Confirm>

@@ -58,11 +58,20 @@ export function FirstSteps({ appName }: { appName: string }) {
   )
 }
 
-/** An app whose sends are in another period, or in the other mode. `isWidest`: all of the longest period is shown. */
-export function NothingHere({ range, isWidest }: { range: string; isWidest: boolean }) {
+export interface NothingHereProps {
+  range: string
+  /** Whether a longer one can be chosen. */
+  hasLonger: boolean
+  /** Whether one mode alone is shown. */
+  isOneMode: boolean
+}
+
+/** An app whose sends are in another period, or in the other mode. It names only what can be widened. */
+export function NothingHere({ range, hasLonger, isOneMode }: NothingHereProps) {
+  const ways = [...(hasLonger ? ['a longer range'] : []), ...(isOneMode ? ['both modes'] : [])]
   return (
     <Notice>
-      Nothing was sent here in the last {range}. {!isWidest && 'Choose a longer range, or both modes.'}
+      Nothing was sent here in the last {range}. {ways.length > 0 && `Choose ${ways.join(', or ')}.`}
     </Notice>
   )
 }

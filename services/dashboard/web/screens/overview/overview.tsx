@@ -68,7 +68,7 @@ export default function Overview() {
             !problem && <Loading what="the statistics" />
           ) : (
             <div class="overview-body" aria-busy={isOld}>
-              {view.isEmpty && <NothingHere range={view.range} isWidest={view.isWidest} />}
+              {view.isEmpty && <NothingHere range={view.range} hasLonger={view.hasLonger} isOneMode={view.isOneMode} />}
               <Headline shown={view.shown} over={view.over} before={view.before} range={view.range} />
               <MessagesCard shown={view.shown} range={view.range} />
               <Charts
@@ -112,7 +112,8 @@ function useView(stats: Stats | undefined) {
       by: split?.by ?? null,
       parts: split === null ? [] : splitRows(split.rows, split.by, period),
       isEmpty: isEmpty(sum),
-      isWidest: choice.range === RANGES.at(-1) && choice.mode === 'both',
+      hasLonger: choice.range !== RANGES.at(-1),
+      isOneMode: choice.mode !== 'both',
     }
   }, [stats])
 }

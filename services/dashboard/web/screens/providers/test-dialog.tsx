@@ -32,7 +32,7 @@ export function TestDialog({ provider, onClose }: { provider: Provider; onClose(
     })
   const isMail = channel === 'email'
   return (
-    <Dialog title={`Test ${name}`} onClose={onClose}>
+    <Dialog title={`Test ${name}`} busy={change.busy} onClose={onClose}>
       <p class="soft">
         Sends one real message with a made-up code through this provider alone. It costs as much as any message, and is
         given back if the vendor does not accept it. A company has 20 tests a day. It is in the audit log.
