@@ -548,7 +548,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     fault: 'a provider that took over in a later round is said to have come first',
     file: 'services/channel/deliver.ts',
     original: 'if (pastAttempts.length > 0) return pastAttempts.find(',
-    planted: 'if (pastAttempts.length > 1) return pastAttempts.find(',
+    planted: 'if (pastAttempts.length > 9) return pastAttempts.find(',
     tests: ['test/services/channel/failover.test.ts'],
   },
   {
@@ -597,7 +597,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     fault: 'a recipient who comes again within the hour weighs again',
     file: 'services/otp/limits/windows.ts',
     original: "const before = tellsLast ? { last_at: { $ifNull: ['$last_at', null] } } : {}",
-    planted: 'const before = {}',
+    planted: 'const before = tellsLast ? { last_at: null } : {}',
     tests: ['test/flow/learned-routes.test.ts'],
   },
   {
