@@ -21,7 +21,7 @@ import { Form } from '../../ui/form.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { CallbackAddress } from './callback-address.tsx'
 import { ConfigFields } from './config-fields.tsx'
-import { configOf, fieldOfRefusal, formOf } from './config-form.ts'
+import { configOf, fieldOfRefusal, formOf, rebaseForm } from './config-form.ts'
 import { getProvider, type Provider, putProvider } from './provider-calls.ts'
 import { suggestName } from './provider-names.ts'
 
@@ -82,7 +82,7 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
     const freshForm = formOf(type, config)
     setOpened(fresh)
     setBefore(freshForm)
-    setForm(rebase(before, form, freshForm))
+    setForm(rebaseForm(before, form, freshForm))
     if (sameValue(read.countries ?? [], countries)) setCountries(served ?? [])
     setCost(rebase(read.cost_micros, cost, cost_micros))
     setWasChanged(true)
