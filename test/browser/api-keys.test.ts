@@ -5,6 +5,7 @@ import { twilioSid } from '../../services/domain/tenancy/twilio-sids.ts'
 import { createCaller } from '../support/api-caller.ts'
 import { describeInBrowserOnce, expectAccessible } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
+import { createGate } from '../support/gate.ts'
 
 const RECIPIENT = '+15005550010'
 
@@ -27,15 +28,6 @@ async function createKey(page: Page, { name = '', kind = 'Server', mode = 'Test'
   await page.getByLabel('Mode').selectOption(mode)
   await button(page, 'Create').click()
   return page.getByLabel('New key').inputValue()
-}
-
-/** What waits for `released` goes on at `release`. */
-function createGate(): { released: Promise<void>; release(): void } {
-  let release = (): void => {}
-  const released = new Promise<void>(resolve => {
-    release = resolve
-  })
-  return { released, release }
 }
 
 const isSeenWhole = (field: Locator): Promise<boolean> =>

@@ -4,6 +4,7 @@ import type { Locator, Page } from 'playwright-core'
 import { describeInBrowserOnce, expectAccessible, LOOKS, type Viewer } from '../support/browser.ts'
 import type { StartCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
+import { createGate } from '../support/gate.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
 const ENV = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8', CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200' }
@@ -215,6 +216,30 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     await dialogButton(page, 'Save').click()
     await page.getByText('own was saved').waitFor()
     expect(await saved()).to.deep.include({ method: 'PUT', body })
+  })
+
+  it('is busy until what was saved is in the list', async () => {
+    const viewer = await operator()
+    const { page } = viewer
+    await addGateway(viewer, 'own', gateway())
+    await openScreen(page)
+    await button(page, 'own', 'Edit').click()
+    await page.getByLabel('Method').selectOption('PUT')
+    const { released, release } = createGate()
+    await page.route(`**/admin/v1${PATH}`, async route => {
+      await released
+      await route.continue()
+    })
+    const saved = page.waitForResponse(response => response.request().method() === 'PUT')
+    const asked = page.waitForRequest(`**/admin/v1${PATH}`)
+    await dialogButton(page, 'Save').click()
+    await saved
+    await asked
+    await page.keyboard.press('Escape')
+    expect(await dialogButton(page, 'Cancel').isDisabled()).to.equal(true)
+    release()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByText('own was saved').waitFor()
   })
 
   it('changes the order, by keyboard too', async () => {

@@ -42,7 +42,8 @@ export interface ProviderDialogProps {
   channel: Channel | null
   /** The names that are taken. */
   taken: readonly string[]
-  onSaved(provider: Provider): void
+  /** Closes the dialog, which is busy until then. */
+  onSaved(provider: Provider): Promise<void>
   onClose(): void
 }
 
@@ -103,7 +104,7 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
       const fields = { countries: scope, cost_micros, config: built.config }
       const changed = opened === null ? fields : changedMembers(openedWith(opened), fields)
       if (opened !== null && (await showOthersChange(opened, changed))) return
-      onSaved(await putProvider(app.id, name.trim(), { type, channel: servedChannel, ...changed }))
+      await onSaved(await putProvider(app.id, name.trim(), { type, channel: servedChannel, ...changed }))
     })
   }
   const refusals = new Map([...(change.problem?.fields ?? []), ...problems])
