@@ -83,7 +83,7 @@ describeInBrowserOnce('Privacy', (open, start) => {
     await store(365)
     await field(page, 'Days').fill('100')
     await press(page, 'Save')
-    await page.getByText('Settings were changed meanwhile: retention_days.').waitFor()
+    await page.getByText('Another person has changed it to 365 days meanwhile, so nothing was saved.').waitFor()
     expect(await stored()).to.equal(365)
     await press(page, 'Save')
     await page.getByText('Now they are kept for 365 days.').waitFor()

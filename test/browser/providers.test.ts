@@ -239,6 +239,57 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     expect(await saved()).to.deep.include({ method: 'PUT', body })
   })
 
+  it('shows a header that a colleague adds in the moment of a save, before it is replaced', async () => {
+    const viewer = await operator()
+    const { page, admin } = viewer
+    await addGateway(viewer, 'own', gateway(), 'Bearer of-an-old-gateway')
+    await openScreen(page)
+    await button(page, 'own', 'Edit').click()
+    await page.getByLabel('Header value').fill(SECRET)
+    const headers = { authorization: 'Bearer of-an-old-gateway', 'x-tenant': 'shop' }
+    const config = { url: gateway().url, headers }
+    await page.route(`**/admin/v1${PATH}/own`, async (route, request) => {
+      if (request.method() === 'PUT') await admin('PUT', `${PATH}/own`, { type: 'http', channel: 'sms', config })
+      await route.continue()
+    })
+    await dialogButton(page, 'Save').click()
+    await page.getByText('Another person has changed this provider since you opened it').waitFor()
+    await page.unrouteAll()
+    const names = page.getByLabel('Header name')
+    expect([await names.nth(0).inputValue(), await names.nth(1).inputValue()]).to.deep.equal(Object.keys(headers))
+    expect(await page.getByLabel('Header value').first().inputValue(), 'the own edit').to.equal(SECRET)
+    const { config: before } = (await admin('GET', `${PATH}/own`)).body
+    await dialogButton(page, 'Save').click()
+    await page.getByText('own was saved').waitFor()
+    const { config: after } = (await admin('GET', `${PATH}/own`)).body
+    expect(after.headers).to.have.property('x-tenant', before.headers['x-tenant'])
+    expect(after.headers.authorization).not.to.equal(before.headers.authorization)
+  })
+
+  it('is busy until what was saved is in the list', async () => {
+    const viewer = await operator()
+    const { page } = viewer
+    await addGateway(viewer, 'own', gateway())
+    await openScreen(page)
+    await button(page, 'own', 'Edit').click()
+    await page.getByLabel('Method').selectOption('PUT')
+    const { released, release } = createGate()
+    await page.route(`**/admin/v1${PATH}`, async route => {
+      await released
+      await route.continue()
+    })
+    const saved = page.waitForResponse(response => response.request().method() === 'PUT')
+    const asked = page.waitForRequest(`**/admin/v1${PATH}`)
+    await dialogButton(page, 'Save').click()
+    await saved
+    await asked
+    await page.keyboard.press('Escape')
+    expect(await dialogButton(page, 'Cancel').isDisabled()).to.equal(true)
+    release()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByText('own was saved').waitFor()
+  })
+
   it('changes the order, by keyboard too', async () => {
     const viewer = await operator()
     const { page, admin } = viewer

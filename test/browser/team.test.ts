@@ -342,6 +342,8 @@ describeInBrowserOnce('the Team screen', (open, start) => {
     await ends.first().click()
     await page.getByText('was ended.').waitFor()
     await eventually(async () => expect(await ends.count()).to.equal(2))
+    const table = page.getByRole('table', { name: 'your sessions' })
+    await page.locator(':focus').filter({ has: table }).waitFor()
     await button(sessions, 'End all others').click()
     await button(page, 'End other sessions').click()
     await eventually(async () => expect(await ends.count()).to.equal(0))

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { createCaller } from '../support/api-caller.ts'
 import { describeInBrowser, describeInBrowserOnce, expectAccessible, exportCsv } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
+import { createGate } from '../support/gate.ts'
 import { type AnswerRequest, type ReceivedRequest, type Receiver, startReceiver } from '../support/receiver.ts'
 
 const APP = 'app_demo'
@@ -52,6 +53,14 @@ async function setEndpoint(page: Page, url: string): Promise<string> {
   await page.getByLabel('Endpoint URL').fill(url)
   await button(page, 'Save').click()
   return page.getByLabel('Signing secret').inputValue()
+}
+
+/** Saves another address of the endpoint. The toast of an earlier save may still be there, so the answer is waited for. */
+async function saveByKeyboard(page: Page): Promise<void> {
+  const answered = page.waitForResponse(response => response.request().method() === 'PATCH')
+  await page.getByLabel('Endpoint URL').press('Enter')
+  expect((await answered).status()).to.equal(200)
+  await page.getByRole('button', { name: 'Save', exact: true, disabled: false }).waitFor()
 }
 
 /** Lets a test event use up its attempts. */
@@ -341,8 +350,7 @@ describeInBrowserOnce('how the webhook looks', (open, start) => {
     )
     await page.waitForResponse(response => response.url().endsWith('/webhook'))
     expect(await field.inputValue(), 'edited').to.equal(`${backend.url}/mine`)
-    await field.press('Enter')
-    await page.getByText('The endpoint is saved.').last().waitFor()
+    await saveByKeyboard(page)
     await field.and(page.locator(':focus')).waitFor()
     expect((await admin('GET', `/apps/${APP}/webhook`)).body.url).to.equal(`${backend.url}/mine`)
   })
@@ -358,8 +366,7 @@ describeInBrowserOnce('how the webhook looks', (open, start) => {
     expect((await admin('DELETE', `/endpoints/${id}`)).status).to.equal(204)
     await eventually(async () => expect(await field.inputValue(), 'that of the other').to.equal(crm.url))
     await field.fill(`${crm.url}/moved`)
-    await field.press('Enter')
-    await page.getByText('The endpoint is saved.').last().waitFor()
+    await saveByKeyboard(page)
     const { items } = (await admin('GET', `/apps/${APP}/endpoints`)).body
     expect(items.map((one: { id: string; url: string }) => [one.id, one.url])).to.deep.equal([
       [second, `${crm.url}/moved`],
@@ -373,10 +380,32 @@ describeInBrowserOnce('how the webhook looks', (open, start) => {
     await page.getByLabel('Endpoint URL').fill(own.url)
     await admin('PUT', `/apps/${APP}/webhook`, { url: theirs.url })
     await button(page, 'Save').click()
-    await page.getByText('Another person has set an endpoint meanwhile').waitFor()
+    await page.getByRole('alert').getByText(`Yours was not saved: ${own.url}`).waitFor()
     expect(await page.getByLabel('Endpoint URL').inputValue()).to.equal(theirs.url)
     const { items } = (await admin('GET', `/apps/${APP}/endpoints`)).body
     expect(items.map(({ url }: { url: string }) => url)).to.deep.equal([theirs.url])
+  })
+
+  it('keeps what is typed while the first endpoint is saved', async () => {
+    const backend = await startBackend()
+    const { page } = await open.operator(await start({ env: ENV }))
+    await page.goto('/api-keys')
+    const field = page.getByLabel('Endpoint URL')
+    await field.fill(backend.url)
+    const { released, release } = createGate()
+    await page.route(`**/apps/${APP}/endpoints`, async (route, request) => {
+      if (request.method() === 'POST') await released
+      await route.continue()
+    })
+    const asked = page.waitForRequest(request => request.method() === 'POST')
+    await button(page, 'Save').click()
+    await asked
+    await field.fill(`${backend.url}/moved`)
+    release()
+    await page.getByText('The endpoint is saved.').waitFor()
+    expect(await field.inputValue()).to.equal(`${backend.url}/moved`)
+    await saveByKeyboard(page)
+    expect(await field.inputValue()).to.equal(`${backend.url}/moved`)
   })
 
   it('can be paused by hand', async () => {

@@ -1,6 +1,9 @@
 // The providers of an app. Secrets are never shown, only their fingerprints. A PUT keeps the secrets that it omits, as long as the
-// provider's address stays the same. Without a config it keeps the stored one as it is.
+// provider's address stays the same. Without a config it keeps the stored one as it is. One that names what it replaces overwrites no other
+// values.
 import { z } from 'zod'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { httpException } from '../../../infra/http/problem.ts'
 import { type TargetInspector, targetProblem } from '../../../infra/outbound/target-inspector.ts'
 import { sameJson } from '../../../infra/store/ensure.ts'
 import { findBreakers } from '../../domain/breakers/documents.ts'
@@ -21,11 +24,11 @@ import {
 } from '../../domain/tenancy/providers.ts'
 import { channel } from '../../domain/tenancy/value-schemas.ts'
 import type { AdminDeps } from '../admin-deps.ts'
-import { noContent, ok, page } from '../answers.ts'
+import { conflict, noContent, ok, page } from '../answers.ts'
 import { operation } from '../operation.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
 import { applyConfigChange, type StoredConfig } from './changes.ts'
-import { type ProviderAnswer, provider, providerPage, providerType } from './schemas.ts'
+import { type ProviderAnswer, provider, providerPage, providerType, replacedProvider } from './schemas.ts'
 import { providerAuditFields, providerView, unsealConfig, withoutConfig } from './view.ts'
 
 const MAX_POSITION = 10_000
@@ -42,6 +45,7 @@ const providerBody = z.strictObject({
   /** Whether it is meant that users can no longer sign in by email. */
   confirm: z.boolean().optional(),
   config: z.unknown().optional(),
+  replaces: replacedProvider.optional(),
 })
 type ProviderInput = z.output<typeof providerBody>
 
@@ -119,6 +123,7 @@ export const providerOperations = [
       example: given,
     },
     answers: [ok(provider, 'It was changed.', example), ok(provider, 'It was created.', example, 201)],
+    refusals: [conflict('Other values are stored than `replaces` has, or the provider was deleted.')],
     handle: async ({ ctx, app, params: { name }, body: input }, admin) => {
       const { store, keyring, clock, inspect, withAudit } = admin
       const { _id: app_id, company_id } = app
@@ -129,6 +134,7 @@ export const providerOperations = [
       const answer = await withAudit(ctx, async () => {
         const _id = providerId(app_id, name)
         const stored = (await docs.get([_id])).get(_id)
+        if (input.replaces) refuseOthersChange(keyring, stored, input.replaces)
         const all = await findProviders(store, app_id)
         if (!stored && all.length >= MAX_PROVIDERS_PER_APP)
           throw validationProblem([
@@ -208,6 +214,18 @@ export const providerOperations = [
     },
   }),
 ]
+
+/** Members are compared as a whole, as a PUT replaces them. */
+function refuseOthersChange(
+  keyring: Keyring,
+  stored: Provider | undefined,
+  replaces: z.output<typeof replacedProvider>,
+): void {
+  const now = stored && providerView(keyring, stored, [])
+  const names = Object.keys(replaces) as (keyof typeof replaces)[]
+  if (now && names.every(name => sameJson(replaces[name], now[name]))) return
+  throw httpException(409, 'The provider was changed or deleted meanwhile. Read it again.')
+}
 
 /** The providers of the channel that move by one, so that none has the place that another is given: the one that has it, and those that
  *  follow without a gap. `all`: in their order. */

@@ -50,6 +50,14 @@ export const provider = z
   })
   .meta({ id: 'Provider', description: 'An account with a vendor.' })
 
+export const replacedProvider = z
+  .strictObject(provider.pick({ countries: true, cost_micros: true, config: true }).partial().shape)
+  .meta({
+    id: 'ReplacedProvider',
+    description:
+      'What the caller has read of the provider. If other values of these members are stored, or the provider was deleted, the answer is 409, and nothing is changed.',
+  })
+
 export const providerPage = pageOf('ProviderPage', provider)
 
 export const providerTest = z

@@ -487,6 +487,34 @@ onEmbeddedStore('the providers of an app', fresh => {
     expect((await admin.store.docs('providers').get([`${app}:main`])).get(`${app}:main`)?.config).to.equal('v1.gone.x')
   })
 
+  it('are not changed if other values are stored than the caller has read', async () => {
+    const headers = { Authorization: HTTP.headers.Authorization }
+    const config = { url: 'https://gateway.example/send', headers }
+    const change = (replaces: object) => put('own', { type: 'http', channel: 'sms', cost_micros: { '*': 1 }, replaces })
+    const read = (await put('own', { type: 'http', channel: 'sms', countries: ['GB'], config })).body
+    await put('own', {
+      type: 'http',
+      channel: 'sms',
+      config: { ...config, headers: { ...headers, 'x-tenant': 'shop' } },
+    })
+    const before = await records('provider.change')
+    const refused = await change({ config: read.config })
+    expect([refused.status, refused.body.detail]).to.deep.equal([
+      409,
+      'The provider was changed or deleted meanwhile. Read it again.',
+    ])
+    expect((await change({ countries: null })).status).to.equal(409)
+    expect((await change({ countries: ['GB'], cost_micros: { '*': 2 } })).status).to.equal(409)
+    expect(await records('provider.change')).to.deep.equal(before)
+    expect(errorPaths(await change({ paused: false }))).to.deep.equal(['replaces.paused'])
+
+    const { countries, cost_micros, config: now } = (await admin.get(at('own'))).body
+    const changed = await change({ countries, cost_micros, config: now })
+    expect([changed.status, changed.body.cost_micros]).to.deep.equal([200, { '*': 1 }])
+    await admin.ask('DELETE', at('own'))
+    expect((await change({})).status, 'deleted').to.equal(409)
+  })
+
   it('are at most a hundred', async () => {
     const full = Array.from({ length: 100 }, (_, position) => ({
       _id: `${app}:p${position}`,

@@ -8,6 +8,7 @@ import {
   formOf,
   isMoved,
   type Members,
+  rebaseForm,
 } from '../../../../services/dashboard/web/screens/providers/config-form.ts'
 import { maskConfig } from '../../../../services/domain/tenancy/provider-secrets.ts'
 import type { ProviderType } from '../../../../services/domain/tenancy/provider-types/list.ts'
@@ -134,6 +135,55 @@ describe('the form of a provider', () => {
     expect(twice.problems.get('headers')).to.include('twice')
     const unnamed = configOf('http', { ...form, headers: [{ name: '', value: 'x', stored: null }] })
     expect(unnamed.problems.get('headers')).to.include('name')
+  })
+
+  describe('on a config that another person has saved meanwhile', () => {
+    const READ = { url: 'https://g.example/', headers: { Authorization: 'old', a: '1' } }
+    const header = (name: string, value: string) => ({ name, value, stored: null })
+    /** What the server stores of the rows that were edited, on what the other person has saved. */
+    const saved = (edit: (rows: ConfigForm['headers']) => ConfigForm['headers'], theirs: Members) => {
+      const before = formOf('http', shown('http', READ))
+      const form = { ...before, headers: edit(before.headers) }
+      return stored('http', theirs, rebaseForm(before, form, formOf('http', shown('http', theirs))))
+    }
+    const typed = (rows: ConfigForm['headers']) =>
+      rows.map(row => (row.name === 'Authorization' ? { ...row, value: 'mine' } : row))
+
+    it('keeps a header that the other has added', () => {
+      const theirs = { ...READ, headers: { ...READ.headers, 'x-tenant': 'shop' } }
+      expect(saved(typed, theirs)).to.deep.equal({
+        ...READ,
+        headers: { Authorization: 'mine', a: '1', 'x-tenant': 'shop' },
+      })
+    })
+
+    it('keeps the value of a header that the other has changed, beside one that is added', () => {
+      const theirs = { ...READ, headers: { ...READ.headers, Authorization: 'theirs' } }
+      expect(saved(rows => [...rows, header('b', '2')], theirs)).to.deep.equal({
+        ...READ,
+        headers: { Authorization: 'theirs', a: '1', b: '2' },
+      })
+    })
+
+    it('has one row of a header that both have changed or added, with the value that was typed', () => {
+      const theirs = { ...READ, method: 'PUT', headers: { ...READ.headers, Authorization: 'theirs', B: 'theirs' } }
+      expect(saved(rows => [...typed(rows), header(' b ', '2')], theirs)).to.deep.equal({
+        ...theirs,
+        headers: { Authorization: 'mine', a: '1', b: '2' },
+      })
+    })
+
+    it('lacks headers that either has removed', () => {
+      const theirs = { ...READ, headers: { a: '1' } }
+      expect(saved(rows => rows.filter(({ name }) => name !== 'a'), theirs)).to.deep.equal({ ...READ, headers: {} })
+    })
+
+    it('has no fingerprint of a value that the other has removed', () => {
+      const before = formOf('http', shown('http', READ))
+      const form = { ...before, headers: typed(before.headers) }
+      const { headers } = rebaseForm(before, form, formOf('http', shown('http', { url: READ.url })))
+      expect(headers).to.deep.equal([header('Authorization', 'mine')])
+    })
   })
 
   it('says what is wrong with a body that is not JSON', () => {

@@ -1,6 +1,7 @@
 // The address that events are sent to. The first one that is saved gets a signing secret.
 import { useState } from 'preact/hooks'
 import { api, bodyOf } from '../../api/client.ts'
+import { Problem } from '../../api/problem.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
@@ -32,15 +33,29 @@ export function EndpointForm({ endpoint, findFirst, onSaved }: EndpointFormProps
   const say = useToast()
   // Null: not edited, so the field shows what is stored, also after another person has changed it.
   const [typed, setTyped] = useState<Typed | null>(null)
+  const [createdId, setCreatedId] = useState<string | null>(null)
   const stored = endpoint?.url ?? ''
-  const url = typed && typed.endpointId === endpoint?.id ? typed.text : stored
+  // What was typed while the first endpoint was saved is for that one.
+  const isForThis = ({ endpointId }: Typed) =>
+    endpointId === endpoint?.id || (endpointId === undefined && endpoint?.id === createdId)
+  const url = typed && isForThis(typed) ? typed.text : stored
   const change = useChange()
   const save = () =>
     change.run(async () => {
       const body = { url: url.trim() }
-      if (endpoint === null && (await findFirst()))
-        return say('Another person has set an endpoint meanwhile, which is shown now. Yours was not saved.')
-      await onSaved(endpoint === null ? await create(app.id, body) : await patch(endpoint.id, body))
+      if (endpoint !== null) {
+        await api.PATCH('/admin/v1/endpoints/{id}', { params: { path: { id: endpoint.id } }, body })
+        await onSaved(null)
+      } else {
+        if (await findFirst())
+          throw new Problem(409, {
+            detail: `Another person has set an endpoint meanwhile, which is shown now. Yours was not saved: ${body.url}`,
+          })
+        const params = { path: { id: app.id } }
+        const { id, secret = null } = await bodyOf(api.POST('/admin/v1/apps/{id}/endpoints', { params, body }))
+        setCreatedId(id)
+        await onSaved(secret)
+      }
       // What was typed meanwhile stays.
       setTyped(latest => (latest === typed ? null : latest))
       say('The endpoint is saved.')
@@ -74,19 +89,6 @@ export function EndpointForm({ endpoint, findFirst, onSaved }: EndpointFormProps
       {change.problem && !refused && <ProblemNotice problem={change.problem} />}
     </form>
   )
-}
-
-/** Resolves to its secret. */
-async function create(appId: string, body: { url: string }): Promise<string | null> {
-  const { secret = null } = await bodyOf(
-    api.POST('/admin/v1/apps/{id}/endpoints', { params: { path: { id: appId } }, body }),
-  )
-  return secret
-}
-
-async function patch(id: string, body: { url: string }): Promise<null> {
-  await api.PATCH('/admin/v1/endpoints/{id}', { params: { path: { id } }, body })
-  return null
 }
 
 function hintFor(endpoint: Endpoint | null, mayChange: boolean): string {

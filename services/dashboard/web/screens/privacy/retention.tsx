@@ -21,9 +21,9 @@ export function Retention() {
   const { replaceApp } = useTenant()
   const mayChange = useMay('developer')
   // The list of apps was read when the page was opened.
-  const fresh = useQuery(`retention of ${app.id}`, () =>
-    bodyOf(api.GET('/admin/v1/apps/{id}', { params: { path: { id: app.id } } })),
-  )
+  const params = { path: { id: app.id } }
+  const readApp = () => bodyOf(api.GET('/admin/v1/apps/{id}', { params }))
+  const fresh = useQuery(`retention of ${app.id}`, readApp)
   const storedDays = (fresh.data ?? app).settings.retention_days
   // Null: not edited, so the field shows what is stored.
   const [typed, setTyped] = useState<string | null>(null)
@@ -37,12 +37,17 @@ export function Retention() {
   const isShorter = retention_days >= (SETTING_FIELDS.retention_days.bounds?.min ?? 0) && retention_days < storedDays
   const save = () =>
     change.run(async () => {
-      const params = { path: { id: app.id } }
       const body = { settings: { retention_days }, replaces: { retention_days: storedDays } }
       const changed = await bodyOf(api.PATCH('/admin/v1/apps/{id}', { params, body })).catch(async thrown => {
-        // A colleague may have changed it: what is erased is then asked anew.
-        if (Problem.from(thrown).status === 409) await fresh.reload()
-        throw thrown
+        if (Problem.from(thrown).status !== 409) throw thrown
+        const now = await readApp()
+        const theirs = now.settings.retention_days
+        if (theirs === storedDays) throw thrown
+        // What is erased is asked anew.
+        fresh.replace(now)
+        throw new Problem(409, {
+          detail: `Another person has changed it to ${daysWords(theirs)} meanwhile, so nothing was saved. Check it, then save again.`,
+        })
       })
       fresh.replace(changed)
       replaceApp(changed)

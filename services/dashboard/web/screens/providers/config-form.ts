@@ -2,6 +2,7 @@
 // Out: what the fields hold; and back from there to the config that is sent. Defaults are not sent, so that a stored config holds what was
 // chosen and nothing else. A secret that is left empty is kept by the server.
 import { type FieldAtPath, fieldsOf, type ProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
+import { rebase } from '../../data/settings-patch.ts'
 
 export type Members = Record<string, unknown>
 
@@ -59,6 +60,19 @@ export function configOf(type: ProviderType, form: ConfigForm): BuiltConfig {
   return { config, problems }
 }
 
+/** The form on a config that another person has saved meanwhile: what was typed stays, and everything else is as in `fresh`. `before`: what
+ *  the form was made of. */
+export function rebaseForm(before: ConfigForm, form: ConfigForm, fresh: ConfigForm): ConfigForm {
+  const theirs = rowsByName(fresh)
+  const rows = rebase(rowsByName(before), rowsByName(form), theirs)
+  const headers = Object.entries(rows).map(([name, row]) => ({
+    ...row,
+    // The server refuses the fingerprint of a value that is no longer stored.
+    stored: row.stored && (theirs[name]?.stored ?? null),
+  }))
+  return { ...rebase(before, form, fresh), headers }
+}
+
 /** Whether the config sends its secrets to another address than before: then the stored ones must be typed again. */
 export const isMoved = (type: ProviderType, before: ConfigForm, now: ConfigForm): boolean =>
   fieldsOf(type).some(
@@ -91,6 +105,15 @@ function headerRows(value: unknown): HeaderRow[] {
   return headers.map(([name, fingerprint]) => ({ name, value: '', stored: String(fingerprint) }))
 }
 
+/** Without rows that are empty. */
+const rowsByName = ({ headers }: ConfigForm): Record<string, HeaderRow> =>
+  Object.fromEntries(namedRows(headers).map(row => [headerKey(row), row]))
+
+const namedRows = (rows: readonly HeaderRow[]): HeaderRow[] =>
+  rows.filter(({ name, value }) => name.trim() !== '' || value !== '')
+
+const headerKey = ({ name }: HeaderRow): string => name.trim().toLowerCase()
+
 /** A default is shown as a placeholder, except for JSON and choices, which are easier to change than to begin. */
 function textOf(field: FieldAtPath, value: unknown, config: Members | null): string {
   if (field.kind === 'json') return JSON.stringify(value ?? field.default, null, 2)
@@ -121,9 +144,9 @@ function secretToSend({ path, onlyWith }: FieldAtPath, text: string, form: Confi
 
 /** A header that is not among those that are sent is removed, so all of them are sent: those that are kept with their fingerprints. */
 function headersToSend({ headers, hadHeaders }: ConfigForm, refuse: (problem: string) => void): unknown {
-  const named = headers.filter(({ name, value }) => name.trim() !== '' || value !== '')
+  const named = namedRows(headers)
   if (named.length === 0 && !hadHeaders) return undefined
-  const names = named.map(({ name }) => name.trim().toLowerCase())
+  const names = named.map(headerKey)
   if (names.includes('')) refuse('a header needs a name')
   else if (new Set(names).size < names.length) refuse('a header is named twice')
   return Object.fromEntries(

@@ -7,6 +7,7 @@ import {
   PROVIDER_TYPES,
   type ProviderType,
 } from '../../../../domain/tenancy/provider-types/list.ts'
+import { Problem } from '../../api/problem.ts'
 import { changedMembers } from '../../data/changed-members.ts'
 import { CHANNEL_OPTIONS, type Channel, channelName } from '../../data/channels.ts'
 import { sortedByName } from '../../data/countries.ts'
@@ -21,7 +22,7 @@ import { Form } from '../../ui/form.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { CallbackAddress } from './callback-address.tsx'
 import { ConfigFields } from './config-fields.tsx'
-import { configOf, fieldOfRefusal, formOf } from './config-form.ts'
+import { configOf, fieldOfRefusal, formOf, rebaseForm } from './config-form.ts'
 import { getProvider, type Provider, putProvider } from './provider-calls.ts'
 import { suggestName } from './provider-names.ts'
 
@@ -42,7 +43,8 @@ export interface ProviderDialogProps {
   channel: Channel | null
   /** The names that are taken. */
   taken: readonly string[]
-  onSaved(provider: Provider): void
+  /** Closes the dialog, which is busy until then. */
+  onSaved(provider: Provider): Promise<void>
   onClose(): void
 }
 
@@ -82,7 +84,7 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
     const freshForm = formOf(type, config)
     setOpened(fresh)
     setBefore(freshForm)
-    setForm(rebase(before, form, freshForm))
+    setForm(rebaseForm(before, form, freshForm))
     if (sameValue(read.countries ?? [], countries)) setCountries(served ?? [])
     setCost(rebase(read.cost_micros, cost, cost_micros))
     setWasChanged(true)
@@ -102,8 +104,13 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
       const cost_micros = cost as Record<string, number>
       const fields = { countries: scope, cost_micros, config: built.config }
       const changed = opened === null ? fields : changedMembers(openedWith(opened), fields)
-      if (opened !== null && (await showOthersChange(opened, changed))) return
-      onSaved(await putProvider(app.id, name.trim(), { type, channel: servedChannel, ...changed }))
+      const body = { type, channel: servedChannel, ...changed, ...(opened && { replaces: readOf(opened, changed) }) }
+      const saved = await putProvider(app.id, name.trim(), body).catch(async thrown => {
+        const isConflict = opened !== null && Problem.from(thrown).status === 409
+        if (isConflict && (await showOthersChange(opened, changed))) return null
+        throw thrown
+      })
+      if (saved !== null) await onSaved(saved)
     })
   }
   const refusals = new Map([...(change.problem?.fields ?? []), ...problems])
@@ -221,6 +228,12 @@ const openedWith = ({ type, countries, cost_micros, config }: Provider) => ({
   cost_micros,
   config: config && configOf(type, formOf(type, config)).config,
 })
+
+/** What a change replaces: the same members, as they were read. */
+const readOf = ({ countries, cost_micros, config }: Provider, changed: object) =>
+  Object.fromEntries(
+    Object.entries({ countries, cost_micros, config }).filter(([name]) => Object.hasOwn(changed, name)),
+  )
 
 const typeLabel = (type: ProviderType): string => {
   const [channel = '', ...others] = channelsOf(type)

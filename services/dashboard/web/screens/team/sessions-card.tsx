@@ -1,5 +1,5 @@
 // The viewer's own sessions: where the viewer is signed in, and how to end that.
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { useMe, useSessionControl } from '../../data/session.tsx'
 import { useChange } from '../../data/use-change.ts'
@@ -46,11 +46,15 @@ export function SessionsCard() {
   )
   const hasOthers = sessions.number > 1 || (sessions.data?.items.some(({ current }) => !current) ?? false)
 
+  const list = useRef<HTMLDivElement>(null)
+
   const end = (session: Session) =>
     change.run(async () => {
       await endSession(session.id)
       say(`The session in ${session.browser} was ended.`)
       await sessions.reload()
+      // The button that was pressed goes with its row.
+      list.current?.focus()
     })
   const columns: Column<Session>[] = [
     {
@@ -80,6 +84,7 @@ export function SessionsCard() {
           <RowActions>
             <Button
               look="quiet danger"
+              busy={change.busy}
               // Many sessions are in the same browser.
               aria-describedby={`${browserId(session.id)} ${signInId(session.id)}`}
               onClick={() => end(session)}
@@ -106,13 +111,15 @@ export function SessionsCard() {
       }
     >
       {change.problem && <ProblemNotice problem={change.problem} />}
-      <PagedTable
-        caption="your sessions"
-        columns={columns}
-        pages={sessions}
-        keyOf={({ id }) => id}
-        empty={<Empty title="There is no session." />}
-      />
+      <div ref={list} class="team-sessions" tabIndex={-1}>
+        <PagedTable
+          caption="your sessions"
+          columns={columns}
+          pages={sessions}
+          keyOf={({ id }) => id}
+          empty={<Empty title="There is no session." />}
+        />
+      </div>
       {open === 'others' && (
         <Confirm
           title="End all other sessions?"
