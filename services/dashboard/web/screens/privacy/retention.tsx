@@ -6,7 +6,7 @@ import { Problem } from '../../api/problem.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { hintOf } from '../../data/setting-words.ts'
-import { useApp, useTenant } from '../../data/tenant.tsx'
+import { getApp, useApp, useTenant } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { Button } from '../../ui/button.tsx'
@@ -22,7 +22,7 @@ export function Retention() {
   const mayChange = useMay('developer')
   // The list of apps was read when the page was opened.
   const params = { path: { id: app.id } }
-  const readApp = () => bodyOf(api.GET('/admin/v1/apps/{id}', { params }))
+  const readApp = () => getApp(app.id)
   const fresh = useQuery(`retention of ${app.id}`, readApp)
   const storedDays = (fresh.data ?? app).settings.retention_days
   // Null: not edited, so the field shows what is stored.
