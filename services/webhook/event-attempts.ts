@@ -57,7 +57,7 @@ const FAILURES_TO_BE_FAILING = 8
 const UNREAD = Symbol('unread')
 /** Until it is tried again. A missing key may stay away for long. */
 const UNREAD_RETRY_MS = 60_000
-/** An event is not held for longer by a key that is missing, or lost for good: it is sent without its metadata. */
+/** An event is not held for longer by a key that is missing, or lost for good: then it is sent without its metadata. */
 const MAX_WAIT_FOR_KEY_MS = DAY_MS
 
 const keepsFailing = ({ life }: Pick<Endpoint, 'life'>): boolean => life.context.failures >= FAILURES_TO_BE_FAILING
@@ -118,7 +118,7 @@ export function createAttempts(deps: AttemptDeps): Attempts {
     } catch (error) {
       if (isMissingKeyError(error)) {
         reportMissingKey(error, subjectOf(event))
-        if (clock.now() >= event.created_at + MAX_WAIT_FOR_KEY_MS) return null
+        if (clock.now() >= (event.unread_since ?? clock.now()) + MAX_WAIT_FOR_KEY_MS) return null
       } else log.warn({ err: error, ...subjectOf(event) }, 'webhook.postponed')
       return UNREAD
     }
@@ -126,7 +126,7 @@ export function createAttempts(deps: AttemptDeps): Attempts {
 
   /** Not to the backlog, which would be drained again at once. The sweeper reminds of it. */
   async function postpone(event: EventDoc): Promise<void> {
-    const update = change.postponeAttempt(event, clock.now() + UNREAD_RETRY_MS)
+    const update = change.postponeUnread(event, clock.now(), clock.now() + UNREAD_RETRY_MS)
     await events.change([{ _id: event._id, rev: event.rev, update }])
   }
 

@@ -80,6 +80,12 @@ export const postponeAttempt = (event: EventDoc, next_attempt_at: number): Chang
   $unset: NOT_UNDER_WAY,
 })
 
+/** The same where its metadata cannot be read. */
+export function postponeUnread(event: EventDoc, now: number, next_attempt_at: number): Change {
+  const postponed = postponeAttempt(event, next_attempt_at)
+  return { ...postponed, $set: { ...postponed.$set, unread_since: event.unread_since ?? now } }
+}
+
 /** The same after a call that says nothing about its endpoint. */
 export const returnAttempt = (event: EventDoc, result: CallResult, next_attempt_at: number): Change => ({
   ...postponeAttempt(event, next_attempt_at),

@@ -124,14 +124,13 @@ describeInBrowserOnce('the settings screen', (open, start) => {
     await page.goto('/settings')
     const language = page.getByLabel('Default language')
     await language.fill('fr')
-    await page.route(
-      `**/admin/v1/apps/${APP}`,
-      async route => {
-        await route.fetch()
-        await route.abort()
-      },
-      { times: 1 },
-    )
+    let isLost = false
+    await page.route(`**/admin/v1/apps/${APP}`, async route => {
+      if (isLost || route.request().method() !== 'PATCH') return route.continue()
+      isLost = true
+      await route.fetch()
+      await route.abort()
+    })
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('Countersign cannot be reached.').waitFor()
     expect((await stored()).locale).to.equal('fr')

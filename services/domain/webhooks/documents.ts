@@ -94,6 +94,8 @@ export interface EventDoc extends RevisedDoc {
   /** Its endpoint receives the metadata of the verification too. They are read for each attempt: they stand sealed in the verification alone,
    *  where an erasure finds them. */
   with_metadata?: true
+  /** When their data key was first found missing. */
+  unread_since?: number
   created_at: number
   purge_at: Date
   /** Of the request that caused it; absent where no request did, and once the person it was about is erased. */

@@ -128,6 +128,25 @@ eachStore('rotation of data keys', fresh => {
     expect((await state())?.renewed_in_all).to.equal(4)
   })
 
+  it('finds such a config among more than it looks through at once', async () => {
+    const provider = (nth: number, keyring: Keyring) => {
+      const [name, _id] = [`p${nth}`, `app_1:p${String(nth).padStart(4, '0')}`]
+      const place = { app_id: 'app_1', name, channel: 'sms', type: 'sandbox', position: nth } as const
+      return { _id, ...place, config: keyring.seal('{}', providerContext(_id)), rev: 1 }
+    }
+    await store.docs('providers').insert(Array.from({ length: 1_100 }, (_, nth) => provider(nth, after)))
+    const { rotate } = sweeper()
+    for (let runs = 0; runs < 50 && (await state())?.state !== 'done'; runs += 1) await rotate()
+    await store.docs('providers').insert([provider(1_100, before)])
+    const states: unknown[] = []
+    for (let minute = 0; minute < 2; minute += 1) {
+      await clock.advance(60_000)
+      await rotate()
+      states.push((await state())?.state)
+    }
+    expect(states).to.deep.equal(['done', 'running'])
+  })
+
   it('renews every text and index of a verification, and nothing else', async () => {
     const id = await send('app_2')
     const old = await otp(id)

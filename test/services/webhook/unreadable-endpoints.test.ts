@@ -139,6 +139,19 @@ onEmbeddedStore('an event whose metadata do not open for a while', fresh => {
     expect(metadataIn(id)).to.deep.equal([{ order: '7' }])
   })
 
+  it('is sent without them when their key has been missing for a day, however old it is', async () => {
+    await sealWith(2)
+    const id = await harness.emitEvent('app_shop')
+    await store.docs('events').modify({ _id: id }, { $set: { created_at: 0 } })
+    await harness.passTime(200 * SECONDS)
+    await expectStatus(harness, id, 'pending')
+    expect(harness.callsOf(id)).to.deep.equal([])
+    await store.docs('events').modify({ _id: id }, { $set: { unread_since: 0 } })
+    await harness.passTime(75 * SECONDS)
+    await harness.soon(() => expectStatus(harness, id, 'delivered'))
+    expect(metadataIn(id)).to.deep.equal([undefined])
+  })
+
   it('is sent without them if no key would open them', async () => {
     await store.docs('otps').modify({ _id: 'otp_1' }, { $set: { metadata: 'not sealed at all' } })
     const id = await harness.emitEvent('app_shop')

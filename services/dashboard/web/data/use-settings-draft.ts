@@ -84,6 +84,8 @@ export function useSettingsDraft(screen: string, shown: readonly (SettingPath | 
   const upToDate = (one: State): State => (one.base === app.settings ? one : rebased(one, app.settings))
   /** The draft that was refused: a field that differs from it has been edited since. */
   const refused = useRef<DraftedSettings | null>(null)
+  /** Whether the last save was refused because others had saved what is edited here. */
+  const wasConflict = useRef(false)
 
   // The list of apps was read when the page was opened.
   const fresh = useQuery(`settings of ${app.id}`, () => getApp(app.id))
@@ -106,8 +108,8 @@ export function useSettingsDraft(screen: string, shown: readonly (SettingPath | 
   const changedByOthers = conflicts
     .map(path => ({ path, value: valueAt(base, path) }))
     .filter(({ path, value }) => !sameValue(value, valueAt(draft, path)))
-  /** Whether what others have saved has been taken over everywhere. */
-  const isSettled = change.problem?.status === 409 && conflicts.length > 0 && changedByOthers.length === 0
+  /** Whether the save was refused for what others have saved, and that has been taken over everywhere since. */
+  const isSettled = wasConflict.current && changedByOthers.length === 0
 
   const patchApp = (from: Settings, to: DraftedSettings) =>
     bodyOf(
@@ -139,11 +141,13 @@ export function useSettingsDraft(screen: string, shown: readonly (SettingPath | 
       change.run(async () => {
         if (patch === null) return
         refused.current = draft
+        wasConflict.current = false
         const answer = await patchApp(base, draft).catch(async thrown => {
           if (Problem.from(thrown).status !== 409) throw thrown
           const now = await getApp(app.id)
           if (conflictsOf(base, draft, now.settings).length > 0) {
             // What others have saved meanwhile is shown, and saving again replaces it.
+            wasConflict.current = true
             replaceApp(now)
             throw thrown
           }
