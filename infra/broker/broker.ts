@@ -148,8 +148,8 @@ export interface DeadLetters {
   /** The newest letter with this id. */
   get(id: string): Promise<DeadLetter | null>
   /** Moves the letters with these ids, or all that there are now, back to the work queue. Their `attempt` begins at 1 again, `redelivered`
-   *  is false, `publishedAgain` true, their `publishedAt` stays. Answers how many letters it moved. On RabbitMQ, moving all ends after 20 s, with those moved by then;
-   *  a crash in the middle may leave a letter that was moved, and never loses one. */
+   *  is false, `publishedAgain` true, their `publishedAt` stays. Answers how many letters it moved. On RabbitMQ, moving all ends after 20 s,
+   *  with those moved by then; a crash in the middle may leave a letter that was moved, and never loses one. */
   requeue(ids: readonly string[] | 'all'): Promise<number>
   /** Removes the letters with these ids, or all that there are now. Answers how many letters it removed. */
   drop(ids: readonly string[] | 'all'): Promise<number>

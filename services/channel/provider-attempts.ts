@@ -14,7 +14,7 @@ import {
   type AttemptResult,
   type CallDetails,
   END_OF_ROUND,
-  ownedBy,
+  findAttempts,
 } from '../domain/verifications/documents.ts'
 import type { DeliveryJob } from './provider.ts'
 
@@ -88,9 +88,6 @@ const spanOf = (trace: Trace | undefined): Pick<AttemptDoc, 'trace'> =>
   trace?.traced_at !== undefined && trace.traceparent?.endsWith('-01')
     ? { trace: { traceparent: trace.traceparent, traced_at: trace.traced_at } }
     : {}
-
-/** More than any app has providers, times the rounds of a delivery. */
-const MAX_ATTEMPTS_READ = 10_000
 
 export function createAttempts({ attempts, clock, soleProcess }: AttemptsDeps): Attempts {
   const own = createOwnAttempts()
@@ -196,7 +193,7 @@ export function createAttempts({ attempts, clock, soleProcess }: AttemptsDeps): 
       // What was read while this process began an attempt does not say how that ended.
       do {
         await own.ended(delivery_id)
-        found = await attempts.find(ownedBy(delivery_id), { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
+        found = await findAttempts(attempts, delivery_id)
       } while (own.isUnderWay(delivery_id))
       // This process made such an attempt and has not called: the call is still to be made.
       return found.filter(doc => !(isOwn(doc) && own.isUncalled(doc._id))).map(pastAttempt)

@@ -18,7 +18,7 @@ import type { Tracing } from '../../../infra/tracing/tracing.ts'
 import type { ReportDetails } from '../../../machines/otp.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
 import type { ProviderType } from '../../domain/tenancy/provider-types/list.ts'
-import { type AttemptDoc, END_OF_ROUND, ownedBy } from '../../domain/verifications/documents.ts'
+import { type AttemptDoc, END_OF_ROUND, findAttempts } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import { referenceIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { referencesIn } from '../../domain/verifications/whatsapp-references.ts'
@@ -57,7 +57,6 @@ type Message = Extract<CallbackItem, { kind: 'message' }>
 
 /** Longer than the id that any vendor gives a message. */
 const MAX_ID_LENGTH = 512
-const MAX_ATTEMPTS_READ = 10_000
 const BATCH_SIZE = 64
 
 export function createHandleCallback({
@@ -103,7 +102,7 @@ export function createHandleCallback({
    *  A receipt of another message still counts when it arrived, but not when it failed. */
   async function isSuperseded(found: AttemptDoc, { reference }: Receipt): Promise<boolean> {
     const { delivery_id, provider } = found
-    const all = await attempts.find(ownedBy(delivery_id), { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
+    const all = await findAttempts(attempts, delivery_id)
     const ofProvider = all.filter(attempt => attempt.provider === provider).sort(byCall)
     const reported = reference ? findByReference(ofProvider, storedReference(reference)) : (ofProvider.at(-1) ?? found)
     if (!reported) return true

@@ -22,7 +22,7 @@ import {
   RECIPIENT_COUNTS,
   recipientCounter,
 } from '../../domain/verifications/counter-names.ts'
-import { END_OF_ROUND, type OtpDoc, ownedBy } from '../../domain/verifications/documents.ts'
+import { END_OF_ROUND, findAttempts, type OtpDoc } from '../../domain/verifications/documents.ts'
 import { mailboxIndexes, recipientIndexes, sandboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { recipientFilter } from '../recipients.ts'
 import type { ErasureAnswer } from './schemas.ts'
@@ -43,7 +43,6 @@ const OTP_BATCH_SIZE = 100
 /** Older holds have been confirmed or checked, even if the sweeper is late. */
 const MAX_UNCHECKED_MS = 60 * CHECK_HOLD_AFTER_MS
 const REMOVE_BATCH_SIZE = 1_000
-const MAX_ATTEMPTS_READ = 10_000
 /** More batches mean that new verifications are created faster than they are erased. */
 const MAX_BATCHES = 1_000
 
@@ -67,8 +66,7 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
 
   /** A provider has the message of this queued delivery, or may have it: the call is under way, or its outcome is unknown. */
   async function mayHaveReachedProvider(delivery_id: string): Promise<boolean> {
-    const page = { sort: { _id: 1 as const }, limit: MAX_ATTEMPTS_READ }
-    const attempts = await store.docs('attempts').find(ownedBy(delivery_id), page)
+    const attempts = await findAttempts(store.docs('attempts'), delivery_id)
     return attempts.some(({ provider, result }) => provider !== END_OF_ROUND && result !== 'failed')
   }
 

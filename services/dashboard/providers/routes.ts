@@ -157,7 +157,7 @@ export const providerOperations = [
           position: input.position ?? stored?.position ?? (all.at(-1)?.position ?? -1) + 1,
           config: kept ?? keyring.seal(JSON.stringify(config), providerContext(_id)),
         }
-        if (stored && next.paused && input.confirm !== true) await requireSignInMails(store, stored, 'paused')
+        if (stored && next.paused && input.confirm !== true) await requireSignInMails(store, stored, UNCONFIRMED.pause)
         const sameConfig = kept !== undefined || (before !== null && sameJson(before.raw, config))
         const moved = input.position === undefined ? [] : makeRoom(all, next)
         const isSame = sameConfig && stored && sameJson(withoutConfig(stored), withoutConfig(next))
@@ -201,7 +201,7 @@ export const providerOperations = [
       const docs = store.docs('providers')
       await withAudit(ctx, async () => {
         const stored = await getOr404(ctx, docs, providerId(app_id, name), 'provider')
-        if (query.confirm === undefined) await requireSignInMails(store, stored, 'confirm')
+        if (query.confirm === undefined) await requireSignInMails(store, stored, UNCONFIRMED.delete)
         return {
           action: 'provider.delete',
           target: stored._id,
@@ -249,22 +249,28 @@ async function writeProvider({ store }: AdminDeps, stored: Provider | undefined,
   return (await docs.change([{ _id: next._id, rev: stored.rev, update }]))[0] === 'won'
 }
 
-/** Without a provider that sends them, only operators can sign in. `path`: the member that would stop the given one, or that lacks. */
+/** Refuses with `problem` if no other provider sends them: then only operators could sign in. */
 async function requireSignInMails(
   store: CountersignStore,
   { _id, app_id, channel, paused }: Provider,
-  path: keyof typeof UNCONFIRMED,
+  problem: InputProblem,
 ): Promise<void> {
   if (app_id !== CONSOLE_APP_ID || channel !== 'email' || paused) return
   const others = (await findProviders(store, app_id)).filter(one => one._id !== _id && one.channel === 'email')
   if (others.some(one => !one.paused)) return
-  throw validationProblem([{ path, message: UNCONFIRMED[path] }])
+  throw validationProblem([problem])
 }
 
 const UNCONFIRMED = {
-  paused:
-    'would leave no provider for sign-in codes, so nobody could sign in by email: confirm it with "confirm": true',
-  confirm: 'must be true: no other provider sends sign-in codes, so nobody could sign in by email',
+  pause: {
+    path: 'paused',
+    message:
+      'would leave no provider for sign-in codes, so nobody could sign in by email: confirm it with "confirm": true',
+  },
+  delete: {
+    path: 'confirm',
+    message: 'must be true: no other provider sends sign-in codes, so nobody could sign in by email',
+  },
 }
 
 async function checkChannelAndAddress(

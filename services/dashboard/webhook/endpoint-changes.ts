@@ -199,7 +199,7 @@ export const enable = (
 
 async function hasRetries(store: CountersignStore, endpoint: WebhookEndpoint): Promise<boolean> {
   const filter = { ...eventsOf(refOf(endpoint)), next_attempt_at: { $gt: 0 } }
-  return (await store.docs('events').find(filter, { sort: { _id: 1 }, limit: 1 })).length > 0
+  return (await store.docs('events').count(filter, 1)) > 0
 }
 
 export const sendTestEvent = (

@@ -1,7 +1,7 @@
 // What is stored of verifications, and of messages, which are documents of the same kind. Personal data is sealed or a keyed index. Codes and
 // tokens are not stored; the code of a message, which its caller made, is sealed until the message has ended.
 import { SWEPT } from '../../../infra/partitions.ts'
-import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
+import type { Doc, Docs, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { VerificationView } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
@@ -118,6 +118,12 @@ export const END_OF_ROUND = ''
 
 /** The documents that belong to an owner, a delivery or a verification: their ids begin with its id and a colon, which a semicolon follows. */
 export const ownedBy = (owner: string) => ({ _id: { $gte: `${owner}:`, $lt: `${owner};` } })
+
+/** More than any app has providers, times the rounds of a delivery. */
+const MAX_ATTEMPTS_READ = 10_000
+
+export const findAttempts = (attempts: Pick<Docs<AttemptDoc>, 'find'>, delivery_id: string): Promise<AttemptDoc[]> =>
+  attempts.find(ownedBy(delivery_id), { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
 
 /** One call of one provider for one delivery. It is saved before the call: an attempt without a result has an unknown outcome. That of a
  *  `repeatable` provider is saved once, after the call. An attempt of `END_OF_ROUND` marks the end of a round in which no
