@@ -13,10 +13,11 @@ import { type AdminRequest, principalOf } from './access.ts'
 import type { AdminDeps } from './admin-deps.ts'
 import { validationProblem } from './request-input.ts'
 
+/** Longer than any recipient. */
+export const recipientText = z.string().min(1).max(512)
+
 /** A "+" that was not escaped in the query arrives as a space. In a number both are ignored, and no address contains a space. */
-export const recipientQuery = z
-  .string()
-  .min(1)
+export const recipientQuery = recipientText
   .transform(text => text.replaceAll(' ', '+'))
   .optional()
   .meta({ description: 'A phone number (`%2B` for the plus) or an email address.' })

@@ -31,7 +31,6 @@ type Body<Schema extends z.ZodType> = z.output<Schema>
 
 /** Far longer than any valid text. A longer one is cut, which keeps messages small and cannot make it valid. */
 const MAX_RECIPIENT_LENGTH = 1_000
-const MAX_CODE_LENGTH = 100
 const MAX_LOCALE_LENGTH = 64
 
 export interface CallDeps {
@@ -120,7 +119,7 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
       type: 'otp.verify',
       by,
       otp_id: requireOtpId(otp_id),
-      sealed_code: keyring.seal(code.slice(0, MAX_CODE_LENGTH), inFlight.code),
+      sealed_code: keyring.seal(code, inFlight.code),
     }),
     cancel: ({ otp_id }: Body<typeof cancelRequest>, by: Identity): OtpCall => ({
       type: 'otp.cancel',

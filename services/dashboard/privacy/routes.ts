@@ -10,13 +10,13 @@ import { ROTATION_ID, type RotationDoc } from '../../domain/privacy/documents.ts
 import { sumCounts } from '../../domain/privacy/erasure.ts'
 import { ok } from '../answers.ts'
 import { operation } from '../operation.ts'
-import { recipientFilter, recipientFingerprint, recipientToErase } from '../recipients.ts'
+import { recipientFilter, recipientFingerprint, recipientText, recipientToErase } from '../recipients.ts'
 import { createEraseRecipient, ZERO_COUNTS } from './erase-recipient.ts'
 import { erasure, privacy, type RotationAnswer } from './schemas.ts'
 
 const eraseBody = {
   schema: z
-    .strictObject({ recipient: z.string().min(1).max(512) })
+    .strictObject({ recipient: recipientText })
     .meta({ id: 'EraseRecipientRequest', description: 'The recipient to erase.' }),
   example: { recipient: SAMPLE_NUMBER },
 }

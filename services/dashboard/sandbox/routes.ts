@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import { isoTime } from '../../../infra/iso-time.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
@@ -21,6 +22,7 @@ import { accepted, sandboxMessages } from './schemas.ts'
 const MAX_MESSAGES = 100
 /** A screen that waits for a message reads the inbox every second, and one record is enough for that. */
 const RECORDED_FOR_MS = 10 * MINUTE_MS
+const MAX_RECORDED = 10_000
 
 export const sandboxOperations = [
   operation({
@@ -44,14 +46,13 @@ export const sandboxOperations = [
         },
       ]),
     ],
-    keep: () => new Map<string, number>(),
+    keep: () => createBoundedMap<number>(MAX_RECORDED),
     handle: async ({ ctx, query: { recipient } }, admin, recordedAt) => {
       const { name, company_id } = principalOf(ctx)
       const now = admin.clock.now()
       const key = JSON.stringify([name, company_id, recipient])
       if (now - (recordedAt.get(key) ?? Number.NEGATIVE_INFINITY) >= RECORDED_FOR_MS) {
         await recordLookup(ctx, admin, { recipient, app: null, list: 'sandbox' })
-        for (const [other, at] of recordedAt) if (now - at >= RECORDED_FOR_MS) recordedAt.delete(other)
         recordedAt.set(key, now)
       }
       const messages = await readInbox(admin, {

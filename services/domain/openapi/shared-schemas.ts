@@ -220,7 +220,7 @@ export const problemDetails = z
     errors: z
       .array(inputProblem)
       .optional()
-      .meta({ description: 'On `ValidationError`: the problems with the request.' }),
+      .meta({ description: 'On `ValidationError`: the problems with the request, the first 100 of them.' }),
     scope: limitScope.optional().meta({ description: 'On 429: which limit was hit.' }),
     retry_after: z.int().min(1).optional().meta({ description: 'On 429: seconds, as in Retry-After.' }),
     executed: z.boolean().optional().meta({

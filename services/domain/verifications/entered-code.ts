@@ -7,8 +7,11 @@ const WHITE_SPACE_AND_HYPHENS = /[\s\p{White_Space}\p{Dash}\p{Format}]/gu
 const DIGIT_OF_ANOTHER_SCRIPT = /(?![0-9])\p{Nd}/gu
 const DECIMAL_DIGIT = /^\p{Nd}$/u
 
+/** Far longer than any code with what stands between its digits. A longer text is cut: it would keep the process busy, and cannot be right. */
+const MAX_LENGTH = 200
+
 export const normalizeCode = (text: string): string =>
-  text.replaceAll(WHITE_SPACE_AND_HYPHENS, '').replaceAll(DIGIT_OF_ANOTHER_SCRIPT, toAsciiDigit)
+  text.slice(0, MAX_LENGTH).replaceAll(WHITE_SPACE_AND_HYPHENS, '').replaceAll(DIGIT_OF_ANOTHER_SCRIPT, toAsciiDigit)
 
 /** Unicode keeps the ten digits of a script next to each other, from zero to nine, and puts some scripts next to each other. */
 function toAsciiDigit(digit: string): string {

@@ -6,6 +6,9 @@ import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
 
 const MAX_AGE_SECONDS = 300
+/** A header has one signature for each secret of the sender, of which there are two while a secret is replaced. More are not looked at: a
+ *  stranger could have thousands compared with one request. */
+const MAX_SIGNATURES = 10
 
 /** A request may be repeated for this long after it was first accepted: its timestamp may lie as far ahead as behind. A minute is for
  *  processes whose clocks differ. */
@@ -28,7 +31,7 @@ export function isSignedBy(secret: string, request: SignedRequest, header: strin
   const age = Math.abs(now / 1000 - Number(request.timestamp))
   if (request.id === '' || !/^\d+$/.test(request.timestamp) || age > MAX_AGE_SECONDS) return false
   const right = `v1,${standardSignature(secret, request)}`
-  return header.split(/,?\s+/).some(given => isSameSecret(given, right))
+  return header.split(/,?\s+/, MAX_SIGNATURES).some(given => isSameSecret(given, right))
 }
 
 /** The key as public libraries derive it: the base64 after `whsec_`. A secret that is not base64 is the key itself. */

@@ -197,14 +197,13 @@ export function createTwilioRouter(deps: TwilioDeps): Router {
 
 /** An empty parameter is the same as none. One that is given twice is refused: which of the two counts would depend on who reads it. */
 function parseForm<Schema extends z.ZodType>(schema: Schema, form: URLSearchParams): z.output<Schema> {
-  const twice = [...new Set(form.keys())].filter(name => form.getAll(name).length > 1)
   const given = Object.fromEntries([...form].filter(([, value]) => value !== ''))
   const result = schema.safeParse(given, { error: inWords })
   const issues = result.error?.issues ?? []
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
   const problems = [
     ...issues.flatMap(problemsOf),
-    ...twice.filter(name => known.includes(name)).map(path => ({ path, message: 'must be given once' })),
+    ...known.filter(name => form.getAll(name).length > 1).map(path => ({ path, message: 'must be given once' })),
   ]
   if (problems.length > 0 || !result.success) throw validationProblem(problems)
   return result.data

@@ -64,6 +64,12 @@ onEmbeddedStore('a message simulated in the sandbox', fresh => {
     expect(await lookups()).to.have.length(3)
   })
 
+  it('is not looked up by a text that is longer than any recipient', async () => {
+    const answer = await admin.get(`/sandbox/messages?recipient=${'a'.repeat(513)}`)
+    expect(answer.status).to.equal(422)
+    expect(errorPaths(answer)).to.deep.equal(['recipient'])
+  })
+
   it('may contain other words, and come from the number as WhatsApp writes it', async () => {
     const { otp_id, action_url } = await actor.send({ ...owner, recipient: NUMBER })
     await simulate(NUMBER.slice(1), `ok!! (${textOf(action_url).toLowerCase()}) thx`)
