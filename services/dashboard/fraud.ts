@@ -11,7 +11,7 @@ import { operation } from './operation.ts'
 import { pageQuery } from './pages.ts'
 
 const decisionExample: DecisionAnswer = {
-  id: 'fdc_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  id: 'frd_01k2m8x4e9s7v3hqz5tnw6yb0c',
   at: '2030-01-01T12:00:00.000Z',
   mode: 'live',
   otp_id: 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c',

@@ -41,7 +41,7 @@ describe('an amount in a field', () => {
 
 describe('decisions of the fraud guard, in words', () => {
   const decision = (changes: Partial<Decision>): Decision => ({
-    id: 'fdc_1',
+    id: 'frd_1',
     at: '2030-01-02T00:00:00.000Z',
     mode: 'live',
     otp_id: 'otp_1',
