@@ -38,8 +38,9 @@ class Receiver(BaseHTTPRequestHandler):
         # If your response was late or lost, the event comes again: respond with 2xx again.
         with lock:
             if event.id not in handled_ids:
-                handled_ids.add(event.id)
                 handle(event)
+                # Only now: an event whose handling failed comes again, and must not count as handled.
+                handled_ids.add(event.id)
         self.respond(204)
 
     def respond(self, status: int) -> None:
