@@ -1,8 +1,11 @@
 // What every documented receiver of webhooks does. In: how one is started, in any language, with the secrets in WEBHOOK_SECRETS and PORT=0;
 // it prints a line per handled event, and has failing work in its `handle`. It is sent signed events, as services/webhook sends them, and
 // forged ones.
+import { once } from 'node:events'
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { extname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { createOutbound } from '../../infra/outbound/guarded-outbound.ts'
 import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
@@ -113,7 +116,8 @@ export function itReceivesWebhooks(
   let events = 0
 
   before(async () => {
-    const backend = await start({ WEBHOOK_SECRETS: `${SECRET},${OTHER}`, PORT: '0' })
+    // A list may end with a comma.
+    const backend = await start({ WEBHOOK_SECRETS: `${SECRET},${OTHER},`, PORT: '0' })
     running = backend.process
     url = `${await backend.url}${path}`
   })
@@ -201,6 +205,15 @@ export function itReceivesWebhooks(
 
   it('refuses a body that is too large', async () => {
     expect(await sent('x'.repeat(100_001), {})).to.equal(413)
+  })
+
+  it('refuses a body of a negative length, and does not wait for its end', async () => {
+    const { port, pathname } = new URL(url)
+    const socket = connect(Number(port), '127.0.0.1')
+    await once(socket, 'connect')
+    socket.write(`POST ${pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n`)
+    // PHP's own server hangs up without an answer.
+    expect(await text(socket)).to.match(/^(HTTP\/1\.[01] 400 |$)/)
   })
 
   for (const [what, headers] of Object.entries(FORGED))
