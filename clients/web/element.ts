@@ -95,12 +95,39 @@ export class CountersignVerify extends HTMLElement {
     return this.#token
   }
 
+  // Frameworks assign to a property, where there is one, what a page gives as an attribute; undefined when the page no longer gives it.
+
   get name(): string {
     return this.getAttribute('name') ?? ''
   }
 
+  set name(name: string | null | undefined) {
+    this.#reflect('name', name)
+  }
+
   get form(): HTMLFormElement | null {
     return this.#internals.form
+  }
+
+  /** Takes the id of a form, as the attribute does. */
+  set form(id: string | null | undefined) {
+    this.#reflect('form', id)
+  }
+
+  get required(): boolean {
+    return this.hasAttribute('required')
+  }
+
+  set required(isRequired: boolean | undefined) {
+    this.toggleAttribute('required', Boolean(isRequired))
+  }
+
+  get disabled(): boolean {
+    return this.hasAttribute('disabled')
+  }
+
+  set disabled(isDisabled: boolean | undefined) {
+    this.toggleAttribute('disabled', Boolean(isDisabled))
   }
 
   get validity(): ValidityState {
@@ -122,6 +149,11 @@ export class CountersignVerify extends HTMLElement {
     this.#parts.code.value = ''
     this.#parts.recipient.value = this.getAttribute('recipient') ?? ''
     this.#show('recipient')
+  }
+
+  #reflect(attribute: string, value: string | null | undefined): void {
+    if (value === null || value === undefined) this.removeAttribute(attribute)
+    else this.setAttribute(attribute, value)
   }
 
   #stop(): void {

@@ -237,6 +237,33 @@ describeInBrowserOnce('<countersign-verify> in a page of another origin', (open,
     await page.getByRole('button', { name: /^Send again \(0:\d\d\)$/, disabled: true }).waitFor()
   })
 
+  /** What a framework does with the attributes that a page gives: in strict mode, where a property without a setter throws. */
+  const assign = (page: Page, members: string) =>
+    page.evaluate(`(() => {
+      Object.assign(element, ${members})
+      const { name, required, disabled, form } = element
+      return { name, required, disabled, form: form?.id, attributes: element.getAttributeNames().sort().join(' ') }
+    })()`)
+
+  it('takes what a framework assigns to its properties as its attributes', async () => {
+    const { page } = await visit()
+    await page.evaluate("document.forms[0].id = 'shop'; document.body.append(element)")
+    const field = page.getByLabel('Phone number or email')
+    expect(await assign(page, "{ name: 'proof', required: true, disabled: true, form: 'shop' }")).to.deep.equal({
+      name: 'proof',
+      required: true,
+      disabled: true,
+      form: 'shop',
+      attributes: 'disabled form name publishable-key required',
+    })
+    expect(await field.isDisabled()).to.equal(true)
+    const bare = { name: '', required: false, disabled: false, form: undefined, attributes: 'publishable-key' }
+    const removed = '{ name: undefined, required: undefined, disabled: undefined, form: undefined }'
+    expect(await assign(page, removed)).to.deep.equal(bare)
+    expect(await assign(page, removed), 'once more').to.deep.equal(bare)
+    expect(await field.isDisabled()).to.equal(false)
+  })
+
   for (const [what, disabled] of [
     ['it', 'element'],
     ['its fieldset', 'element.parentElement'],
