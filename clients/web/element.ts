@@ -45,6 +45,8 @@ export class CountersignVerify extends HTMLElement {
   readonly #parts: Parts = createParts(this.attachShadow({ mode: 'open', delegatesFocus: true }))
   #texts: Texts = textsFor([]).texts
   #verification: Verification | null = null
+  /** The attribute with which the element began. */
+  #recipient: string | null = null
   #token = ''
   /** Of the server, less that of the device. */
   #clockOffset = 0
@@ -65,8 +67,12 @@ export class CountersignVerify extends HTMLElement {
 
   connectedCallback(): void {
     this.#chooseLanguage()
-    if (this.#verification) this.#startTicking()
-    else this.reset()
+    // Attributes may have changed while it was not in the page.
+    if (!this.#verification || this.#recipient !== this.getAttribute('recipient')) this.reset()
+    else {
+      this.#setValue(this.#token)
+      this.#startTicking()
+    }
   }
 
   disconnectedCallback(): void {
@@ -74,8 +80,9 @@ export class CountersignVerify extends HTMLElement {
     if (!this.isConnected) this.#stop()
   }
 
-  attributeChangedCallback(name: string): void {
-    if (!this.isConnected) return
+  attributeChangedCallback(name: string, before: string | null, after: string | null): void {
+    // A framework may set an attribute again to the value that it has.
+    if (!this.isConnected || before === after) return
     if (name === 'locale') this.#chooseLanguage()
     if (name === 'recipient') this.reset()
     this.#setValue(this.#token)
@@ -147,7 +154,8 @@ export class CountersignVerify extends HTMLElement {
     this.#stop()
     this.#verification = null
     this.#parts.code.value = ''
-    this.#parts.recipient.value = this.getAttribute('recipient') ?? ''
+    this.#recipient = this.getAttribute('recipient')
+    this.#parts.recipient.value = this.#recipient ?? ''
     this.#show('recipient')
   }
 

@@ -264,6 +264,33 @@ describeInBrowserOnce('<countersign-verify> in a page of another origin', (open,
     expect(await field.isDisabled()).to.equal(false)
   })
 
+  it('keeps its token when its recipient is set again to what it was', async () => {
+    const viewer = await visit()
+    const { page } = viewer
+    await page.evaluate(`element.setAttribute('recipient', '${NUMBER}')`)
+    await send(page)
+    await enter(page, await codeFor(viewer))
+    await expectVerified(page)
+    await page.evaluate(`element.setAttribute('recipient', '${NUMBER}')`)
+    await expectVerified(page)
+  })
+
+  it('begins again if its recipient was changed while it was taken out', async () => {
+    const { page } = await visit()
+    await send(page)
+    await page.evaluate("element.remove(); element.setAttribute('recipient', '+14155560002')")
+    await page.evaluate('document.forms[0].append(element)')
+    expect(await page.getByLabel('Phone number or email').inputValue()).to.equal('+14155560002')
+  })
+
+  it('is required as its attribute says, which may have changed while it was taken out', async () => {
+    const { page } = await visit()
+    await send(page)
+    await page.evaluate("element.remove(); element.removeAttribute('required'); document.forms[0].append(element)")
+    expect(await page.evaluate('document.forms[0].checkValidity()')).to.equal(true)
+    await page.getByLabel('Code', { exact: true }).waitFor()
+  })
+
   for (const [what, disabled] of [
     ['it', 'element'],
     ['its fieldset', 'element.parentElement'],
