@@ -259,6 +259,7 @@ export class CountersignVerify extends HTMLElement {
     if (type === 'ResendNotAllowedError' && problem.cause !== 'not_pending') {
       // The code that was sent is still good.
       this.#resendAt = null
+      this.#parts.warn(`${texts.failed} (${type})`)
     } else if (type === 'ResendCooldownError') {
       this.#resendAt = Date.now() + this.#clockOffset + (retry_after ?? 0) * 1000
       this.#startTicking()
@@ -285,11 +286,14 @@ export class CountersignVerify extends HTMLElement {
   }
 
   #tick(): void {
-    const { again } = this.#parts
+    const { again, code } = this.#parts
+    const hadFocus = again.matches(':focus')
     const left = this.#resendAt === null ? 0 : Math.ceil((this.#resendAt - Date.now() - this.#clockOffset) / 1000)
     again.hidden = this.#resendAt === null
     again.disabled = left > 0 || this.matches(':disabled')
     again.textContent = left > 0 ? `${this.#texts.again} (${clock(left)})` : this.#texts.again
+    // The browser takes the focus from a button that is hidden or disabled, and the keyboard would be nowhere.
+    if (hadFocus && (again.hidden || again.disabled)) code.focus()
     if (left <= 0) clearInterval(this.#countdown)
   }
 

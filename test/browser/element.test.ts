@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core'
 import { readBuiltSite } from '../../infra/web/built-site.ts'
 import { describeInBrowserOnce, expectAccessible, type PageOptions, type Viewer } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
-import { wrongCode } from '../support/flow.ts'
+import { CACHE_TTL_MS, wrongCode } from '../support/flow.ts'
 import { createRunningClock } from '../support/running-clock.ts'
 
 const SERVER_KEY = 'sk_test_0123456789abcdefghijklmn'
@@ -148,6 +148,11 @@ describeInBrowserOnce('<countersign-verify> in a page of another origin', (open,
     expect(token).to.match(/^otp_vt_/)
   }
 
+  const expectFocusInCode = async (page: Page): Promise<void> => {
+    await page.keyboard.type('1')
+    expect(await page.getByLabel('Code', { exact: true }).inputValue()).to.equal('1')
+  }
+
   it('gets a token that proves the recipient, and is valid in its form only then', async () => {
     const viewer = await visit()
     const { page, countersign } = viewer
@@ -235,6 +240,19 @@ describeInBrowserOnce('<countersign-verify> in a page of another origin', (open,
     await send(page)
     await page.getByRole('button', { name: 'Send again', exact: true, disabled: false }).click()
     await page.getByRole('button', { name: /^Send again \(0:\d\d\)$/, disabled: true }).waitFor()
+    await expectFocusInCode(page)
+  })
+
+  it('says that it cannot send again, and leaves the focus in the field of the code', async () => {
+    const { page, admin } = await visit({ app: 'quick' })
+    await send(page)
+    const off = { enabled: false }
+    await admin('PATCH', '/apps/app_quick', { settings: { channels: { sms: off, whatsapp: off, telegram: off } } })
+    await clock.advance(CACHE_TTL_MS)
+    await page.getByRole('button', { name: 'Send again' }).click()
+    await page.getByRole('alert').getByText('Something went wrong. Try again. (ResendNotAllowedError)').waitFor()
+    await page.getByRole('button', { name: 'Send again' }).waitFor({ state: 'hidden' })
+    await expectFocusInCode(page)
   })
 
   /** What a framework does with the attributes that a page gives: in strict mode, where a property without a setter throws. */
@@ -419,8 +437,7 @@ describeInBrowserOnce('<countersign-verify> in a page of another origin', (open,
     await send(page)
     await page.getByRole('heading').click()
     await page.evaluate('document.forms[0].requestSubmit()')
-    await page.keyboard.type('1')
-    expect(await page.getByLabel('Code', { exact: true }).inputValue()).to.equal('1')
+    await expectFocusInCode(page)
   })
 
   it('has its status before the first text, without a place on the screen, and describes the code by it', async () => {
