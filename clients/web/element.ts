@@ -45,6 +45,8 @@ export class CountersignVerify extends HTMLElement {
   readonly #parts: Parts = createParts(this.attachShadow({ mode: 'open', delegatesFocus: true }))
   #texts: Texts = textsFor([]).texts
   #verification: Verification | null = null
+  /** The attribute with which the element began. */
+  #recipient: string | null = null
   #token = ''
   /** Of the server, less that of the device. */
   #clockOffset = 0
@@ -65,8 +67,12 @@ export class CountersignVerify extends HTMLElement {
 
   connectedCallback(): void {
     this.#chooseLanguage()
-    if (this.#verification) this.#startTicking()
-    else this.reset()
+    // Attributes may have changed while it was not in the page.
+    if (!this.#verification || this.#recipient !== this.getAttribute('recipient')) this.reset()
+    else {
+      this.#setValue(this.#token)
+      this.#startTicking()
+    }
   }
 
   disconnectedCallback(): void {
@@ -74,8 +80,9 @@ export class CountersignVerify extends HTMLElement {
     if (!this.isConnected) this.#stop()
   }
 
-  attributeChangedCallback(name: string): void {
-    if (!this.isConnected) return
+  attributeChangedCallback(name: string, before: string | null, after: string | null): void {
+    // A framework may set an attribute again to the value that it has.
+    if (!this.isConnected || before === after) return
     if (name === 'locale') this.#chooseLanguage()
     if (name === 'recipient') this.reset()
     this.#setValue(this.#token)
@@ -95,12 +102,39 @@ export class CountersignVerify extends HTMLElement {
     return this.#token
   }
 
+  // Frameworks assign to a property, where there is one, what a page gives as an attribute; undefined when the page no longer gives it.
+
   get name(): string {
     return this.getAttribute('name') ?? ''
   }
 
+  set name(name: string | null | undefined) {
+    this.#reflect('name', name)
+  }
+
   get form(): HTMLFormElement | null {
     return this.#internals.form
+  }
+
+  /** Takes the id of a form, as the attribute does. */
+  set form(id: string | null | undefined) {
+    this.#reflect('form', id)
+  }
+
+  get required(): boolean {
+    return this.hasAttribute('required')
+  }
+
+  set required(isRequired: boolean | undefined) {
+    this.toggleAttribute('required', Boolean(isRequired))
+  }
+
+  get disabled(): boolean {
+    return this.hasAttribute('disabled')
+  }
+
+  set disabled(isDisabled: boolean | undefined) {
+    this.toggleAttribute('disabled', Boolean(isDisabled))
   }
 
   get validity(): ValidityState {
@@ -120,8 +154,14 @@ export class CountersignVerify extends HTMLElement {
     this.#stop()
     this.#verification = null
     this.#parts.code.value = ''
-    this.#parts.recipient.value = this.getAttribute('recipient') ?? ''
+    this.#recipient = this.getAttribute('recipient')
+    this.#parts.recipient.value = this.#recipient ?? ''
     this.#show('recipient')
+  }
+
+  #reflect(attribute: string, value: string | null | undefined): void {
+    if (value === null || value === undefined) this.removeAttribute(attribute)
+    else this.setAttribute(attribute, value)
   }
 
   #stop(): void {
@@ -219,6 +259,7 @@ export class CountersignVerify extends HTMLElement {
     if (type === 'ResendNotAllowedError' && problem.cause !== 'not_pending') {
       // The code that was sent is still good.
       this.#resendAt = null
+      this.#parts.warn(`${texts.failed} (${type})`)
     } else if (type === 'ResendCooldownError') {
       this.#resendAt = Date.now() + this.#clockOffset + (retry_after ?? 0) * 1000
       this.#startTicking()
@@ -245,11 +286,14 @@ export class CountersignVerify extends HTMLElement {
   }
 
   #tick(): void {
-    const { again } = this.#parts
+    const { again, code } = this.#parts
+    const hadFocus = again.matches(':focus')
     const left = this.#resendAt === null ? 0 : Math.ceil((this.#resendAt - Date.now() - this.#clockOffset) / 1000)
     again.hidden = this.#resendAt === null
     again.disabled = left > 0 || this.matches(':disabled')
     again.textContent = left > 0 ? `${this.#texts.again} (${clock(left)})` : this.#texts.again
+    // The browser takes the focus from a button that is hidden or disabled, and the keyboard would be nowhere.
+    if (hadFocus && (again.hidden || again.disabled)) code.focus()
     if (left <= 0) clearInterval(this.#countdown)
   }
 

@@ -16,8 +16,8 @@ async function deliver(recipient, code, request) {
   await countersign.messages.send({ recipient, code, client_ip })
 }
 
-/** Add your database and the other options of Better Auth. */
-export const createAuth = options =>
+/** Add your database, your plugins and the other options of Better Auth. */
+export const createAuth = ({ plugins = [], ...options }) =>
   betterAuth({
     ...options,
     plugins: [
@@ -26,5 +26,6 @@ export const createAuth = options =>
         signUpOnVerification: { getTempEmail: number => `${number.slice(1)}@phone.invalid` },
       }),
       emailOTP({ sendVerificationOTP: ({ email, otp }, context) => deliver(email, otp, context?.request) }),
+      ...plugins,
     ],
   })

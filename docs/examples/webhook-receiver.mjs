@@ -26,7 +26,7 @@ const handledIds = new Set()
 const isTest = event => event.id.startsWith('evt_test_')
 
 /** Your work. Be quick: put the event into a queue, and process it after the response. */
-function handle(event) {
+async function handle(event) {
   process.stdout.write(`${isTest(event) ? 'test' : 'live'} ${event.type} ${JSON.stringify(event.payload)}\n`)
 }
 
@@ -45,14 +45,21 @@ async function receive(request, response) {
   const event = JSON.parse(rawBody.toString())
   // Use the id in the body, because the body is signed. If your response was late or lost, the event comes again: respond with 2xx again.
   if (!handledIds.has(event.id)) {
+    await handle(event)
+    // Only now: an event whose handling failed comes again, and must not count as handled.
     handledIds.add(event.id)
-    handle(event)
   }
   respond(204)
 }
 
-// A client that closes the connection during a request must not end the process.
-const server = createServer((request, response) => receive(request, response).catch(() => response.destroy()))
+// A client that closes the connection during a request must not end the process. Nor must a `handle` that fails: without a response the
+// event comes again.
+const server = createServer((request, response) =>
+  receive(request, response).catch(error => {
+    process.stderr.write(`${error}\n`)
+    response.destroy()
+  }),
+)
 
 server.listen(Number(process.env.PORT ?? 8080), '127.0.0.1', () => {
   process.stdout.write(`listening on port ${server.address().port}\n`)

@@ -16,19 +16,29 @@ function isGenuine(string $rawBody, string $timestamp, string $signature, string
     return $isFresh && hash_equals(hash_hmac('sha256', "$timestamp.$rawBody", $secret), $signature);
 }
 
-/** Whether the event is new. Keep the ids of yours in your database under a unique index, written together with what the event causes. */
-function isNew(string $id): bool
-{
-    $file = @fopen(sys_get_temp_dir() . '/countersign-' . hash('sha256', $id), 'x');
-    return $file !== false && fclose($file);
-}
-
 /** Your work. Be quick: put the event into a queue, and process it after the response. */
 function handle(stdClass $event): void
 {
     // The id is signed; the header X-Webhook-Mode, which says the same, is not.
     $mode = str_starts_with($event->id, 'evt_test_') ? 'test' : 'live';
     file_put_contents('php://stdout', "$mode $event->type " . json_encode($event->payload) . "\n");
+}
+
+/** A file for each event, which is empty until the event is handled. Keep the ids of yours in your database under a unique index, written
+ *  together with what the event causes. */
+function handleOnce(stdClass $event): void
+{
+    $name = sys_get_temp_dir() . '/countersign-' . hash('sha256', $event->id);
+    $file = fopen($name, 'c+');
+    if ($file === false || !flock($file, LOCK_EX)) {
+        throw new RuntimeException("$name cannot be opened.");
+    }
+    if (fgetc($file) === false) {
+        handle($event);
+        // Only now: an event whose handling failed comes again, and must not count as handled.
+        fwrite($file, '1');
+    }
+    fclose($file);
 }
 
 function receive(): int
@@ -44,9 +54,7 @@ function receive(): int
         if (isGenuine($rawBody, $timestamp, $signature, $secret)) {
             $event = json_decode($rawBody, flags: JSON_THROW_ON_ERROR);
             // If your response was late or lost, the event comes again: respond with 2xx again.
-            if (isNew($event->id)) {
-                handle($event);
-            }
+            handleOnce($event);
             return 204;
         }
     }

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from countersign import Event, WebhookVerificationError, verify_webhook
 
-SECRETS = os.environ["WEBHOOK_SECRETS"].split(",")
+SECRETS = [secret for secret in os.environ["WEBHOOK_SECRETS"].split(",") if secret]
 MAX_BODY_BYTES = 100_000
 
 #: The ids of handled events. Keep yours in your database under a unique index, written together with what the event causes.
@@ -27,8 +27,12 @@ def handle(event: Event) -> None:
 
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
+        length = self.headers.get("content-length", "0")
+        if not length.isdecimal():
+            # A negative length would read without a limit.
+            return self.respond(400)
         # The signature is over the raw bytes: JSON that was parsed and serialized again has another signature.
-        raw_body = self.rfile.read(min(int(self.headers.get("content-length", 0)), MAX_BODY_BYTES + 1))
+        raw_body = self.rfile.read(min(int(length), MAX_BODY_BYTES + 1))
         if len(raw_body) > MAX_BODY_BYTES:
             return self.respond(413)
         try:
@@ -38,8 +42,9 @@ class Receiver(BaseHTTPRequestHandler):
         # If your response was late or lost, the event comes again: respond with 2xx again.
         with lock:
             if event.id not in handled_ids:
-                handled_ids.add(event.id)
                 handle(event)
+                # Only now: an event whose handling failed comes again, and must not count as handled.
+                handled_ids.add(event.id)
         self.respond(204)
 
     def respond(self, status: int) -> None:

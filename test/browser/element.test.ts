@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core'
 import { readBuiltSite } from '../../infra/web/built-site.ts'
 import { describeInBrowserOnce, expectAccessible, type PageOptions, type Viewer } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
-import { wrongCode } from '../support/flow.ts'
+import { CACHE_TTL_MS, wrongCode } from '../support/flow.ts'
 import { createRunningClock } from '../support/running-clock.ts'
 
 const SERVER_KEY = 'sk_test_0123456789abcdefghijklmn'
@@ -148,6 +148,11 @@ describeInBrowserOnce('<countersign-verify> in a page of another origin', (open,
     expect(token).to.match(/^otp_vt_/)
   }
 
+  const expectFocusInCode = async (page: Page): Promise<void> => {
+    await page.keyboard.type('1')
+    expect(await page.getByLabel('Code', { exact: true }).inputValue()).to.equal('1')
+  }
+
   it('gets a token that proves the recipient, and is valid in its form only then', async () => {
     const viewer = await visit()
     const { page, countersign } = viewer
@@ -235,6 +240,73 @@ describeInBrowserOnce('<countersign-verify> in a page of another origin', (open,
     await send(page)
     await page.getByRole('button', { name: 'Send again', exact: true, disabled: false }).click()
     await page.getByRole('button', { name: /^Send again \(0:\d\d\)$/, disabled: true }).waitFor()
+    await expectFocusInCode(page)
+  })
+
+  it('says that it cannot send again, and leaves the focus in the field of the code', async () => {
+    const { page, admin } = await visit({ app: 'quick' })
+    await send(page)
+    const off = { enabled: false }
+    await admin('PATCH', '/apps/app_quick', { settings: { channels: { sms: off, whatsapp: off, telegram: off } } })
+    await clock.advance(CACHE_TTL_MS)
+    await page.getByRole('button', { name: 'Send again' }).click()
+    await page.getByRole('alert').getByText('Something went wrong. Try again. (ResendNotAllowedError)').waitFor()
+    await page.getByRole('button', { name: 'Send again' }).waitFor({ state: 'hidden' })
+    await expectFocusInCode(page)
+  })
+
+  /** What a framework does with the attributes that a page gives: in strict mode, where a property without a setter throws. */
+  const assign = (page: Page, members: string) =>
+    page.evaluate(`(() => {
+      Object.assign(element, ${members})
+      const { name, required, disabled, form } = element
+      return { name, required, disabled, form: form?.id, attributes: element.getAttributeNames().sort().join(' ') }
+    })()`)
+
+  it('takes what a framework assigns to its properties as its attributes', async () => {
+    const { page } = await visit()
+    await page.evaluate("document.forms[0].id = 'shop'; document.body.append(element)")
+    const field = page.getByLabel('Phone number or email')
+    expect(await assign(page, "{ name: 'proof', required: true, disabled: true, form: 'shop' }")).to.deep.equal({
+      name: 'proof',
+      required: true,
+      disabled: true,
+      form: 'shop',
+      attributes: 'disabled form name publishable-key required',
+    })
+    expect(await field.isDisabled()).to.equal(true)
+    const bare = { name: '', required: false, disabled: false, form: undefined, attributes: 'publishable-key' }
+    const removed = '{ name: undefined, required: undefined, disabled: undefined, form: undefined }'
+    expect(await assign(page, removed)).to.deep.equal(bare)
+    expect(await assign(page, removed), 'once more').to.deep.equal(bare)
+    expect(await field.isDisabled()).to.equal(false)
+  })
+
+  it('keeps its token when its recipient is set again to what it was', async () => {
+    const viewer = await visit()
+    const { page } = viewer
+    await page.evaluate(`element.setAttribute('recipient', '${NUMBER}')`)
+    await send(page)
+    await enter(page, await codeFor(viewer))
+    await expectVerified(page)
+    await page.evaluate(`element.setAttribute('recipient', '${NUMBER}')`)
+    await expectVerified(page)
+  })
+
+  it('begins again if its recipient was changed while it was taken out', async () => {
+    const { page } = await visit()
+    await send(page)
+    await page.evaluate("element.remove(); element.setAttribute('recipient', '+14155560002')")
+    await page.evaluate('document.forms[0].append(element)')
+    expect(await page.getByLabel('Phone number or email').inputValue()).to.equal('+14155560002')
+  })
+
+  it('is required as its attribute says, which may have changed while it was taken out', async () => {
+    const { page } = await visit()
+    await send(page)
+    await page.evaluate("element.remove(); element.removeAttribute('required'); document.forms[0].append(element)")
+    expect(await page.evaluate('document.forms[0].checkValidity()')).to.equal(true)
+    await page.getByLabel('Code', { exact: true }).waitFor()
   })
 
   for (const [what, disabled] of [
@@ -365,8 +437,7 @@ describeInBrowserOnce('<countersign-verify> in a page of another origin', (open,
     await send(page)
     await page.getByRole('heading').click()
     await page.evaluate('document.forms[0].requestSubmit()')
-    await page.keyboard.type('1')
-    expect(await page.getByLabel('Code', { exact: true }).inputValue()).to.equal('1')
+    await expectFocusInCode(page)
   })
 
   it('has its status before the first text, without a place on the screen, and describes the code by it', async () => {

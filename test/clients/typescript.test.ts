@@ -275,6 +275,26 @@ describe('the TypeScript client', () => {
     await silent.close()
   })
 
+  it('does not ask how far a verification got whose verify certainly was not executed', async () => {
+    for (const unexecuted of [refused(), problem(503, { ...NOW, executed: false })]) {
+      const { asked, countersign } = createFetch([unexecuted])
+      await thrownBy(countersign.verify({ otp_id: 'otp_1', code: '1' }, { maxRetries: 0 }))
+      expect(asked.map(({ url }) => url)).to.deep.equal(['https://otp.example/api/v1/otp/verify'])
+    }
+  })
+
+  it('ends a verify when its caller aborts while it asks how far the verification got', async () => {
+    const reason = new Error('the user left')
+    const ending = new AbortController()
+    const losing: typeof fetch = async url => {
+      if (String(url).endsWith('/otp/otp_1')) ending.abort(reason)
+      throw lost()
+    }
+    const countersign = new Countersign({ key: 'sk_test_a', baseUrl: 'https://otp.example', fetch: losing })
+    const call = countersign.verify({ otp_id: 'otp_1', code: '1' }, { signal: ending.signal })
+    expect(await thrownBy(call)).to.equal(reason)
+  })
+
   it('stops solving a challenge when its caller aborts', async () => {
     const challenge = { type: 'pow', algorithm: 'SHA-256', salt: 'c2FsdA', difficulty: 32, signature: 'x' }
     const ending = new AbortController()

@@ -8,9 +8,9 @@ import { type Backend, listeningBackend } from '../support/backend.ts'
 import { spawnChild } from '../support/child.ts'
 import { compiledFile } from '../support/compiled.ts'
 import { run } from '../support/interpreters.ts'
-import { installNextjsExample, SIGN_UP_PATHS, WEBHOOK_PATH } from '../support/nextjs-example.ts'
+import { installNextjsExample, SIGN_UP_PATHS, WEBHOOK_PATH, WEBHOOK_ROUTE } from '../support/nextjs-example.ts'
 import { itSignsUp } from '../support/signup.ts'
-import { itReceivesWebhooks } from '../support/webhook-receiver.ts'
+import { addFailingWork, itReceivesWebhooks } from '../support/webhook-receiver.ts'
 
 const PROGRAM = join(PROJECT_ROOT, compiledFile('test/support/route-handlers.child.ts'))
 /** The members of the file that Next.js writes which decide something here. */
@@ -32,6 +32,7 @@ describe('the example for Next.js', () => {
   let folder = ''
   before(async () => {
     folder = await installNextjsExample()
+    addFailingWork(join(folder, WEBHOOK_ROUTE))
   })
   const start = (env: Record<string, string>): Backend =>
     listeningBackend(spawnChild(PROGRAM, env, [folder], ['--import', import.meta.resolve('tsx')]))

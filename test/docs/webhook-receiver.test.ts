@@ -6,12 +6,12 @@ import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 import { JAVASCRIPT_SIGNATURE_SAMPLE } from '../../services/domain/webhooks/signature-sample.ts'
 import { listeningBackend } from '../support/backend.ts'
 import { spawnChild } from '../support/child.ts'
-import { itReceivesWebhooks } from '../support/webhook-receiver.ts'
+import { copyWithFailingWork, itReceivesWebhooks } from '../support/webhook-receiver.ts'
 
 const EXAMPLE = join(PROJECT_ROOT, 'docs/examples/webhook-receiver.mjs')
 
 describe('the documented receiver of webhooks', () => {
-  itReceivesWebhooks(env => listeningBackend(spawnChild(EXAMPLE, env)))
+  itReceivesWebhooks(env => listeningBackend(spawnChild(copyWithFailingWork('webhook-receiver.mjs'), env)))
 
   it('checks signatures as the reference and the dashboard show it', () => {
     const [, check = ''] = JAVASCRIPT_SIGNATURE_SAMPLE.split('\n\n')
@@ -36,6 +36,11 @@ describe('the documented receiver of webhooks in PHP, as text', () => {
   it('tries every secret, on the raw body', () => {
     expect(text).to.match(/foreach \(.*getenv\('WEBHOOK_SECRETS'\).* as \$secret\) \{\s+if \(isGenuine\(\$rawBody, /)
     expect(text).to.contain("$rawBody = (string) file_get_contents('php://input'")
+  })
+
+  it('remembers an event once it is handled, and fails if it cannot', () => {
+    expect(text).to.match(/handle\(\$event\);\s+\/\/.*\s+fwrite\(\$file, '1'\);/)
+    expect(text).to.match(/if \(\$file === false \|\| .*\) \{\s+throw /)
   })
 
   it('says that CI does not run it', () => {

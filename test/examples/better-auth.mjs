@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import process from 'node:process'
 import { memoryAdapter } from 'better-auth/adapters/memory'
+import { anonymous } from 'better-auth/plugins'
 import { createAuth } from './example.mjs'
 
 const { COUNTERSIGN_URL, COUNTERSIGN_TOKEN } = process.env
@@ -27,7 +28,9 @@ const auth = createAuth({
   baseURL: 'http://localhost:3999',
   secret: 'a secret of this test that is long enough',
   database: memoryAdapter({ user: [], session: [], account: [], verification: [] }),
+  plugins: [anonymous()],
 })
+assert.ok('signInAnonymous' in auth.api, "the user's own plugin is there")
 
 const phoneNumber = '+14155550123'
 await auth.api.sendPhoneNumberOTP({ body: { phoneNumber } })

@@ -4,9 +4,9 @@ import process from 'node:process'
 import { type Backend, backendOnPort } from '../support/backend.ts'
 import { spawnCommand } from '../support/child.ts'
 import { succeed } from '../support/interpreters.ts'
-import { installNextjsExample, SIGN_UP_PATHS, WEBHOOK_PATH } from '../support/nextjs-example.ts'
+import { installNextjsExample, SIGN_UP_PATHS, WEBHOOK_PATH, WEBHOOK_ROUTE } from '../support/nextjs-example.ts'
 import { itSignsUp } from '../support/signup.ts'
-import { itReceivesWebhooks } from '../support/webhook-receiver.ts'
+import { addFailingWork, itReceivesWebhooks } from '../support/webhook-receiver.ts'
 
 /** Next.js installs the last three by itself where they are missing. */
 const PACKAGES = [
@@ -24,6 +24,7 @@ describe('the example in Next.js', () => {
   before(async function () {
     this.timeout(600_000)
     folder = await installNextjsExample(PACKAGES)
+    addFailingWork(join(folder, WEBHOOK_ROUTE))
     await succeed(join(folder, 'node_modules/.bin/next'), ['build'], { cwd: folder, env: QUIET })
   })
   const start = (env: Record<string, string>): Promise<Backend> =>

@@ -141,7 +141,7 @@ describeFlow('the hook of Supabase Auth', flow => {
     const notACode = await call(app, secret, smsBody(freshNumber(), '1'))
     expect(notACode.body.error?.http_code).to.equal(422)
     const noMessage = await call(app, secret, { user: {} })
-    expect(noMessage.body.error?.http_code).to.equal(422)
+    expect(noMessage.body.error).to.deep.equal({ http_code: 422, message: 'email_data is required.' })
   })
 
   it('refuses what another secret signed, what is old, and every call once the secret is removed', async () => {
@@ -207,6 +207,14 @@ describeFlow('the hook of Ory Kratos', flow => {
     expect(await callWith(129)).to.equal(422)
     await flow.waitForCode(to)
     expect(await flow.inbox(to)).to.have.length(1)
+  })
+
+  it('refuses a body without the data of its template, in the words of the API', async () => {
+    const { app, server } = await flow.createTenant()
+    const answer = await call(app, server.key, { recipient: freshNumber() })
+    expect(answer.status).to.equal(422)
+    const { errors } = (await answer.json()) as { errors: object[] }
+    expect(errors).to.deep.equal([{ path: 'template_data', message: 'is required' }])
   })
 
   it('refuses a template without a code, a key of another app and a device', async () => {

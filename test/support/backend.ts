@@ -1,5 +1,6 @@
 // An example of docs/examples that runs as a process. Out: where it answers.
-import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
 import type { Child } from './child.ts'
 import { eventually } from './eventually.ts'
 
@@ -22,6 +23,16 @@ export async function backendOnPort(start: (port: number) => Child): Promise<Bac
   const process = start(port)
   const answers = eventually(async () => void (await fetch(url)))
   return { process, url: answers.then(() => url) }
+}
+
+/** Begins a request and hangs up before its end. */
+export async function hangUp(url: string): Promise<void> {
+  const { port, pathname } = new URL(url)
+  const socket = connect(Number(port), '127.0.0.1')
+  await once(socket, 'connect')
+  socket.write(`POST ${pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf`)
+  socket.resetAndDestroy()
+  await once(socket, 'close')
 }
 
 export async function freePort(): Promise<number> {

@@ -6,7 +6,7 @@ import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 import { HAS_GO, succeed } from './interpreters.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
-const EXAMPLES = join(PROJECT_ROOT, 'docs/examples/go')
+export const GO_EXAMPLES = join(PROJECT_ROOT, 'docs/examples/go')
 
 /** In a `before` of the suite. */
 export function needGo(suite: Mocha.Context): void {
@@ -16,11 +16,11 @@ export function needGo(suite: Mocha.Context): void {
   suite.skip()
 }
 
-/** Vetted and built. Returns the program. */
-export async function buildGo(name: string): Promise<string> {
+/** Vetted and built, from a copy of the examples where one is given. Returns the program. */
+export async function buildGo(name: string, folder = GO_EXAMPLES): Promise<string> {
   const program = join(createTemporaryFolder(), name)
   // The examples need nothing but the standard library.
-  const options = { cwd: EXAMPLES, env: { GOFLAGS: '-mod=mod', GOPROXY: 'off', GOTOOLCHAIN: 'local' } }
+  const options = { cwd: folder, env: { GOFLAGS: '-mod=mod', GOPROXY: 'off', GOTOOLCHAIN: 'local' } }
   await succeed('go', ['vet', `./${name}`], options)
   await succeed('go', ['build', '-o', program, `./${name}`], options)
   return program

@@ -6,6 +6,8 @@ import { installTypescriptClient } from './typescript-package.ts'
 
 export const SIGN_UP_PATHS = { send: '/api/verify/start', check: '/api/verify/check' }
 export const WEBHOOK_PATH = '/api/webhooks'
+/** The file that answers there. */
+export const WEBHOOK_ROUTE = `app${WEBHOOK_PATH}/route.ts`
 
 /** Returns the folder of the app. */
 export async function installNextjsExample(packages: readonly string[] = []): Promise<string> {

@@ -1,15 +1,21 @@
 // What every documented receiver of webhooks does. In: how one is started, in any language, with the secrets in WEBHOOK_SECRETS and PORT=0;
-// it prints a line per handled event. It is sent signed events, as services/webhook sends them, and forged ones.
+// it prints a line per handled event, and has failing work in its `handle`. It is sent signed events, as services/webhook sends them, and
+// forged ones.
 import { once } from 'node:events'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { extname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { createOutbound } from '../../infra/outbound/guarded-outbound.ts'
+import { PROJECT_ROOT } from '../../infra/web/built-site.ts'
 import { signatureHeaders } from '../../services/domain/webhooks/signature.ts'
-import type { Backend } from './backend.ts'
+import { type Backend, hangUp } from './backend.ts'
 import type { Child } from './child.ts'
 import { LOOPBACK, post } from './outbound.ts'
+import { createTemporaryFolder } from './temporary-folder.ts'
 
-const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const OTHER = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
 const MINUTES = 60_000
 /** A receiver checks one of the two signatures. */
@@ -22,6 +28,84 @@ const changed = (headers: Headers, names: readonly string[], change: (value: str
     Object.entries(headers).map(([name, value]) => [name, names.includes(name) ? change(value) : value]),
   )
 
+interface SignedEvent {
+  id: string
+  body: string
+}
+export const signed = ({ id, body }: SignedEvent, at = Date.now(), secret = SECRET): Headers =>
+  signatureHeaders({ id, body, at, secrets: [secret] })
+
+/** On a connection of its own: a receiver closes one that is idle, or whose request it has not read, perhaps just when the next event is
+ *  sent. Returns the status of the answer. */
+export async function sendEvent(url: string, body: string, headers: Headers): Promise<number> {
+  const outbound = createOutbound({ privateTargets: LOOPBACK })
+  try {
+    return (await post(outbound, url, { body, headers })).status
+  } finally {
+    await outbound.close()
+  }
+}
+
+/** The first event whose id begins like this fails. */
+const FAILING_IDS = 'evt_fails_once_'
+
+interface Work {
+  /** Where `handle` begins. */
+  opening: RegExp
+  before: string
+  work: string
+}
+const TYPESCRIPT: Work = {
+  opening: /^(async )?function handle\(.*\n/m,
+  before: 'let failures = 0\n',
+  work: `  if (event.id.startsWith('${FAILING_IDS}') && failures++ === 0) throw new Error('it failed once')\n`,
+}
+const FAILING_WORK: Record<string, Work> = {
+  '.mjs': TYPESCRIPT,
+  '.ts': TYPESCRIPT,
+  '.py': {
+    opening: /^def handle\(.*\n/m,
+    before: 'failures: list[str] = []\n',
+    work: `    if event.id.startswith("${FAILING_IDS}") and not failures:
+        failures.append(event.id)
+        raise RuntimeError("it failed once")\n`,
+  },
+  '.go': {
+    opening: /^func handle\(.*\n/m,
+    before: 'var hasFailed bool\n',
+    work: `	if strings.HasPrefix(e.ID, "${FAILING_IDS}") && !hasFailed {
+		hasFailed = true
+		return errors.New("it failed once")
+	}\n`,
+  },
+  '.php': {
+    opening: /^function handle\(.*\n\{\n/m,
+    before: '',
+    work: `    if (str_starts_with($event->id, '${FAILING_IDS}') && @mkdir(sys_get_temp_dir() . '/failed')) {
+        throw new RuntimeException('it failed once');
+    }\n`,
+  },
+}
+
+/** Does what a user does with a receiver: puts work into its `handle`. This work fails once. */
+export function addFailingWork(file: string): void {
+  const source = readFileSync(file, 'utf8')
+  const { opening, before, work } = FAILING_WORK[extname(file)] ?? expect.fail(`no work for ${file}`)
+  expect(source).to.match(opening)
+  writeFileSync(
+    file,
+    source.replace(opening, found => `${before}${found}${work}`),
+  )
+}
+
+/** A copy of a receiver in docs/examples that is one file, with failing work. Returns its path. */
+export function copyWithFailingWork(name: string): string {
+  const copy = join(createTemporaryFolder(), name)
+  cpSync(join(PROJECT_ROOT, 'docs/examples', name), copy)
+  addFailingWork(copy)
+  return copy
+}
+
 /** Call it in a suite. */
 export function itReceivesWebhooks(
   start: (env: Record<string, string>) => Backend | Promise<Backend>,
@@ -32,7 +116,8 @@ export function itReceivesWebhooks(
   let events = 0
 
   before(async () => {
-    const backend = await start({ WEBHOOK_SECRETS: `${SECRET},${OTHER}`, PORT: '0' })
+    // A list may end with a comma.
+    const backend = await start({ WEBHOOK_SECRETS: `${SECRET},${OTHER},`, PORT: '0' })
     running = backend.process
     url = `${await backend.url}${path}`
   })
@@ -47,18 +132,7 @@ export function itReceivesWebhooks(
     const id = `${prefix}${events}`
     return { id, body: JSON.stringify({ id, type: 'otp.approved', payload: { otp_id: `otp_${events}`, status: 'é' } }) }
   }
-  const signed = ({ id, body }: { id: string; body: string }, at = Date.now(), secret = SECRET) =>
-    signatureHeaders({ id, body, at, secrets: [secret] })
-  /** On a connection of its own: a receiver closes one that is idle, or whose request it has not read, perhaps just when the next event is
-   *  sent. */
-  async function sent(body: string, headers: Record<string, string>): Promise<number> {
-    const outbound = createOutbound({ privateTargets: LOOPBACK })
-    try {
-      return (await post(outbound, url, { body, headers })).status
-    } finally {
-      await outbound.close()
-    }
-  }
+  const sent = (body: string, headers: Headers): Promise<number> => sendEvent(url, body, headers)
   const timesHandled = ({ body }: { body: string }) => {
     const { otp_id } = JSON.parse(body).payload
     return running.lines.filter(line => line.includes(`"${otp_id}"`)).length
@@ -102,6 +176,16 @@ export function itReceivesWebhooks(
     expect(timesHandled(one)).to.equal(1)
   })
 
+  it('handles an event that comes again if its handling failed', async () => {
+    const one = newEvent(FAILING_IDS)
+    // No answer is a failure too.
+    const first = await sent(one.body, signed(one)).catch(() => 500)
+    expect(first).to.be.within(500, 599)
+    expect(await sent(one.body, signed(one))).to.equal(204)
+    await waitUntilHandled()
+    expect(timesHandled(one)).to.equal(1)
+  })
+
   const one = { id: 'evt_forged', body: '{"id":"evt_forged","type":"otp.approved","payload":{"otp_id":"otp_forged"}}' }
   const FORGED: Record<string, () => Record<string, string>> = {
     'whose body was changed': () => signed({ ...one, body: one.body.replace('approved', 'failed') }),
@@ -114,17 +198,22 @@ export function itReceivesWebhooks(
     'with a malformed timestamp': () => changed(signed(one), TIMESTAMPS, () => 'NaN'),
   }
   it('goes on after a caller hangs up within a request', async () => {
-    const socket = connect(Number(new URL(url).port), '127.0.0.1')
-    await once(socket, 'connect')
-    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf')
-    socket.resetAndDestroy()
-    await once(socket, 'close')
+    await hangUp(url)
     await waitUntilHandled()
     await waitUntilHandled()
   })
 
   it('refuses a body that is too large', async () => {
     expect(await sent('x'.repeat(100_001), {})).to.equal(413)
+  })
+
+  it('refuses a body of a negative length, and does not wait for its end', async () => {
+    const { port, pathname } = new URL(url)
+    const socket = connect(Number(port), '127.0.0.1')
+    await once(socket, 'connect')
+    socket.write(`POST ${pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n`)
+    // PHP's own server hangs up without an answer.
+    expect(await text(socket)).to.match(/^(HTTP\/1\.[01] 400 |$)/)
   })
 
   for (const [what, headers] of Object.entries(FORGED))

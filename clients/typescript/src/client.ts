@@ -97,8 +97,11 @@ export class Countersign {
     try {
       return await check()
     } catch (error) {
+      if (!isFailure(error) || error.executed === false) throw error
+      const isApproved = await this.#isApproved(body.otp_id, options)
+      options.signal?.throwIfAborted()
       // Of a wrong code a repetition would spend another attempt. Of the right one it gets the lost answer.
-      if (!isOutcomeUnknown(error) || !(await this.#isApproved(body.otp_id, options))) throw error
+      if (!isApproved) throw error
       return check()
     }
   }
@@ -157,7 +160,7 @@ export class Countersign {
         this.#budget.succeeded()
         return answer
       } catch (error) {
-        if (!isOutcomeUnknown(error) || (repeats === 'unexecuted' && error.executed !== false)) throw error
+        if (!isFailure(error) || (repeats === 'unexecuted' && error.executed !== false)) throw error
         const wait = retryWait(repetition, error.retry_after, Math.random())
         if (wait === null || repetition >= maxRetries || !this.#budget.take()) throw error
         await pause(wait, signal)
@@ -165,8 +168,8 @@ export class Countersign {
   }
 }
 
-/** No answer, or one that does not say whether the call was executed. */
-const isOutcomeUnknown = (error: unknown): error is CountersignError =>
+/** No answer, or one of a service or a proxy that failed for the moment. */
+const isFailure = (error: unknown): error is CountersignError =>
   error instanceof ConnectionError || (error instanceof CountersignError && error.status >= 500)
 
 /** Random, because all devices of a company share the idempotency keys of its publishable keys. `randomUUID` is missing in pages over http. */

@@ -16,6 +16,7 @@ import { parseJson } from '../../../infra/json.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { Identity, KeyedClaim, OtpAnswer, OtpCall } from '../../../machines/calls.ts'
 import type { RefusalLog } from '../../domain/refusals/refusal-log.ts'
+import { inWords } from '../../domain/tenancy/problem-words.ts'
 import { TENANT_CACHE, type Tenancy } from '../../domain/tenancy/tenancy.ts'
 import { validationProblem } from '../../domain/validation-problem.ts'
 import { isSignedBy, REPEATABLE_MS } from '../../domain/webhooks/standard-signature.ts'
@@ -130,7 +131,7 @@ export function createHookRouter(deps: HookDeps): Router {
 }
 
 function parse<Schema extends z.ZodType<HookMessage[]>>(schema: Schema, body: unknown): HookMessage[] {
-  const parsed = schema.safeParse(body)
+  const parsed = schema.safeParse(body, { error: inWords })
   if (parsed.success) return parsed.data
   throw validationProblem(parsed.error.issues.flatMap(problemsOf))
 }

@@ -2,6 +2,7 @@
 // codes: `token` is for the present address and `token_new` for the new one; where only the new one is asked, it is `token`.
 import { z } from 'zod'
 import { isIpAddress } from '../../../infra/ip-address.ts'
+import { inWords } from '../../domain/tenancy/problem-words.ts'
 import { messageRequest } from '../schemas.requests.ts'
 import type { HookMessage } from './hook-message.ts'
 
@@ -52,7 +53,7 @@ const sendEmail = z
 
 export const supabaseBody = z.unknown().transform((body, context): HookMessage[] => {
   const isSms = typeof body === 'object' && body !== null && 'sms' in body
-  const parsed = (isSms ? sendSms : sendEmail).safeParse(body)
+  const parsed = (isSms ? sendSms : sendEmail).safeParse(body, { error: inWords })
   if (parsed.success) return parsed.data
   for (const { path, message } of parsed.error.issues) context.addIssue({ code: 'custom', path: [...path], message })
   return z.NEVER

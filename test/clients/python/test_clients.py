@@ -6,7 +6,7 @@ import asyncio
 import socket
 import threading
 import traceback
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import countersign
@@ -34,7 +34,7 @@ def challenge(difficulty: int) -> Any:
 def test_sends_what_it_is_given(client: Any, server: ScriptedServer) -> None:
     server.answers = [OK]
     by = client("sk_test_1", base_url=f"{server.url}/")
-    answer = by.send("a@b.example", client_ip="203.0.113.7", locale="de", metadata={"order": "1"}, idempotency_key="mine")
+    answer = by.send("a@b.example", client_ip="203.0.113.7", locale="de", metadata=MappingProxyType({"order": "1"}), idempotency_key="mine")
     assert (answer.otp_id, answer.action_url, answer.raw) == ("otp_1", None, VERIFICATION)
     [(method, path, headers, body)] = server.requests
     assert (method, path) == ("POST", "/api/v1/otp/send")

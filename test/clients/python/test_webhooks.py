@@ -9,6 +9,7 @@ import os
 import re
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -43,6 +44,16 @@ def test_accepts_the_event_in_the_documentation(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(WebhookVerificationError, match="300 s ago"):
         verify_webhook(body.encode(), headers, secret)
     assert verify_webhook(body.encode(), headers, secret, tolerance=400) == event
+
+
+@pytest.mark.parametrize("body,approved", [(BODY, ["otp_1"]), (b'{"id":"evt_1","type":"webhook.test","payload":{}}', [])])
+def test_the_sample_in_the_readme_takes_events_of_every_type(body: bytes, approved: list[str]) -> None:
+    readme = (Path(os.environ["PROJECT_ROOT"]) / "clients/python/README.md").read_text()
+    [sample] = re.findall(r"^```py\n(.*?)^```", readme.split("\n## Webhooks\n")[1], re.M | re.S)
+    given: list[str] = []
+    request = SimpleNamespace(headers=signed(body=body))
+    exec(sample, {"raw_body": body, "request": request, "secret": SECRET, "approve": given.append})
+    assert given == approved
 
 
 def test_finds_headers_in_any_case() -> None:

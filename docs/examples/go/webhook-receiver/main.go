@@ -50,16 +50,34 @@ func isGenuine(rawBody []byte, header http.Header, secret string) bool {
 }
 
 // The ids of handled events. Keep yours in your database under a unique index, written together with what the event causes.
-var handledIDs sync.Map
+var (
+	handledIDs = map[string]bool{}
+	lock       sync.Mutex
+)
 
 // Your work. Be quick: put the event into a queue, and process it after the response.
-func handle(e event) {
+func handle(e event) error {
 	// The id is signed; the header X-Webhook-Mode, which says the same, is not.
 	mode := "live"
 	if strings.HasPrefix(e.ID, "evt_test_") {
 		mode = "test"
 	}
-	fmt.Println(mode, e.Type, string(e.Payload))
+	_, err := fmt.Println(mode, e.Type, string(e.Payload))
+	return err
+}
+
+func handleOnce(e event) error {
+	lock.Lock()
+	defer lock.Unlock()
+	if handledIDs[e.ID] {
+		return nil
+	}
+	if err := handle(e); err != nil {
+		return err
+	}
+	// Only now: an event whose handling failed comes again, and must not count as handled.
+	handledIDs[e.ID] = true
+	return nil
 }
 
 func receive(secrets []string) http.HandlerFunc {
@@ -77,8 +95,10 @@ func receive(secrets []string) http.HandlerFunc {
 				continue
 			}
 			// If your response was late or lost, the event comes again: respond with 2xx again.
-			if _, isHandled := handledIDs.LoadOrStore(e.ID, true); !isHandled {
-				handle(e)
+			if err := handleOnce(e); err != nil {
+				log.Print(err)
+				w.WriteHeader(http.StatusInternalServerError)
+				return
 			}
 			w.WriteHeader(http.StatusNoContent)
 			return

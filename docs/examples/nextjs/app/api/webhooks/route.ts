@@ -9,7 +9,7 @@ const MAX_BODY_BYTES = 100_000
 const handledIds = new Set<string>()
 
 /** Your work. Be quick: put the event into a queue, and process it after the response. */
-function handle(event: WebhookEvent): void {
+async function handle(event: WebhookEvent): Promise<void> {
   // The id is signed; the header x-webhook-mode, which says the same, is not.
   console.log(event.id.startsWith('evt_test_') ? 'test' : 'live', event.type, JSON.stringify(event.payload))
 }
@@ -23,8 +23,9 @@ export async function POST(request: Request): Promise<Response> {
     const event = await verifyWebhook(await request.arrayBuffer(), request.headers, SECRETS)
     // If your response was late or lost, the event comes again: respond with 2xx again.
     if (!handledIds.has(event.id)) {
+      await handle(event)
+      // Only now: an event whose handling failed comes again, and must not count as handled.
       handledIds.add(event.id)
-      handle(event)
     }
     return new Response(null, { status: 204 })
   } catch (error) {
