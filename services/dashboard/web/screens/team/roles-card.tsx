@@ -6,10 +6,10 @@ export function RolesCard() {
   return (
     <Card title="What each role may do">
       <dl class="team-roles">
-        {ROLE_WORDS.map(({ value, label, may }) => (
+        {ROLE_WORDS.map(({ value, label, hint }) => (
           <div key={value}>
             <dt>{label}</dt>
-            <dd>{may}</dd>
+            <dd>{hint}</dd>
           </div>
         ))}
         <div>

@@ -6,24 +6,24 @@ export type UserRole = Schemas['UserRole']
 export interface RoleWords {
   value: UserRole
   label: string
-  may: string
+  hint: string
 }
 
 export const ROLE_WORDS: readonly RoleWords[] = [
   {
     value: 'viewer',
     label: 'Viewer',
-    may: 'Sees everything of the company except secrets, and changes nothing.',
+    hint: 'Sees everything of the company except secrets, and changes nothing.',
   },
   {
     value: 'developer',
     label: 'Developer',
-    may: 'Also creates and changes apps, keys, routing, limits, providers and the webhook, and erases a person’s data.',
+    hint: 'Also creates and changes apps, keys, routing, limits, providers and the webhook, and erases a person’s data.',
   },
   {
     value: 'owner',
     label: 'Owner',
-    may: 'Also invites and removes people, changes their roles, renames the company and reconciles its money.',
+    hint: 'Also invites and removes people, changes their roles, renames the company and reconciles its money.',
   },
 ]
 
