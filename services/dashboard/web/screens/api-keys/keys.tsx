@@ -13,6 +13,7 @@ import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Switch } from '../../ui/field.tsx'
+import { NameDialog } from '../../ui/name-dialog.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
 import { type Column, RowActions } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -30,7 +31,6 @@ import {
   maskedKey,
   titleOf,
 } from './key-text.ts'
-import { RenameKey } from './rename-key.tsx'
 
 /** So that a key that was just used says so while one looks. */
 const POLL_MS = 5_000
@@ -69,6 +69,11 @@ export function Keys() {
     await pages.reload()
     revoked.current = true
     say(`${titleOf(key)} is revoked.`)
+  }
+
+  async function rename(key: ApiKey, name: string): Promise<void> {
+    await api.PATCH('/admin/v1/keys/{id}', { params: { path: { id: key.id } }, body: { name: name.trim() || null } })
+    await pages.reload()
   }
 
   const columns: Column<ApiKey>[] = [
@@ -136,7 +141,20 @@ export function Keys() {
           }}
         />
       )}
-      {dialog && 'rename' in dialog && <RenameKey of={dialog.rename} onRenamed={pages.reload} onClose={close} />}
+      {dialog && 'rename' in dialog && (
+        <NameDialog
+          title="Rename"
+          hint={
+            <>
+              Of the key <code>{maskedKey(dialog.rename)}</code>. Calls with it do not change.
+            </>
+          }
+          name={dialog.rename.name ?? ''}
+          action="Save name"
+          perform={name => rename(dialog.rename, name)}
+          onClose={close}
+        />
+      )}
       {dialog && 'revoke' in dialog && (
         <Confirm
           title={`Revoke ${titleOf(dialog.revoke)}?`}

@@ -12,10 +12,10 @@ import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Actions } from '../../ui/dialog.tsx'
+import { NameDialog } from '../../ui/name-dialog.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { NameDialog } from './name-dialog.tsx'
 
 export function CompanyCard() {
   const company = useCompany()
