@@ -6,6 +6,7 @@ import { useChange } from '../../data/use-change.ts'
 import { usePolling } from '../../data/use-polling.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { Button } from '../../ui/button.tsx'
+import { Fact } from '../../ui/fact.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
@@ -57,22 +58,13 @@ export function EndpointState({ endpoint, reload }: EndpointStateProps) {
       {change.problem && <ProblemNotice problem={change.problem} />}
       <div class="api-keys-facts">
         <dl>
-          <div>
-            <dt>Last success</dt>
-            <dd>
-              <Time at={last_success_at} none="none yet" />
-            </dd>
-          </div>
-          <div>
-            <dt>Failures since then</dt>
-            <dd>{failures}</dd>
-          </div>
-          <div>
-            <dt>Failing since</dt>
-            <dd>
-              <Time at={failing_since} none="not failing" />
-            </dd>
-          </div>
+          <Fact name="Last success">
+            <Time at={last_success_at} none="none yet" />
+          </Fact>
+          <Fact name="Failures since then">{failures}</Fact>
+          <Fact name="Failing since">
+            <Time at={failing_since} none="not failing" />
+          </Fact>
         </dl>
         {!paused && mayChange && (
           <Button look="quiet" busy={change.busy} onClick={pause}>

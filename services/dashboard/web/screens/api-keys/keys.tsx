@@ -12,6 +12,7 @@ import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Empty } from '../../ui/empty.tsx'
+import { Fact } from '../../ui/fact.tsx'
 import { Switch } from '../../ui/field.tsx'
 import { NameDialog } from '../../ui/name-dialog.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
@@ -213,20 +214,16 @@ function Meanings({ publishableSend }: { publishableSend: boolean }) {
   return (
     <dl class="api-keys-meanings">
       {KINDS.map(kind => (
-        <div key={kind}>
-          <dt>{KIND_NAMES[kind]}</dt>
-          <dd>
-            {KIND_MEANINGS[kind]}
-            {kind === 'publishable' &&
-              ` In live mode it may send only where the app allows it; this app ${publishableSend ? 'does' : 'does not'}.`}
-          </dd>
-        </div>
+        <Fact key={kind} name={KIND_NAMES[kind]}>
+          {KIND_MEANINGS[kind]}
+          {kind === 'publishable' &&
+            ` In live mode it may send only where the app allows it; this app ${publishableSend ? 'does' : 'does not'}.`}
+        </Fact>
       ))}
       {MODES.map(mode => (
-        <div key={mode}>
-          <dt>{MODE_NAMES[mode]}</dt>
-          <dd>{MODE_MEANINGS[mode]}</dd>
-        </div>
+        <Fact key={mode} name={MODE_NAMES[mode]}>
+          {MODE_MEANINGS[mode]}
+        </Fact>
       ))}
     </dl>
   )

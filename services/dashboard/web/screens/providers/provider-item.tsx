@@ -3,6 +3,7 @@ import { useId } from 'preact/hooks'
 import { declarationOf, fieldsOf } from '../../../../domain/tenancy/provider-types/list.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Fact } from '../../ui/fact.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { CallbackAddress } from './callback-address.tsx'
@@ -125,16 +126,13 @@ function Settings({ provider: { type, config } }: { provider: Provider }) {
         const lines = linesOf(valueAt(config, path))
         if (lines.length === 0) return null
         return (
-          <div key={path}>
-            <dt>{secret ? `${label} (fingerprint)` : label}</dt>
-            <dd>
-              {lines.map(line => (
-                <div key={line}>
-                  <code>{line}</code>
-                </div>
-              ))}
-            </dd>
-          </div>
+          <Fact key={path} name={secret ? `${label} (fingerprint)` : label}>
+            {lines.map(line => (
+              <div key={line}>
+                <code>{line}</code>
+              </div>
+            ))}
+          </Fact>
         )
       })}
     </dl>

@@ -1,5 +1,6 @@
 // The roles, explained.
 import { Card } from '../../ui/card.tsx'
+import { Fact } from '../../ui/fact.tsx'
 import { ROLE_WORDS } from './roles.ts'
 
 export function RolesCard() {
@@ -7,15 +8,13 @@ export function RolesCard() {
     <Card title="What each role may do">
       <dl class="team-roles">
         {ROLE_WORDS.map(({ value, label, hint }) => (
-          <div key={value}>
-            <dt>{label}</dt>
-            <dd>{hint}</dd>
-          </div>
+          <Fact key={value} name={label}>
+            {hint}
+          </Fact>
         ))}
-        <div>
-          <dt>Operator</dt>
-          <dd>Runs this deployment and may do everything in every company. Operators are not members of a team.</dd>
-        </div>
+        <Fact name="Operator">
+          Runs this deployment and may do everything in every company. Operators are not members of a team.
+        </Fact>
       </dl>
     </Card>
   )

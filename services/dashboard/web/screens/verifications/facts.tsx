@@ -1,10 +1,10 @@
 // What is known of a verification beside its history.
-import type { ComponentChildren } from 'preact'
 import { formatMicros } from '../../data/amounts.ts'
 import { countryName } from '../../data/countries.ts'
 import { useTenant } from '../../data/tenant.tsx'
 import { Badge, Status } from '../../ui/badge.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
+import { Fact } from '../../ui/fact.tsx'
 import { Time } from '../../ui/time.tsx'
 import { channelTitle, type History } from './delivery-words.ts'
 
@@ -84,10 +84,3 @@ function endName({ status, kind }: History): string {
   if (status === 'expired') return 'Expired'
   return kind === 'message' ? 'Tried until' : 'Code valid until'
 }
-
-const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)
