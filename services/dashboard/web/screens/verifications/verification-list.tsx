@@ -8,6 +8,7 @@ import { countryName } from '../../data/countries.ts'
 import { fillPage } from '../../data/fill-page.ts'
 import { useMay } from '../../data/session.tsx'
 import { useAddress, useApp, useTenant } from '../../data/tenant.tsx'
+import { onlySet } from '../../data/use-address-filters.ts'
 import { usePages } from '../../data/use-pages.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { Badge, Status } from '../../ui/badge.tsx'
@@ -30,15 +31,8 @@ export function VerificationList({ search }: { search: Search }) {
   const { recipient, allApps, status, channel, country, mode, delivery, metadata, since, until } = search
   const filters = {
     ...(allApps ? {} : { app_id: app.id }),
-    ...(recipient === '' ? {} : { recipient }),
-    ...(status === '' ? {} : { status }),
-    ...(channel === '' ? {} : { channel }),
-    ...(country === '' ? {} : { country }),
-    ...(mode === '' ? {} : { mode }),
-    ...(delivery === '' ? {} : { delivery }),
+    ...onlySet({ recipient, status, channel, country, mode, delivery, since, until }),
     ...metadataQuery(metadata),
-    ...(since === '' ? {} : { since }),
-    ...(until === '' ? {} : { until }),
   }
   const pages = usePages(`verifications ${JSON.stringify(filters)}`, (page, signal) =>
     fillPage(page, asked =>
