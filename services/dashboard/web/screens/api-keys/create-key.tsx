@@ -106,7 +106,7 @@ function Created({ value, onClose }: { value: string; onClose(): void }) {
           revoked, but not read again.
         </p>
       </Notice>
-      <details class="api-keys-more">
+      <details class="more">
         <summary>Use it with curl</summary>
         <CodeBlock label="Sends a code" text={sendCommand(location.origin, { key: value, mode })} />
         <p class="hint">

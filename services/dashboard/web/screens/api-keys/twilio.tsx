@@ -18,7 +18,7 @@ export function Twilio() {
         <Sid name="Account SID" value={account_sid} />
         <Sid name="Service SID" value={service_sid} />
       </dl>
-      <details class="api-keys-more">
+      <details class="more">
         <summary>Use Twilio's library</summary>
         <CodeBlock label="Node.js" text={twilioNodeSample(access)} />
         <CodeBlock label="Python" text={twilioPythonSample(access)} />

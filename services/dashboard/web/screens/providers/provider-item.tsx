@@ -92,7 +92,7 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
           </Notice>
         )}
         {config !== null && fieldsOf(type).length > 0 && (
-          <details class="providers-more">
+          <details class="more">
             <summary>Settings</summary>
             <Settings provider={provider} />
             <CallbackAddress type={type} appId={appId} name={name} />

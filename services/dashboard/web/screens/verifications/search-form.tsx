@@ -113,7 +113,7 @@ export function SearchForm({ search, appName }: { search: Search; appName: strin
           />
         </div>
         <details
-          class="verifications-more"
+          class="more verifications-more"
           open={filtersOpen}
           onToggle={event => setFiltersOpen(event.currentTarget.open)}
         >
