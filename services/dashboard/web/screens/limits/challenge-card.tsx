@@ -17,7 +17,7 @@ const SENTENCES: Readonly<Record<When, string>> = {
   always: 'Devices solve a challenge before every send.',
 }
 
-export function ChallengeCard({ may }: { may: boolean }) {
+export function ChallengeCard() {
   const app = useApp()
   const { replaceApp } = useTenant()
   const change = useChange()
@@ -42,7 +42,7 @@ export function ChallengeCard({ may }: { may: boolean }) {
       title="Challenges"
       lead="A device can be made to compute for a moment before it sends. A person hardly notices; a program that sends thousands pays for it. Your pages and apps must solve the challenges: the API reference shows how."
     >
-      <Editable may={may}>
+      <Editable>
         <RadioGroup
           label={labelOf('publishable_challenge')}
           value={app.settings.publishable_challenge}

@@ -17,7 +17,7 @@ import { TurnOnGuard } from './turn-on-guard.tsx'
 
 type Guard = Schemas['FraudGuardSettings']
 
-export function FraudGuard({ may }: { may: boolean }) {
+export function FraudGuard() {
   const app = useApp()
   const { replaceApp } = useTenant()
   const { mode, action } = app.settings.fraud_guard
@@ -41,7 +41,7 @@ export function FraudGuard({ may }: { may: boolean }) {
       lead="In SMS pumping an attacker earns money from messages that your app is made to send. The guard counts messages that are not verified: of a number, of ranges and countries, and of all that your devices send."
       actions={mode === 'on' ? <Badge tone="good">Refusing</Badge> : <Badge tone="warning">Not refusing</Badge>}
     >
-      <Editable may={may}>
+      <Editable>
         <div class="limits-guard">
           <div class="limits-part">
             <Switch

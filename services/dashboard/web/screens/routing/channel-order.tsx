@@ -2,6 +2,7 @@
 // focus, and the move is announced.
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ALL_CHANNELS, CHANNEL_NAMES, type Channel } from '../../data/channels.ts'
+import { useMay } from '../../data/session.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { moveTo } from './order.ts'
@@ -12,14 +13,14 @@ export interface ChannelOrderProps {
   label: string
   order: readonly Channel[]
   onChange(order: Channel[]): void
-  may: boolean
   /** Why a channel is skipped, in a word or two. */
   noteOf(channel: Channel): string | null
 }
 
 type Control = 'up' | 'down' | 'out' | 'in'
 
-export function ChannelOrder({ label, order, onChange, may, noteOf }: ChannelOrderProps) {
+export function ChannelOrder({ label, order, onChange, noteOf }: ChannelOrderProps) {
+  const may = useMay('developer')
   const list = useRef<HTMLOListElement>(null)
   const frame = useRef<HTMLDivElement>(null)
   const id = useId()

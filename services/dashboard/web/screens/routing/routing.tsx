@@ -55,24 +55,22 @@ export default function Routing() {
       {!may && <Notice>{onlyRole('developer', 'change the routing')}</Notice>}
       <div class="columns">
         <Card title="Channels in order" lead="The default order. Drag the channels, or use the arrows.">
-          <Editable may={may}>
+          <Editable>
             <ChannelOrder
               label={labelOf('routing.default')}
               order={routing.default}
               onChange={order => draft.set('routing.default', order)}
-              may={may}
               noteOf={noteOf}
             />
             <SettingField draft={draft} path="auto_fallback" />
           </Editable>
         </Card>
         <Card title="Countries" lead="Numbers of these countries have an order of their own.">
-          <Editable may={may}>
+          <Editable>
             <CountryOrders
               orders={routing.countries}
               defaultOrder={routing.default}
               onChange={countries => draft.set('routing.countries', countries)}
-              may={may}
               noteOf={noteOf}
               errorOf={draft.errorUnder}
             />
@@ -83,7 +81,7 @@ export default function Routing() {
         title="Providers in order"
         lead="A channel may have several providers. If the first one fails, the next one gets the message. One that accepts messages nobody receives stands behind the others until it recovers, whatever you choose here."
       >
-        <Editable may={may}>
+        <Editable>
           <div class="routing-provider-rule">
             <SettingField draft={draft} path="routing.providers" />
             {routing.providers === 'best' && <SettingField draft={draft} path="routing.worth_micros" />}
@@ -92,7 +90,7 @@ export default function Routing() {
       </Card>
       <ProvidersByCountry providers={providers.data ?? []} onReordered={providers.reload} />
       <Explain providers={providers.data ?? []} hasUnsavedChanges={draft.isDirty} />
-      <ChannelsCard draft={draft} may={may} />
+      <ChannelsCard draft={draft} />
       <SaveBar draft={draft} beside={<TryOnPastTraffic draft={draft} />} question={emptiesOrder ? EMPTY_ORDER : null} />
     </Screen>
   )

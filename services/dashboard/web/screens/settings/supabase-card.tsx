@@ -1,6 +1,7 @@
 // The hook by which Supabase Auth has its codes delivered: its address, and the secret of each mode, which is never shown.
 import { useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { useQuery } from '../../data/use-query.ts'
@@ -23,8 +24,9 @@ type OpenDialog = { set: KeyMode } | { remove: KeyMode } | null
 
 const MODES: readonly KeyMode[] = ['test', 'live']
 
-export function SupabaseCard({ may }: { may: boolean }) {
+export function SupabaseCard() {
   const { id } = useApp()
+  const may = useMay('developer')
   const say = useToast()
   const [dialog, setDialog] = useState<OpenDialog>(null)
   const params = { path: { id } }
