@@ -139,7 +139,7 @@ const getCompany = (id: string | null): Promise<Company | null> =>
   unlessGone(bodyOf(api.GET('/admin/v1/companies/{id}', { params: { path: { id: id ?? '' } } })))
 
 /** Null for one that does not exist, or that the caller may not see. */
-const unlessGone = <T,>(reading: Promise<T>): Promise<T | null> =>
+export const unlessGone = <T,>(reading: Promise<T>): Promise<T | null> =>
   reading.catch(thrown => {
     if (thrown instanceof Problem && thrown.status === 404) return null
     throw thrown
@@ -156,6 +156,14 @@ export function useApp(): App {
   const { app } = useTenant()
   if (app === null) throw new Error('no app is chosen')
   return app
+}
+
+/** Changes settings of the chosen app at once, and shows them. */
+export function usePatchSettings(): (settings: Schemas['AppSettingsPatch']) => Promise<void> {
+  const { id } = useApp()
+  const { replaceApp } = useTenant()
+  return async settings =>
+    replaceApp(await bodyOf(api.PATCH('/admin/v1/apps/{id}', { params: { path: { id } }, body: { settings } })))
 }
 
 export function useCompany(): Company {
