@@ -3,7 +3,6 @@ import { api, bodyOf } from '../../api/client.ts'
 import { PAUSE_REASONS } from '../../data/pause-reasons.ts'
 import { useMay } from '../../data/session.tsx'
 import { useChange } from '../../data/use-change.ts'
-import { usePolling } from '../../data/use-polling.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Fact } from '../../ui/fact.tsx'
@@ -82,20 +81,23 @@ const SHOWN_FAILURES = 3
 
 /** The events that fail now are among the newest; those that used up their attempts may be older. */
 function LastFailures({ of: { id: endpoint_id, app_id } }: { of: Endpoint }) {
-  const query = useQuery(`failures ${endpoint_id}`, async signal => {
-    const path = { id: app_id }
-    const [recent, failed] = await Promise.all([
-      bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { limit: 50, endpoint_id } }, signal })),
-      bodyOf(
-        api.GET('/admin/v1/apps/{id}/events', {
-          params: { path, query: { limit: 10, status: 'failed', endpoint_id } },
-          signal,
-        }),
-      ),
-    ])
-    return latestFailures([recent.items, failed.items], SHOWN_FAILURES)
-  })
-  usePolling(query.reload, POLL_MS)
+  const query = useQuery(
+    `failures ${endpoint_id}`,
+    async signal => {
+      const path = { id: app_id }
+      const [recent, failed] = await Promise.all([
+        bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { limit: 50, endpoint_id } }, signal })),
+        bodyOf(
+          api.GET('/admin/v1/apps/{id}/events', {
+            params: { path, query: { limit: 10, status: 'failed', endpoint_id } },
+            signal,
+          }),
+        ),
+      ])
+      return latestFailures([recent.items, failed.items], SHOWN_FAILURES)
+    },
+    { everyMs: POLL_MS },
+  )
   if (!query.data || query.data.length === 0) return null
   return (
     <section class="api-keys-failures" aria-labelledby="last-failures">

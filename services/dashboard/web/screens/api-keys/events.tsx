@@ -9,7 +9,6 @@ import { useApp } from '../../data/tenant.tsx'
 import { anyOf, type Filter, type FilterValues, onlySet, useAddressFilters } from '../../data/use-address-filters.ts'
 import { useChange } from '../../data/use-change.ts'
 import { usePages } from '../../data/use-pages.ts'
-import { usePolling } from '../../data/use-polling.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
@@ -63,10 +62,12 @@ export function Events({ hasEndpoint, of: endpoint }: EventsProps) {
   const filters: EventQuery = { ...only, ...eventQuery(values) }
   const path = { id: app.id }
   // One call, and no more where it finds nothing: a poll must stay cheap.
-  const pages = usePages(`events ${app.id} ${JSON.stringify(filters)}`, (page, signal) =>
-    bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { ...filters, ...page } }, signal })),
+  const pages = usePages(
+    `events ${app.id} ${JSON.stringify(filters)}`,
+    (page, signal) =>
+      bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { ...filters, ...page } }, signal })),
+    { everyMs: POLL_MS },
   )
-  usePolling(pages.reload, POLL_MS)
 
   const replay = (event: WebhookEvent) =>
     change.run(async () => {

@@ -5,7 +5,6 @@ import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
 import { usePages } from '../../data/use-pages.ts'
-import { usePolling } from '../../data/use-polling.ts'
 import { useShownOnce } from '../../data/use-shown-once.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -50,10 +49,12 @@ export function Keys() {
   const list = useRef<HTMLDivElement>(null)
   const revoked = useRef(false)
 
-  const pages = usePages(`keys ${app.id}`, (page, signal) =>
-    bodyOf(api.GET('/admin/v1/apps/{id}/keys', { params: { path: { id: app.id }, query: page }, signal })),
+  const pages = usePages(
+    `keys ${app.id}`,
+    (page, signal) =>
+      bodyOf(api.GET('/admin/v1/apps/{id}/keys', { params: { path: { id: app.id }, query: page }, signal })),
+    { everyMs: POLL_MS },
   )
-  usePolling(pages.reload, POLL_MS)
   const all = pages.data?.items ?? []
   const shown = inOrder(showRevoked ? all : all.filter(key => key.revoked_at === null))
   const close = () => setDialog(null)

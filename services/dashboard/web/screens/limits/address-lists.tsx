@@ -4,6 +4,7 @@ import { api, bodyOf } from '../../api/client.ts'
 import { formatDuration } from '../../data/duration.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
+import { usePolling } from '../../data/use-polling.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -46,23 +47,11 @@ export function AddressLists() {
 const keyOf = (list: Pick<AddressList, 'class' | 'name'>): string => `${list.class} ${list.name}`
 
 function OperatorsLists() {
-  const [isImporting, setImporting] = useState(false)
-  const lists = useQuery(
-    'address lists',
-    async () => {
-      const { items } = await bodyOf(api.GET('/admin/v1/ip-lists'))
-      setImporting(items.some(isUnderWay))
-      return items
-    },
-    { everyMs: isImporting ? REFRESH_WHILE_IMPORTING_MS : REFRESH_MS },
-  )
+  const lists = useQuery('address lists', async () => (await bodyOf(api.GET('/admin/v1/ip-lists'))).items)
+  usePolling(lists.reload, lists.data?.some(isUnderWay) ? REFRESH_WHILE_IMPORTING_MS : REFRESH_MS)
   const [importing, setImportingInto] = useState<ListChoice | null>(null)
   const [removing, setRemoving] = useState<AddressList | null>(null)
   const say = useToast()
-  const show = (items: AddressList[]): void => {
-    lists.replace(items)
-    setImporting(items.some(isUnderWay))
-  }
 
   const columns: readonly Column<AddressList>[] = [
     {
@@ -127,7 +116,7 @@ function OperatorsLists() {
         <ImportList
           choice={importing}
           onImported={items => {
-            show(items)
+            lists.replace(items)
             setImportingInto(null)
             say('The import has begun. Sends are checked with the new list within 5 seconds of its end.')
           }}
@@ -142,7 +131,7 @@ function OperatorsLists() {
             // Read again: a PUT replaces all lists, and another operator may have added one.
             const { items } = await bodyOf(api.GET('/admin/v1/ip-lists'))
             const body = withoutList(items, removing)
-            show((await bodyOf(api.PUT('/admin/v1/ip-lists', { body }))).items)
+            lists.replace((await bodyOf(api.PUT('/admin/v1/ip-lists', { body }))).items)
             say('The list was removed.')
           }}
           onClose={() => setRemoving(null)}

@@ -4,7 +4,6 @@ import { api, bodyOf } from '../../api/client.ts'
 import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
 import { useAddressFilters } from '../../data/use-address-filters.ts'
-import { usePolling } from '../../data/use-polling.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { useShownOnce } from '../../data/use-shown-once.ts'
 import { Button } from '../../ui/button.tsx'
@@ -41,10 +40,11 @@ export default function Webhooks() {
   const [{ endpoint: chosenId }, choose] = useAddressFilters(CHOSEN)
   const setChosenId = (endpoint: string) => choose({ endpoint })
   const [dialog, setDialog] = useState<OpenDialog>(null)
-  const query = useQuery(`endpoints ${app.id}`, signal =>
-    bodyOf(api.GET('/admin/v1/apps/{id}/endpoints', { params: { path: { id: app.id } }, signal })),
+  const query = useQuery(
+    `endpoints ${app.id}`,
+    signal => bodyOf(api.GET('/admin/v1/apps/{id}/endpoints', { params: { path: { id: app.id } }, signal })),
+    { everyMs: POLL_MS },
   )
-  usePolling(query.reload, POLL_MS)
   const endpoints = query.data?.items ?? []
   const chosen = endpoints.find(({ id }) => id === chosenId) ?? endpoints[0]
   const [secret, setSecret] = useShownOnce(`signing secret of ${chosen?.id ?? app.id}`)
