@@ -14,9 +14,9 @@ import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { ExportButton } from '../../ui/export-button.tsx'
 import { FilterForm } from '../../ui/filter-form.tsx'
-import { Loading } from '../../ui/loading.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { NothingYet, Pager } from '../../ui/paged-table.tsx'
+import { Reading } from '../../ui/reading.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { EventsTable } from './events-table.tsx'
@@ -77,7 +77,7 @@ export function Events({ hasEndpoint, of: endpoint }: EventsProps) {
       await pages.reload()
       say('The event is sent again.')
     })
-  const { data, problem, reload } = pages
+  const { data, reload } = pages
   const mayReplay = mayChange && hasEndpoint
   const isFiltered = Object.keys(onlySet(values)).length > 0
 
@@ -101,8 +101,7 @@ export function Events({ hasEndpoint, of: endpoint }: EventsProps) {
         <FilterForm filters={FILTERS} values={values} onChange={setFilters} />
       )}
       {change.problem && <ProblemNotice problem={change.problem} />}
-      {problem && <ProblemNotice problem={problem} onRetry={reload} />}
-      {data === undefined && !problem && <Loading what="events" />}
+      <Reading of={pages} what="events" />
       {data && data.items.length > 0 && (
         <EventsTable events={data.items} {...(mayReplay ? { onReplay: replay, replaying: change.busy } : {})} />
       )}

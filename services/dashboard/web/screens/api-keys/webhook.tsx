@@ -7,8 +7,7 @@ import { useQuery } from '../../data/use-query.ts'
 import { useShownOnce } from '../../data/use-shown-once.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
-import { Loading } from '../../ui/loading.tsx'
-import { ProblemNotice } from '../../ui/notice.tsx'
+import { Reading } from '../../ui/reading.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import { EndpointForm } from './endpoint-form.tsx'
 import { EndpointState } from './endpoint-state.tsx'
@@ -38,8 +37,7 @@ export function Webhook() {
         }
         actions={endpoint && <EndpointBadge of={endpoint} />}
       >
-        {query.problem && <ProblemNotice problem={query.problem} onRetry={query.reload} />}
-        {query.data === undefined && !query.problem && <Loading what="the webhook" />}
+        <Reading of={query} what="the webhook" />
         {query.data !== undefined && (
           <EndpointForm
             endpoint={endpoint}

@@ -11,8 +11,7 @@ import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Empty } from '../../ui/empty.tsx'
-import { Loading } from '../../ui/loading.tsx'
-import { ProblemNotice } from '../../ui/notice.tsx'
+import { Reading } from '../../ui/reading.tsx'
 import { type Column, RowActions, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
@@ -102,14 +101,13 @@ function OperatorsLists() {
         </Button>
       }
     >
-      {lists.problem && <ProblemNotice problem={lists.problem} onRetry={lists.reload} />}
-      {lists.data === undefined ? (
-        !lists.problem && <Loading what="the address lists" />
-      ) : lists.data.length === 0 ? (
+      <Reading of={lists} what="the address lists" />
+      {lists.data?.length === 0 && (
         <Empty title="There is no list yet.">
           Import one from a file, by pasting addresses, or from an address on the web that is fetched by schedule.
         </Empty>
-      ) : (
+      )}
+      {lists.data && lists.data.length > 0 && (
         <Table caption="Address lists" columns={columns} rows={lists.data} keyOf={keyOf} />
       )}
       {importing && (

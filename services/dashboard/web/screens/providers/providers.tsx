@@ -13,8 +13,8 @@ import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Empty } from '../../ui/empty.tsx'
-import { Loading } from '../../ui/loading.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
+import { Reading } from '../../ui/reading.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { CountrySplit } from './country-split.tsx'
@@ -195,9 +195,8 @@ export default function Providers() {
         <ConsoleNotice hasEmail={ofChannel('email').some(one => !one.paused)} loaded={list.data !== undefined} />
       )}
       {!mayChange && <Notice>{onlyRole('developer', 'change and test providers')}</Notice>}
-      {list.problem && <ProblemNotice problem={list.problem} onRetry={list.reload} />}
+      <Reading of={list} what="providers" />
       {ordering.problem && <ProblemNotice problem={ordering.problem} />}
-      {list.data === undefined && !list.problem && <Loading what="providers" />}
       {isEmpty && (
         <Empty title="Test keys need no provider; live keys do.">
           <p>

@@ -16,8 +16,8 @@ import { Empty } from '../../ui/empty.tsx'
 import { Select } from '../../ui/field.tsx'
 import { formatCount, formatDecimal, formatSeconds, formatShare, NO_FIGURE } from '../../ui/figure-format.ts'
 import { IntervalBar } from '../../ui/interval-bar.tsx'
-import { Loading } from '../../ui/loading.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
+import { Reading } from '../../ui/reading.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { useToast } from '../../ui/toasts.tsx'
@@ -85,8 +85,7 @@ export function ProvidersByCountry({ providers, onReordered }: ProvidersByCountr
       title="Providers by country"
       lead="Of the messages that a provider accepted, how many led to an approval: of live keys, in the last 30 days, the latest ones counting most. The last message before an approval earns it; the Overview counts a verification for the provider of its first message."
     >
-      {routes.problem && <ProblemNotice problem={routes.problem} onRetry={routes.reload} />}
-      {routes.data === undefined && !routes.problem && <Loading what="routes" />}
+      <Reading of={routes} what="routes" />
       {routes.data?.suggestion && (
         <Suggestion
           suggestion={routes.data.suggestion}

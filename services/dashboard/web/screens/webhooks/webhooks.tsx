@@ -10,8 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Empty } from '../../ui/empty.tsx'
-import { Loading } from '../../ui/loading.tsx'
-import { ProblemNotice } from '../../ui/notice.tsx'
+import { Reading } from '../../ui/reading.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { EndpointState } from '../api-keys/endpoint-state.tsx'
@@ -77,8 +76,7 @@ export default function Webhooks() {
           )
         }
       >
-        {query.problem && <ProblemNotice problem={query.problem} onRetry={query.reload} />}
-        {query.data === undefined && !query.problem && <Loading what="endpoints" />}
+        <Reading of={query} what="endpoints" />
         {query.data && endpoints.length === 0 && (
           <Empty title="This app has no endpoint yet.">Until there is one, events are kept and not sent.</Empty>
         )}
