@@ -1,5 +1,4 @@
 // The routing screen: which channels are used, in which order they are tried, and for whom another order holds.
-import { api, bodyOf } from '../../api/client.ts'
 import type { Channel } from '../../data/channels.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
@@ -13,6 +12,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { SaveBar } from '../../ui/save-bar.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import { SettingField } from '../../ui/setting-field.tsx'
+import { listProviders } from '../providers/provider-calls.ts'
 import { TryOnPastTraffic } from '../settings-trial/try-on-past-traffic.tsx'
 import { ChannelOrder } from './channel-order.tsx'
 import { ChannelsCard } from './channels-card.tsx'
@@ -33,10 +33,7 @@ export default function Routing() {
   const app = useApp()
   const may = useMay('developer')
   const draft = useSettingsDraft('routing', SHOWN)
-  const providers = useQuery(`providers of ${app.id}`, async () => {
-    const page = await bodyOf(api.GET('/admin/v1/apps/{id}/providers', { params: { path: { id: app.id } } }))
-    return page.items
-  })
+  const providers = useQuery(`providers of ${app.id}`, () => listProviders(app.id))
   const { routing, channels } = draft.settings
   const emptiesOrder = routing.default.length === 0 && app.settings.routing.default.length > 0
 
