@@ -19,7 +19,7 @@ export type DraftedSettings = Drafted<Settings>
 
 type JsonObject = Record<string, unknown>
 
-const isObject = (value: unknown): value is JsonObject =>
+export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Whether two values are the same as JSON. The order of an object's members makes no difference. */
@@ -44,6 +44,13 @@ export function patchOf(saved: object, draft: object): JsonObject | null {
   }
   return Object.keys(patch).length === 0 ? null : patch
 }
+
+/** The members of a form that differ from those with which it was opened: a change of these alone keeps what a colleague has saved in the
+ *  others meanwhile. */
+export const changedMembers = <T extends object>(opened: Readonly<Record<keyof T, unknown>>, now: T): Partial<T> =>
+  Object.fromEntries(
+    Object.entries(now).filter(([name, value]) => !sameValue(opened[name as keyof T], value)),
+  ) as Partial<T>
 
 /** The draft on fresh settings: what was edited stays, and everything else is as in `fresh`. `base`: what the draft was made of. */
 export function rebase<T extends object>(base: object, draft: T, fresh: object): T {
