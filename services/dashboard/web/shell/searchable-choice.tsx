@@ -1,12 +1,13 @@
 // A choice among many: a button that shows what is chosen, and a dialog with a search field. The list is read while the dialog is open, page
 // by page, so that its beginning can be used at once.
 import { useId, useState } from 'preact/hooks'
+import type { ReadPage } from '../data/use-pages.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { ProblemNotice } from '../ui/notice.tsx'
 import { matching } from './matching.ts'
-import { type ReadPage, useAllPages } from './use-all-pages.ts'
+import { useAllPages } from './use-all-pages.ts'
 
 export interface Choice {
   id: string
