@@ -2,10 +2,10 @@
 // focus, and the move is announced.
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ALL_CHANNELS, CHANNEL_NAMES, type Channel } from '../../data/channels.ts'
+import { moveTo } from '../../data/order.ts'
 import { useMay } from '../../data/session.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { moveTo } from './order.ts'
 import { useRowDrag } from './use-row-drag.ts'
 
 export interface ChannelOrderProps {
