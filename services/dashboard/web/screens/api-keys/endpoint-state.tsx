@@ -1,6 +1,5 @@
 // How the endpoint is doing: since when and why it is not called, its failures, and the way back.
 import { api, bodyOf } from '../../api/client.ts'
-import { PAUSE_REASONS } from '../../data/pause-reasons.ts'
 import { useMay } from '../../data/session.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { useQuery } from '../../data/use-query.ts'
@@ -10,7 +9,7 @@ import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { EndpointAnswer } from './endpoint-answer.tsx'
-import { attemptResult, type Endpoint, type Failure, latestFailures, remedyOf } from './webhook-text.ts'
+import { attemptResult, type Endpoint, type Failure, latestFailures, PAUSE_REASONS, remedyOf } from './webhook-text.ts'
 
 export interface EndpointStateProps {
   endpoint: Endpoint

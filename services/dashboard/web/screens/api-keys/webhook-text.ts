@@ -12,6 +12,14 @@ export type SigningSecret = Schemas['SigningSecret']
 export const endpointTitle = ({ name, url }: Pick<Endpoint, 'name' | 'url'>): string =>
   name ?? (URL.canParse(url) ? new URL(url).host : url)
 
+/** Why an endpoint is not called. */
+export const PAUSE_REASONS: Readonly<Record<Schemas['PauseReason'], string>> = {
+  exhausted: 'An event used up all its attempts, so your endpoint is no longer called.',
+  gone: 'Your endpoint answered 410 Gone, which asks for no more calls.',
+  failing: 'Your endpoint failed 100 times in a row, for more than an hour, so it is no longer called.',
+  operator: 'Delivery was stopped by hand.',
+}
+
 const ERRORS: Readonly<Record<string, string>> = {
   timeout: 'No answer within 15 s',
   unreachable: 'No connection to your endpoint',

@@ -4,9 +4,8 @@ import type { ScreenPath } from '../../../screens.ts'
 import type { components } from '../../api/schema.ts'
 import { channelName } from '../../data/channels.ts'
 import { countryName, sortedByName } from '../../data/countries.ts'
-import { PAUSE_REASONS } from '../../data/pause-reasons.ts'
 import { countOf } from '../../ui/figure-format.ts'
-import { endpointTitle } from '../api-keys/webhook-text.ts'
+import { endpointTitle, PAUSE_REASONS } from '../api-keys/webhook-text.ts'
 
 export interface Trouble {
   text: string
