@@ -1,7 +1,7 @@
 // The channels as people call them, and which of them can reach a recipient.
-import type { components } from '../api/schema.ts'
+import type { Schemas } from '../api/schema.ts'
 
-export type Channel = components['schemas']['Channel']
+export type Channel = Schemas['Channel']
 
 export const CHANNEL_NAMES: Readonly<Record<Channel, string>> = {
   sms: 'SMS',

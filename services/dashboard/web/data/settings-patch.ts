@@ -1,8 +1,8 @@
 // Compares settings. In: the saved settings, and a draft of them. Out: the change that makes the one the other, as PATCH /apps/{id} takes
 // it: objects member by member, lists and values as a whole, null for a member that the draft does not have. Pure.
-import type { components } from '../api/schema.ts'
+import type { Schemas } from '../api/schema.ts'
 
-export type Settings = components['schemas']['AppSettings']
+export type Settings = Schemas['AppSettings']
 
 /** Settings while they are edited. In place of a number there may be a text that is no number yet: the server refuses it by its path. */
 export type Drafted<T> = T extends number

@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { SettingPath } from '../../../domain/tenancy/setting-list.ts'
 import { api, bodyOf } from '../api/client.ts'
 import { Problem } from '../api/problem.ts'
-import type { components } from '../api/schema.ts'
+import type { Schemas } from '../api/schema.ts'
 import { readInTab, storeInTab } from './browser-storage.ts'
 import {
   conflictsOf,
@@ -69,7 +69,7 @@ const withoutEdits = (settings: Settings): State => ({
   conflicts: [],
 })
 
-type SettingsPatch = components['schemas']['AppSettingsPatch']
+type SettingsPatch = Schemas['AppSettingsPatch']
 
 const PATH_OF_SETTINGS = 'settings.'
 

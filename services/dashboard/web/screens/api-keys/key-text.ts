@@ -1,8 +1,8 @@
 // API keys in words. In: keys as the admin API answers them. Out: what the list and the dialogs show of them.
 import { SAMPLE_NUMBER } from '../../../../../machines/sample-number.ts'
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 
-export type ApiKey = components['schemas']['ApiKey']
+export type ApiKey = Schemas['ApiKey']
 export type KeyKind = ApiKey['kind']
 export type KeyMode = ApiKey['mode']
 

@@ -1,8 +1,7 @@
 // Webhooks in words. In: endpoints, events and attempts as the admin API answers them. Out: the sentences that the screen shows of them.
 import { isSuccess } from '../../../../../machines/endpoint.ts'
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 
-type Schemas = components['schemas']
 export type Endpoint = Schemas['WebhookEndpoint']
 export type WebhookEvent = Schemas['WebhookEvent']
 export type Attempt = Schemas['WebhookAttempt']

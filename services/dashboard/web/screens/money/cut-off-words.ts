@@ -1,7 +1,7 @@
 // What saving prices does to companies whose balance does not pay for them, in words.
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 
-export type PricesTrial = components['schemas']['PricesTrial']
+export type PricesTrial = Schemas['PricesTrial']
 
 export function cutOffWords({ companies, cut_off }: PricesTrial): { title: string; text: string } {
   const one = cut_off === 1

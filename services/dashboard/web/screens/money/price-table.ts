@@ -1,10 +1,10 @@
 // Prices as a table of countries and channels, to be read and edited. In: the list of the API. Out: rows, what an edit changes, and the
 // list again. Pure.
 import type { Channel } from '../../../../../machines/channels.ts'
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 import { editableMicros, parseAmount } from '../../data/amounts.ts'
 
-export type Price = components['schemas']['Price']
+export type Price = Schemas['Price']
 
 /** Every country without a price of its own. */
 export const ANY_COUNTRY = '*'

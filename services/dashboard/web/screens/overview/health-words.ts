@@ -1,7 +1,7 @@
 // Why messages or events do not leave, in words. In: causes of GET /apps/{id}/health, and for operators the queues with dead letters. Out:
 // sentences, each with the screen where more is to be seen or done.
 import type { ScreenPath } from '../../../screens.ts'
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 import { channelName } from '../../data/channels.ts'
 import { countryName, sortedByName } from '../../data/countries.ts'
 import { countOf } from '../../ui/figure-format.ts'
@@ -16,7 +16,6 @@ export interface Trouble {
   query: string
 }
 
-type Schemas = components['schemas']
 type HealthCause = Schemas['HealthCause']
 
 export function troubleOf(cause: HealthCause, isOperator: boolean): Trouble {

@@ -1,7 +1,7 @@
 // One message of a verification, in words. In: the delivery, its provider calls, the state of the verification, the time. Out: a sentence
 // that says what became of it, how sure that is, and what can be done. It never guesses: what the records do not show is said to be
 // unknown.
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { msBetween, shortDurationOfMs } from '../../data/duration.ts'
 import {
@@ -13,10 +13,10 @@ import {
   vendorWords,
 } from './provider-calls.ts'
 
-export type History = components['schemas']['VerificationHistory']
-export type Delivery = components['schemas']['DeliveryRecord']
-export type Channel = components['schemas']['Channel']
-export type FailureReason = components['schemas']['FailureReason']
+export type History = Schemas['VerificationHistory']
+export type Delivery = Schemas['DeliveryRecord']
+export type Channel = Schemas['Channel']
+export type FailureReason = Schemas['FailureReason']
 
 /** What is known about the arrival of a message. */
 export type Arrival = 'arrived' | 'under way' | 'unknown' | 'not arrived'

@@ -1,7 +1,7 @@
 // The timeline of a verification as rows for people. In: its history, and the time. Out: one row for each entry, in order: what happened,
 // the details, the ids, and how long after the row before. Pure.
 import { isSuccess } from '../../../../../machines/endpoint.ts'
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 import { msBetween, shortDurationOfMs } from '../../data/duration.ts'
 import { EVENT_STATUSES } from '../api-keys/webhook-text.ts'
 import { channelName, type History, reasonText } from './delivery-words.ts'
@@ -106,7 +106,7 @@ function messageNumber({ deliveries }: History, { delivery_id }: TimelineEntry):
   return nth < 0 ? 'A message' : `Message ${nth + 1}`
 }
 
-type Caller = components['schemas']['KeyCaller'] | null | undefined
+type Caller = Schemas['KeyCaller'] | null | undefined
 
 const keyText = (by: Caller): string => (by ? `a ${by.kind} key` : 'an unknown key')
 
