@@ -4,6 +4,7 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
+import { CONSOLE_COMPANY_ID } from '../../../domain/tenancy/console.ts'
 import { addressIn, readPlace } from '../../screens.ts'
 import { api, bodyOf, type Schemas } from '../api/client.ts'
 import { Problem } from '../api/problem.ts'
@@ -14,8 +15,6 @@ import { useQuery } from './use-query.ts'
 export type Company = Schemas['Company']
 export type App = Schemas['App']
 
-/** Sends the codes with which users of the dashboard sign in; of interest to operators alone. */
-export const CONSOLE_COMPANY_ID = 'cmp_console'
 const LIST_LIMIT = 100
 
 export interface Tenant {
@@ -130,6 +129,7 @@ export function TenantProvider({ children }: { children: ComponentChildren }) {
 
 const isFull = (list: readonly unknown[]): boolean => list.length === LIST_LIMIT
 
+/** The company of the console is seldom the one that is looked for. */
 const firstOf = (companies: readonly Company[]): Company | null =>
   companies.find(({ id }) => id !== CONSOLE_COMPANY_ID) ?? companies[0] ?? null
 

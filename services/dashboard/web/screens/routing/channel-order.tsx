@@ -1,7 +1,8 @@
 // The order in which channels are tried: rows that move by buttons and by dragging, and channels that are left out. A moved row keeps the
 // focus, and the move is announced.
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { ALL_CHANNELS, CHANNEL_NAMES, type Channel } from '../../data/channels.ts'
+import { CHANNELS } from '../../../../../machines/channels.ts'
+import { CHANNEL_NAMES, type Channel } from '../../data/channels.ts'
 import { moveTo } from '../../data/order.ts'
 import { useMay } from '../../data/session.tsx'
 import { Badge } from '../../ui/badge.tsx'
@@ -57,7 +58,7 @@ export function ChannelOrder({ label, order, onChange, noteOf }: ChannelOrderPro
   const move = (channel: Channel, by: 1 | -1): void =>
     change(channel, moveTo(order, channel, order.indexOf(channel) + by), by < 0 ? ['up', 'down'] : ['down', 'up'])
 
-  const leftOut = ALL_CHANNELS.filter(channel => !order.includes(channel))
+  const leftOut = CHANNELS.filter(channel => !order.includes(channel))
   return (
     <div class="routing-order" ref={frame}>
       {/* biome-ignore lint/a11y/noRedundantRoles: Safari takes the role from a list without markers */}

@@ -1,9 +1,10 @@
 // How the providers of each channel do in a country, which of them comes first there, and why; and a better order of the list, by the same
 // evidence.
 import { useState } from 'preact/hooks'
+import { CHANNELS } from '../../../../../machines/channels.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { formatMicros } from '../../data/amounts.ts'
-import { ALL_CHANNELS, CHANNEL_NAMES } from '../../data/channels.ts'
+import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
@@ -115,7 +116,7 @@ export function ProvidersByCountry({ providers, onReordered }: ProvidersByCountr
               onChange={setChosen}
             />
           </div>
-          {ALL_CHANNELS.map(channel => {
+          {CHANNELS.map(channel => {
             const ofChannel = shown.rows.filter(row => row.channel === channel)
             return (
               ofChannel.length > 0 && (

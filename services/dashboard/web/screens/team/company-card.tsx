@@ -1,9 +1,10 @@
 // The company itself. Owners rename it; operators close and reopen it, and create others.
 import { useState } from 'preact/hooks'
+import { CONSOLE_COMPANY_ID } from '../../../../domain/tenancy/console.ts'
 import { api, bodyOf } from '../../api/client.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
-import { CONSOLE_COMPANY_ID, useCompany, useTenant } from '../../data/tenant.tsx'
+import { useCompany, useTenant } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { useTenantChoice } from '../../data/use-tenant-choice.ts'
 import { Badge } from '../../ui/badge.tsx'

@@ -1,9 +1,10 @@
 // The users of the company, and those who are invited. Owners invite them, change their roles and remove them; the others see them.
 import { useState } from 'preact/hooks'
+import { CONSOLE_COMPANY_ID } from '../../../../domain/tenancy/console.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay, useMe, useSessionControl } from '../../data/session.tsx'
-import { CONSOLE_COMPANY_ID, useCompany } from '../../data/tenant.tsx'
+import { useCompany } from '../../data/tenant.tsx'
 import { usePages } from '../../data/use-pages.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
