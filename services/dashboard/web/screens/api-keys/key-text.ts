@@ -6,6 +6,9 @@ export type ApiKey = Schemas['ApiKey']
 export type KeyKind = ApiKey['kind']
 export type KeyMode = ApiKey['mode']
 
+export const KINDS: readonly KeyKind[] = ['server', 'publishable']
+export const MODES: readonly KeyMode[] = ['test', 'live']
+
 export const KIND_NAMES: Readonly<Record<KeyKind, string>> = { server: 'Server', publishable: 'Publishable' }
 export const MODE_NAMES: Readonly<Record<KeyMode, string>> = { test: 'Test', live: 'Live' }
 

@@ -6,7 +6,6 @@ import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
 import { usePages } from '../../data/use-pages.ts'
 import { useShownOnce } from '../../data/use-shown-once.ts'
-import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
@@ -22,15 +21,16 @@ import { CreateKey } from './create-key.tsx'
 import {
   type ApiKey,
   inOrder,
-  type KeyKind,
-  type KeyMode,
   KIND_MEANINGS,
   KIND_NAMES,
+  KINDS,
   MODE_MEANINGS,
   MODE_NAMES,
+  MODES,
   maskedKey,
   titleOf,
 } from './key-text.ts'
+import { ModeBadge } from './mode-badge.tsx'
 
 /** So that a key that was just used says so while one looks. */
 const POLL_MS = 5_000
@@ -82,7 +82,7 @@ export function Keys() {
     { name: 'Name', show: key => <KeyName of={key} /> },
     { name: 'Key', show: key => <code>{maskedKey(key)}</code> },
     { name: 'Kind', show: ({ kind }) => KIND_NAMES[kind] },
-    { name: 'Mode', show: ({ mode }) => <Badge tone={mode === 'live' ? 'info' : 'neutral'}>{MODE_NAMES[mode]}</Badge> },
+    { name: 'Mode', show: ({ mode }) => <ModeBadge of={mode} /> },
     { name: 'Created', show: ({ created_at }) => <Time at={created_at} day /> },
     { name: 'Last used', show: ({ last_used_at }) => <Time at={last_used_at} /> },
   ]
@@ -207,9 +207,6 @@ function KeyActions({ of: key, onRename, onRevoke }: { of: ApiKey; onRename(): v
     </RowActions>
   )
 }
-
-const KINDS: readonly KeyKind[] = ['server', 'publishable']
-const MODES: readonly KeyMode[] = ['test', 'live']
 
 function Meanings({ publishableSend }: { publishableSend: boolean }) {
   return (

@@ -4,6 +4,7 @@ import type { ProviderType } from '../../../../domain/tenancy/provider-types/lis
 import type { Schemas } from '../../api/schema.ts'
 import { type Channel, channelName } from '../../data/channels.ts'
 import { countryName, sortedByName } from '../../data/countries.ts'
+import { asSentence } from '../../data/value-words.ts'
 
 type Breaker = Schemas['Breaker']
 type ProviderTest = Schemas['ProviderTest']
@@ -100,14 +101,11 @@ export function testWords(test: ProviderTest, type: ProviderType, recipient: str
     tone: 'bad',
     title: 'There was no answer',
     sentences: [
-      test.vendor_text === null ? 'The vendor did not answer.' : sentence(test.vendor_text),
+      test.vendor_text === null ? 'The vendor did not answer.' : asSentence(test.vendor_text),
       'Check the address, and whether the vendor is up.',
     ],
   }
 }
-
-const sentence = (text: string): string =>
-  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 
 const CREDENTIALS = 'It does not accept the credentials: check the secrets of this provider.'
 const TOO_MANY = 'It takes no more messages for now: wait, or ask the vendor for a higher limit.'

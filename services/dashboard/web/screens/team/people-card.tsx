@@ -17,13 +17,11 @@ import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 import { RoleDialog } from './role-dialog.tsx'
-import { roleLabel } from './roles.ts'
+import { personOf, roleLabel } from './roles.ts'
 
 type User = Schemas['User']
 
 type Open = { what: 'invite' } | { what: 'role' | 'remove'; user: User } | null
-
-export const personOf = ({ id, name, email }: User): string => name ?? email ?? id
 
 const nameId = ({ id }: User): string => `name-of-${id}`
 

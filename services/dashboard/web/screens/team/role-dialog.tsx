@@ -8,7 +8,7 @@ import { Form } from '../../ui/form.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { RadioGroup } from '../../ui/radio-group.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { ROLE_WORDS, roleLabel, type UserRole } from './roles.ts'
+import { personOf, ROLE_WORDS, roleLabel, type UserRole } from './roles.ts'
 
 type User = Schemas['User']
 
@@ -23,7 +23,7 @@ export function RoleDialog({ user, onChanged, onClose }: RoleDialogProps) {
   const change = useChange()
   const say = useToast()
   const [role, setRole] = useState(user.role)
-  const person = user.name ?? user.email ?? user.id
+  const person = personOf(user)
   const save = async () => {
     const saved = await change.run(async () => {
       const answer = await bodyOf(

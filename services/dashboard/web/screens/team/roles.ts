@@ -1,4 +1,4 @@
-// What each role may do, in words. Every role may do what the roles before it may; services/dashboard/access.ts is the judge.
+// Users and their roles, in words. Every role may do what the roles before it may; services/dashboard/access.ts is the judge.
 import type { Schemas } from '../../api/client.ts'
 
 export type UserRole = Schemas['UserRole']
@@ -28,3 +28,5 @@ export const ROLE_WORDS: readonly RoleWords[] = [
 ]
 
 export const roleLabel = (role: UserRole): string => ROLE_WORDS.find(({ value }) => value === role)?.label ?? role
+
+export const personOf = ({ id, name, email }: Schemas['User']): string => name ?? email ?? id
