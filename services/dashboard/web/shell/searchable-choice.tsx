@@ -1,6 +1,6 @@
 // A choice among many: a button that shows what is chosen, and a dialog with a search field. The list is read while the dialog is open, page
 // by page, so that its beginning can be used at once.
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { ReadPage } from '../data/use-pages.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -53,7 +53,6 @@ function ChoiceDialog({ title, chosen, onChoose, readPage, onClose }: Searchable
   const [search, setSearch] = useState('')
   const { items: choices, problem, isComplete } = useAllPages(readPage)
   const found = matching(choices, search)
-  const listId = useId()
   const choose = ({ id }: Choice) => {
     onClose()
     onChoose(id)
@@ -76,7 +75,7 @@ function ChoiceDialog({ title, chosen, onChoose, readPage, onClose }: Searchable
         />
       </form>
       {problem && <ProblemNotice problem={problem} />}
-      <ul class="tenant-choices" id={listId}>
+      <ul class="tenant-choices">
         {found.slice(0, MAX_SHOWN).map(choice => (
           <li key={choice.id}>
             <button type="button" aria-current={choice.id === chosen.id} onClick={() => choose(choice)}>

@@ -3,7 +3,6 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { CHANNELS } from '../../../../../machines/channels.ts'
 import { formatMicros } from '../../data/amounts.ts'
 import { CHANNEL_NAMES } from '../../data/channels.ts'
-import { COUNTRY_CODES } from '../../data/countries.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -51,7 +50,6 @@ export function PricesCard({ prices, onSaved, reload }: PricesCardProps) {
       {editing ? (
         <PricesForm
           saved={prices}
-          countries={COUNTRY_CODES}
           onSaved={saved => {
             onSaved(saved)
             close()

@@ -7,6 +7,7 @@ import { api, bodyOf } from '../../api/client.ts'
 import { Problem } from '../../api/problem.ts'
 import { formatMicros } from '../../data/amounts.ts'
 import { CHANNEL_NAMES } from '../../data/channels.ts'
+import { COUNTRY_CODES } from '../../data/countries.ts'
 import { useChange } from '../../data/use-change.ts'
 import { useLeaveWarning } from '../../data/use-leave-warning.ts'
 import { Button } from '../../ui/button.tsx'
@@ -38,8 +39,6 @@ import { readAllPrices } from './read-prices.ts'
 
 export interface PricesFormProps {
   saved: Prices
-  /** Those that a row can be added for. */
-  countries: readonly string[]
   onSaved(prices: Prices): void
   onCancel(): void
 }
@@ -50,7 +49,7 @@ interface Question {
   answer(isSaved: boolean | Promise<boolean>): void
 }
 
-export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormProps) {
+export function PricesForm({ saved, onSaved, onCancel }: PricesFormProps) {
   const [begun] = useState(() => readEdit() ?? { base: saved, draft: draftOf(saved), rows: countriesOf(saved) })
   const [base, setBase] = useState(begun.base)
   const [draft, setDraft] = useState(begun.draft)
@@ -121,7 +120,7 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
     setRows(old => [...old, country])
     setAdded(country)
   }
-  const addable = countries.filter(country => !rows.includes(country))
+  const addable = COUNTRY_CODES.filter(country => !rows.includes(country))
   const words = question && cutOffWords(question.trial)
   return (
     <form
