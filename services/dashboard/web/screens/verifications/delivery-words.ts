@@ -34,11 +34,7 @@ export interface DeliveryStory {
   remedies: Remedy[]
 }
 
-/** Within a sentence. */
-export const channelName = (channel: Channel): string => (channel === 'email' ? 'email' : CHANNEL_NAMES[channel])
-
-/** By itself, in a table or a field. */
-export const channelTitle = (channel: Channel): string => CHANNEL_NAMES[channel]
+export const channelInSentence = (channel: Channel): string => (channel === 'email' ? 'email' : CHANNEL_NAMES[channel])
 
 const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
@@ -289,13 +285,13 @@ function tellSuperseded({ history, delivery, calls, now }: Failure): DeliverySto
 
 const tellNoProvider = ({ delivery }: Failure): DeliveryStory => ({
   arrival: 'not arrived',
-  sentence: `The app had no usable provider for ${channelName(delivery.channel)} when the message was due.`,
-  remedies: [{ says: `Add a provider for ${channelName(delivery.channel)}.`, screen: '/providers' }],
+  sentence: `The app had no usable provider for ${channelInSentence(delivery.channel)} when the message was due.`,
+  remedies: [{ says: `Add a provider for ${channelInSentence(delivery.channel)}.`, screen: '/providers' }],
 })
 
 const tellUnpaid = ({ delivery }: Failure): DeliveryStory => ({
   arrival: 'not arrived',
-  sentence: `The balance of the company was not enough for a message by ${channelName(delivery.channel)}, so it was not sent.`,
+  sentence: `The balance of the company was not enough for a message by ${channelInSentence(delivery.channel)}, so it was not sent.`,
   remedies: [{ says: 'See the balance and the prices.', screen: '/money' }],
 })
 

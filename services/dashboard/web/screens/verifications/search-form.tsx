@@ -6,13 +6,13 @@ import { useLocation } from 'preact-iso'
 import { CHANNELS } from '../../../../../machines/channels.ts'
 import { SAMPLE_NUMBER_SPACED } from '../../../../../machines/sample-number.ts'
 import { verificationPath } from '../../../screens.ts'
+import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { COUNTRY_CODES, countryName } from '../../data/countries.ts'
 import { timeIn, toLocalField } from '../../data/local-field.ts'
 import { useAddress } from '../../data/tenant.tsx'
 import { anyOf } from '../../data/use-address-filters.ts'
 import { Button } from '../../ui/button.tsx'
 import { Select, Switch, TextField } from '../../ui/field.tsx'
-import { channelTitle } from './delivery-words.ts'
 import { REFUSAL_TYPES, refusalWords } from './refusal-words.ts'
 import {
   addressOf,
@@ -29,7 +29,7 @@ import {
 /** The choices that filter verifications. */
 const CHOICES = [
   { name: 'status', label: 'Status', options: anyOf(STATUSES) },
-  { name: 'channel', label: 'Channel', options: anyOf(CHANNELS, channelTitle) },
+  { name: 'channel', label: 'Channel', options: anyOf(CHANNELS, value => CHANNEL_NAMES[value]) },
   {
     name: 'country',
     label: 'Country',

@@ -4,7 +4,7 @@ import { isSuccess } from '../../../../../machines/endpoint.ts'
 import type { Schemas } from '../../api/schema.ts'
 import { msBetween, shortDurationOfMs } from '../../data/duration.ts'
 import { EVENT_STATUSES } from '../api-keys/webhook-text.ts'
-import { channelName, type History, reasonText } from './delivery-words.ts'
+import { channelInSentence, type History, reasonText } from './delivery-words.ts'
 import { callOutcome, type TimelineEntry } from './provider-calls.ts'
 
 export interface TimelineRow {
@@ -57,7 +57,7 @@ function tellEntry(history: History, entry: TimelineEntry, now: number): Told {
     case 'token.exchanged':
       return row('The backend exchanged the verification token', { tone: 'good', ids: idOf('Key', entry.key_id) })
     case 'delivery.queued':
-      return row(`${message} accepted, by ${entry.channel ? channelName(entry.channel) : 'an unknown channel'}`, {
+      return row(`${message} accepted, by ${entry.channel ? channelInSentence(entry.channel) : 'an unknown channel'}`, {
         details:
           (entry.generation ?? 1) > 1 ? [`It carries code number ${entry.generation} of this verification.`] : [],
         ids: idOf('Message', entry.delivery_id),

@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso'
 import { SAMPLE_NUMBER_SPACED } from '../../../../../machines/sample-number.ts'
 import { verificationPath } from '../../../screens.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { countryName } from '../../data/countries.ts'
 import { fillPage } from '../../data/fill-page.ts'
 import { useMay } from '../../data/session.tsx'
@@ -20,7 +21,7 @@ import { PagedTable } from '../../ui/paged-table.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { channelTitle, deliveryState } from './delivery-words.ts'
+import { deliveryState } from './delivery-words.ts'
 import { addressOf, EMPTY_SEARCH, isFiltered, metadataQuery, type Search } from './search.ts'
 
 type Verification = Schemas['VerificationRecord']
@@ -79,7 +80,7 @@ const COLUMNS: readonly Column<Verification>[] = [
   },
   { name: 'Started', show: ({ created_at }) => <Time at={created_at} /> },
   { name: 'Status', show: ({ status }) => <Status of={status} /> },
-  { name: 'Channel', show: ({ channel }) => channelTitle(channel) },
+  { name: 'Channel', show: ({ channel }) => CHANNEL_NAMES[channel] },
   { name: 'Last message', show: verification => <LastMessage {...verification} /> },
   { name: 'Country', show: ({ country }) => (country ? <abbr title={countryName(country)}>{country}</abbr> : '–') },
 ]
