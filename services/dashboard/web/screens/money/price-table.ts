@@ -3,11 +3,15 @@
 import type { Channel } from '../../../../../machines/channels.ts'
 import type { Schemas } from '../../api/schema.ts'
 import { editableMicros, parseAmount } from '../../data/amounts.ts'
+import { countryName } from '../../data/countries.ts'
 
 export type Price = Schemas['Price']
 
 /** Every country without a price of its own. */
 export const ANY_COUNTRY = '*'
+
+export const countryLabel = (country: string): string =>
+  country === ANY_COUNTRY ? 'Every other country' : `${countryName(country)} (${country})`
 
 export type CellKey = `${Channel}:${string}`
 

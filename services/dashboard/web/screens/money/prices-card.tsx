@@ -10,8 +10,7 @@ import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { keepEdit, readEdit } from './kept-edit.ts'
-import { countryLabel } from './price-labels.ts'
-import { cellKey, countriesOf, type Prices, priceIn } from './price-table.ts'
+import { cellKey, countriesOf, countryLabel, type Prices, priceIn } from './price-table.ts'
 import { PricesForm } from './prices-form.tsx'
 
 export interface PricesCardProps {
