@@ -103,5 +103,8 @@ export interface components {
   schemas: {
 ${lines(schemas, '    ')}  }
 }
+
+/** The types of the API's objects, such as \`Schemas['ApiKey']\`. */
+export type Schemas = components['schemas']
 `
 }

@@ -3,10 +3,9 @@
 import createClient from 'openapi-fetch'
 import { Refused, Unreachable } from './failures.ts'
 import type { Connection } from './profile.ts'
-import type { components, paths } from './schema.ts'
+import type { paths, Schemas } from './schema.ts'
 
-/** The types of the API's objects, such as `Schemas['Company']`. */
-export type Schemas = components['schemas']
+export type { Schemas }
 
 export type Api = ReturnType<typeof createApi>
 

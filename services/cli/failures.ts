@@ -1,9 +1,9 @@
 // How the command line ends when it cannot do what was asked. Each failure has its exit code, so that scripts can tell them apart.
-import type { components } from './schema.ts'
+import type { Schemas } from './schema.ts'
 
 export const EXIT = { ok: 0, refused: 1, usage: 2, unreachable: 3 } as const
 
-type Problem = components['schemas']['Problem']
+type Problem = Schemas['Problem']
 
 /** The server understood the call and refused it. */
 export class Refused extends Error {

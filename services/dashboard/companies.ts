@@ -38,20 +38,13 @@ const example: CompanyAnswer = {
   closed_at: null,
 }
 
-const companyView = ({
-  _id,
-  name,
-  balance,
-  low_balance_micros = null,
-  created_at,
-  closed_at = null,
-}: ChangedCompany): CompanyAnswer => ({
+const companyView = ({ _id, ...company }: ChangedCompany): CompanyAnswer => ({
   id: _id,
-  name,
-  balance,
-  low_balance_micros,
-  created_at: isoTime(created_at),
-  closed_at: isoTimeOrNull(closed_at),
+  name: company.name,
+  balance: company.balance,
+  low_balance_micros: company.low_balance_micros ?? null,
+  created_at: isoTime(company.created_at),
+  closed_at: isoTimeOrNull(company.closed_at ?? null),
 })
 
 /** As it is stored, or about to be. */

@@ -6,6 +6,7 @@ import type { Filter } from '../../infra/store/docs.ts'
 import { ERROR_TYPES } from '../domain/errors.ts'
 import { keyMode } from '../domain/openapi/shared-schemas.ts'
 import type { RefusalDoc, RefusalType } from '../domain/refusals/documents.ts'
+import type { App } from '../domain/tenancy/documents.ts'
 import { lookupForm } from '../domain/verifications/valid-recipient.ts'
 import { type AdminRequest, mayAccessCompany, principalOf } from './access.ts'
 import type { AdminDeps } from './admin-deps.ts'
@@ -36,24 +37,15 @@ const example: RefusalRecordAnswer = {
   masked_recipient: '+44****56',
 }
 
-const refusalView = ({
-  at,
-  request_id,
-  app_id,
-  key_id,
-  type,
-  scope,
-  country,
-  masked,
-}: RefusalDoc): RefusalRecordAnswer => ({
-  at: isoTime(at),
-  request_id,
-  app_id,
-  key_id,
-  type,
-  scope,
-  country,
-  masked_recipient: masked,
+const refusalView = (refusal: RefusalDoc): RefusalRecordAnswer => ({
+  at: isoTime(refusal.at),
+  request_id: refusal.request_id,
+  app_id: refusal.app_id,
+  key_id: refusal.key_id,
+  type: refusal.type,
+  scope: refusal.scope,
+  country: refusal.country,
+  masked_recipient: refusal.masked,
 })
 
 export const refusalOperations = [
@@ -79,10 +71,10 @@ export const refusalOperations = [
     refusals: [refusal.notFound],
     handle: async ({ ctx, query: { limit, cursor, ...search } }, admin) => {
       const docs = admin.store.docs('refusals')
-      const { app_id, recipient } = search
-      const app = app_id === undefined ? null : await getOr404(ctx, admin.store.docs('apps'), app_id, 'app')
+      const { recipient } = search
+      const app = await askedApp(ctx, admin, search.app_id)
       await recordLookup(ctx, admin, { recipient, app, list: 'refusals', cursor })
-      const filters = await filtersOf(ctx, admin, search)
+      const filters = await filtersOf(ctx, admin, app, recipient)
       const from = search.since === undefined ? undefined : firstIdAt('rfs', search.since)
       const listing = {
         newestFirst: (before: string | undefined, wanted: number) =>
@@ -119,7 +111,7 @@ export const refusalOperations = [
     ],
     refusals: [refusal.notFound],
     handle: async ({ ctx, query: { mode, since, app_id } }, admin) => {
-      const filters = await filtersOf(ctx, admin, { app_id })
+      const filters = await filtersOf(ctx, admin, await askedApp(ctx, admin, app_id))
       const range = { from: since === undefined ? undefined : firstIdAt('rfs', since) }
       const docs = admin.store.docs('refusals')
       const newestFirst = readNewestFirst({ docs, filters, range, wanted: MAX_COUNTED_REFUSALS })
@@ -128,19 +120,22 @@ export const refusalOperations = [
   }),
 ]
 
-/** 404 for an app that the caller may not see. */
+/** Null where none is asked for. 404 for one that the caller may not see. */
+const askedApp = async (request: AdminRequest, { store }: Pick<AdminDeps, 'store'>, id: string | undefined) =>
+  id === undefined ? null : getOr404(request, store.docs('apps'), id, 'app')
+
 async function filtersOf(
   request: AdminRequest,
   { store, keyring }: Pick<AdminDeps, 'store' | 'keyring'>,
-  { app_id, recipient }: { app_id?: string | undefined; recipient?: string | undefined },
+  app: App | null,
+  recipient?: string,
 ): Promise<Filter<RefusalDoc>[]> {
-  if (app_id !== undefined) await getOr404(request, store.docs('apps'), app_id, 'app')
   if (recipient !== undefined) {
-    const appIds = app_id === undefined ? visibleAppIds(store, request) : [app_id]
+    const appIds = app === null ? visibleAppIds(store, request) : [app._id]
     const docs = store.docs('refusals')
     return recipientFilters({ docs, keyring, appIds, recipient: lookupForm(recipient) })
   }
-  if (app_id !== undefined) return [{ app_id }]
+  if (app !== null) return [{ app_id: app._id }]
   const { company_id } = principalOf(request)
   return [company_id === null ? {} : { company_id }]
 }

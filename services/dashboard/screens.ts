@@ -30,6 +30,9 @@ export const SCREENS = [
   { path: '/try', name: 'Try it', role: 'viewer', of: 'app' },
 ] as const satisfies readonly Screen[]
 
+export const screensFor = (role: string | null): readonly Screen[] =>
+  SCREENS.filter(screen => screen.role === 'viewer' || role === 'operator')
+
 export type ScreenPath = (typeof SCREENS)[number]['path']
 
 export const SIGN_IN_PATH = '/sign-in'

@@ -552,7 +552,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'the choices of a role have no names for screen readers, and a click on their words does nothing',
-    file: 'services/dashboard/web/screens/team/role-choice.tsx',
+    file: 'services/dashboard/web/ui/radio-group.tsx',
     original: '<label for=',
     planted: '<label id=',
     tests: ['test/browser/team.test.ts'],

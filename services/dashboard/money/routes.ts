@@ -39,24 +39,15 @@ const entryExample: LedgerEntryAnswer = {
   note: 'invoice 17',
 }
 
-const ledgerEntryView = ({
-  _id,
-  at,
-  kind,
-  micros,
-  balance_after,
-  otp_id,
-  delivery_id,
-  note,
-}: LedgerDoc): LedgerEntryAnswer => ({
+const ledgerEntryView = ({ _id, ...entry }: LedgerDoc): LedgerEntryAnswer => ({
   id: _id,
-  at: isoTime(at),
-  kind,
-  micros,
-  balance_after,
-  otp_id,
-  delivery_id,
-  note,
+  at: isoTime(entry.at),
+  kind: entry.kind,
+  micros: entry.micros,
+  balance_after: entry.balance_after,
+  otp_id: entry.otp_id,
+  delivery_id: entry.delivery_id,
+  note: entry.note,
 })
 
 export const moneyOperations = [

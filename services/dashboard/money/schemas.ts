@@ -45,6 +45,5 @@ export const reconciliation = z
   })
   .meta({ id: 'Reconciliation', description: "A check of all of a company's money." })
 
-export type AccountAnswer = z.output<typeof account>
 export type LedgerEntryAnswer = z.output<typeof ledgerEntry>
 export type ReconciliationAnswer = z.output<typeof reconciliation>

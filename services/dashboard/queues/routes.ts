@@ -2,6 +2,8 @@
 import type { Broker, DeadLetters } from '../../../infra/broker/broker.ts'
 import { readDepth } from '../../../infra/broker/depth.ts'
 import { isQueue, isWorkQueue, QUEUES, type Queue } from '../../../infra/broker/topology.ts'
+import type { AdminRequest } from '../access.ts'
+import type { AdminDeps } from '../admin-deps.ts'
 import { ok, page } from '../answers.ts'
 import { operation } from '../operation.ts'
 import { pageQuery } from '../pages.ts'
@@ -102,20 +104,7 @@ export const queueOperations = [
     description: 'They go back to their queue.',
     body,
     answers: [ok(requeued, 'How many they are.', { requeued: 1 })],
-    handle: async ({ ctx, params, body }, { broker, withAudit }) => {
-      const queue = requireQueue(params)
-      const chosen = readChoice(body)
-      const requeued = await withAudit<number>(ctx, () => ({
-        action: 'dead_letters.requeue',
-        target: queue,
-        company_id: null,
-        before: null,
-        after: recordOf(chosen),
-        perform: () => lettersOf(broker, queue).requeue(chosen),
-        recordResult: count => ({ ...recordOf(chosen), requeued: count }),
-      }))
-      return { requeued }
-    },
+    handle: async (call, admin) => ({ requeued: await changeLetters('requeue', 'requeued', call, admin) }),
   }),
   operation({
     id: 'dropDeadLetters',
@@ -125,22 +114,29 @@ export const queueOperations = [
     description: 'They are gone for good.',
     body,
     answers: [ok(dropped, 'How many they are.', { dropped: 1 })],
-    handle: async ({ ctx, params, body }, { broker, withAudit }) => {
-      const queue = requireQueue(params)
-      const chosen = readChoice(body)
-      const dropped = await withAudit<number>(ctx, () => ({
-        action: 'dead_letters.drop',
-        target: queue,
-        company_id: null,
-        before: null,
-        after: recordOf(chosen),
-        perform: () => lettersOf(broker, queue).drop(chosen),
-        recordResult: count => ({ ...recordOf(chosen), dropped: count }),
-      }))
-      return { dropped }
-    },
+    handle: async (call, admin) => ({ dropped: await changeLetters('drop', 'dropped', call, admin) }),
   }),
 ]
+
+/** Out: how many they were, also in the audit log. */
+async function changeLetters(
+  verb: 'requeue' | 'drop',
+  counted: 'requeued' | 'dropped',
+  { ctx, params, body }: { ctx: AdminRequest; params: { queue: string }; body: DeadChoice },
+  { broker, withAudit }: Pick<AdminDeps, 'broker' | 'withAudit'>,
+): Promise<number> {
+  const queue = requireQueue(params)
+  const chosen = readChoice(body)
+  return withAudit<number>(ctx, () => ({
+    action: verb === 'requeue' ? 'dead_letters.requeue' : 'dead_letters.drop',
+    target: queue,
+    company_id: null,
+    before: null,
+    after: recordOf(chosen),
+    perform: () => lettersOf(broker, queue)[verb](chosen),
+    recordResult: count => ({ ...recordOf(chosen), [counted]: count }),
+  }))
+}
 
 function requireQueue({ queue }: { queue: string }): Queue {
   if (!isQueue(queue)) throw notFound('queue')

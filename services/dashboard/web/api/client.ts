@@ -2,10 +2,9 @@
 // that is refused throws a `Problem`; a session that has ended sends the viewer to the sign-in page.
 import createClient, { type Middleware } from 'openapi-fetch'
 import { Problem } from './problem.ts'
-import type { components, paths } from './schema.ts'
+import type { paths, Schemas } from './schema.ts'
 
-/** The types of the API's objects, such as `Schemas['ApiKey']`. */
-export type Schemas = components['schemas']
+export type { Schemas }
 
 export const api = createClient<paths, 'application/json'>({
   baseUrl: location.origin,

@@ -1,5 +1,5 @@
 // A refused call. In: the answer of the API (RFC 9457). Out: an error with words for people, and the words for each field.
-import type { components } from './schema.ts'
+import type { Schemas } from './schema.ts'
 
 export class Problem extends Error {
   readonly status: number
@@ -11,7 +11,7 @@ export class Problem extends Error {
   /** By dotted path of the field. */
   readonly fields: ReadonlyMap<string, string>
 
-  constructor(status: number, body: Partial<components['schemas']['Problem']>) {
+  constructor(status: number, body: Partial<Schemas['Problem']>) {
     super(body.detail ?? body.title ?? `The server answered ${status}.`)
     this.status = status
     this.type = body.type ?? 'HTTPException'

@@ -1,7 +1,8 @@
 // The channels as people call them, and which of them can reach a recipient.
-import type { components } from '../api/schema.ts'
+import { CHANNELS } from '../../../../machines/channels.ts'
+import type { Schemas } from '../api/schema.ts'
 
-export type Channel = components['schemas']['Channel']
+export type Channel = Schemas['Channel']
 
 export const CHANNEL_NAMES: Readonly<Record<Channel, string>> = {
   sms: 'SMS',
@@ -10,9 +11,7 @@ export const CHANNEL_NAMES: Readonly<Record<Channel, string>> = {
   email: 'Email',
 }
 
-export const ALL_CHANNELS = Object.keys(CHANNEL_NAMES) as Channel[]
-
-export const CHANNEL_OPTIONS = ALL_CHANNELS.map(value => ({ value, label: CHANNEL_NAMES[value] }))
+export const CHANNEL_OPTIONS = CHANNELS.map(value => ({ value, label: CHANNEL_NAMES[value] }))
 
 /** Also for a name that is not a channel of today, such as one in old statistics. */
 export const channelName = (channel: string): string => (CHANNEL_NAMES as Record<string, string>)[channel] ?? channel

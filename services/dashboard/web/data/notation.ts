@@ -1,5 +1,7 @@
 // How a value is written in a field. In: the value, or what a person typed. Out: the text, or the value. Pure.
 
+import { editableMicros } from './amounts.ts'
+
 export interface Notation<T> {
   /** Null where the text is no such value. */
   parse(text: string): T | null
@@ -47,10 +49,5 @@ export const amount: Notation<number> = {
     const [, units, decimals = ''] = AMOUNT.exec(text) ?? []
     return units === undefined ? null : Number(units + decimals.padEnd(DECIMALS, '0'))
   },
-  format(micros) {
-    const digits = String(micros).padStart(DECIMALS + 1, '0')
-    const units = digits.slice(0, -DECIMALS)
-    const decimals = digits.slice(-DECIMALS).replace(/0+$/, '')
-    return decimals === '' ? units : `${units}.${decimals.padEnd(2, '0')}`
-  },
+  format: micros => editableMicros(micros).replace(/\.00$/, ''),
 }

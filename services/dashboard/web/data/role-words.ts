@@ -1,7 +1,7 @@
 // Who may do what the viewer's role does not allow, in the same words on every screen. Pure.
-import type { components } from '../api/schema.ts'
+import type { Schemas } from '../api/schema.ts'
 
-type Role = NonNullable<components['schemas']['Me']['role']>
+type Role = NonNullable<Schemas['Me']['role']>
 
 const WHO: Readonly<Record<Exclude<Role, 'viewer'>, string>> = {
   developer: 'developers and owners of your company',

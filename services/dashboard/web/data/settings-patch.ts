@@ -1,8 +1,8 @@
 // Compares settings. In: the saved settings, and a draft of them. Out: the change that makes the one the other, as PATCH /apps/{id} takes
 // it: objects member by member, lists and values as a whole, null for a member that the draft does not have. Pure.
-import type { components } from '../api/schema.ts'
+import type { Schemas } from '../api/schema.ts'
 
-export type Settings = components['schemas']['AppSettings']
+export type Settings = Schemas['AppSettings']
 
 /** Settings while they are edited. In place of a number there may be a text that is no number yet: the server refuses it by its path. */
 export type Drafted<T> = T extends number
@@ -19,7 +19,7 @@ export type DraftedSettings = Drafted<Settings>
 
 type JsonObject = Record<string, unknown>
 
-const isObject = (value: unknown): value is JsonObject =>
+export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Whether two values are the same as JSON. The order of an object's members makes no difference. */
@@ -44,6 +44,13 @@ export function patchOf(saved: object, draft: object): JsonObject | null {
   }
   return Object.keys(patch).length === 0 ? null : patch
 }
+
+/** The members of a form that differ from those with which it was opened: a change of these alone keeps what a colleague has saved in the
+ *  others meanwhile. */
+export const changedMembers = <T extends object>(opened: Readonly<Record<keyof T, unknown>>, now: T): Partial<T> =>
+  Object.fromEntries(
+    Object.entries(now).filter(([name, value]) => !sameValue(opened[name as keyof T], value)),
+  ) as Partial<T>
 
 /** The draft on fresh settings: what was edited stays, and everything else is as in `fresh`. `base`: what the draft was made of. */
 export function rebase<T extends object>(base: object, draft: T, fresh: object): T {

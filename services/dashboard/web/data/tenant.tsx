@@ -4,6 +4,7 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
+import { CONSOLE_COMPANY_ID } from '../../../domain/tenancy/console.ts'
 import { addressIn, readPlace } from '../../screens.ts'
 import { api, bodyOf, type Schemas } from '../api/client.ts'
 import { Problem } from '../api/problem.ts'
@@ -14,8 +15,6 @@ import { useQuery } from './use-query.ts'
 export type Company = Schemas['Company']
 export type App = Schemas['App']
 
-/** Sends the codes with which users of the dashboard sign in; of interest to operators alone. */
-export const CONSOLE_COMPANY_ID = 'cmp_console'
 const LIST_LIMIT = 100
 
 export interface Tenant {
@@ -130,6 +129,7 @@ export function TenantProvider({ children }: { children: ComponentChildren }) {
 
 const isFull = (list: readonly unknown[]): boolean => list.length === LIST_LIMIT
 
+/** The company of the console is seldom the one that is looked for. */
 const firstOf = (companies: readonly Company[]): Company | null =>
   companies.find(({ id }) => id !== CONSOLE_COMPANY_ID) ?? companies[0] ?? null
 
@@ -139,7 +139,7 @@ const getCompany = (id: string | null): Promise<Company | null> =>
   unlessGone(bodyOf(api.GET('/admin/v1/companies/{id}', { params: { path: { id: id ?? '' } } })))
 
 /** Null for one that does not exist, or that the caller may not see. */
-const unlessGone = <T,>(reading: Promise<T>): Promise<T | null> =>
+export const unlessGone = <T,>(reading: Promise<T>): Promise<T | null> =>
   reading.catch(thrown => {
     if (thrown instanceof Problem && thrown.status === 404) return null
     throw thrown
@@ -156,6 +156,14 @@ export function useApp(): App {
   const { app } = useTenant()
   if (app === null) throw new Error('no app is chosen')
   return app
+}
+
+/** Changes settings of the chosen app at once, and shows them. */
+export function usePatchSettings(): (settings: Schemas['AppSettingsPatch']) => Promise<void> {
+  const { id } = useApp()
+  const { replaceApp } = useTenant()
+  return async settings =>
+    replaceApp(await bodyOf(api.PATCH('/admin/v1/apps/{id}', { params: { path: { id } }, body: { settings } })))
 }
 
 export function useCompany(): Company {

@@ -40,14 +40,16 @@ export const mapFilters = <Name extends string>(
 ): FilterValues<Name> => Object.fromEntries(filters.map(filter => [filter.name, read(filter)])) as FilterValues<Name>
 
 /** Without those that are empty, as the API takes them. */
-export const onlySet = <Name extends string>(values: FilterValues<Name>): { [N in Name]?: string } =>
-  Object.fromEntries(Object.entries<string>(values).filter(([, value]) => value !== '')) as { [N in Name]?: string }
+export const onlySet = <Values extends Readonly<Record<string, string>>>(values: Values) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')) as {
+    [Name in keyof Values]?: Exclude<Values[Name], ''>
+  }
 
 /** The options of a choice, with none of them first. */
 export const anyOf = <Value extends string>(
   values: readonly Value[],
   wordsOf: (value: Value) => string = value => value,
-): { value: string; label: string }[] => [
+): { value: Value | ''; label: string }[] => [
   { value: '', label: 'Any' },
   ...values.map(value => ({ value, label: wordsOf(value) })),
 ]

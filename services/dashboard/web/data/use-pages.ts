@@ -9,6 +9,13 @@ export interface Page<T> {
   next_cursor: string | null
 }
 
+export interface PageQuery {
+  limit: number
+  cursor?: string
+}
+
+export type ReadPage<T> = (query: PageQuery) => Promise<Page<T>>
+
 export interface Pages<T> extends Query<Page<T>> {
   /** Counted from 1. */
   number: number
@@ -22,7 +29,7 @@ export const PAGE_SIZE = 50
 
 export function usePages<T>(
   key: string | null,
-  load: (page: { cursor?: string; limit: number }, signal: AbortSignal) => Promise<Page<T>>,
+  load: (page: PageQuery, signal: AbortSignal) => Promise<Page<T>>,
   options: QueryOptions = {},
 ): Pages<T> {
   const [place, setPlace] = useState<{ key: string | null; cursors: string[] }>({

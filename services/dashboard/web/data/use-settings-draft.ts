@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { SettingPath } from '../../../domain/tenancy/setting-list.ts'
 import { api, bodyOf } from '../api/client.ts'
 import { Problem } from '../api/problem.ts'
-import type { components } from '../api/schema.ts'
+import type { Schemas } from '../api/schema.ts'
 import { readInTab, storeInTab } from './browser-storage.ts'
 import {
   conflictsOf,
@@ -22,6 +22,7 @@ import {
 import { getApp, useApp, useTenant } from './tenant.tsx'
 import { useChange } from './use-change.ts'
 import { useQuery } from './use-query.ts'
+import { asSentence } from './value-words.ts'
 
 export interface FieldProblem {
   /** In the settings: `code.length`. */
@@ -69,7 +70,7 @@ const withoutEdits = (settings: Settings): State => ({
   conflicts: [],
 })
 
-type SettingsPatch = components['schemas']['AppSettingsPatch']
+type SettingsPatch = Schemas['AppSettingsPatch']
 
 const PATH_OF_SETTINGS = 'settings.'
 
@@ -134,9 +135,8 @@ export function useSettingsDraft(screen: string, shown: readonly (SettingPath | 
         const one = upToDate(now)
         return { ...one, draft: withValueAt(one.draft, path, value) }
       }),
-    errorOf: path => asSentence(problems.find(problem => problem.path === path)?.message),
-    errorUnder: path =>
-      asSentence(problems.find(problem => problem.path === path || problem.path.startsWith(`${path}.`))?.message),
+    errorOf: path => wordsOf(problems.find(problem => problem.path === path)),
+    errorUnder: path => wordsOf(problems.find(problem => problem.path === path || problem.path.startsWith(`${path}.`))),
     save: () =>
       change.run(async () => {
         if (patch === null) return
@@ -178,14 +178,12 @@ const rebased = ({ base, draft, conflicts }: State, fresh: Settings): State => (
   conflicts: [...new Set([...conflicts, ...conflictsOf(base, draft, fresh)])],
 })
 
+const wordsOf = (problem: FieldProblem | undefined): string | undefined => problem && asSentence(problem.message)
+
 const fieldProblems = (problem: Problem | null): FieldProblem[] =>
   [...(problem?.fields ?? [])].flatMap(([path, message]) =>
     path.startsWith(PATH_OF_SETTINGS) ? [{ path: path.slice(PATH_OF_SETTINGS.length), message }] : [],
   )
-
-/** The server's words follow the name of a member; beside a field they stand alone. */
-const asSentence = (words: string | undefined): string | undefined =>
-  words && `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? '' : '.'}`
 
 /** It belongs to the tab, and signing out clears it. Without storage, a draft lasts as long as its screen. */
 function readDraft(key: string): State | null {

@@ -16,16 +16,12 @@ export function useTenantChoice(): TenantChoice {
   search.delete('app')
   const target = (): string => `${screen?.path ?? '/overview'}${search.size === 0 ? '' : `?${search}`}`
   return {
-    chooseCompany: id => route(companyAddress(id)),
+    // An app's screen leads on to one of the company's apps.
+    chooseCompany: id => route(addressIn({ app_id: null, company_id: id }, target())),
     chooseApp(id) {
       if (screen?.of !== 'company') return route(addressIn({ app_id: id, company_id: null }, target()))
       search.set('app', id)
       route(addressIn({ app_id: null, company_id: place?.company_id ?? null }, target()))
     },
-  }
-
-  /** An app's screen leads on to one of the company's apps. */
-  function companyAddress(id: string): string {
-    return addressIn({ app_id: null, company_id: id }, target())
   }
 }

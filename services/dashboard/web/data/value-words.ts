@@ -1,4 +1,6 @@
-// A value of JSON as people write it; undefined where there is none. Pure.
+// Values and words of the API as people write them. Pure.
+
+/** In: a value of JSON; undefined where there is none. */
 export function valueWords(value: unknown): string {
   if (value === undefined) return '—'
   if (value === null) return 'none'
@@ -7,3 +9,7 @@ export function valueWords(value: unknown): string {
     return value.length === 0 ? 'empty list' : value.map(valueWords).join(', ')
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
+
+/** The server's words follow the name of a member; where they stand alone, they are a sentence. */
+export const asSentence = (words: string): string =>
+  `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? '' : '.'}`

@@ -2,7 +2,7 @@
 
 import { useEffect, useId, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
-import { SCREENS } from '../../screens.ts'
+import { screensFor } from '../../screens.ts'
 import { api, bodyOf } from '../api/client.ts'
 import { useMe } from '../data/session.tsx'
 import { useAddress, useTenant } from '../data/tenant.tsx'
@@ -47,7 +47,7 @@ function Palette({ onClose }: { onClose(): void }) {
   const [typed, setTyped] = useState('')
   const [chosen, setChosen] = useState(0)
   const listId = useId()
-  const screens = SCREENS.filter(screen => screen.role === 'viewer' || role === 'operator')
+  const screens = screensFor(role)
   // All of them, also those behind the end of the shell's own list. A user has one company, which is shown.
   const companies = useAllPages<{ id: string; name: string }>(
     role === 'operator' ? query => bodyOf(api.GET('/admin/v1/companies', { params: { query } })) : null,

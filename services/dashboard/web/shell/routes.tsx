@@ -2,8 +2,9 @@
 import type { ComponentType } from 'preact'
 import { ErrorBoundary, Route, Router, useLocation } from 'preact-iso'
 import { decoded, routeOf, SCREENS, type ScreenPath, VERIFICATION_PATH } from '../../screens.ts'
+import { Screen } from '../ui/screen.tsx'
+import { ScreenLink } from '../ui/screen-link.tsx'
 import { loadedScreen } from './loaded-screen.tsx'
-import { NotFound } from './not-found.tsx'
 
 const Overview = loadedScreen(() => import('../screens/overview/overview.tsx'))
 const Verifications = loadedScreen(() => import('../screens/verifications/verifications.tsx'))
@@ -52,5 +53,15 @@ export function Routes() {
         <Route default component={NotFound} />
       </Router>
     </ErrorBoundary>
+  )
+}
+
+function NotFound() {
+  return (
+    <Screen title="There is no such page">
+      <p>
+        <ScreenLink to="/overview">Go to the overview</ScreenLink>
+      </p>
+    </Screen>
   )
 }

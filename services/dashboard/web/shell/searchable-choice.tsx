@@ -1,12 +1,13 @@
 // A choice among many: a button that shows what is chosen, and a dialog with a search field. The list is read while the dialog is open, page
 // by page, so that its beginning can be used at once.
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
+import type { ReadPage } from '../data/use-pages.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { ProblemNotice } from '../ui/notice.tsx'
 import { matching } from './matching.ts'
-import { type ReadPage, useAllPages } from './use-all-pages.ts'
+import { useAllPages } from './use-all-pages.ts'
 
 export interface Choice {
   id: string
@@ -52,7 +53,6 @@ function ChoiceDialog({ title, chosen, onChoose, readPage, onClose }: Searchable
   const [search, setSearch] = useState('')
   const { items: choices, problem, isComplete } = useAllPages(readPage)
   const found = matching(choices, search)
-  const listId = useId()
   const choose = ({ id }: Choice) => {
     onClose()
     onChoose(id)
@@ -75,7 +75,7 @@ function ChoiceDialog({ title, chosen, onChoose, readPage, onClose }: Searchable
         />
       </form>
       {problem && <ProblemNotice problem={problem} />}
-      <ul class="tenant-choices" id={listId}>
+      <ul class="tenant-choices">
         {found.slice(0, MAX_SHOWN).map(choice => (
           <li key={choice.id}>
             <button type="button" aria-current={choice.id === chosen.id} onClick={() => choose(choice)}>

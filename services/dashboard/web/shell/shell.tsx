@@ -2,7 +2,7 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
-import { addressIn, readPlace, SCREENS } from '../../screens.ts'
+import { addressIn, readPlace, screensFor } from '../../screens.ts'
 import { useMe } from '../data/session.tsx'
 import { useTenant } from '../data/tenant.tsx'
 import { Button } from '../ui/button.tsx'
@@ -53,7 +53,7 @@ export function Shell() {
 
 function Navigation({ path }: { path: string }) {
   const { role } = useMe()
-  const screens = SCREENS.filter(screen => screen.role === 'viewer' || role === 'operator')
+  const screens = screensFor(role)
   const shown = readPlace(path)?.screen.path
   return (
     <nav id="navigation" class="navigation" aria-label="Screens">

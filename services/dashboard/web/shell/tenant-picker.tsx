@@ -7,7 +7,7 @@ import { useTenant } from '../data/tenant.tsx'
 import { useChange } from '../data/use-change.ts'
 import { useTenantChoice } from '../data/use-tenant-choice.ts'
 import { useToast } from '../ui/toasts.tsx'
-import { type Choice, SearchableChoice } from './searchable-choice.tsx'
+import { type Choice, SearchableChoice, type SearchableChoiceProps } from './searchable-choice.tsx'
 import './tenant-picker.css'
 
 /** More are tiresome to scroll through. */
@@ -79,19 +79,14 @@ function MembershipChoice({ current }: { current: string }) {
   )
 }
 
-interface PickerProps {
-  label: string
-  title: string
+interface PickerProps extends SearchableChoiceProps {
   /** The first ones. */
   choices: readonly Choice[]
-  chosen: Choice
-  onChoose(id: string): void
-  readPage(query: { limit: number; cursor?: string }): Promise<{ items: Choice[]; next_cursor: string | null }>
 }
 
-function Picker({ label, title, choices, chosen, onChoose, readPage }: PickerProps) {
-  if (choices.length > MAX_IN_A_SELECT)
-    return <SearchableChoice label={label} title={title} chosen={chosen} onChoose={onChoose} readPage={readPage} />
+function Picker({ choices, ...search }: PickerProps) {
+  const { label, chosen, onChoose } = search
+  if (choices.length > MAX_IN_A_SELECT) return <SearchableChoice {...search} />
   return (
     <select aria-label={label} value={chosen.id} onChange={event => onChoose(event.currentTarget.value)}>
       {choices.map(({ id, name, closed_at }) => (

@@ -2,13 +2,9 @@
 // is read. Out: what has come so far.
 import { useEffect, useState } from 'preact/hooks'
 import { Problem } from '../api/problem.ts'
+import { allPages } from '../data/all-pages.ts'
+import type { ReadPage } from '../data/use-pages.ts'
 
-export type ReadPage<T> = (query: {
-  limit: number
-  cursor?: string
-}) => Promise<{ items: T[]; next_cursor: string | null }>
-
-const PAGE_SIZE = 100
 /** Of a longer list, the rest is found by other means: 200 calls are enough for one dialog. */
 const MAX_PAGES = 200
 
@@ -19,13 +15,12 @@ export function useAllPages<T>(readPage: ReadPage<T> | null) {
   useEffect(() => {
     let isClosed = false
     async function readAll(read: ReadPage<T>): Promise<void> {
-      let cursor: string | null = null
-      for (let page = 0; page < MAX_PAGES && !isClosed; page += 1) {
-        const answer = await read({ limit: PAGE_SIZE, ...(cursor === null ? {} : { cursor }) })
+      let pages = 0
+      for await (const page of allPages(read)) {
         if (isClosed) return
-        setItems(old => [...old, ...answer.items])
-        cursor = answer.next_cursor
-        if (cursor === null) break
+        setItems(old => [...old, ...page])
+        pages += 1
+        if (pages === MAX_PAGES) break
       }
       setIsComplete(true)
     }

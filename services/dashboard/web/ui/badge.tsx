@@ -10,14 +10,12 @@ export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: C
 const STATUS_TONES: Readonly<Record<string, Tone>> = {
   approved: 'good',
   delivered: 'good',
-  active: 'good',
   sent: 'info',
   pending: 'info',
   queued: 'neutral',
   failed: 'bad',
   expired: 'neutral',
   canceled: 'neutral',
-  paused: 'warning',
 }
 
 /** The state of a verification, a delivery or an event, in the API's own word. */

@@ -95,19 +95,9 @@ function Picture(props: ChartProps) {
   const drawn = series.map(({ name }) => name).join('\n')
   useLayoutEffect(() => {
     if (!element.current || !legend.current) return
-    const { isShare, growing, whole, formatAxis } = latest.current
-    const options = {
-      kind,
-      times: latest.current.times,
-      series: latest.current.series,
-      isShare,
-      growing,
-      whole,
-      formatAxis,
-    }
     const made = createPlot(
       element.current,
-      { ...options, onPoint: setPlace },
+      { ...latest.current, onPoint: setPlace },
       readColors(element.current, legend.current),
     )
     plot.current = made

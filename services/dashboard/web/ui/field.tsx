@@ -41,7 +41,7 @@ export function Frame({ id, label, hint, error, children }: FrameProps) {
 export interface TextFieldProps extends FieldProps {
   value: string
   onInput?(value: string): void
-  type?: 'text' | 'email' | 'tel' | 'url' | 'number' | 'password' | 'search' | 'date' | 'datetime-local'
+  type?: 'text' | 'email' | 'tel' | 'url' | 'number' | 'password' | 'search' | 'datetime-local'
   placeholder?: string
   autocomplete?: string
   inputMode?: 'numeric' | 'decimal' | 'text' | 'tel' | 'email'
@@ -50,7 +50,6 @@ export interface TextFieldProps extends FieldProps {
   autofocus?: boolean
   min?: number
   max?: number
-  step?: number | 'any'
   /** For keys, ids and codes. */
   monospace?: boolean
 }
@@ -74,7 +73,6 @@ export function TextField(props: TextFieldProps) {
         disabled={props.disabled}
         min={props.min}
         max={props.max}
-        step={props.step}
         autofocus={props.autofocus}
         aria-invalid={props.error ? true : undefined}
         aria-describedby={describedBy(id, props)}

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { moveTo, placeAt } from '../../../../services/dashboard/web/screens/routing/order.ts'
+import { moveTo, placeAt } from '../../../../services/dashboard/web/data/order.ts'
 import {
   byPlace,
   orderWords,

@@ -15,14 +15,16 @@ import {
   type KeyMode,
   KIND_MEANINGS,
   KIND_NAMES,
+  KINDS,
   MODE_MEANINGS,
   MODE_NAMES,
+  MODES,
   sendCommand,
 } from './key-text.ts'
 import { ShownOnce } from './shown-once.tsx'
 
-const KINDS = (['server', 'publishable'] as const).map(value => ({ value, label: KIND_NAMES[value] }))
-const MODES = (['test', 'live'] as const).map(value => ({ value, label: MODE_NAMES[value] }))
+const KIND_OPTIONS = KINDS.map(value => ({ value, label: KIND_NAMES[value] }))
+const MODE_OPTIONS = MODES.map(value => ({ value, label: MODE_NAMES[value] }))
 
 export interface CreateKeyProps {
   /** A key that was created and is still shown. */
@@ -80,8 +82,8 @@ function Choices({ change, onCreated, onClose }: ChoicesProps) {
         error={change.errorOf('name')}
         autofocus
       />
-      <Select label="Kind" hint={KIND_MEANINGS[kind]} options={KINDS} value={kind} onChange={value => setKind(value)} />
-      <Select label="Mode" hint={MODE_MEANINGS[mode]} options={MODES} value={mode} onChange={value => setMode(value)} />
+      <Select<KeyKind> label="Kind" hint={KIND_MEANINGS[kind]} options={KIND_OPTIONS} value={kind} onChange={setKind} />
+      <Select<KeyMode> label="Mode" hint={MODE_MEANINGS[mode]} options={MODE_OPTIONS} value={mode} onChange={setMode} />
       {cannotSend && (
         <Notice>
           <p>
@@ -106,7 +108,7 @@ function Created({ value, onClose }: { value: string; onClose(): void }) {
           revoked, but not read again.
         </p>
       </Notice>
-      <details class="api-keys-more">
+      <details class="more">
         <summary>Use it with curl</summary>
         <CodeBlock label="Sends a code" text={sendCommand(location.origin, { key: value, mode })} />
         <p class="hint">

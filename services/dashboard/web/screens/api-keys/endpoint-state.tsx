@@ -1,16 +1,15 @@
 // How the endpoint is doing: since when and why it is not called, its failures, and the way back.
 import { api, bodyOf } from '../../api/client.ts'
-import { PAUSE_REASONS } from '../../data/pause-reasons.ts'
 import { useMay } from '../../data/session.tsx'
 import { useChange } from '../../data/use-change.ts'
-import { usePolling } from '../../data/use-polling.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { Button } from '../../ui/button.tsx'
+import { Fact } from '../../ui/fact.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { EndpointAnswer } from './endpoint-answer.tsx'
-import { attemptResult, type Endpoint, type Failure, latestFailures, remedyOf } from './webhook-text.ts'
+import { attemptResult, type Endpoint, type Failure, latestFailures, PAUSE_REASONS, remedyOf } from './webhook-text.ts'
 
 export interface EndpointStateProps {
   endpoint: Endpoint
@@ -57,22 +56,13 @@ export function EndpointState({ endpoint, reload }: EndpointStateProps) {
       {change.problem && <ProblemNotice problem={change.problem} />}
       <div class="api-keys-facts">
         <dl>
-          <div>
-            <dt>Last success</dt>
-            <dd>
-              <Time at={last_success_at} none="none yet" />
-            </dd>
-          </div>
-          <div>
-            <dt>Failures since then</dt>
-            <dd>{failures}</dd>
-          </div>
-          <div>
-            <dt>Failing since</dt>
-            <dd>
-              <Time at={failing_since} none="not failing" />
-            </dd>
-          </div>
+          <Fact name="Last success">
+            <Time at={last_success_at} none="none yet" />
+          </Fact>
+          <Fact name="Failures since then">{failures}</Fact>
+          <Fact name="Failing since">
+            <Time at={failing_since} none="not failing" />
+          </Fact>
         </dl>
         {!paused && mayChange && (
           <Button look="quiet" busy={change.busy} onClick={pause}>
@@ -90,20 +80,23 @@ const SHOWN_FAILURES = 3
 
 /** The events that fail now are among the newest; those that used up their attempts may be older. */
 function LastFailures({ of: { id: endpoint_id, app_id } }: { of: Endpoint }) {
-  const query = useQuery(`failures ${endpoint_id}`, async signal => {
-    const path = { id: app_id }
-    const [recent, failed] = await Promise.all([
-      bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { limit: 50, endpoint_id } }, signal })),
-      bodyOf(
-        api.GET('/admin/v1/apps/{id}/events', {
-          params: { path, query: { limit: 10, status: 'failed', endpoint_id } },
-          signal,
-        }),
-      ),
-    ])
-    return latestFailures([recent.items, failed.items], SHOWN_FAILURES)
-  })
-  usePolling(query.reload, POLL_MS)
+  const query = useQuery(
+    `failures ${endpoint_id}`,
+    async signal => {
+      const path = { id: app_id }
+      const [recent, failed] = await Promise.all([
+        bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { limit: 50, endpoint_id } }, signal })),
+        bodyOf(
+          api.GET('/admin/v1/apps/{id}/events', {
+            params: { path, query: { limit: 10, status: 'failed', endpoint_id } },
+            signal,
+          }),
+        ),
+      ])
+      return latestFailures([recent.items, failed.items], SHOWN_FAILURES)
+    },
+    { everyMs: POLL_MS },
+  )
   if (!query.data || query.data.length === 0) return null
   return (
     <section class="api-keys-failures" aria-labelledby="last-failures">

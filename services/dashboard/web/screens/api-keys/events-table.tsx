@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.tsx'
 import { RowActions } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { EventDetails } from './event-details.tsx'
+import { ModeBadge } from './mode-badge.tsx'
 import { attemptResult, EVENT_STATUSES, type WebhookEvent } from './webhook-text.ts'
 
 export interface EventsTableProps {
@@ -103,7 +104,7 @@ function Cells({ of: event }: { of: WebhookEvent }) {
         <strong id={typeId(event)}>{type}</strong>
       </td>
       <td data-label={MODE}>
-        <Badge tone={mode === 'live' ? 'info' : 'neutral'}>{mode === 'live' ? 'Live' : 'Test'}</Badge>
+        <ModeBadge of={mode} />
       </td>
       <td data-label={WHEN}>
         <Time at={created_at} />

@@ -9,15 +9,14 @@ import { useApp } from '../../data/tenant.tsx'
 import { anyOf, type Filter, type FilterValues, onlySet, useAddressFilters } from '../../data/use-address-filters.ts'
 import { useChange } from '../../data/use-change.ts'
 import { usePages } from '../../data/use-pages.ts'
-import { usePolling } from '../../data/use-polling.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { ExportButton } from '../../ui/export-button.tsx'
 import { FilterForm } from '../../ui/filter-form.tsx'
-import { Loading } from '../../ui/loading.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { NothingYet, Pager } from '../../ui/paged-table.tsx'
+import { Reading } from '../../ui/reading.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { EventsTable } from './events-table.tsx'
@@ -63,10 +62,12 @@ export function Events({ hasEndpoint, of: endpoint }: EventsProps) {
   const filters: EventQuery = { ...only, ...eventQuery(values) }
   const path = { id: app.id }
   // One call, and no more where it finds nothing: a poll must stay cheap.
-  const pages = usePages(`events ${app.id} ${JSON.stringify(filters)}`, (page, signal) =>
-    bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { ...filters, ...page } }, signal })),
+  const pages = usePages(
+    `events ${app.id} ${JSON.stringify(filters)}`,
+    (page, signal) =>
+      bodyOf(api.GET('/admin/v1/apps/{id}/events', { params: { path, query: { ...filters, ...page } }, signal })),
+    { everyMs: POLL_MS },
   )
-  usePolling(pages.reload, POLL_MS)
 
   const replay = (event: WebhookEvent) =>
     change.run(async () => {
@@ -76,7 +77,7 @@ export function Events({ hasEndpoint, of: endpoint }: EventsProps) {
       await pages.reload()
       say('The event is sent again.')
     })
-  const { data, problem, reload } = pages
+  const { data, reload } = pages
   const mayReplay = mayChange && hasEndpoint
   const isFiltered = Object.keys(onlySet(values)).length > 0
 
@@ -100,8 +101,7 @@ export function Events({ hasEndpoint, of: endpoint }: EventsProps) {
         <FilterForm filters={FILTERS} values={values} onChange={setFilters} />
       )}
       {change.problem && <ProblemNotice problem={change.problem} />}
-      {problem && <ProblemNotice problem={problem} onRetry={reload} />}
-      {data === undefined && !problem && <Loading what="events" />}
+      <Reading of={pages} what="events" />
       {data && data.items.length > 0 && (
         <EventsTable events={data.items} {...(mayReplay ? { onReplay: replay, replaying: change.busy } : {})} />
       )}

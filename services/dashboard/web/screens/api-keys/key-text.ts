@@ -1,10 +1,13 @@
 // API keys in words. In: keys as the admin API answers them. Out: what the list and the dialogs show of them.
 import { SAMPLE_NUMBER } from '../../../../../machines/sample-number.ts'
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 
-export type ApiKey = components['schemas']['ApiKey']
+export type ApiKey = Schemas['ApiKey']
 export type KeyKind = ApiKey['kind']
 export type KeyMode = ApiKey['mode']
+
+export const KINDS: readonly KeyKind[] = ['server', 'publishable']
+export const MODES: readonly KeyMode[] = ['test', 'live']
 
 export const KIND_NAMES: Readonly<Record<KeyKind, string>> = { server: 'Server', publishable: 'Publishable' }
 export const MODE_NAMES: Readonly<Record<KeyMode, string>> = { test: 'Test', live: 'Live' }

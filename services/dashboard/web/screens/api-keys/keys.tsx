@@ -5,14 +5,14 @@ import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
 import { usePages } from '../../data/use-pages.ts'
-import { usePolling } from '../../data/use-polling.ts'
 import { useShownOnce } from '../../data/use-shown-once.ts'
-import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Empty } from '../../ui/empty.tsx'
+import { Fact } from '../../ui/fact.tsx'
 import { Switch } from '../../ui/field.tsx'
+import { NameDialog } from '../../ui/name-dialog.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
 import { type Column, RowActions } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -21,16 +21,16 @@ import { CreateKey } from './create-key.tsx'
 import {
   type ApiKey,
   inOrder,
-  type KeyKind,
-  type KeyMode,
   KIND_MEANINGS,
   KIND_NAMES,
+  KINDS,
   MODE_MEANINGS,
   MODE_NAMES,
+  MODES,
   maskedKey,
   titleOf,
 } from './key-text.ts'
-import { RenameKey } from './rename-key.tsx'
+import { ModeBadge } from './mode-badge.tsx'
 
 /** So that a key that was just used says so while one looks. */
 const POLL_MS = 5_000
@@ -49,10 +49,12 @@ export function Keys() {
   const list = useRef<HTMLDivElement>(null)
   const revoked = useRef(false)
 
-  const pages = usePages(`keys ${app.id}`, (page, signal) =>
-    bodyOf(api.GET('/admin/v1/apps/{id}/keys', { params: { path: { id: app.id }, query: page }, signal })),
+  const pages = usePages(
+    `keys ${app.id}`,
+    (page, signal) =>
+      bodyOf(api.GET('/admin/v1/apps/{id}/keys', { params: { path: { id: app.id }, query: page }, signal })),
+    { everyMs: POLL_MS },
   )
-  usePolling(pages.reload, POLL_MS)
   const all = pages.data?.items ?? []
   const shown = inOrder(showRevoked ? all : all.filter(key => key.revoked_at === null))
   const close = () => setDialog(null)
@@ -71,11 +73,16 @@ export function Keys() {
     say(`${titleOf(key)} is revoked.`)
   }
 
+  async function rename(key: ApiKey, name: string): Promise<void> {
+    await api.PATCH('/admin/v1/keys/{id}', { params: { path: { id: key.id } }, body: { name: name.trim() || null } })
+    await pages.reload()
+  }
+
   const columns: Column<ApiKey>[] = [
     { name: 'Name', show: key => <KeyName of={key} /> },
     { name: 'Key', show: key => <code>{maskedKey(key)}</code> },
     { name: 'Kind', show: ({ kind }) => KIND_NAMES[kind] },
-    { name: 'Mode', show: ({ mode }) => <Badge tone={mode === 'live' ? 'info' : 'neutral'}>{MODE_NAMES[mode]}</Badge> },
+    { name: 'Mode', show: ({ mode }) => <ModeBadge of={mode} /> },
     { name: 'Created', show: ({ created_at }) => <Time at={created_at} day /> },
     { name: 'Last used', show: ({ last_used_at }) => <Time at={last_used_at} /> },
   ]
@@ -136,7 +143,20 @@ export function Keys() {
           }}
         />
       )}
-      {dialog && 'rename' in dialog && <RenameKey of={dialog.rename} onRenamed={pages.reload} onClose={close} />}
+      {dialog && 'rename' in dialog && (
+        <NameDialog
+          title="Rename"
+          hint={
+            <>
+              Of the key <code>{maskedKey(dialog.rename)}</code>. Calls with it do not change.
+            </>
+          }
+          name={dialog.rename.name ?? ''}
+          action="Save name"
+          perform={name => rename(dialog.rename, name)}
+          onClose={close}
+        />
+      )}
       {dialog && 'revoke' in dialog && (
         <Confirm
           title={`Revoke ${titleOf(dialog.revoke)}?`}
@@ -188,27 +208,20 @@ function KeyActions({ of: key, onRename, onRevoke }: { of: ApiKey; onRename(): v
   )
 }
 
-const KINDS: readonly KeyKind[] = ['server', 'publishable']
-const MODES: readonly KeyMode[] = ['test', 'live']
-
 function Meanings({ publishableSend }: { publishableSend: boolean }) {
   return (
     <dl class="api-keys-meanings">
       {KINDS.map(kind => (
-        <div key={kind}>
-          <dt>{KIND_NAMES[kind]}</dt>
-          <dd>
-            {KIND_MEANINGS[kind]}
-            {kind === 'publishable' &&
-              ` In live mode it may send only where the app allows it; this app ${publishableSend ? 'does' : 'does not'}.`}
-          </dd>
-        </div>
+        <Fact key={kind} name={KIND_NAMES[kind]}>
+          {KIND_MEANINGS[kind]}
+          {kind === 'publishable' &&
+            ` In live mode it may send only where the app allows it; this app ${publishableSend ? 'does' : 'does not'}.`}
+        </Fact>
       ))}
       {MODES.map(mode => (
-        <div key={mode}>
-          <dt>{MODE_NAMES[mode]}</dt>
-          <dd>{MODE_MEANINGS[mode]}</dd>
-        </div>
+        <Fact key={mode} name={MODE_NAMES[mode]}>
+          {MODE_MEANINGS[mode]}
+        </Fact>
       ))}
     </dl>
   )

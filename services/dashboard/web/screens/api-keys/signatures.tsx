@@ -154,7 +154,7 @@ function NewSecret({ value, isNext, onHide }: { value: string; isNext: boolean; 
 
 function HowToVerify() {
   return (
-    <details class="api-keys-more">
+    <details class="more api-keys-signature">
       <summary>How to verify a signature</summary>
       <ol>
         <li>

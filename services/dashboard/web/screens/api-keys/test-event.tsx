@@ -8,6 +8,7 @@ import { useQuery } from '../../data/use-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
+import { EndpointAnswer } from './endpoint-answer.tsx'
 import { type Endpoint, testResult } from './webhook-text.ts'
 
 /** Until the first attempt, then until the last. */
@@ -50,7 +51,6 @@ function Result({ of: id }: { of: string }) {
   usePolling(query.reload, isPending && query.problem === null ? everyMs : null)
   if (query.problem) return <ProblemNotice problem={query.problem} onRetry={query.reload} />
   if (result === null) return <Notice>The test event is on its way…</Notice>
-  const answer = query.data?.attempts.at(-1)?.response
   return (
     <Notice tone={result.tone}>
       <p>
@@ -62,12 +62,7 @@ function Result({ of: id }: { of: string }) {
           </>
         )}
       </p>
-      {answer && result.tone === 'bad' && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a long answer scrolls, also by keyboard
-        <pre class="api-keys-answer" tabIndex={0}>
-          {answer}
-        </pre>
-      )}
+      {result.tone === 'bad' && <EndpointAnswer text={query.data?.attempts.at(-1)?.response ?? null} />}
     </Notice>
   )
 }

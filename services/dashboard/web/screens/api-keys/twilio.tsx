@@ -4,6 +4,7 @@ import { useApp } from '../../data/tenant.tsx'
 import { Card } from '../../ui/card.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
+import { Fact } from '../../ui/fact.tsx'
 
 export function Twilio() {
   const { account_sid, service_sid } = useApp().twilio
@@ -17,7 +18,7 @@ export function Twilio() {
         <Sid name="Account SID" value={account_sid} />
         <Sid name="Service SID" value={service_sid} />
       </dl>
-      <details class="api-keys-more">
+      <details class="more">
         <summary>Use Twilio's library</summary>
         <CodeBlock label="Node.js" text={twilioNodeSample(access)} />
         <CodeBlock label="Python" text={twilioPythonSample(access)} />
@@ -32,12 +33,9 @@ export function Twilio() {
 
 function Sid({ name, value }: { name: string; value: string }) {
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        <code>{value}</code>
-        <CopyButton text={value} label={`Copy ${name}`} />
-      </dd>
-    </div>
+    <Fact name={name}>
+      <code>{value}</code>
+      <CopyButton text={value} label={`Copy ${name}`} />
+    </Fact>
   )
 }

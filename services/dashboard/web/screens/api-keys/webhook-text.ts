@@ -1,8 +1,7 @@
 // Webhooks in words. In: endpoints, events and attempts as the admin API answers them. Out: the sentences that the screen shows of them.
 import { isSuccess } from '../../../../../machines/endpoint.ts'
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 
-type Schemas = components['schemas']
 export type Endpoint = Schemas['WebhookEndpoint']
 export type WebhookEvent = Schemas['WebhookEvent']
 export type Attempt = Schemas['WebhookAttempt']
@@ -11,6 +10,14 @@ export type SigningSecret = Schemas['SigningSecret']
 /** An endpoint without a name is known by its host. */
 export const endpointTitle = ({ name, url }: Pick<Endpoint, 'name' | 'url'>): string =>
   name ?? (URL.canParse(url) ? new URL(url).host : url)
+
+/** Why an endpoint is not called. */
+export const PAUSE_REASONS: Readonly<Record<Schemas['PauseReason'], string>> = {
+  exhausted: 'An event used up all its attempts, so your endpoint is no longer called.',
+  gone: 'Your endpoint answered 410 Gone, which asks for no more calls.',
+  failing: 'Your endpoint failed 100 times in a row, for more than an hour, so it is no longer called.',
+  operator: 'Delivery was stopped by hand.',
+}
 
 const ERRORS: Readonly<Record<string, string>> = {
   timeout: 'No answer within 15 s',

@@ -1,15 +1,13 @@
 // The webhook of the app: where events go, how they are signed, and what became of them. In: the endpoint, read again every few seconds, so
 // that a pause shows while one looks.
 import { api, bodyOf } from '../../api/client.ts'
-import { Problem } from '../../api/problem.ts'
-import { useApp } from '../../data/tenant.tsx'
+import { unlessGone, useApp } from '../../data/tenant.tsx'
 import { usePolling } from '../../data/use-polling.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { useShownOnce } from '../../data/use-shown-once.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
-import { Loading } from '../../ui/loading.tsx'
-import { ProblemNotice } from '../../ui/notice.tsx'
+import { Reading } from '../../ui/reading.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import { EndpointForm } from './endpoint-form.tsx'
 import { EndpointState } from './endpoint-state.tsx'
@@ -39,8 +37,7 @@ export function Webhook() {
         }
         actions={endpoint && <EndpointBadge of={endpoint} />}
       >
-        {query.problem && <ProblemNotice problem={query.problem} onRetry={query.reload} />}
-        {query.data === undefined && !query.problem && <Loading what="the webhook" />}
+        <Reading of={query} what="the webhook" />
         {query.data !== undefined && (
           <EndpointForm
             endpoint={endpoint}
@@ -73,11 +70,5 @@ export function EndpointBadge({ of: { status } }: { of: Endpoint }) {
   return status === 'active' ? <Badge tone="good">Active</Badge> : <Badge tone="warning">Paused</Badge>
 }
 
-async function endpointOf(id: string, signal?: AbortSignal): Promise<Endpoint | null> {
-  try {
-    return await bodyOf(api.GET('/admin/v1/apps/{id}/webhook', { params: { path: { id } }, ...(signal && { signal }) }))
-  } catch (thrown) {
-    if (thrown instanceof Problem && thrown.status === 404) return null
-    throw thrown
-  }
-}
+const endpointOf = (id: string, signal?: AbortSignal): Promise<Endpoint | null> =>
+  unlessGone(bodyOf(api.GET('/admin/v1/apps/{id}/webhook', { params: { path: { id } }, ...(signal && { signal }) })))

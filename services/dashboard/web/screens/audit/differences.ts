@@ -4,6 +4,8 @@
 // A list of plain values is one value: its order matters, and its members have no names. Members of a list of objects are compared with the
 // member of the same `id` or `name`; without such a member, equal ones are left out and the rest was removed or added.
 
+import { isObject, sameValue } from '../../data/settings-patch.ts'
+
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
 export interface Difference {
@@ -16,7 +18,7 @@ export interface Difference {
 }
 
 export function differences(before: Json | undefined, after: Json | undefined, path = ''): Difference[] {
-  if (sameJson(before, after)) return []
+  if (sameValue(before, after)) return []
   if (isObject(before) && isObject(after)) return inObjects(before, after, path)
   // A new or a removed object is shown member by member.
   if (isObject(after) && isNothing(before) && !isEmpty(after)) return inObjects({}, after, path)
@@ -70,13 +72,7 @@ const isNothing = (value: Json | undefined): boolean => value === undefined || v
 
 const isEmpty = (value: JsonObject): boolean => Object.keys(value).length === 0
 
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const isObjectList = (value: Json | undefined): value is JsonObject[] => Array.isArray(value) && value.every(isObject)
-
-const sameJson = (one: Json | undefined, other: Json | undefined): boolean =>
-  one === other || (one !== undefined && other !== undefined && textOf(one) === textOf(other))
 
 /** The same text for the same JSON, in any order of its members. */
 const textOf = (value: Json): string =>

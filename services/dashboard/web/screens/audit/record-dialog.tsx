@@ -1,9 +1,9 @@
 // One record of the audit log: its facts, and what it changed as a table of paths with old and new values.
-import type { ComponentChildren } from 'preact'
 import type { Schemas } from '../../api/client.ts'
 import { valueWords } from '../../data/value-words.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { Fact } from '../../ui/fact.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type Difference, differences, type Json } from './differences.ts'
@@ -89,15 +89,6 @@ export function AuditRecordDialog({ record, company, onClose }: AuditRecordDialo
 }
 
 const rowKey = ({ path, before, after }: Difference): string => JSON.stringify([path, before, after])
-
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  )
-}
 
 function Value({ of, look }: { of: Json | undefined; look: 'before' | 'after' }) {
   if (of === undefined) return <span class="soft">—</span>

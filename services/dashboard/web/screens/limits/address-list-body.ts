@@ -1,8 +1,7 @@
 // The body of PUT /ip-lists, which replaces all lists. In: the lists as they are, and one that is added, replaced or removed. Out: the body:
 // a list that is named without content stays as it is. Pure.
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 
-type Schemas = components['schemas']
 export type AddressList = Schemas['AddressList']
 export type AddressClass = Schemas['AddressClass']
 export type AddressListInput = Schemas['AddressListInput']

@@ -4,14 +4,14 @@ import { api, bodyOf } from '../../api/client.ts'
 import { formatDuration } from '../../data/duration.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
+import { usePolling } from '../../data/use-polling.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Empty } from '../../ui/empty.tsx'
-import { Loading } from '../../ui/loading.tsx'
-import { ProblemNotice } from '../../ui/notice.tsx'
+import { Reading } from '../../ui/reading.tsx'
 import { type Column, RowActions, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
@@ -46,23 +46,11 @@ export function AddressLists() {
 const keyOf = (list: Pick<AddressList, 'class' | 'name'>): string => `${list.class} ${list.name}`
 
 function OperatorsLists() {
-  const [isImporting, setImporting] = useState(false)
-  const lists = useQuery(
-    'address lists',
-    async () => {
-      const { items } = await bodyOf(api.GET('/admin/v1/ip-lists'))
-      setImporting(items.some(isUnderWay))
-      return items
-    },
-    { everyMs: isImporting ? REFRESH_WHILE_IMPORTING_MS : REFRESH_MS },
-  )
+  const lists = useQuery('address lists', async () => (await bodyOf(api.GET('/admin/v1/ip-lists'))).items)
+  usePolling(lists.reload, lists.data?.some(isUnderWay) ? REFRESH_WHILE_IMPORTING_MS : REFRESH_MS)
   const [importing, setImportingInto] = useState<ListChoice | null>(null)
   const [removing, setRemoving] = useState<AddressList | null>(null)
   const say = useToast()
-  const show = (items: AddressList[]): void => {
-    lists.replace(items)
-    setImporting(items.some(isUnderWay))
-  }
 
   const columns: readonly Column<AddressList>[] = [
     {
@@ -113,21 +101,20 @@ function OperatorsLists() {
         </Button>
       }
     >
-      {lists.problem && <ProblemNotice problem={lists.problem} onRetry={lists.reload} />}
-      {lists.data === undefined ? (
-        !lists.problem && <Loading what="the address lists" />
-      ) : lists.data.length === 0 ? (
+      <Reading of={lists} what="the address lists" />
+      {lists.data?.length === 0 && (
         <Empty title="There is no list yet.">
           Import one from a file, by pasting addresses, or from an address on the web that is fetched by schedule.
         </Empty>
-      ) : (
+      )}
+      {lists.data && lists.data.length > 0 && (
         <Table caption="Address lists" columns={columns} rows={lists.data} keyOf={keyOf} />
       )}
       {importing && (
         <ImportList
           choice={importing}
           onImported={items => {
-            show(items)
+            lists.replace(items)
             setImportingInto(null)
             say('The import has begun. Sends are checked with the new list within 5 seconds of its end.')
           }}
@@ -142,7 +129,7 @@ function OperatorsLists() {
             // Read again: a PUT replaces all lists, and another operator may have added one.
             const { items } = await bodyOf(api.GET('/admin/v1/ip-lists'))
             const body = withoutList(items, removing)
-            show((await bodyOf(api.PUT('/admin/v1/ip-lists', { body }))).items)
+            lists.replace((await bodyOf(api.PUT('/admin/v1/ip-lists', { body }))).items)
             say('The list was removed.')
           }}
           onClose={() => setRemoving(null)}

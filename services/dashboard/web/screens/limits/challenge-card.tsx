@@ -1,7 +1,7 @@
 // Whether a device must solve a challenge before it sends. Like the guard's switches, the choice takes effect at once.
-import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import type { Schemas } from '../../api/client.ts'
 import { choicesOf, labelOf } from '../../data/setting-words.ts'
-import { useApp, useTenant } from '../../data/tenant.tsx'
+import { useApp, usePatchSettings } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { Card } from '../../ui/card.tsx'
 import { Editable } from '../../ui/editable.tsx'
@@ -17,23 +17,14 @@ const SENTENCES: Readonly<Record<When, string>> = {
   always: 'Devices solve a challenge before every send.',
 }
 
-export function ChallengeCard({ may }: { may: boolean }) {
+export function ChallengeCard() {
   const app = useApp()
-  const { replaceApp } = useTenant()
+  const patch = usePatchSettings()
   const change = useChange()
   const say = useToast()
 
   async function choose(publishable_challenge: When): Promise<void> {
-    const isMade = await change.run(async () =>
-      replaceApp(
-        await bodyOf(
-          api.PATCH('/admin/v1/apps/{id}', {
-            params: { path: { id: app.id } },
-            body: { settings: { publishable_challenge } },
-          }),
-        ),
-      ),
-    )
+    const isMade = await change.run(() => patch({ publishable_challenge }))
     if (isMade) say(`${SENTENCES[publishable_challenge]} Every process knows within 5 seconds.`)
   }
 
@@ -42,7 +33,7 @@ export function ChallengeCard({ may }: { may: boolean }) {
       title="Challenges"
       lead="A device can be made to compute for a moment before it sends. A person hardly notices; a program that sends thousands pays for it. Your pages and apps must solve the challenges: the API reference shows how."
     >
-      <Editable may={may}>
+      <Editable>
         <RadioGroup
           label={labelOf('publishable_challenge')}
           value={app.settings.publishable_challenge}

@@ -17,7 +17,7 @@ const CHOICES = [
   },
 ] as const
 
-export function CountriesCard({ draft, may }: { draft: SettingsDraft; may: boolean }) {
+export function CountriesCard({ draft }: { draft: SettingsDraft }) {
   const { allowed_countries: allowed, blocked_countries: blocked } = draft.settings
   // Kept while the other choice is looked at.
   const [before, setBefore] = useState<string[]>([])
@@ -26,7 +26,7 @@ export function CountriesCard({ draft, may }: { draft: SettingsDraft; may: boole
       title="Countries"
       lead="A number’s country comes from its numbering plan: +44 7911 123456 is Guernsey’s, not Britain’s. Email has no country and is never blocked."
     >
-      <Editable may={may}>
+      <Editable>
         <div class="limits-countries">
           <div class="limits-part">
             <RadioGroup

@@ -2,9 +2,9 @@
 // screen its switches take effect at once: turning it on asks first, and shows what it would have refused.
 import { useState } from 'preact/hooks'
 import { SETTING_FIELDS } from '../../../apps/settings.data.ts'
-import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import type { Schemas } from '../../api/client.ts'
 import { choicesOf, labelOf } from '../../data/setting-words.ts'
-import { useApp, useTenant } from '../../data/tenant.tsx'
+import { useApp, usePatchSettings } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -17,22 +17,16 @@ import { TurnOnGuard } from './turn-on-guard.tsx'
 
 type Guard = Schemas['FraudGuardSettings']
 
-export function FraudGuard({ may }: { may: boolean }) {
+export function FraudGuard() {
   const app = useApp()
-  const { replaceApp } = useTenant()
+  const patch = usePatchSettings()
   const { mode, action } = app.settings.fraud_guard
   const [asking, setAsking] = useState(false)
   const change = useChange()
   const say = useToast()
 
-  const patch = async (fraud_guard: Partial<Guard>): Promise<void> =>
-    replaceApp(
-      await bodyOf(
-        api.PATCH('/admin/v1/apps/{id}', { params: { path: { id: app.id } }, body: { settings: { fraud_guard } } }),
-      ),
-    )
   async function apply(fraud_guard: Partial<Guard>, sentence: string): Promise<void> {
-    if (await change.run(() => patch(fraud_guard))) say(`${sentence} Every process knows within 5 seconds.`)
+    if (await change.run(() => patch({ fraud_guard }))) say(`${sentence} Every process knows within 5 seconds.`)
   }
 
   return (
@@ -41,7 +35,7 @@ export function FraudGuard({ may }: { may: boolean }) {
       lead="In SMS pumping an attacker earns money from messages that your app is made to send. The guard counts messages that are not verified: of a number, of ranges and countries, and of all that your devices send."
       actions={mode === 'on' ? <Badge tone="good">Refusing</Badge> : <Badge tone="warning">Not refusing</Badge>}
     >
-      <Editable may={may}>
+      <Editable>
         <div class="limits-guard">
           <div class="limits-part">
             <Switch
@@ -93,7 +87,7 @@ export function FraudGuard({ may }: { may: boolean }) {
       {asking && (
         <TurnOnGuard
           turnOn={async () => {
-            await patch({ mode: 'on' })
+            await patch({ fraud_guard: { mode: 'on' } })
             say('The fraud guard refuses. Every process knows within 5 seconds.')
           }}
           onClose={() => setAsking(false)}

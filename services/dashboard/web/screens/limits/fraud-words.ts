@@ -1,9 +1,8 @@
 // What the fraud guard decided, in words. In: decisions and tallies of the API. Out: sentences. Pure.
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { countryName } from '../../data/countries.ts'
 
-type Schemas = components['schemas']
 export type Decision = Schemas['FraudDecision']
 export type PrefixTally = Schemas['PrefixTally']
 

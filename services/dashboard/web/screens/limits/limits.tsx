@@ -30,8 +30,8 @@ export default function Limits() {
       lead="What keeps attackers from spending your money and guessing codes. What you change here is used by every process within 5 seconds."
     >
       {!may && <Notice>{onlyRole('developer', 'change the limits')}</Notice>}
-      <FraudGuard may={may} />
-      <ChallengeCard may={may} />
+      <FraudGuard />
+      <ChallengeCard />
       <Decisions />
       <Prefixes />
       {warnings.map(({ path, message }) => (
@@ -39,9 +39,9 @@ export default function Limits() {
           <code>{path}</code> {message}. The setting was stored before this was checked, and stays until you change it.
         </Notice>
       ))}
-      <RulesCard draft={draft} may={may} />
-      <CountriesCard draft={draft} may={may} />
-      <SpendCaps draft={draft} may={may} />
+      <RulesCard draft={draft} />
+      <CountriesCard draft={draft} />
+      <SpendCaps draft={draft} />
       <AddressLists />
       <SaveBar draft={draft} beside={<TryOnPastTraffic draft={draft} />} />
     </Screen>

@@ -23,12 +23,12 @@ const LIMITS = Object.keys(SETTING_FIELDS).filter(path => SETTING_FIELDS[path as
 /** A new rule, to be edited. */
 const NEW_RULE: Rule = { max: 100, seconds: 86_400 }
 
-export const RulesCard = ({ draft, may }: { draft: SettingsDraft; may: boolean }) => (
+export const RulesCard = ({ draft }: { draft: SettingsDraft }) => (
   <Card
     title="Limits"
     lead="A send beyond a limit is answered with 429, and says when to try again. All rules of a limit hold. Live and test are counted separately."
   >
-    <Editable may={may}>
+    <Editable>
       <div class="limits-rules">
         {LIMITS.map(path => (
           <LimitRules key={path} path={path as LimitPath} draft={draft}>

@@ -15,13 +15,13 @@ const WORDS = {
   example: '25.00',
 }
 
-export function SpendCaps({ draft, may }: { draft: SettingsDraft; may: boolean }) {
+export function SpendCaps({ draft }: { draft: SettingsDraft }) {
   return (
     <Card
       title={labelOf('spend_caps')}
       lead="What may be spent on a country in a day (UTC), exactly, however many sends come at once. Beyond it sends are refused until midnight UTC. Messages without a price, and email, have no cap."
     >
-      <Editable may={may}>
+      <Editable>
         <CountryAmounts
           amounts={draft.settings.spend_caps}
           // What is no amount yet is refused by the server, and said beside its field.

@@ -1,8 +1,8 @@
 // The kinds of ledger entries, in words.
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 
-export type LedgerEntry = components['schemas']['LedgerEntry']
-type EntryKind = components['schemas']['EntryKind']
+export type LedgerEntry = Schemas['LedgerEntry']
+type EntryKind = Schemas['EntryKind']
 
 const KINDS: Readonly<Record<EntryKind, string>> = {
   credit: 'Credit',

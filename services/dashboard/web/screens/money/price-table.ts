@@ -1,13 +1,17 @@
 // Prices as a table of countries and channels, to be read and edited. In: the list of the API. Out: rows, what an edit changes, and the
 // list again. Pure.
 import type { Channel } from '../../../../../machines/channels.ts'
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 import { editableMicros, parseAmount } from '../../data/amounts.ts'
+import { countryName } from '../../data/countries.ts'
 
-export type Price = components['schemas']['Price']
+export type Price = Schemas['Price']
 
 /** Every country without a price of its own. */
 export const ANY_COUNTRY = '*'
+
+export const countryLabel = (country: string): string =>
+  country === ANY_COUNTRY ? 'Every other country' : `${countryName(country)} (${country})`
 
 export type CellKey = `${Channel}:${string}`
 

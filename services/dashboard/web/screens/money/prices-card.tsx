@@ -3,7 +3,6 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { CHANNELS } from '../../../../../machines/channels.ts'
 import { formatMicros } from '../../data/amounts.ts'
 import { CHANNEL_NAMES } from '../../data/channels.ts'
-import { COUNTRY_CODES } from '../../data/countries.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -11,8 +10,7 @@ import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { keepEdit, readEdit } from './kept-edit.ts'
-import { countryLabel } from './price-labels.ts'
-import { cellKey, countriesOf, type Prices, priceIn } from './price-table.ts'
+import { cellKey, countriesOf, countryLabel, type Prices, priceIn } from './price-table.ts'
 import { PricesForm } from './prices-form.tsx'
 
 export interface PricesCardProps {
@@ -51,7 +49,6 @@ export function PricesCard({ prices, onSaved, reload }: PricesCardProps) {
       {editing ? (
         <PricesForm
           saved={prices}
-          countries={COUNTRY_CODES}
           onSaved={saved => {
             onSaved(saved)
             close()

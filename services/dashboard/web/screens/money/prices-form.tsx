@@ -3,10 +3,11 @@
 // not lost by leaving the screen: a link is asked about, and another company shows them again.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { CHANNELS, type Channel } from '../../../../../machines/channels.ts'
-import { api, bodyOf } from '../../api/client.ts'
+import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { Problem } from '../../api/problem.ts'
 import { formatMicros } from '../../data/amounts.ts'
 import { CHANNEL_NAMES } from '../../data/channels.ts'
+import { COUNTRY_CODES } from '../../data/countries.ts'
 import { useChange } from '../../data/use-change.ts'
 import { useLeaveWarning } from '../../data/use-leave-warning.ts'
 import { Button } from '../../ui/button.tsx'
@@ -16,9 +17,7 @@ import { Select } from '../../ui/field.tsx'
 import { LeaveDialog } from '../../ui/leave-dialog.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { cutOffWords, type PricesTrial } from './cut-off-words.ts'
 import { keepEdit, readEdit } from './kept-edit.ts'
-import { countryLabel } from './price-labels.ts'
 import {
   ANY_COUNTRY,
   type CellKey,
@@ -26,6 +25,7 @@ import {
   changedCells,
   checkDraft,
   countriesOf,
+  countryLabel,
   draftOf,
   listOf,
   type Prices,
@@ -38,11 +38,11 @@ import { readAllPrices } from './read-prices.ts'
 
 export interface PricesFormProps {
   saved: Prices
-  /** Those that a row can be added for. */
-  countries: readonly string[]
   onSaved(prices: Prices): void
   onCancel(): void
 }
+
+type PricesTrial = Schemas['PricesTrial']
 
 interface Question {
   trial: PricesTrial
@@ -50,7 +50,7 @@ interface Question {
   answer(isSaved: boolean | Promise<boolean>): void
 }
 
-export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormProps) {
+export function PricesForm({ saved, onSaved, onCancel }: PricesFormProps) {
   const [begun] = useState(() => readEdit() ?? { base: saved, draft: draftOf(saved), rows: countriesOf(saved) })
   const [base, setBase] = useState(begun.base)
   const [draft, setDraft] = useState(begun.draft)
@@ -121,7 +121,7 @@ export function PricesForm({ saved, countries, onSaved, onCancel }: PricesFormPr
     setRows(old => [...old, country])
     setAdded(country)
   }
-  const addable = countries.filter(country => !rows.includes(country))
+  const addable = COUNTRY_CODES.filter(country => !rows.includes(country))
   const words = question && cutOffWords(question.trial)
   return (
     <form
@@ -277,4 +277,17 @@ function PriceField({ channel, country, text, inherited, error, onInput }: Price
       )}
     </div>
   )
+}
+
+/** What saving does to companies whose balance does not pay for the prices. */
+function cutOffWords({ companies, cut_off }: PricesTrial): { title: string; text: string } {
+  const one = cut_off === 1
+  return {
+    title: one ? 'Cut off 1 company?' : `Cut off ${cut_off} companies?`,
+    text: `The balance of ${cut_off} of ${companies} ${companies === 1 ? 'company' : 'companies'} does not pay for messages at these prices. ${
+      one ? 'Its' : 'Their'
+    } live sends will be refused with 402 within five seconds, until ${one ? 'it is' : 'they are'} credited. To avoid that, credit ${
+      one ? 'it' : 'them'
+    } first.`,
+  }
 }

@@ -1,8 +1,8 @@
 // The result of a reconciliation, in words. In: the API's answer. Out: sentences with amounts as people read them.
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 import { formatMicros } from '../../data/amounts.ts'
 
-export type Reconciliation = components['schemas']['Reconciliation']
+export type Reconciliation = Schemas['Reconciliation']
 
 const count = (number: number, one: string, many: string): string => `${number} ${number === 1 ? one : many}`
 

@@ -1,6 +1,6 @@
 // The charts of the overview. Without a split: sends with the approved part of them, conversion, delivery rate and time to approval. With
 // one: the same as a line for each of the largest values.
-import { Chart } from '../../ui/chart.tsx'
+import { Chart, type ChartProps } from '../../ui/chart.tsx'
 import type { ChartSeries } from '../../ui/chart-plot.ts'
 import { type ChartTimes, formatBucket } from '../../ui/chart-times.ts'
 import {
@@ -28,15 +28,8 @@ export interface ChartsProps {
   parts: readonly SplitPart[]
 }
 
-interface Measure {
-  title: string
+interface Measure extends Omit<ChartProps, 'label' | 'kind' | 'times' | 'series'> {
   of(figures: Figures): number | null
-  format(value: number): string
-  formatAxis(value: number): string
-  empty: string
-  isShare?: boolean
-  growing?: boolean
-  whole?: boolean
 }
 
 const SENDS: Measure = {
@@ -151,7 +144,8 @@ interface MeasureChartProps {
 }
 
 function MeasureChart({ measure, times, range, by, lines }: MeasureChartProps) {
-  const { title, of, format, formatAxis, empty, isShare, growing, whole } = measure
+  const { of, ...drawn } = measure
+  const { title, format } = drawn
   const summaryOf = (sum: Figures): string => {
     const value = of(sum)
     return value === null ? 'none' : format(value)
@@ -164,17 +158,11 @@ function MeasureChart({ measure, times, range, by, lines }: MeasureChartProps) {
   }))
   return (
     <Chart
-      title={title}
+      {...drawn}
       label={`${title} in the last ${range}: ${named.map(({ name, sum }) => `${name} ${summaryOf(sum)}`).join(', ')}.`}
       kind="lines"
       times={times}
       series={series}
-      isShare={isShare === true}
-      growing={growing === true}
-      whole={whole === true}
-      format={format}
-      formatAxis={formatAxis}
-      empty={empty}
     />
   )
 }

@@ -1,7 +1,7 @@
 // What the viewer looks at: range, mode and split. It stands in the address, so that it can be bookmarked and sent to a colleague.
 
 import { RANGES, type Range } from './period.ts'
-import { DIMENSIONS, type Dimension } from './split.ts'
+import { DIMENSION_NAMES, DIMENSIONS, type Dimension } from './split.ts'
 
 export type ModeChoice = 'both' | 'live' | 'test'
 export type SplitChoice = 'none' | Dimension
@@ -26,9 +26,7 @@ export const MODE_OPTIONS: readonly { value: ModeChoice; label: string }[] = [
 
 export const SPLIT_OPTIONS: readonly { value: SplitChoice; label: string }[] = [
   { value: 'none', label: 'None' },
-  { value: 'channel', label: 'Channel' },
-  { value: 'country', label: 'Country' },
-  { value: 'provider', label: 'Provider' },
+  ...DIMENSIONS.map(value => ({ value, label: DIMENSION_NAMES[value] })),
 ]
 
 const USUAL: Choice = { range: '24h', mode: 'both', by: 'none' }

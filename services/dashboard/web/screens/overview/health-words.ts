@@ -1,12 +1,11 @@
 // Why messages or events do not leave, in words. In: causes of GET /apps/{id}/health, and for operators the queues with dead letters. Out:
 // sentences, each with the screen where more is to be seen or done.
 import type { ScreenPath } from '../../../screens.ts'
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 import { channelName } from '../../data/channels.ts'
 import { countryName, sortedByName } from '../../data/countries.ts'
-import { PAUSE_REASONS } from '../../data/pause-reasons.ts'
 import { countOf } from '../../ui/figure-format.ts'
-import { endpointTitle } from '../api-keys/webhook-text.ts'
+import { endpointTitle, PAUSE_REASONS } from '../api-keys/webhook-text.ts'
 
 export interface Trouble {
   text: string
@@ -17,7 +16,6 @@ export interface Trouble {
   query: string
 }
 
-type Schemas = components['schemas']
 type HealthCause = Schemas['HealthCause']
 
 export function troubleOf(cause: HealthCause, isOperator: boolean): Trouble {

@@ -6,7 +6,6 @@ export const RANGES = ['24h', '7d', '30d'] as const
 export type Range = (typeof RANGES)[number]
 
 export interface Period {
-  range: Range
   /** What the API is asked for. */
   bucket: 'hour' | 'day'
   /** How long a bucket is that is shown: a multiple of those that the API answers. */
@@ -34,7 +33,7 @@ export function periodOf(range: Range, now: number): Period {
   const until = now - (now % bucketMs) + bucketMs
   const since = until - count * bucketMs
   // One bucket less: only those that are over are compared.
-  return { range, bucket, bucketMs, count, since, comparedSince: since - (count - 1) * bucketMs, until }
+  return { bucket, bucketMs, count, since, comparedSince: since - (count - 1) * bucketMs, until }
 }
 
 /** When each bucket begins that is shown, oldest first. */

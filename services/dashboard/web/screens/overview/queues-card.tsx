@@ -4,8 +4,7 @@ import { type Query, useQuery } from '../../data/use-query.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
 import { countOf } from '../../ui/figure-format.ts'
-import { Loading } from '../../ui/loading.tsx'
-import { ProblemNotice } from '../../ui/notice.tsx'
+import { Reading } from '../../ui/reading.tsx'
 import { LIVE_MS } from './use-stats.ts'
 
 /** Read only for operators. */
@@ -14,19 +13,19 @@ export const useQueues = (isOperator: boolean): Query<Schemas['Queue'][]> =>
     everyMs: LIVE_MS,
   })
 
-export function QueuesCard({ queues: { data, problem, reload } }: { queues: Query<Schemas['Queue'][]> }) {
+export function QueuesCard({ queues }: { queues: Query<Schemas['Queue'][]> }) {
+  const { data } = queues
   const busy = data?.filter(({ ready, dead }) => (ready ?? 0) + (dead ?? 0) > 0)
   return (
     <Card title="Queues" actions={<a href="/queues">Details</a>}>
-      {problem && <ProblemNotice problem={problem} onRetry={reload} />}
-      {busy === undefined ? (
-        !problem && <Loading what="queues" />
-      ) : busy.length === 0 ? (
+      <Reading of={queues} what="queues" />
+      {busy?.length === 0 && (
         <p class="overview-well">
           <Badge tone="good">Nothing waits</Badge>{' '}
           <span class="soft">{countOf(data?.length ?? 0, 'queue')}, no dead letters</span>
         </p>
-      ) : (
+      )}
+      {busy && busy.length > 0 && (
         <ul class="overview-list">
           {busy.map(({ queue, ready, dead }) => (
             <li key={queue}>

@@ -6,7 +6,7 @@ import { formatCount, formatSeconds, formatShare } from '../../ui/figure-format.
 import { type Column, Table } from '../../ui/table.tsx'
 import type { Figures } from './figures.ts'
 import { deliveryRateWords, MESSAGE_OUTCOMES } from './messages.ts'
-import type { Dimension, SplitPart } from './split.ts'
+import { DIMENSION_NAMES, type Dimension, type SplitPart } from './split.ts'
 
 /** More are shown on demand. */
 const FIRST_ROWS = 10
@@ -19,22 +19,11 @@ interface SumRow {
   sum: Figures
 }
 
-const TITLES: Readonly<Record<Dimension, string>> = {
-  channel: 'By channel',
-  country: 'By country',
-  provider: 'By provider',
-}
-
 const WHERE = 'A verification counts where it began, a message where it was sent.'
-const LEADS: Readonly<Record<Dimension, string>> = {
-  channel: WHERE,
-  country: WHERE,
-  provider: `${WHERE} So an approval counts for the provider of the first message; on the Routing screen the last message earns it.`,
-}
-
-const HEADINGS: Readonly<Record<Dimension, string>> = { channel: 'Channel', country: 'Country', provider: 'Provider' }
+const WHERE_FOR_PROVIDERS = `${WHERE} So an approval counts for the provider of the first message; on the Routing screen the last message earns it.`
 
 export function SplitTable({ by, parts, all }: { by: Dimension; parts: readonly SplitPart[]; all: Figures }) {
+  const title = `By ${by}`
   const [isWhole, setIsWhole] = useState(false)
   const shown = isWhole ? parts : parts.slice(0, FIRST_ROWS)
   const rows: SumRow[] = shown.map(({ value, name, sum }) => ({
@@ -50,7 +39,7 @@ export function SplitTable({ by, parts, all }: { by: Dimension; parts: readonly 
     show: ({ sum }) => formatCount(of(sum)),
   })
   const columns: Column<SumRow>[] = [
-    { name: HEADINGS[by], show: nameOf },
+    { name: DIMENSION_NAMES[by], show: nameOf },
     count('Sends', sum => sum.started),
     count('Messages', sum => sum.messages),
     ...MESSAGE_OUTCOMES.map(({ name, of }) => count(name, of)),
@@ -64,8 +53,8 @@ export function SplitTable({ by, parts, all }: { by: Dimension; parts: readonly 
   ]
   return (
     <Card
-      title={TITLES[by]}
-      lead={LEADS[by]}
+      title={title}
+      lead={by === 'provider' ? WHERE_FOR_PROVIDERS : WHERE}
       actions={
         parts.length > FIRST_ROWS && (
           <Button look="quiet" onClick={() => setIsWhole(!isWhole)}>
@@ -75,8 +64,8 @@ export function SplitTable({ by, parts, all }: { by: Dimension; parts: readonly 
       }
     >
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keyboard */}
-      <section class="overview-sums" tabIndex={0} aria-label={`${TITLES[by]}, all columns`}>
-        <Table caption={TITLES[by]} columns={columns} rows={[...rows, total]} keyOf={({ key }) => key} />
+      <section class="overview-sums" tabIndex={0} aria-label={`${title}, all columns`}>
+        <Table caption={title} columns={columns} rows={[...rows, total]} keyOf={({ key }) => key} />
       </section>
     </Card>
   )

@@ -8,6 +8,12 @@ import { type Period, partsOf } from './period.ts'
 export const DIMENSIONS = ['channel', 'country', 'provider'] as const
 export type Dimension = (typeof DIMENSIONS)[number]
 
+export const DIMENSION_NAMES: Readonly<Record<Dimension, string>> = {
+  channel: 'Channel',
+  country: 'Country',
+  provider: 'Provider',
+}
+
 export type BucketRow = CountedRow & { bucket: string }
 export type SplitRow = BucketRow & { [dimension in Dimension]?: string | null }
 
@@ -23,15 +29,9 @@ export interface SplitPart {
 /** Where the API has summed up values of which there are too many. */
 const REST = '*'
 
-const NO_VALUE: Readonly<Record<Dimension, string>> = {
-  // Refused sends alone: they were refused before these were chosen.
-  channel: 'No channel',
-  country: 'No country',
-  provider: 'No provider',
-}
-
 export function nameOfValue(by: Dimension, value: string | null): string {
-  if (value === null) return NO_VALUE[by]
+  // Refused sends alone: they were refused before these were chosen.
+  if (value === null) return `No ${by}`
   if (value === REST) return 'All others'
   if (by === 'channel') return channelName(value)
   return by === 'country' ? countryName(value) : value

@@ -3,8 +3,8 @@ import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
-import { Loading } from '../../ui/loading.tsx'
-import { Notice, ProblemNotice } from '../../ui/notice.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Reading } from '../../ui/reading.tsx'
 import { Time } from '../../ui/time.tsx'
 import { isRotating, rotationSentence } from './rotation-words.ts'
 
@@ -12,13 +12,13 @@ import { isRotating, rotationSentence } from './rotation-words.ts'
 const ASK_EVERY_MS = 5_000
 
 export function DataKeys() {
-  const { data, problem, reload } = useQuery('privacy', signal => bodyOf(api.GET('/admin/v1/privacy', { signal })), {
+  const query = useQuery('privacy', signal => bodyOf(api.GET('/admin/v1/privacy', { signal })), {
     everyMs: ASK_EVERY_MS,
   })
   return (
     <Card title="Data keys" lead="They seal numbers, addresses and secrets at rest, in the whole deployment.">
-      {problem && <ProblemNotice problem={problem} onRetry={reload} />}
-      {data === undefined ? !problem && <Loading what="the data keys" /> : <Keys state={data} />}
+      <Reading of={query} what="the data keys" />
+      {query.data && <Keys state={query.data} />}
     </Card>
   )
 }

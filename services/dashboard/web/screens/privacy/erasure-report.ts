@@ -3,9 +3,9 @@
 
 import { maskEmail } from '../../../../../machines/masking.ts'
 import { SAMPLE_NUMBER } from '../../../../../machines/sample-number.ts'
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 
-type Erasure = components['schemas']['Erasure']
+type Erasure = Schemas['Erasure']
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
 

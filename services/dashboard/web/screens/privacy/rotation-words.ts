@@ -1,7 +1,7 @@
 // The rotation of the data keys in words. In: what GET /privacy answers. Out: a sentence, and whether it will change soon.
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 
-type PrivacyState = components['schemas']['PrivacyState']
+type PrivacyState = Schemas['PrivacyState']
 
 export function rotationSentence({ data_keys, rotation }: PrivacyState): string {
   const [current = ''] = data_keys

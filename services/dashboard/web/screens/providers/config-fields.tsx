@@ -30,7 +30,7 @@ export function ConfigFields(props: ConfigFieldsProps) {
     <>
       {fields.filter(field => !field.rare).map(show)}
       {rare.length > 0 && (
-        <details class="providers-more" open={isOpen}>
+        <details class="more" open={isOpen}>
           <summary>More settings</summary>
           <div class="form">{rare.map(show)}</div>
         </details>

@@ -2,7 +2,7 @@
 // Out: what the fields hold; and back from there to the config that is sent. Defaults are not sent, so that a stored config holds what was
 // chosen and nothing else. A secret that is left empty is kept by the server.
 import { type FieldAtPath, fieldsOf, type ProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
-import { rebase } from '../../data/settings-patch.ts'
+import { rebase, valueAt } from '../../data/settings-patch.ts'
 
 export type Members = Record<string, unknown>
 
@@ -163,16 +163,6 @@ function jsonToSend(text: string, usual: unknown, refuse: (problem: string) => v
     refuse(`is not JSON: ${error instanceof Error ? error.message : error}`)
     return undefined
   }
-}
-
-/** The member at a dotted path; undefined where there is none. */
-export function valueAt(config: Members | null, path: string): unknown {
-  return path
-    .split('.')
-    .reduce<unknown>(
-      (value, name) => (typeof value === 'object' && value !== null ? (value as Members)[name] : undefined),
-      config,
-    )
 }
 
 function putAt(config: Members, path: string, value: unknown): void {

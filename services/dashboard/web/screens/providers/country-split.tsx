@@ -17,7 +17,7 @@ export function CountrySplit({ providers, onSplit }: CountrySplitProps) {
   const provider = choices.find(({ name }) => name === chosen) ?? choices[0]
   if (provider === undefined) return null
   return (
-    <details class="providers-more">
+    <details class="more">
       <summary>Use one provider for a country</summary>
       <div class="providers-split">
         <Select

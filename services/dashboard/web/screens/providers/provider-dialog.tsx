@@ -8,10 +8,9 @@ import {
   type ProviderType,
 } from '../../../../domain/tenancy/provider-types/list.ts'
 import { Problem } from '../../api/problem.ts'
-import { changedMembers } from '../../data/changed-members.ts'
 import { CHANNEL_OPTIONS, type Channel, channelName } from '../../data/channels.ts'
 import { sortedByName } from '../../data/countries.ts'
-import { rebase, sameValue } from '../../data/settings-patch.ts'
+import { changedMembers, rebase, sameValue } from '../../data/settings-patch.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { type CountryAmountMap, CountryAmounts } from '../../ui/country-amounts.tsx'

@@ -1,12 +1,13 @@
 // One provider in the list of its channel: its state, what it sends as, and what can be done with it.
 import { useId } from 'preact/hooks'
 import { declarationOf, fieldsOf } from '../../../../domain/tenancy/provider-types/list.ts'
+import { valueAt } from '../../data/settings-patch.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Fact } from '../../ui/fact.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { CallbackAddress } from './callback-address.tsx'
-import { valueAt } from './config-form.ts'
 import type { Provider } from './provider-calls.ts'
 import type { Step } from './provider-order.ts'
 import { breakerWords, PAUSED_WORDS, servedWords } from './provider-words.ts'
@@ -91,7 +92,7 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
           </Notice>
         )}
         {config !== null && fieldsOf(type).length > 0 && (
-          <details class="providers-more">
+          <details class="more">
             <summary>Settings</summary>
             <Settings provider={provider} />
             <CallbackAddress type={type} appId={appId} name={name} />
@@ -125,16 +126,13 @@ function Settings({ provider: { type, config } }: { provider: Provider }) {
         const lines = linesOf(valueAt(config, path))
         if (lines.length === 0) return null
         return (
-          <div key={path}>
-            <dt>{secret ? `${label} (fingerprint)` : label}</dt>
-            <dd>
-              {lines.map(line => (
-                <div key={line}>
-                  <code>{line}</code>
-                </div>
-              ))}
-            </dd>
-          </div>
+          <Fact key={path} name={secret ? `${label} (fingerprint)` : label}>
+            {lines.map(line => (
+              <div key={line}>
+                <code>{line}</code>
+              </div>
+            ))}
+          </Fact>
         )
       })}
     </dl>

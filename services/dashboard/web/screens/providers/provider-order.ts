@@ -1,5 +1,6 @@
 // The order in which the providers of a channel are tried. In: the providers of one channel as the API lists them, and a step. Out: the
 // positions that have to change. Positions of other channels do not matter: each channel has an order of its own.
+import { moveTo } from '../../data/order.ts'
 
 export interface Placed {
   name: string
@@ -8,20 +9,11 @@ export interface Placed {
 
 export type Step = 'up' | 'down'
 
-/** The list after the step; the same list where there is no room for it. */
-function moved<T extends { name: string }>(all: readonly T[], name: string, step: Step): T[] {
+export function positionsAfterMove(all: readonly Placed[], name: string, step: Step): Placed[] {
   const from = all.findIndex(one => one.name === name)
-  const to = from + (step === 'up' ? -1 : 1)
-  const next = [...all]
-  const [one, other] = [all[from], all[to]]
-  if (one === undefined || other === undefined) return next
-  next[from] = other
-  next[to] = one
-  return next
+  const moved = all[from]
+  return moved ? positionsOf(all, moveTo(all, moved, from + (step === 'up' ? -1 : 1))) : []
 }
-
-export const positionsAfterMove = (all: readonly Placed[], name: string, step: Step): Placed[] =>
-  positionsOf(all, moved(all, name, step))
 
 /** The positions that put the providers into the order of these names. */
 export const positionsFor = (all: readonly Placed[], names: readonly string[]): Placed[] =>

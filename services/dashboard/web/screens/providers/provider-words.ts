@@ -1,12 +1,13 @@
 // What the screen says about a provider. In: the state of its breaker, or the answer to a test, as the API gives them. Out: words and a colour.
 
 import type { ProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 import { type Channel, channelName } from '../../data/channels.ts'
 import { countryName, sortedByName } from '../../data/countries.ts'
+import { asSentence } from '../../data/value-words.ts'
 
-type Breaker = components['schemas']['Breaker']
-type ProviderTest = components['schemas']['ProviderTest']
+type Breaker = Schemas['Breaker']
+type ProviderTest = Schemas['ProviderTest']
 
 export interface BreakerWords {
   tone: 'good' | 'warning' | 'bad' | 'neutral'
@@ -59,7 +60,7 @@ export function deletionWords({ channel, paused }: Stopped, alone: boolean, isCo
   return alone ? stopWords(channel, isConsole) : 'Messages take the next provider of the channel.'
 }
 
-type Stopped = Pick<components['schemas']['Provider'], 'channel' | 'paused'>
+type Stopped = Pick<Schemas['Provider'], 'channel' | 'paused'>
 
 /** Of the last provider of the channel that sends. */
 export function stopWords(channel: Channel, isConsole: boolean): string {
@@ -100,14 +101,11 @@ export function testWords(test: ProviderTest, type: ProviderType, recipient: str
     tone: 'bad',
     title: 'There was no answer',
     sentences: [
-      test.vendor_text === null ? 'The vendor did not answer.' : sentence(test.vendor_text),
+      test.vendor_text === null ? 'The vendor did not answer.' : asSentence(test.vendor_text),
       'Check the address, and whether the vendor is up.',
     ],
   }
 }
-
-const sentence = (text: string): string =>
-  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 
 const CREDENTIALS = 'It does not accept the credentials: check the secrets of this provider.'
 const TOO_MANY = 'It takes no more messages for now: wait, or ask the vendor for a higher limit.'

@@ -1,6 +1,7 @@
 // The providers of an app, by channel in the order they are tried. In: the app. Out: providers added, tested, ordered, changed and deleted,
 // and the state of each one's circuit breaker, live.
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { CONSOLE_APP_ID } from '../../../../domain/tenancy/console.ts'
 import { Problem } from '../../api/problem.ts'
 import { CHANNEL_OPTIONS, type Channel, channelName } from '../../data/channels.ts'
 import { countryName } from '../../data/countries.ts'
@@ -13,8 +14,8 @@ import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Empty } from '../../ui/empty.tsx'
-import { Loading } from '../../ui/loading.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
+import { Reading } from '../../ui/reading.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { CountrySplit } from './country-split.tsx'
@@ -26,8 +27,6 @@ import { deletionWords, stopWords } from './provider-words.ts'
 import './providers.css'
 import { TestDialog } from './test-dialog.tsx'
 
-/** Its codes sign users in to the dashboard; it sends by email alone. */
-const CONSOLE_APP_ID = 'app_console'
 /** Breakers change by themselves. */
 const REFRESH_MS = 10_000
 const ADD_BUTTON_ID = 'providers-add'
@@ -52,6 +51,7 @@ export default function Providers() {
   const [open, setOpen] = useState<Open>(null)
   const [focusOn, setFocusOn] = useState<readonly string[]>([])
   const [announcement, setAnnouncement] = useState('')
+  // Its codes sign users in to the dashboard; it sends by email alone.
   const isConsole = app.id === CONSOLE_APP_ID
   const providers = list.data ?? []
   const taken = providers.map(({ name }) => name)
@@ -195,9 +195,8 @@ export default function Providers() {
         <ConsoleNotice hasEmail={ofChannel('email').some(one => !one.paused)} loaded={list.data !== undefined} />
       )}
       {!mayChange && <Notice>{onlyRole('developer', 'change and test providers')}</Notice>}
-      {list.problem && <ProblemNotice problem={list.problem} onRetry={list.reload} />}
+      <Reading of={list} what="providers" />
       {ordering.problem && <ProblemNotice problem={ordering.problem} />}
-      {list.data === undefined && !list.problem && <Loading what="providers" />}
       {isEmpty && (
         <Empty title="Test keys need no provider; live keys do.">
           <p>

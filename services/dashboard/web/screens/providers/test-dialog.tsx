@@ -7,6 +7,7 @@ import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { Fact } from '../../ui/fact.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -70,21 +71,12 @@ function Answer({ test, recipient, type }: Result & { type: Provider['type'] }) 
         ))}
       </Notice>
       <dl class="providers-values">
-        <Value name="Outcome">{test.outcome}</Value>
-        <Value name="HTTP status">{test.http_status ?? 'none'}</Value>
-        <Value name="Vendor code">{test.vendor_code ?? 'none'}</Value>
-        <Value name="Vendor text">{test.vendor_text ?? 'none'}</Value>
-        <Value name="Time">{test.ms} ms</Value>
+        <Fact name="Outcome">{test.outcome}</Fact>
+        <Fact name="HTTP status">{test.http_status ?? 'none'}</Fact>
+        <Fact name="Vendor code">{test.vendor_code ?? 'none'}</Fact>
+        <Fact name="Vendor text">{test.vendor_text ?? 'none'}</Fact>
+        <Fact name="Time">{test.ms} ms</Fact>
       </dl>
-    </div>
-  )
-}
-
-function Value({ name, children }: { name: string; children: string | number | (string | number)[] }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
     </div>
   )
 }

@@ -3,6 +3,7 @@ import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { Fact } from '../../ui/fact.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 
@@ -21,26 +22,14 @@ export function LetterDialog({ queue, letter, onClose }: LetterDialogProps) {
   return (
     <Dialog title="Dead letter" onClose={onClose} wide>
       <dl class="queues-letter">
-        <div>
-          <dt>Message</dt>
-          <dd>
-            <code>{id}</code>
-          </dd>
-        </div>
-        <div>
-          <dt>Reason</dt>
-          <dd>{reason ?? 'not known'}</dd>
-        </div>
-        <div>
-          <dt>Attempts</dt>
-          <dd>{attempts ?? 'not known'}</dd>
-        </div>
-        <div>
-          <dt>Died</dt>
-          <dd>
-            <Time at={at} none="not known" />
-          </dd>
-        </div>
+        <Fact name="Message">
+          <code>{id}</code>
+        </Fact>
+        <Fact name="Reason">{reason ?? 'not known'}</Fact>
+        <Fact name="Attempts">{attempts ?? 'not known'}</Fact>
+        <Fact name="Died">
+          <Time at={at} none="not known" />
+        </Fact>
       </dl>
       {problem?.status === 404 && <Notice>It was requeued or dropped meanwhile.</Notice>}
       <CodeBlock label="Body" text={JSON.stringify(body, null, 2)} />

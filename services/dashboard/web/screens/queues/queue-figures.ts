@@ -1,8 +1,8 @@
 // What the list of queues says of one. In: a queue of GET /queues. Out: words, and whether it needs an operator.
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 import { formatCount, formatSeconds, NO_FIGURE } from '../../ui/figure-format.ts'
 
-export type Queue = components['schemas']['Queue']
+export type Queue = Schemas['Queue']
 
 /** Null where the broker did not tell. */
 export const countWords = (count: number | null): string => (count === null ? NO_FIGURE : formatCount(count))

@@ -8,8 +8,8 @@ import { useMay } from '../../data/session.tsx'
 import { useQuery } from '../../data/use-query.ts'
 import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
-import { Loading } from '../../ui/loading.tsx'
-import { Notice, ProblemNotice } from '../../ui/notice.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Reading } from '../../ui/reading.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import { Updated } from '../../ui/updated.tsx'
 import { DeadLetters } from './dead-letters.tsx'
@@ -30,11 +30,12 @@ export default function Queues() {
 
 function OperatorQueues() {
   const { path, query, route } = useLocation()
-  const { data, problem, reload } = useQuery(
+  const queues = useQuery(
     'queues',
     async signal => ({ queues: await bodyOf(api.GET('/admin/v1/queues', { signal })), at: Date.now() }),
     { everyMs: LIVE_MS },
   )
+  const { data, reload } = queues
   // Without a queue in the address: the first that had dead letters, so that the trouble is on the screen at once. It stays there when its
   // letters are gone.
   const first = useRef<string | undefined>(undefined)
@@ -47,10 +48,8 @@ function OperatorQueues() {
       lead="Between the parts of Countersign, work waits in queues. A dead letter is a message that could not be handled: it is kept for you, and not tried again until you requeue it."
       actions={data && <Updated at={data.at} />}
     >
-      {problem && <ProblemNotice problem={problem} onRetry={reload} />}
-      {data === undefined ? (
-        !problem && <Loading what="the queues" />
-      ) : (
+      <Reading of={queues} what="the queues" />
+      {data && (
         <>
           <Card title="All queues">
             <QueueTable queues={data.queues} chosen={chosen?.queue ?? null} onChoose={choose} />

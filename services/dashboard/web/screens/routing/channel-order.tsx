@@ -1,10 +1,12 @@
 // The order in which channels are tried: rows that move by buttons and by dragging, and channels that are left out. A moved row keeps the
 // focus, and the move is announced.
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { ALL_CHANNELS, CHANNEL_NAMES, type Channel } from '../../data/channels.ts'
+import { CHANNELS } from '../../../../../machines/channels.ts'
+import { CHANNEL_NAMES, type Channel } from '../../data/channels.ts'
+import { moveTo } from '../../data/order.ts'
+import { useMay } from '../../data/session.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { moveTo } from './order.ts'
 import { useRowDrag } from './use-row-drag.ts'
 
 export interface ChannelOrderProps {
@@ -12,14 +14,14 @@ export interface ChannelOrderProps {
   label: string
   order: readonly Channel[]
   onChange(order: Channel[]): void
-  may: boolean
   /** Why a channel is skipped, in a word or two. */
   noteOf(channel: Channel): string | null
 }
 
 type Control = 'up' | 'down' | 'out' | 'in'
 
-export function ChannelOrder({ label, order, onChange, may, noteOf }: ChannelOrderProps) {
+export function ChannelOrder({ label, order, onChange, noteOf }: ChannelOrderProps) {
+  const may = useMay('developer')
   const list = useRef<HTMLOListElement>(null)
   const frame = useRef<HTMLDivElement>(null)
   const id = useId()
@@ -56,7 +58,7 @@ export function ChannelOrder({ label, order, onChange, may, noteOf }: ChannelOrd
   const move = (channel: Channel, by: 1 | -1): void =>
     change(channel, moveTo(order, channel, order.indexOf(channel) + by), by < 0 ? ['up', 'down'] : ['down', 'up'])
 
-  const leftOut = ALL_CHANNELS.filter(channel => !order.includes(channel))
+  const leftOut = CHANNELS.filter(channel => !order.includes(channel))
   return (
     <div class="routing-order" ref={frame}>
       {/* biome-ignore lint/a11y/noRedundantRoles: Safari takes the role from a list without markers */}

@@ -13,7 +13,7 @@ const REACH: Readonly<Record<Channel, string>> = {
   email: 'Mails to addresses. It is the only channel that reaches them.',
 }
 
-export function ChannelsCard({ draft, may }: { draft: SettingsDraft; may: boolean }) {
+export function ChannelsCard({ draft }: { draft: SettingsDraft }) {
   const switchOf = (channel: Channel) => (
     <SettingField
       draft={draft}
@@ -24,7 +24,7 @@ export function ChannelsCard({ draft, may }: { draft: SettingsDraft; may: boolea
   )
   return (
     <Card title="Channels" lead="A channel that is off is skipped in every order, for running verifications too.">
-      <Editable may={may}>
+      <Editable>
         <div class="routing-channels">
           <div class="routing-channel-settings">
             {switchOf('sms')}

@@ -11,12 +11,11 @@ export interface CountryOrdersProps {
   /** A new country begins with it. */
   defaultOrder: readonly Channel[]
   onChange(orders: Record<string, Channel[]>): void
-  may: boolean
   noteOf(channel: Channel): string | null
   errorOf(path: string): string | undefined
 }
 
-export function CountryOrders({ orders, defaultOrder, onChange, may, noteOf, errorOf }: CountryOrdersProps) {
+export function CountryOrders({ orders, defaultOrder, onChange, noteOf, errorOf }: CountryOrdersProps) {
   const added = useRef<string | null>(null)
   const frame = useRef<HTMLDivElement>(null)
   const codes = sortedByName(Object.keys(orders))
@@ -48,7 +47,6 @@ export function CountryOrders({ orders, defaultOrder, onChange, may, noteOf, err
           order={orders[code] ?? []}
           onChange={order => onChange({ ...orders, [code]: order })}
           onRemove={() => remove(code)}
-          may={may}
           noteOf={noteOf}
           error={errorOf(`routing.countries.${code}`)}
         />
@@ -60,7 +58,7 @@ export function CountryOrders({ orders, defaultOrder, onChange, may, noteOf, err
   )
 }
 
-interface CountryOrderProps extends Pick<CountryOrdersProps, 'may' | 'noteOf'> {
+interface CountryOrderProps extends Pick<CountryOrdersProps, 'noteOf'> {
   code: string
   order: Channel[]
   onChange(order: Channel[]): void
@@ -68,7 +66,7 @@ interface CountryOrderProps extends Pick<CountryOrdersProps, 'may' | 'noteOf'> {
   error: string | undefined
 }
 
-function CountryOrder({ code, order, onChange, onRemove, may, noteOf, error }: CountryOrderProps) {
+function CountryOrder({ code, order, onChange, onRemove, noteOf, error }: CountryOrderProps) {
   const id = useId()
   const name = countryName(code)
   return (
@@ -81,7 +79,7 @@ function CountryOrder({ code, order, onChange, onRemove, may, noteOf, error }: C
           Remove
         </Button>
       </header>
-      <ChannelOrder label={`Order for ${name}`} order={order} onChange={onChange} may={may} noteOf={noteOf} />
+      <ChannelOrder label={`Order for ${name}`} order={order} onChange={onChange} noteOf={noteOf} />
       {error && <p class="error">{error}</p>}
     </section>
   )

@@ -1,8 +1,7 @@
 // What the table of providers by country says. In: rows of GET /apps/{id}/routes. Out: the countries in it, and words. Pure.
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 import { countryName } from '../../data/countries.ts'
 
-type Schemas = components['schemas']
 type Row = Schemas['RouteRow']
 
 export interface CountryRows {

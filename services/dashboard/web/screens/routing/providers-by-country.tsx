@@ -1,9 +1,10 @@
 // How the providers of each channel do in a country, which of them comes first there, and why; and a better order of the list, by the same
 // evidence.
 import { useState } from 'preact/hooks'
+import { CHANNELS } from '../../../../../machines/channels.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { formatMicros } from '../../data/amounts.ts'
-import { ALL_CHANNELS, CHANNEL_NAMES } from '../../data/channels.ts'
+import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
@@ -16,8 +17,8 @@ import { Empty } from '../../ui/empty.tsx'
 import { Select } from '../../ui/field.tsx'
 import { formatCount, formatDecimal, formatSeconds, formatShare, NO_FIGURE } from '../../ui/figure-format.ts'
 import { IntervalBar } from '../../ui/interval-bar.tsx'
-import { Loading } from '../../ui/loading.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
+import { Reading } from '../../ui/reading.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { useToast } from '../../ui/toasts.tsx'
@@ -85,8 +86,7 @@ export function ProvidersByCountry({ providers, onReordered }: ProvidersByCountr
       title="Providers by country"
       lead="Of the messages that a provider accepted, how many led to an approval: of live keys, in the last 30 days, the latest ones counting most. The last message before an approval earns it; the Overview counts a verification for the provider of its first message."
     >
-      {routes.problem && <ProblemNotice problem={routes.problem} onRetry={routes.reload} />}
-      {routes.data === undefined && !routes.problem && <Loading what="routes" />}
+      <Reading of={routes} what="routes" />
       {routes.data?.suggestion && (
         <Suggestion
           suggestion={routes.data.suggestion}
@@ -116,7 +116,7 @@ export function ProvidersByCountry({ providers, onReordered }: ProvidersByCountr
               onChange={setChosen}
             />
           </div>
-          {ALL_CHANNELS.map(channel => {
+          {CHANNELS.map(channel => {
             const ofChannel = shown.rows.filter(row => row.channel === channel)
             return (
               ofChannel.length > 0 && (

@@ -1,10 +1,9 @@
 // What POST /apps/{id}/route answered, in words. In: the answer, and the app's providers. Out: sentences. Pure.
 import { mayBeUsed } from '../../../../../machines/routing.ts'
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 import { CHANNEL_NAMES, type Channel } from '../../data/channels.ts'
 import { countryName } from '../../data/countries.ts'
 
-type Schemas = components['schemas']
 export type RoutePreview = Schemas['RoutePreview']
 type ChannelChoice = Schemas['ChannelChoice']
 

@@ -1,5 +1,4 @@
 // The routing screen: which channels are used, in which order they are tried, and for whom another order holds.
-import { api, bodyOf } from '../../api/client.ts'
 import type { Channel } from '../../data/channels.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
@@ -13,6 +12,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { SaveBar } from '../../ui/save-bar.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import { SettingField } from '../../ui/setting-field.tsx'
+import { listProviders } from '../providers/provider-calls.ts'
 import { TryOnPastTraffic } from '../settings-trial/try-on-past-traffic.tsx'
 import { ChannelOrder } from './channel-order.tsx'
 import { ChannelsCard } from './channels-card.tsx'
@@ -33,10 +33,7 @@ export default function Routing() {
   const app = useApp()
   const may = useMay('developer')
   const draft = useSettingsDraft('routing', SHOWN)
-  const providers = useQuery(`providers of ${app.id}`, async () => {
-    const page = await bodyOf(api.GET('/admin/v1/apps/{id}/providers', { params: { path: { id: app.id } } }))
-    return page.items
-  })
+  const providers = useQuery(`providers of ${app.id}`, () => listProviders(app.id))
   const { routing, channels } = draft.settings
   const emptiesOrder = routing.default.length === 0 && app.settings.routing.default.length > 0
 
@@ -55,24 +52,22 @@ export default function Routing() {
       {!may && <Notice>{onlyRole('developer', 'change the routing')}</Notice>}
       <div class="columns">
         <Card title="Channels in order" lead="The default order. Drag the channels, or use the arrows.">
-          <Editable may={may}>
+          <Editable>
             <ChannelOrder
               label={labelOf('routing.default')}
               order={routing.default}
               onChange={order => draft.set('routing.default', order)}
-              may={may}
               noteOf={noteOf}
             />
             <SettingField draft={draft} path="auto_fallback" />
           </Editable>
         </Card>
         <Card title="Countries" lead="Numbers of these countries have an order of their own.">
-          <Editable may={may}>
+          <Editable>
             <CountryOrders
               orders={routing.countries}
               defaultOrder={routing.default}
               onChange={countries => draft.set('routing.countries', countries)}
-              may={may}
               noteOf={noteOf}
               errorOf={draft.errorUnder}
             />
@@ -83,7 +78,7 @@ export default function Routing() {
         title="Providers in order"
         lead="A channel may have several providers. If the first one fails, the next one gets the message. One that accepts messages nobody receives stands behind the others until it recovers, whatever you choose here."
       >
-        <Editable may={may}>
+        <Editable>
           <div class="routing-provider-rule">
             <SettingField draft={draft} path="routing.providers" />
             {routing.providers === 'best' && <SettingField draft={draft} path="routing.worth_micros" />}
@@ -92,7 +87,7 @@ export default function Routing() {
       </Card>
       <ProvidersByCountry providers={providers.data ?? []} onReordered={providers.reload} />
       <Explain providers={providers.data ?? []} hasUnsavedChanges={draft.isDirty} />
-      <ChannelsCard draft={draft} may={may} />
+      <ChannelsCard draft={draft} />
       <SaveBar draft={draft} beside={<TryOnPastTraffic draft={draft} />} question={emptiesOrder ? EMPTY_ORDER : null} />
     </Screen>
   )

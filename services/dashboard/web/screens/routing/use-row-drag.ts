@@ -2,7 +2,7 @@
 // and new orders while it moves. The rest of the page needs no pointer: the same moves have buttons.
 import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { moveTo, placeAt } from './order.ts'
+import { moveTo, placeAt } from '../../data/order.ts'
 
 export interface RowDragOptions<T extends string> {
   list: RefObject<HTMLElement | null>

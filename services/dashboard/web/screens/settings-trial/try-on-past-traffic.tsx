@@ -1,5 +1,6 @@
 // The button beside Save that tries the changes of a screen on past traffic, and the dialog with what they would have done. Nothing is saved.
 import { useState } from 'preact/hooks'
+import { HOUR_MS } from '../../../../../infra/time.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { useQuery } from '../../data/use-query.ts'
@@ -12,7 +13,6 @@ import { Segments } from '../../ui/segments.tsx'
 import './settings-trial.css'
 import { TrialResult } from './trial-result.tsx'
 
-const HOUR_MS = 3_600_000
 const PERIODS = {
   day: { label: '24 hours', hours: 24 },
   week: { label: '7 days', hours: 7 * 24 },

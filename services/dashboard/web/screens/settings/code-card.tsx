@@ -17,11 +17,11 @@ const CODE_SETTINGS = [
   'reuse_pending',
 ] as const
 
-export function CodeCard({ draft, may }: { draft: SettingsDraft; may: boolean }) {
+export function CodeCard({ draft }: { draft: SettingsDraft }) {
   const language = languageName(draft.settings.locale)
   return (
     <Card title="Code" lead="A verification that has begun keeps the values with which it began.">
-      <Editable may={may}>
+      <Editable>
         <div class="settings-fields">
           <SettingField draft={draft} path="locale" hint={`${language ? `${language}. ` : ''}${hintOf('locale')}`} />
           {CODE_SETTINGS.map(path => (

@@ -6,9 +6,9 @@ import { SettingField } from '../../ui/setting-field.tsx'
 
 const DEVICE_SETTINGS = ['publishable_send', 'allowed_origins'] as const
 
-export const DevicesCard = ({ draft, may }: { draft: SettingsDraft; may: boolean }) => (
+export const DevicesCard = ({ draft }: { draft: SettingsDraft }) => (
   <Card title="Devices" lead="Apps and web pages use publishable keys, which anyone can read in them.">
-    <Editable may={may}>
+    <Editable>
       {DEVICE_SETTINGS.map(path => (
         <SettingField key={path} draft={draft} path={path} />
       ))}

@@ -24,10 +24,10 @@ export default function Settings() {
       lead="What a code is like, how long it lives, what your messages say, what apps and web pages may do, and the hook of a login. What you save here is used by every process within 5 seconds."
     >
       {!may && <Notice>{onlyRole('developer', 'change the settings')}</Notice>}
-      <CodeCard draft={draft} may={may} />
-      <TextsCard draft={draft} may={may} />
-      <DevicesCard draft={draft} may={may} />
-      <SupabaseCard may={may} />
+      <CodeCard draft={draft} />
+      <TextsCard draft={draft} />
+      <DevicesCard draft={draft} />
+      <SupabaseCard />
       <SaveBar draft={draft} beside={<TryOnPastTraffic draft={draft} />} />
     </Screen>
   )

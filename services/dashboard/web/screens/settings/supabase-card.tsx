@@ -1,10 +1,10 @@
 // The hook by which Supabase Auth has its codes delivered: its address, and the secret of each mode, which is never shown.
 import { useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { useQuery } from '../../data/use-query.ts'
-import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
@@ -16,15 +16,15 @@ import { Loading } from '../../ui/loading.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { type Column, RowActions, Table } from '../../ui/table.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { type KeyMode, MODE_NAMES } from '../api-keys/key-text.ts'
+import { type KeyMode, MODES } from '../api-keys/key-text.ts'
+import { ModeBadge } from '../api-keys/mode-badge.tsx'
 
 type Hook = Schemas['SupabaseHook']
 type OpenDialog = { set: KeyMode } | { remove: KeyMode } | null
 
-const MODES: readonly KeyMode[] = ['test', 'live']
-
-export function SupabaseCard({ may }: { may: boolean }) {
+export function SupabaseCard() {
   const { id } = useApp()
+  const may = useMay('developer')
   const say = useToast()
   const [dialog, setDialog] = useState<OpenDialog>(null)
   const params = { path: { id } }
@@ -82,7 +82,7 @@ function columnsOf(hook: Hook, may: boolean, open: (dialog: OpenDialog) => void)
   const { secrets, unreadable } = hook
   const isSet = (mode: KeyMode): boolean => secrets[mode] !== null || unreadable.includes(mode)
   const columns: Column<KeyMode>[] = [
-    { name: 'Mode', show: mode => <Badge tone={mode === 'live' ? 'info' : 'neutral'}>{MODE_NAMES[mode]}</Badge> },
+    { name: 'Mode', show: mode => <ModeBadge of={mode} /> },
     {
       name: 'Secret',
       show: mode =>

@@ -21,7 +21,7 @@ type TextChannel = (typeof TEXT_CHANNELS)[number]
 
 const CHANNEL_CHOICES = TEXT_CHANNELS.map(value => ({ value, label: CHANNEL_NAMES[value] }))
 
-export function TextsCard({ draft, may }: { draft: SettingsDraft; may: boolean }) {
+export function TextsCard({ draft }: { draft: SettingsDraft }) {
   const app = useApp()
   const { texts, locale } = draft.settings
   const [channel, setChannel] = useState<TextChannel>('sms')
@@ -71,7 +71,7 @@ export function TextsCard({ draft, may }: { draft: SettingsDraft; may: boolean }
           <Select label="Language" value={language} options={languages} onChange={setLanguage} />
           <Badge tone={own ? 'good' : 'neutral'}>{own ? 'Own text' : 'Built-in text'}</Badge>
         </div>
-        <Editable may={may}>
+        <Editable>
           <div class="settings-text-fields">
             {channel === 'email' && (
               <TextField

@@ -13,12 +13,12 @@ import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Empty } from '../../ui/empty.tsx'
+import { NameDialog } from '../../ui/name-dialog.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
 import { type Column, RowActions } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { NameDialog } from './name-dialog.tsx'
 
 type Open = { what: 'create' } | { what: 'rename' | 'close'; app: App } | null
 

@@ -1,9 +1,10 @@
 // The company itself. Owners rename it; operators close and reopen it, and create others.
 import { useState } from 'preact/hooks'
+import { CONSOLE_COMPANY_ID } from '../../../../domain/tenancy/console.ts'
 import { api, bodyOf } from '../../api/client.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay } from '../../data/session.tsx'
-import { CONSOLE_COMPANY_ID, useCompany, useTenant } from '../../data/tenant.tsx'
+import { useCompany, useTenant } from '../../data/tenant.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { useTenantChoice } from '../../data/use-tenant-choice.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -12,10 +13,11 @@ import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Actions } from '../../ui/dialog.tsx'
+import { Fact } from '../../ui/fact.tsx'
+import { NameDialog } from '../../ui/name-dialog.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { NameDialog } from './name-dialog.tsx'
 
 export function CompanyCard() {
   const company = useCompany()
@@ -47,31 +49,19 @@ export function CompanyCard() {
       actions={isOperator && <Button onClick={() => setOpen('create')}>Create company</Button>}
     >
       <dl class="team-facts">
-        <div>
-          <dt>Name</dt>
-          <dd>
-            {company.name} {company.closed_at && <Badge tone="warning">Closed</Badge>}
-          </dd>
-        </div>
-        <div>
-          <dt>Id</dt>
-          <dd>
-            <code>{company.id}</code> <CopyButton text={company.id} label="Copy id" />
-          </dd>
-        </div>
-        <div>
-          <dt>Created</dt>
-          <dd>
-            <Time at={company.created_at} day />
-          </dd>
-        </div>
+        <Fact name="Name">
+          {company.name} {company.closed_at && <Badge tone="warning">Closed</Badge>}
+        </Fact>
+        <Fact name="Id">
+          <code>{company.id}</code> <CopyButton text={company.id} label="Copy id" />
+        </Fact>
+        <Fact name="Created">
+          <Time at={company.created_at} day />
+        </Fact>
         {company.closed_at && (
-          <div>
-            <dt>Closed</dt>
-            <dd>
-              <Time at={company.closed_at} />
-            </dd>
-          </div>
+          <Fact name="Closed">
+            <Time at={company.closed_at} />
+          </Fact>
         )}
       </dl>
       {reopening.problem && <ProblemNotice problem={reopening.problem} />}

@@ -9,8 +9,8 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { Actions, Dialog, SubmitActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
-import { RoleChoice } from './role-choice.tsx'
-import type { UserRole } from './roles.ts'
+import { RadioGroup } from '../../ui/radio-group.tsx'
+import { ROLE_WORDS, type UserRole } from './roles.ts'
 
 export interface InviteDialogProps {
   /** The first person of a company is best an owner. */
@@ -58,7 +58,7 @@ export function InviteDialog({ isFirst, onInvited, onClose }: InviteDialogProps)
           error={change.errorOf('name')}
           autocomplete="off"
         />
-        <RoleChoice value={role} onChange={setRole} />
+        <RadioGroup<UserRole> label="Role" value={role} options={ROLE_WORDS} onChange={setRole} />
         <SubmitActions action="Invite" busy={change.busy} onCancel={onClose} />
       </Form>
     </Dialog>

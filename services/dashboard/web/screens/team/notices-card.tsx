@@ -6,6 +6,7 @@ import { useQuery } from '../../data/use-query.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
+import { Fact } from '../../ui/fact.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
@@ -68,28 +69,22 @@ function WhoIsTold({ recipients, nameOf }: { recipients: Recipients; nameOf(app_
   const { by_email, owners, endpoints } = recipients
   return (
     <dl class="team-facts">
-      <div>
-        <dt>By email</dt>
-        <dd>{emailWords(by_email, owners)}</dd>
-      </div>
-      <div>
-        <dt>By webhook</dt>
-        <dd>
-          {endpoints.length === 0 ? (
-            <>
-              No endpoint asks for <code>ops.*</code> events. They are chosen under{' '}
-              <ScreenLink to="/webhooks">Webhooks</ScreenLink>.
-            </>
-          ) : (
-            endpoints.map(({ id, app_id, url, events }) => (
-              <p key={id}>
-                {nameOf(app_id)}: <code class="team-url">{url}</code>{' '}
-                <span class="soft">({events.map(noticeLabel).join(', ')})</span>
-              </p>
-            ))
-          )}
-        </dd>
-      </div>
+      <Fact name="By email">{emailWords(by_email, owners)}</Fact>
+      <Fact name="By webhook">
+        {endpoints.length === 0 ? (
+          <>
+            No endpoint asks for <code>ops.*</code> events. They are chosen under{' '}
+            <ScreenLink to="/webhooks">Webhooks</ScreenLink>.
+          </>
+        ) : (
+          endpoints.map(({ id, app_id, url, events }) => (
+            <p key={id}>
+              {nameOf(app_id)}: <code class="team-url">{url}</code>{' '}
+              <span class="soft">({events.map(noticeLabel).join(', ')})</span>
+            </p>
+          ))
+        )}
+      </Fact>
     </dl>
   )
 }

@@ -4,15 +4,12 @@ import { useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { createPasskey } from '../../data/passkeys.ts'
 import { useMe } from '../../data/session.tsx'
-import { useChange } from '../../data/use-change.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
-import { Dialog, SubmitActions } from '../../ui/dialog.tsx'
 import { Empty } from '../../ui/empty.tsx'
-import { TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { NameDialog } from '../../ui/name-dialog.tsx'
 import { ProblemNotice } from '../../ui/notice.tsx'
 import { type Column, RowActions, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -27,6 +24,13 @@ export function PasskeysCard() {
   const say = useToast()
   const [open, setOpen] = useState<'add' | Passkey | null>(null)
   const passkeys = useQuery(`passkeys ${me.session_id}`, signal => bodyOf(api.GET('/admin/v1/me/passkeys', { signal })))
+  const add = async (name: string) => {
+    const options = await bodyOf(api.POST('/admin/v1/me/passkeys/options'))
+    const credential = await createPasskey(options)
+    await bodyOf(api.POST('/admin/v1/me/passkeys', { body: { name, credential } }))
+    say(`The passkey ${name} was added.`)
+    await passkeys.reload()
+  }
   if (passkeys.data === undefined && passkeys.problem)
     return (
       <Card title={TITLE}>
@@ -64,12 +68,11 @@ export function PasskeysCard() {
         <Table caption="your passkeys" columns={columns} rows={passkeys.data.items} keyOf={({ id }) => id} />
       )}
       {open === 'add' && (
-        <AddPasskey
-          onAdded={async name => {
-            say(`The passkey ${name} was added.`)
-            setOpen(null)
-            await passkeys.reload()
-          }}
+        <NameDialog
+          title="Add a passkey"
+          hint="By which you know it, such as Work laptop."
+          action="Add"
+          perform={name => add(name.trim())}
           onClose={() => setOpen(null)}
         />
       )}
@@ -88,33 +91,5 @@ export function PasskeysCard() {
         </Confirm>
       )}
     </Card>
-  )
-}
-
-function AddPasskey({ onAdded, onClose }: { onAdded(name: string): Promise<void>; onClose(): void }) {
-  const [name, setName] = useState('')
-  const change = useChange()
-  const add = () =>
-    change.run(async () => {
-      const options = await bodyOf(api.POST('/admin/v1/me/passkeys/options'))
-      const body = { name: name.trim(), credential: await createPasskey(options) }
-      await bodyOf(api.POST('/admin/v1/me/passkeys', { body }))
-      await onAdded(body.name)
-    })
-  return (
-    <Dialog title="Add a passkey" busy={change.busy} onClose={onClose}>
-      <Form change={change} onSubmit={add}>
-        <TextField
-          label="Name"
-          hint="By which you know it, such as Work laptop."
-          value={name}
-          onInput={setName}
-          error={change.errorOf('name')}
-          autocomplete="off"
-          autofocus
-        />
-        <SubmitActions action="Add" busy={change.busy} onCancel={onClose} />
-      </Form>
-    </Dialog>
   )
 }

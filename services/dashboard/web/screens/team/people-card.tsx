@@ -1,9 +1,10 @@
 // The users of the company, and those who are invited. Owners invite them, change their roles and remove them; the others see them.
 import { useState } from 'preact/hooks'
+import { CONSOLE_COMPANY_ID } from '../../../../domain/tenancy/console.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { onlyRole } from '../../data/role-words.ts'
 import { useMay, useMe, useSessionControl } from '../../data/session.tsx'
-import { CONSOLE_COMPANY_ID, useCompany } from '../../data/tenant.tsx'
+import { useCompany } from '../../data/tenant.tsx'
 import { usePages } from '../../data/use-pages.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -16,13 +17,11 @@ import { Time } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 import { RoleDialog } from './role-dialog.tsx'
-import { roleLabel } from './roles.ts'
+import { personOf, roleLabel } from './roles.ts'
 
 type User = Schemas['User']
 
 type Open = { what: 'invite' } | { what: 'role' | 'remove'; user: User } | null
-
-export const personOf = ({ id, name, email }: User): string => name ?? email ?? id
 
 const nameId = ({ id }: User): string => `name-of-${id}`
 

@@ -6,9 +6,9 @@ import { useChange } from '../../data/use-change.ts'
 import { Dialog, SubmitActions } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { RadioGroup } from '../../ui/radio-group.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { RoleChoice } from './role-choice.tsx'
-import { roleLabel } from './roles.ts'
+import { personOf, ROLE_WORDS, roleLabel, type UserRole } from './roles.ts'
 
 type User = Schemas['User']
 
@@ -23,7 +23,7 @@ export function RoleDialog({ user, onChanged, onClose }: RoleDialogProps) {
   const change = useChange()
   const say = useToast()
   const [role, setRole] = useState(user.role)
-  const person = user.name ?? user.email ?? user.id
+  const person = personOf(user)
   const save = async () => {
     const saved = await change.run(async () => {
       const answer = await bodyOf(
@@ -37,7 +37,7 @@ export function RoleDialog({ user, onChanged, onClose }: RoleDialogProps) {
   return (
     <Dialog title={`Role of ${person}`} busy={change.busy} onClose={onClose}>
       <Form change={change} onSubmit={save}>
-        <RoleChoice value={role} onChange={setRole} />
+        <RadioGroup<UserRole> label="Role" value={role} options={ROLE_WORDS} onChange={setRole} />
         {user.id === me.id && role !== 'owner' && (
           <Notice tone="warning">This is you: afterwards only another owner can make you an owner again.</Notice>
         )}

@@ -1,6 +1,7 @@
 // The viewer's own sessions: where the viewer is signed in, and how to end that.
 import { useRef, useState } from 'preact/hooks'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { allPages } from '../../data/all-pages.ts'
 import { useMe, useSessionControl } from '../../data/session.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { usePages } from '../../data/use-pages.ts'
@@ -17,19 +18,12 @@ import { useToast } from '../../ui/toasts.tsx'
 
 type Session = Schemas['Session']
 
-const PAGE_SIZE = 100
-
 const endSession = (id: string) => bodyOf(api.DELETE('/admin/v1/sessions/{id}', { params: { path: { id } } }))
 
 /** Every session but the one of this page. */
 async function endOthers(): Promise<void> {
-  let cursor: string | null = null
-  do {
-    const query: { limit: number; cursor?: string } = { limit: PAGE_SIZE, ...(cursor === null ? {} : { cursor }) }
-    const page: Schemas['SessionPage'] = await bodyOf(api.GET('/admin/v1/sessions', { params: { query } }))
-    for (const { id, current } of page.items) if (!current) await endSession(id)
-    cursor = page.next_cursor
-  } while (cursor !== null)
+  for await (const page of allPages(query => bodyOf(api.GET('/admin/v1/sessions', { params: { query } }))))
+    for (const { id, current } of page) if (!current) await endSession(id)
 }
 
 const browserId = (id: string): string => `browser-of-${id}`

@@ -1,8 +1,6 @@
 // The calls of the client API that the screen makes. In: what a backend or a device would pass. Out: a request, which is both made and
 // shown, so that what is shown is what was sent.
-import type { components } from '../../api/schema.ts'
-
-type Schemas = components['schemas']
+import type { Schemas } from '../../api/schema.ts'
 
 export type KeyKind = Schemas['KeyKind']
 export type Channel = Schemas['Channel']

@@ -1,11 +1,10 @@
 // The calls of the client API that were made, newest first: each request as a developer writes it, and its answer. The key is hidden until it
 // is asked for; a copy has it, so that it works. Before the first call the request that would be made is shown.
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
-import { CopyButton } from '../../ui/copy-button.tsx'
+import { CodeBlock } from '../../ui/code-block.tsx'
 import type { ApiRequest } from './api-request.ts'
 import type { Call } from './call-api.ts'
 import { hideKey, LANGUAGES, type Language, sampleOf } from './samples.ts'
@@ -46,7 +45,7 @@ export function Calls({ calls, next }: CallsProps) {
         </>
       }
     >
-      {latest ? shown(latest) : <Figure text={sampleFor(next)} caption={<span>{captionOf(next)}</span>} />}
+      {latest ? shown(latest) : <CodeBlock label={captionOf(next)} text={sampleFor(next)} copied={null} />}
       {earlier.map((call, index) => (
         // The list grows at its beginning.
         <details key={earlier.length - index} class="try-earlier">
@@ -65,41 +64,17 @@ const captionOf = ({ method, path }: ApiRequest): string => `${method} ${path}`
 const StatusCode = ({ of }: { of: Call }) => <Badge tone={of.status < 400 ? 'good' : 'bad'}>{of.status}</Badge>
 
 function CallView({ call, text, copied }: { call: Call; text: string; copied: string }) {
-  const answer = JSON.stringify(call.body, null, 2)
   return (
     <div class="try-call">
-      <Figure
-        text={text}
-        caption={
+      <CodeBlock label={captionOf(call.request)} text={text} copied={copied} />
+      <CodeBlock
+        label={
           <>
-            <span>{captionOf(call.request)}</span>
-            <CopyButton text={copied} />
+            Answer <StatusCode of={call} /> in {call.ms} ms
           </>
         }
-      />
-      <Figure
-        text={answer}
-        caption={
-          <>
-            <span>
-              Answer <StatusCode of={call} /> in {call.ms} ms
-            </span>
-            <CopyButton text={answer} />
-          </>
-        }
+        text={JSON.stringify(call.body, null, 2)}
       />
     </div>
-  )
-}
-
-function Figure({ text, caption }: { text: string; caption: ComponentChildren }) {
-  return (
-    <figure class="code-block">
-      <figcaption>{caption}</figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long line scrolls, also by keyboard */}
-      <pre tabIndex={0}>
-        <code>{text}</code>
-      </pre>
-    </figure>
   )
 }

@@ -1,9 +1,7 @@
 // What became of a verification, in words, and whether more may come. In: what the admin API knows of it. Out: sentences for people, and
 // whether to ask again.
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 import { EVENT_STATUSES } from '../api-keys/webhook-text.ts'
-
-type Schemas = components['schemas']
 
 export interface Progress {
   verification: Schemas['VerificationHistory']

@@ -7,7 +7,7 @@ import { Empty } from '../../ui/empty.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import { Time } from '../../ui/time.tsx'
-import { endpointTitle } from '../api-keys/webhook-text.ts'
+import { bodyText, endpointTitle } from '../api-keys/webhook-text.ts'
 import { eventDelivery } from './progress.ts'
 
 export function WebhookEvents({ events }: { events: Schemas['WebhookEvent'][] }) {
@@ -42,7 +42,7 @@ export function WebhookEvents({ events }: { events: Schemas['WebhookEvent'][] })
               <summary>What your endpoint receives</summary>
               {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long line scrolls, also by keyboard */}
               <pre tabIndex={0}>
-                <code>{JSON.stringify({ id: event.id, type: event.type, payload: event.payload }, null, 2)}</code>
+                <code>{bodyText(event)}</code>
               </pre>
             </details>
           </li>

@@ -1,7 +1,7 @@
 // One message of a verification, in words. In: the delivery, its provider calls, the state of the verification, the time. Out: a sentence
 // that says what became of it, how sure that is, and what can be done. It never guesses: what the records do not show is said to be
 // unknown.
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { msBetween, shortDurationOfMs } from '../../data/duration.ts'
 import {
@@ -13,10 +13,10 @@ import {
   vendorWords,
 } from './provider-calls.ts'
 
-export type History = components['schemas']['VerificationHistory']
-export type Delivery = components['schemas']['DeliveryRecord']
-export type Channel = components['schemas']['Channel']
-export type FailureReason = components['schemas']['FailureReason']
+export type History = Schemas['VerificationHistory']
+export type Delivery = Schemas['DeliveryRecord']
+export type Channel = Schemas['Channel']
+export type FailureReason = Schemas['FailureReason']
 
 /** What is known about the arrival of a message. */
 export type Arrival = 'arrived' | 'under way' | 'unknown' | 'not arrived'
@@ -34,11 +34,7 @@ export interface DeliveryStory {
   remedies: Remedy[]
 }
 
-/** Within a sentence. */
-export const channelName = (channel: Channel): string => (channel === 'email' ? 'email' : CHANNEL_NAMES[channel])
-
-/** By itself, in a table or a field. */
-export const channelTitle = (channel: Channel): string => CHANNEL_NAMES[channel]
+export const channelInSentence = (channel: Channel): string => (channel === 'email' ? 'email' : CHANNEL_NAMES[channel])
 
 const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
@@ -289,13 +285,13 @@ function tellSuperseded({ history, delivery, calls, now }: Failure): DeliverySto
 
 const tellNoProvider = ({ delivery }: Failure): DeliveryStory => ({
   arrival: 'not arrived',
-  sentence: `The app had no usable provider for ${channelName(delivery.channel)} when the message was due.`,
-  remedies: [{ says: `Add a provider for ${channelName(delivery.channel)}.`, screen: '/providers' }],
+  sentence: `The app had no usable provider for ${channelInSentence(delivery.channel)} when the message was due.`,
+  remedies: [{ says: `Add a provider for ${channelInSentence(delivery.channel)}.`, screen: '/providers' }],
 })
 
 const tellUnpaid = ({ delivery }: Failure): DeliveryStory => ({
   arrival: 'not arrived',
-  sentence: `The balance of the company was not enough for a message by ${channelName(delivery.channel)}, so it was not sent.`,
+  sentence: `The balance of the company was not enough for a message by ${channelInSentence(delivery.channel)}, so it was not sent.`,
   remedies: [{ says: 'See the balance and the prices.', screen: '/money' }],
 })
 

@@ -1,12 +1,13 @@
 // What is known of a verification beside its history.
-import type { ComponentChildren } from 'preact'
 import { formatMicros } from '../../data/amounts.ts'
+import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { countryName } from '../../data/countries.ts'
 import { useTenant } from '../../data/tenant.tsx'
 import { Badge, Status } from '../../ui/badge.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
+import { Fact } from '../../ui/fact.tsx'
 import { Time } from '../../ui/time.tsx'
-import { channelTitle, type History } from './delivery-words.ts'
+import type { History } from './delivery-words.ts'
 
 export function Facts({ history }: { history: History }) {
   const { apps, companies } = useTenant()
@@ -23,7 +24,7 @@ export function Facts({ history }: { history: History }) {
         {country && `, ${countryName(country)}`}
       </Fact>
       <Fact name="Channel">
-        {channelTitle(history.channel)}, of {history.order.map(channelTitle).join(' → ')}
+        {CHANNEL_NAMES[history.channel]}, of {history.order.map(channel => CHANNEL_NAMES[channel]).join(' → ')}
       </Fact>
       <Fact name="App">{app?.name ?? company?.name ?? <code>{history.app_id}</code>}</Fact>
       <Fact name="Started">
@@ -84,10 +85,3 @@ function endName({ status, kind }: History): string {
   if (status === 'expired') return 'Expired'
   return kind === 'message' ? 'Tried until' : 'Code valid until'
 }
-
-const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)

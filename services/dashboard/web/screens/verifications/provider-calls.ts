@@ -1,10 +1,10 @@
 // What providers answered, in words. In: entries of a verification's timeline. Out: parts of sentences, such as "the provider main answered
 // 503 after 812 ms". Only what the entries say is said.
 import { groupBy } from '../../../../../machines/group-by.ts'
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 import { shortDurationOfMs } from '../../data/duration.ts'
 
-export type TimelineEntry = components['schemas']['TimelineEntry']
+export type TimelineEntry = Schemas['TimelineEntry']
 
 /** A call without a result that is younger than this is most likely still under way. */
 const UNDER_WAY_MS = 60_000

@@ -4,6 +4,7 @@ import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import { countryName } from '../../data/countries.ts'
 import { fillPage } from '../../data/fill-page.ts'
 import { useApp, useTenant } from '../../data/tenant.tsx'
+import { onlySet } from '../../data/use-address-filters.ts'
 import { usePages } from '../../data/use-pages.ts'
 import { Empty } from '../../ui/empty.tsx'
 import { PagedTable } from '../../ui/paged-table.tsx'
@@ -22,9 +23,7 @@ export function RefusalList({ search }: { search: Search }) {
   const { recipient, allApps, type, since } = search
   const filters = {
     ...(allApps ? {} : { app_id: app.id }),
-    ...(recipient === '' ? {} : { recipient }),
-    ...(type === '' ? {} : { type }),
-    ...(since === '' ? {} : { since }),
+    ...onlySet({ recipient, type, since }),
   }
   const pages = usePages(`refusals ${JSON.stringify(filters)}`, (page, signal) =>
     fillPage(page, asked =>

@@ -1,8 +1,8 @@
 // Refused sends and resends, in words. In: the type of an error, and the limit that was hit. Out: what it means, and what to do.
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 
-export type RefusalType = components['schemas']['ErrorType']
-export type LimitScope = components['schemas']['LimitScope']
+export type RefusalType = Schemas['ErrorType']
+export type LimitScope = Schemas['LimitScope']
 
 export interface RefusalWords {
   /** A few words, for a list. */

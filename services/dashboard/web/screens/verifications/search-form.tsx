@@ -6,12 +6,13 @@ import { useLocation } from 'preact-iso'
 import { CHANNELS } from '../../../../../machines/channels.ts'
 import { SAMPLE_NUMBER_SPACED } from '../../../../../machines/sample-number.ts'
 import { verificationPath } from '../../../screens.ts'
+import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { COUNTRY_CODES, countryName } from '../../data/countries.ts'
 import { timeIn, toLocalField } from '../../data/local-field.ts'
 import { useAddress } from '../../data/tenant.tsx'
+import { anyOf } from '../../data/use-address-filters.ts'
 import { Button } from '../../ui/button.tsx'
 import { Select, Switch, TextField } from '../../ui/field.tsx'
-import { channelTitle } from './delivery-words.ts'
 import { REFUSAL_TYPES, refusalWords } from './refusal-words.ts'
 import {
   addressOf,
@@ -25,16 +26,19 @@ import {
   STATUSES,
 } from './search.ts'
 
-const ANY = { value: '' as const, label: 'Any' }
-const STATUS_OPTIONS = [ANY, ...STATUSES.map(value => ({ value, label: value }))]
-const CHANNEL_OPTIONS = [ANY, ...CHANNELS.map(value => ({ value, label: channelTitle(value) }))]
-const COUNTRY_OPTIONS = [ANY, ...COUNTRY_CODES.map(value => ({ value, label: `${countryName(value)} (${value})` }))]
-const MODE_OPTIONS = [ANY, ...MODES.map(value => ({ value, label: value }))]
-const DELIVERY_OPTIONS = [ANY, ...DELIVERIES.map(value => ({ value, label: value }))]
-const TYPE_OPTIONS = [
-  ANY,
-  ...REFUSAL_TYPES.map(value => ({ value, label: `${refusalWords(value, null).title} (${value})` })),
-]
+/** The choices that filter verifications. */
+const CHOICES = [
+  { name: 'status', label: 'Status', options: anyOf(STATUSES) },
+  { name: 'channel', label: 'Channel', options: anyOf(CHANNELS, value => CHANNEL_NAMES[value]) },
+  {
+    name: 'country',
+    label: 'Country',
+    options: anyOf(COUNTRY_CODES, value => `${countryName(value)} (${value})`),
+  },
+  { name: 'mode', label: 'Mode', options: anyOf(MODES) },
+  { name: 'delivery', label: 'Last message', options: anyOf(DELIVERIES) },
+] as const
+const TYPE_OPTIONS = anyOf(REFUSAL_TYPES, value => `${refusalWords(value, null).title} (${value})`)
 
 /** There the filters would push the list off the screen. */
 const NARROW = '(max-width: 640px)'
@@ -109,7 +113,7 @@ export function SearchForm({ search, appName }: { search: Search; appName: strin
           />
         </div>
         <details
-          class="verifications-more"
+          class="more verifications-more"
           open={filtersOpen}
           onToggle={event => setFiltersOpen(event.currentTarget.open)}
         >
@@ -125,36 +129,15 @@ export function SearchForm({ search, appName }: { search: Search; appName: strin
               />
             ) : (
               <>
-                <Select
-                  label="Status"
-                  value={search.status}
-                  options={STATUS_OPTIONS}
-                  onChange={status => go({ ...typed(), status })}
-                />
-                <Select
-                  label="Channel"
-                  value={search.channel}
-                  options={CHANNEL_OPTIONS}
-                  onChange={channel => go({ ...typed(), channel })}
-                />
-                <Select
-                  label="Country"
-                  value={search.country}
-                  options={COUNTRY_OPTIONS}
-                  onChange={country => go({ ...typed(), country })}
-                />
-                <Select
-                  label="Mode"
-                  value={search.mode}
-                  options={MODE_OPTIONS}
-                  onChange={mode => go({ ...typed(), mode })}
-                />
-                <Select
-                  label="Last message"
-                  value={search.delivery}
-                  options={DELIVERY_OPTIONS}
-                  onChange={delivery => go({ ...typed(), delivery })}
-                />
+                {CHOICES.map(({ name, label, options }) => (
+                  <Select<string>
+                    key={name}
+                    label={label}
+                    value={search[name]}
+                    options={options}
+                    onChange={value => go({ ...typed(), [name]: value })}
+                  />
+                ))}
                 <TextField
                   label="Metadata"
                   value={metadata}

@@ -3,14 +3,14 @@
 import { CHANNELS, type Channel } from '../../../../../machines/channels.ts'
 import { isCountry } from '../../../../../machines/countries.ts'
 import { VERIFICATIONS_PATH } from '../../../screens.ts'
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 import { fromLocalField } from '../../data/local-field.ts'
 import { isRefusalType, type RefusalType } from './refusal-words.ts'
 
-export type Status = components['schemas']['RecordStatus']
+export type Status = Schemas['RecordStatus']
 
-export type Mode = components['schemas']['Mode']
-export type Delivery = components['schemas']['DeliveryStatus']
+export type Mode = Schemas['Mode']
+export type Delivery = Schemas['DeliveryStatus']
 
 export type Tab = 'verifications' | 'refusals'
 

@@ -4,7 +4,7 @@
 import { msBetween, shortDurationOfMs } from '../../data/duration.ts'
 import {
   type Arrival,
-  channelName,
+  channelInSentence,
   type Delivery,
   type DeliveryStory,
   type History,
@@ -62,8 +62,8 @@ type Base = Omit<Story, 'more'> & {
 
 export const messageName = ({ deliveries }: History, delivery: Delivery): string =>
   deliveries.length === 1
-    ? `The message by ${channelName(delivery.channel)}`
-    : `Message ${deliveries.indexOf(delivery) + 1}, by ${channelName(delivery.channel)}`
+    ? `The message by ${channelInSentence(delivery.channel)}`
+    : `Message ${deliveries.indexOf(delivery) + 1}, by ${channelInSentence(delivery.channel)}`
 
 function tellApproved({ created_at, verified_at, approved_by }: History): Base {
   const after = verified_at === null ? '' : ` ${shortDurationOfMs(msBetween(created_at, verified_at))} after the send`

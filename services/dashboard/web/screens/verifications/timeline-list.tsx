@@ -1,6 +1,6 @@
 // All that happened to a verification, in order, with the time between the entries.
+import { Time } from '../../ui/time.tsx'
 import type { History } from './delivery-words.ts'
-import { Moment } from './moment.tsx'
 import { ShortId } from './short-id.tsx'
 import { timelineRows } from './timeline.ts'
 
@@ -33,5 +33,20 @@ export function TimelineList({ history }: { history: History }) {
         </li>
       ))}
     </ol>
+  )
+}
+
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+
+const dayOf = (at: string): string => new Date(at).toDateString()
+
+/** The day and the time where a day begins, the time alone after it. In UTC on hover. */
+function Moment({ at, before }: { at: string; before: string | undefined }) {
+  if (before === undefined || dayOf(before) !== dayOf(at)) return <Time at={at} />
+  const moment = new Date(at)
+  return (
+    <time dateTime={at} title={`${moment.toISOString().replace('T', ' ').slice(0, 23)} UTC`}>
+      {clock.format(moment)}
+    </time>
   )
 }

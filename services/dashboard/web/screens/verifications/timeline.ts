@@ -1,10 +1,10 @@
 // The timeline of a verification as rows for people. In: its history, and the time. Out: one row for each entry, in order: what happened,
 // the details, the ids, and how long after the row before. Pure.
 import { isSuccess } from '../../../../../machines/endpoint.ts'
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 import { msBetween, shortDurationOfMs } from '../../data/duration.ts'
 import { EVENT_STATUSES } from '../api-keys/webhook-text.ts'
-import { channelName, type History, reasonText } from './delivery-words.ts'
+import { channelInSentence, type History, reasonText } from './delivery-words.ts'
 import { callOutcome, type TimelineEntry } from './provider-calls.ts'
 
 export interface TimelineRow {
@@ -57,7 +57,7 @@ function tellEntry(history: History, entry: TimelineEntry, now: number): Told {
     case 'token.exchanged':
       return row('The backend exchanged the verification token', { tone: 'good', ids: idOf('Key', entry.key_id) })
     case 'delivery.queued':
-      return row(`${message} accepted, by ${entry.channel ? channelName(entry.channel) : 'an unknown channel'}`, {
+      return row(`${message} accepted, by ${entry.channel ? channelInSentence(entry.channel) : 'an unknown channel'}`, {
         details:
           (entry.generation ?? 1) > 1 ? [`It carries code number ${entry.generation} of this verification.`] : [],
         ids: idOf('Message', entry.delivery_id),
@@ -106,7 +106,7 @@ function messageNumber({ deliveries }: History, { delivery_id }: TimelineEntry):
   return nth < 0 ? 'A message' : `Message ${nth + 1}`
 }
 
-type Caller = components['schemas']['KeyCaller'] | null | undefined
+type Caller = Schemas['KeyCaller'] | null | undefined
 
 const keyText = (by: Caller): string => (by ? `a ${by.kind} key` : 'an unknown key')
 

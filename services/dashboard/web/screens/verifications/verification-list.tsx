@@ -4,10 +4,12 @@ import { useLocation } from 'preact-iso'
 import { SAMPLE_NUMBER_SPACED } from '../../../../../machines/sample-number.ts'
 import { verificationPath } from '../../../screens.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
+import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { countryName } from '../../data/countries.ts'
 import { fillPage } from '../../data/fill-page.ts'
 import { useMay } from '../../data/session.tsx'
 import { useAddress, useApp, useTenant } from '../../data/tenant.tsx'
+import { onlySet } from '../../data/use-address-filters.ts'
 import { usePages } from '../../data/use-pages.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { Badge, Status } from '../../ui/badge.tsx'
@@ -19,7 +21,7 @@ import { PagedTable } from '../../ui/paged-table.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { channelTitle, deliveryState } from './delivery-words.ts'
+import { deliveryState } from './delivery-words.ts'
 import { addressOf, EMPTY_SEARCH, isFiltered, metadataQuery, type Search } from './search.ts'
 
 type Verification = Schemas['VerificationRecord']
@@ -30,15 +32,8 @@ export function VerificationList({ search }: { search: Search }) {
   const { recipient, allApps, status, channel, country, mode, delivery, metadata, since, until } = search
   const filters = {
     ...(allApps ? {} : { app_id: app.id }),
-    ...(recipient === '' ? {} : { recipient }),
-    ...(status === '' ? {} : { status }),
-    ...(channel === '' ? {} : { channel }),
-    ...(country === '' ? {} : { country }),
-    ...(mode === '' ? {} : { mode }),
-    ...(delivery === '' ? {} : { delivery }),
+    ...onlySet({ recipient, status, channel, country, mode, delivery, since, until }),
     ...metadataQuery(metadata),
-    ...(since === '' ? {} : { since }),
-    ...(until === '' ? {} : { until }),
   }
   const pages = usePages(`verifications ${JSON.stringify(filters)}`, (page, signal) =>
     fillPage(page, asked =>
@@ -85,7 +80,7 @@ const COLUMNS: readonly Column<Verification>[] = [
   },
   { name: 'Started', show: ({ created_at }) => <Time at={created_at} /> },
   { name: 'Status', show: ({ status }) => <Status of={status} /> },
-  { name: 'Channel', show: ({ channel }) => channelTitle(channel) },
+  { name: 'Channel', show: ({ channel }) => CHANNEL_NAMES[channel] },
   { name: 'Last message', show: verification => <LastMessage {...verification} /> },
   { name: 'Country', show: ({ country }) => (country ? <abbr title={countryName(country)}>{country}</abbr> : '–') },
 ]

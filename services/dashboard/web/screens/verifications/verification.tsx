@@ -1,9 +1,10 @@
 // One verification: first why its code did or did not arrive, then its whole history.
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso'
 import { VERIFICATIONS_PATH, verificationPath } from '../../../screens.ts'
 import { api, bodyOf } from '../../api/client.ts'
 import { useAddress, useApp } from '../../data/tenant.tsx'
+import { usePolling } from '../../data/use-polling.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { Card } from '../../ui/card.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -27,13 +28,10 @@ export default function Verification() {
   const { route } = useLocation()
   const app = useApp()
   const inApp = useAddress()
-  const [isPending, setPending] = useState(false)
-  const { data, problem, reload } = useQuery(
-    `verification ${id}`,
-    signal => bodyOf(api.GET('/admin/v1/verifications/{otp_id}', { params: { path: { otp_id: id } }, signal })),
-    isPending ? { everyMs: REREAD_MS } : {},
+  const { data, problem, reload } = useQuery(`verification ${id}`, signal =>
+    bodyOf(api.GET('/admin/v1/verifications/{otp_id}', { params: { path: { otp_id: id } }, signal })),
   )
-  useEffect(() => setPending(data?.status === 'pending'), [data])
+  usePolling(reload, data?.status === 'pending' ? REREAD_MS : null)
   // Links that know no more than the id name the app that was shown: the address is made to name the verification's own.
   const isOfOtherApp = data !== undefined && data.app_id !== app.id
   useEffect(() => {

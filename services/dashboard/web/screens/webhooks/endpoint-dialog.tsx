@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { DEFAULT_EVENTS, WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../../../../../machines/webhook-events.ts'
 import { api, bodyOf } from '../../api/client.ts'
-import { changedMembers } from '../../data/changed-members.ts'
+import { changedMembers } from '../../data/settings-patch.ts'
 import { useApp } from '../../data/tenant.tsx'
 import { type Change, useChange } from '../../data/use-change.ts'
 import { Button } from '../../ui/button.tsx'

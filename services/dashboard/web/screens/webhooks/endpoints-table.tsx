@@ -1,11 +1,11 @@
 // The list of endpoints: where each is, what it asks for, and whether anything waits for it.
-import type { components } from '../../api/schema.ts'
+import type { Schemas } from '../../api/schema.ts'
 import { Button } from '../../ui/button.tsx'
 import { type Column, RowActions, Table } from '../../ui/table.tsx'
 import { EndpointBadge } from '../api-keys/webhook.tsx'
 import { endpointTitle } from '../api-keys/webhook-text.ts'
 
-export type ListedEndpoint = components['schemas']['ListedWebhookEndpoint']
+export type ListedEndpoint = Schemas['ListedWebhookEndpoint']
 
 export interface EndpointsTableProps {
   endpoints: readonly ListedEndpoint[]

@@ -4,15 +4,13 @@ import { api, bodyOf } from '../../api/client.ts'
 import { useMay } from '../../data/session.tsx'
 import { useApp } from '../../data/tenant.tsx'
 import { useAddressFilters } from '../../data/use-address-filters.ts'
-import { usePolling } from '../../data/use-polling.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { useShownOnce } from '../../data/use-shown-once.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Empty } from '../../ui/empty.tsx'
-import { Loading } from '../../ui/loading.tsx'
-import { ProblemNotice } from '../../ui/notice.tsx'
+import { Reading } from '../../ui/reading.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { EndpointState } from '../api-keys/endpoint-state.tsx'
@@ -41,10 +39,11 @@ export default function Webhooks() {
   const [{ endpoint: chosenId }, choose] = useAddressFilters(CHOSEN)
   const setChosenId = (endpoint: string) => choose({ endpoint })
   const [dialog, setDialog] = useState<OpenDialog>(null)
-  const query = useQuery(`endpoints ${app.id}`, signal =>
-    bodyOf(api.GET('/admin/v1/apps/{id}/endpoints', { params: { path: { id: app.id } }, signal })),
+  const query = useQuery(
+    `endpoints ${app.id}`,
+    signal => bodyOf(api.GET('/admin/v1/apps/{id}/endpoints', { params: { path: { id: app.id } }, signal })),
+    { everyMs: POLL_MS },
   )
-  usePolling(query.reload, POLL_MS)
   const endpoints = query.data?.items ?? []
   const chosen = endpoints.find(({ id }) => id === chosenId) ?? endpoints[0]
   const [secret, setSecret] = useShownOnce(`signing secret of ${chosen?.id ?? app.id}`)
@@ -77,8 +76,7 @@ export default function Webhooks() {
           )
         }
       >
-        {query.problem && <ProblemNotice problem={query.problem} onRetry={query.reload} />}
-        {query.data === undefined && !query.problem && <Loading what="endpoints" />}
+        <Reading of={query} what="endpoints" />
         {query.data && endpoints.length === 0 && (
           <Empty title="This app has no endpoint yet.">Until there is one, events are kept and not sent.</Empty>
         )}

@@ -1,13 +1,14 @@
-// Asks for the name of a new or a renamed app or company.
+// Asks for the name of something new or renamed, such as an app or a key.
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { useChange } from '../../data/use-change.ts'
-import { Dialog, SubmitActions } from '../../ui/dialog.tsx'
-import { TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { useChange } from '../data/use-change.ts'
+import { Dialog, SubmitActions } from './dialog.tsx'
+import { TextField } from './field.tsx'
+import { Form } from './form.tsx'
 
 export interface NameDialogProps {
   title: string
-  hint: string
+  hint: ComponentChildren
   /** The name as it is now. */
   name?: string
   /** The button's name, such as "Create app". */

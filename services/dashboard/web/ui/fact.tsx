@@ -1,0 +1,11 @@
+// One entry of a list of facts: its name, and what is known.
+import type { ComponentChildren } from 'preact'
+
+export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
