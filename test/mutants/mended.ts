@@ -47,8 +47,8 @@ export const MENDED: readonly Mutant[] = [
   {
     fault: 'a code that is typed with a space in its middle spends an attempt',
     file: 'services/domain/verifications/entered-code.ts',
-    original: "text.replaceAll(WHITE_SPACE_AND_HYPHENS, '')",
-    planted: "text.replaceAll(WHITE_SPACE_AND_HYPHENS, ' ')",
+    original: ".replaceAll(WHITE_SPACE_AND_HYPHENS, '')",
+    planted: ".replaceAll(WHITE_SPACE_AND_HYPHENS, ' ')",
     tests: ['test/services/domain/verifications/entered-code.test.ts'],
   },
   {
