@@ -21,7 +21,6 @@ type Scalar = string | number | boolean | null
 
 export interface Comparison {
   $eq?: Scalar
-  $ne?: Scalar
   $in?: readonly Scalar[]
   $gt?: string | number
   $gte?: string | number
@@ -42,13 +41,11 @@ type Fields<T> = { [path in Path<T>]?: unknown }
 export interface Operators<T extends Doc> {
   $set?: Fields<T>
   $unset?: { [path in Path<T>]?: true | '' | 1 }
-  $setOnInsert?: Fields<T>
   $inc?: { [path in Path<T>]?: number }
-  $min?: { [path in Path<T>]?: number }
   $max?: { [path in Path<T>]?: number }
-  $push?: { [path in Path<T>]?: unknown | { $each: unknown[]; $slice?: number } }
-  /** Removes the members that equal a value, or that match a filter. */
-  $pull?: { [path in Path<T>]?: unknown }
+  $push?: { [path in Path<T>]?: { $each: unknown[]; $slice?: number } }
+  /** Removes the objects whose members meet every condition. */
+  $pull?: { [path in Path<T>]?: { [member: string]: Scalar | Comparison } }
   $addToSet?: { [path in Path<T>]?: unknown }
 }
 

@@ -53,11 +53,10 @@ const samples = fc
 const bound = fc.oneof(number, text)
 const condition = fc.oneof(
   scalar,
-  fc.record({ $ne: scalar }),
   fc.record({ $in: scalars }),
   fc.record({ $exists: fc.boolean() }),
   fc.record({ $gt: bound }),
-  fc.record({ $lte: bound, $ne: scalar }),
+  fc.record({ $lte: bound }),
   fc.record({ $gte: bound, $lt: bound }),
 )
 const on = <V>(paths: string[], values: fc.Arbitrary<V>) =>
@@ -74,16 +73,12 @@ const sort = fc.constantFrom<Sort<Sample>>({}, { _id: -1 }, { s: 1, t: -1 }, { t
 
 const PATHS = ['a', 'b', 'n', 'a.c', 'b.c', 'a.0', 'b.0.c', 'x.y', 'a.c.e']
 const pulled = fc.oneof(
-  scalar,
-  scalars,
-  fc.record({ $gte: bound }),
   fc.record({ c: scalar }),
-  fc.record({ c: fc.record({ $ne: scalar }) }),
+  fc.record({ c: fc.record({ $gte: bound }) }),
   fc.record({ c: fc.record({ $in: fc.array(text, { maxLength: 3 }) }) }),
 )
 const pushed = fc.oneof(
-  value,
-  fc.record({ $each: scalars }),
+  fc.record({ $each: fc.array(value, { maxLength: 3 }) }),
   fc.record({ $each: scalars, $slice: fc.constantFrom(-2, 0, 1, 9) }),
 )
 const operators = fc.oneof(
@@ -91,7 +86,6 @@ const operators = fc.oneof(
     ['$set', value] as const,
     ['$unset', fc.constant(true)] as const,
     ['$inc', number] as const,
-    ['$min', number] as const,
     ['$max', number] as const,
     ['$push', pushed] as const,
     ['$addToSet', value] as const,
@@ -122,16 +116,12 @@ const expression = fc.oneof(
     { $max: '$n' },
     { $eq: ['$s', '$t'] },
     { $ne: ['$none', null] },
-    { $lt: ['$none', 2] },
-    { $lte: ['$a', '$b'] },
     { $gt: ['$n', null] },
     { $gte: ['$b', '$a'] },
-    { $and: ['$n', '$s'] },
-    { $or: ['$none', '$s'] },
     { $not: ['$s'] },
     { $literal: '$n' },
     { $cond: ['$s', 1, 2] },
-    { $cond: [{ $lt: ['$n', 2] }, '$a', '$b'] },
+    { $cond: [{ $gt: ['$n', 2] }, '$a', '$b'] },
     { $ifNull: ['$s', '$t', 7] },
     { $in: ['$s', [1, null, 'a']] },
     { $size: '$n' },

@@ -41,11 +41,6 @@ type Operator = (path: IndexedPath, operand: unknown, bind: Bind) => Where
 const OPERATORS: Record<string, Operator> = {
   $eq: (path, operand, bind) => isOneOf(path, [operand], bind),
   $in: (path, operand, bind) => isOneOf(path, operand as unknown[], bind),
-  $ne(path, operand, bind) {
-    const point = valueSql(path, operand, bind)
-    if (point === NONE) return ALL
-    return point === UNKNOWN ? UNKNOWN : { ...point, sql: `${path.key} <> ${point.sql}` }
-  },
   $exists({ path, key, exists }, operand) {
     if (path === '_id') return operand ? ALL : NONE
     return { ...ALL, sql: operand ? exists : `${key} = ${NULL_KEY} AND NOT ${exists}` }

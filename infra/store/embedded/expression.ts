@@ -96,14 +96,10 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   $floor: arithmetic(1, Math.floor),
   $eq: comparison(order => order === 0),
   $ne: comparison(order => order !== 0),
-  $lt: comparison(order => order < 0),
-  $lte: comparison(order => order <= 0),
   $gt: comparison(order => order > 0),
   $gte: comparison(order => order >= 0),
   $min: extreme(order => order < 0),
   $max: extreme(order => order > 0),
-  $and: (operand, scope) => evaluateAll(operand, scope).every(truthy),
-  $or: (operand, scope) => evaluateAll(operand, scope).some(truthy),
   $not: (operand, scope) => !truthy(evaluateExactly(1, operand, scope)[0]),
   $ifNull: (operand, scope) => {
     const values = evaluateAll(operand, scope)

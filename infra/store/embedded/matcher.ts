@@ -4,22 +4,13 @@ import { branchesOf, type Condition, conditionsOf } from '../conditions.ts'
 import type { Doc, Filter } from '../docs.ts'
 import { compare, equal, isObject, member } from './values.ts'
 
-export type Test = (value: unknown) => boolean
+type Test = (value: unknown) => boolean
 
 export function createMatcher<T extends Doc>(filter: Filter<T>): Test {
   const tests = [...conditionsOf(filter)].map(([path, condition]) => testPath(path, condition))
   const branches = branchesOf(filter)?.map(createMatcher)
   if (branches) tests.push(doc => branches.some(test => test(doc)))
   return doc => tests.every(test => test(doc))
-}
-
-/** For the members of a list: the condition is on the member itself, not on a path in the member. */
-export function createValueMatcher(condition: Condition): Test {
-  const tests = Object.entries(condition).map(([operator, operand]) => {
-    const test = testOf(operator, operand)
-    return (value: unknown) => test(found => found(value))
-  })
-  return value => tests.every(test => test(value))
 }
 
 function testPath(path: string, condition: Condition): Test {
@@ -40,7 +31,7 @@ function someAtPath(value: unknown, names: readonly string[], depth: number, fou
   return value.some(each => isObject(each) && someAtPath(each, names, depth, found))
 }
 
-/** Asks whether a test is true of some value at the path. `$ne` is the opposite of `$eq`: it asks the same and negates the answer. */
+/** Asks whether a test is true of some value at the path. `$exists: false` negates the answer. */
 type PathTest = (some: (found: Test) => boolean) => boolean
 
 function testOf(operator: string, operand: unknown): PathTest {
@@ -57,7 +48,6 @@ const range =
 
 const OPERATORS: Record<string, (operand: unknown) => PathTest> = {
   $eq: operand => some => some(value => equal(value, operand)),
-  $ne: operand => some => !some(value => equal(value, operand)),
   $in: operand => some => some(value => (operand as unknown[]).some(each => equal(value, each))),
   $gt: range(order => order > 0),
   $gte: range(order => order >= 0),

@@ -4,22 +4,20 @@
 // update, ignores an `$inc` of text and forgets `$slice` on a new list.
 
 import { setOwn, withoutMembers } from '../../without-members.ts'
-import type { Condition } from '../conditions.ts'
 import type { Doc, Filter, Operators } from '../docs.ts'
-import { createMatcher, createValueMatcher, type Test } from './matcher.ts'
+import { createMatcher } from './matcher.ts'
 import { asJson, deepEqual, isObject, member } from './values.ts'
 
 /** An object, or a list whose members are named by number. */
 type Holder = Record<string, unknown>
 type Operator = (holder: Holder, name: string, operand: unknown, path: string) => void
 
-export function applyOperators<T extends Doc>(doc: T, update: Operators<T>, inserting = false): T {
+export function applyOperators<T extends Doc>(doc: T, update: Operators<T>): T {
   refuseConflicts(Object.values(update).flatMap(fields => Object.keys(fields ?? {})))
   const after = copyWithout(doc, update.$unset ?? {})
   const copied = new Set<unknown>([after])
   for (const [operator, fields] of Object.entries(update)) {
-    if (operator === '$setOnInsert' && !inserting) continue
-    const apply = OPERATORS[operator === '$setOnInsert' ? '$set' : operator]
+    const apply = OPERATORS[operator]
     if (!apply) throw new TypeError(`An update knows no ${operator}`)
     for (const path of Object.keys(fields as Holder)) {
       const operand = (fields as Holder)[path]
@@ -54,8 +52,12 @@ const OPERATORS: Record<string, Operator> = {
       throw new TypeError(`$inc of ${fieldOf(path)}: it is no number`)
     setOwn(holder, name, had + operand)
   },
-  $min: (holder, name, operand) => setIfBetter(holder, name, operand, order => order < 0),
-  $max: (holder, name, operand) => setIfBetter(holder, name, operand, order => order > 0),
+  /** Null is below every number; text and all other types are above. */
+  $max(holder, name, operand) {
+    const had = member(holder, name)
+    const isHigher = typeof had === 'number' ? (operand as number) > had : had === undefined || had === null
+    if (isHigher) setOwn(holder, name, operand)
+  },
   $push(holder, name, operand, path) {
     const { each, slice } = parsePush(operand, path)
     const list = [...listAt(holder, name, path), ...(asJson(each) as unknown[])]
@@ -63,35 +65,25 @@ const OPERATORS: Record<string, Operator> = {
   },
   $addToSet(holder, name, operand, path) {
     const list = [...listAt(holder, name, path)]
-    for (const value of isObject(operand) && '$each' in operand ? (operand.$each as unknown[]) : [operand])
-      if (!list.some(had => deepEqual(had, value))) list.push(asJson(value))
+    if (!list.some(had => deepEqual(had, operand))) list.push(asJson(operand))
     setOwn(holder, name, list)
   },
   $pull(holder, name, operand, path) {
+    if (!isObject(operand)) throw new TypeError(`$pull from ${fieldOf(path)} takes conditions on members only`)
     if (member(holder, name) === undefined) return
-    const pulled = pullTest(operand)
-    setOwn(
-      holder,
-      name,
-      listAt(holder, name, path).filter(value => !pulled(value)),
-    )
+    const matches = createMatcher(operand as Filter<Doc>)
+    const left = listAt(holder, name, path).filter(value => !(isObject(value) && matches(value)))
+    setOwn(holder, name, left)
   },
 }
 
 /** Operators treat null as a value, not as missing. */
 const orElse = (value: unknown, otherwise: unknown): unknown => (value === undefined ? otherwise : value)
 
-/** Null is below every number; text and all other types are above. */
-function setIfBetter(holder: Holder, name: string, operand: unknown, better: (order: number) => boolean): void {
-  const had = member(holder, name)
-  const order = typeof had === 'number' ? (operand as number) - had : had === null ? 1 : -1
-  if (had === undefined || better(order)) setOwn(holder, name, operand)
-}
-
 function parsePush(operand: unknown, path: string): { each: unknown[]; slice?: number } {
-  if (!isObject(operand) || !('$each' in operand)) return { each: [operand] }
-  const { $each, $slice, ...others } = operand as { $each: unknown[]; $slice?: number }
-  if (Object.keys(others).length > 0) throw new TypeError(`$push to ${fieldOf(path)} knows $each and $slice only`)
+  const { $each, $slice, ...others } = operand as { $each?: unknown[]; $slice?: number }
+  if (!$each || Object.keys(others).length > 0)
+    throw new TypeError(`$push to ${fieldOf(path)} knows $each and $slice only`)
   return $slice === undefined ? { each: $each } : { each: $each, slice: $slice }
 }
 
@@ -99,16 +91,6 @@ function listAt(holder: Holder, name: string, path: string): unknown[] {
   const list = orElse(member(holder, name), [])
   if (!Array.isArray(list)) throw new TypeError(`In ${fieldOf(path)}: no list to add to or take from`)
   return list
-}
-
-/** An operand with operators is a condition on the member itself; an object without operators is a filter on the member's fields; any other
- *  operand is the value of the member. */
-function pullTest(operand: unknown): Test {
-  if (!isObject(operand)) return value => deepEqual(value, operand)
-  if (Object.keys(operand).some(name => name.startsWith('$') && name !== '$or'))
-    return createValueMatcher(operand as Condition)
-  const test = createMatcher(operand as Filter<Doc>)
-  return value => isObject(value) && test(value)
 }
 
 /** The first name of a path, for an error message: further names may be keys of a map, and so personal data. */

@@ -68,7 +68,7 @@ export function createWriter<T extends Doc>(options: WriterOptions<T>): Writer<T
     const doc = docToUpdate(_id, update) as (T & RevisedDoc) | undefined
     if (doc?.rev !== rev) return 'lost'
     rewrite(doc, () => {
-      const after = apply(doc, update, false)
+      const after = apply(doc, update)
       after.rev = rev + 1
       return after
     })
@@ -78,12 +78,12 @@ export function createWriter<T extends Doc>(options: WriterOptions<T>): Writer<T
   function updateOne(id: string, update: Update<T>): 'updated' | 'missing' {
     const doc = docToUpdate(id, update)
     if (!doc) return 'missing'
-    rewrite(doc, () => apply(doc, update, false))
+    rewrite(doc, () => apply(doc, update))
     return 'updated'
   }
 
   function upsert(filter: Filter<T>, update: Update<T>): T {
-    const doc = apply(newDocument(filter), update, true)
+    const doc = apply(newDocument(filter), update)
     const insert = insertOf(doc)
     if (!insert()) throw new Duplicate(`${table.collection}: the _id is taken, or a unique index refused`)
     return doc
@@ -118,7 +118,7 @@ export function createWriter<T extends Doc>(options: WriterOptions<T>): Writer<T
       return commits.write(() => {
         const [doc] = reader.findMatching(filter, table.match(filter), 1)
         if (!doc) return options?.upsert ? upsert(filter, update) : null
-        return rewrite(doc, () => apply(doc, update, false))
+        return rewrite(doc, () => apply(doc, update))
       })
     },
     async remove(filter, limit) {
@@ -136,8 +136,8 @@ export function createWriter<T extends Doc>(options: WriterOptions<T>): Writer<T
 }
 
 /** The document after an update. A computed one changes `doc` itself. */
-function apply<T extends Doc>(doc: T, update: Update<T>, inserting: boolean): T {
-  if (!Array.isArray(update)) return applyOperators(doc, update as Operators<T>, inserting)
+function apply<T extends Doc>(doc: T, update: Update<T>): T {
+  if (!Array.isArray(update)) return applyOperators(doc, update as Operators<T>)
   applyPipeline(doc, update)
   return doc
 }

@@ -30,12 +30,6 @@ export function findCases({ things: docs, coded, counters, fresh }: StoreFixture
       ['false, not 0', false, ['no']],
       ['null: null and missing', null, ['nil', 'none']],
       ['$eq', { $eq: 'abc' }, ['abc']],
-      ['$ne: all else, missing too', { $ne: 5 }, Object.keys(values).filter(name => name !== 'five')],
-      [
-        '$ne null: neither null nor missing',
-        { $ne: null },
-        Object.keys(values).filter(n => n !== 'nil' && n !== 'none'),
-      ],
       ['$in', { $in: [0, 'abc', 'gone'] }, ['zero', 'abc']],
       ['$in with null', { $in: [5, null] }, ['five', 'nil', 'none']],
       ['$in with booleans', { $in: [true, 0] }, ['yes', 'zero']],
@@ -48,7 +42,6 @@ export function findCases({ things: docs, coded, counters, fresh }: StoreFixture
       ['$gte on texts only', { $gte: '' }, ['empty', 'textOne', 'text5', 'abc', 'abd']],
       ['$lt on texts only', { $lt: 'abd' }, ['empty', 'textOne', 'text5', 'abc']],
       ['a range with two ends', { $gt: 0, $lte: 1 }, ['half', 'one']],
-      ['a range and $ne', { $gte: 0, $ne: 1 }, ['zero', 'half', 'five']],
       ['$exists: null exists', { $exists: true }, Object.keys(values).filter(name => name !== 'none')],
       ['$exists false', { $exists: false }, ['none']],
     ]
@@ -79,11 +72,13 @@ export function findCases({ things: docs, coded, counters, fresh }: StoreFixture
       })
 
     it('sorts missing and null first, then numbers, then texts', async () => {
-      const filter: Filter<Thing> = { group, rank: { $ne: true }, 'data.rank': { $ne: false } }
-      const rising = named(await docs().find(filter, { sort: { rank: 1 }, limit: LIMIT }))
+      const sorted = async (direction: 1 | -1) =>
+        named(await docs().find({ group }, { sort: { rank: direction }, limit: LIMIT })).filter(
+          name => name !== 'yes' && name !== 'no',
+        )
       const expected = ['nil', 'none', 'zero', 'half', 'one', 'five', 'empty', 'textOne', 'text5', 'abc', 'abd']
-      expect(rising).to.deep.equal(expected)
-      expect(named(await docs().find(filter, { sort: { rank: -1 }, limit: LIMIT }))).to.deep.equal(expected.reverse())
+      expect(await sorted(1)).to.deep.equal(expected)
+      expect(await sorted(-1)).to.deep.equal(expected.reverse())
     })
   })
 

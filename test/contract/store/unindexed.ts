@@ -6,7 +6,6 @@ export function unindexedCases({ things: docs, counters }: StoreFixture): void {
   const unserved: [string, Filter<Thing>][] = [
     ['a field without an index', { n: 1 }],
     ['a field that is not the first of its index', { rank: 1 }],
-    ['$ne alone', { group: { $ne: 'x' } }],
     ['$exists alone', { group: { $exists: true } }],
     ['a partial index that may not hold it', { due_at: null }],
     ['one branch of $or', { $or: [{ group: 'x' }, { n: 1 }] }],
@@ -42,7 +41,7 @@ export function unindexedCases({ things: docs, counters }: StoreFixture): void {
     })
 
   it('is no error where an index serves', async () => {
-    await docs().find({ group: 'x', n: { $ne: 1 } }, { sort: { rank: -1 }, limit: 1 })
+    await docs().find({ group: 'x', n: { $gt: 1 } }, { sort: { rank: -1 }, limit: 1 })
     await docs().find({ group: 'x', 'owner.city': 'y' }, { sort: { rank: 1 }, limit: 1 })
     await docs().find({ group: { $gt: 'x' } }, { sort: { group: 1 }, limit: 1 })
     await docs().find({ due_at: { $lt: 1 } }, { sort: { due_at: 1 }, limit: 1 })

@@ -83,7 +83,7 @@ describe('the latest documents of the embedded store', () => {
   it('keep the document that a reader has as it was, and cannot be changed by it', async () => {
     const _id = await inserted({ data: { a: 1, list: [1] } })
     const before = await get(_id)
-    await items.change([{ _id, rev: 1, update: { $push: { 'data.list': 2 } } }])
+    await items.change([{ _id, rev: 1, update: { $push: { 'data.list': { $each: [2] } } } }])
     expect(before).to.deep.equal({ _id, rev: 1, name: _id, data: { a: 1, list: [1] } })
     for (const doc of [before, await get(_id), ...(await items.find({ _id }, { sort: {}, limit: 1 }))])
       expect(() => doc?.data?.list?.push(3)).to.throw(TypeError)
@@ -141,7 +141,7 @@ describe('the latest documents of the embedded store', () => {
     expect(await get(_id)).to.include({ n: 20 })
     await items.change([{ _id, rev: 1, update: [{ $set: { n: { $add: ['$n', 1] } } }] }])
     expect(await get(_id)).to.include({ n: 21, rev: 2 })
-    const upserted = await items.modify({ _id: 'made' }, { $setOnInsert: { rev: 1, name: 'made' } }, { upsert: true })
+    const upserted = await items.modify({ _id: 'made' }, { $set: { rev: 1, name: 'made' } }, { upsert: true })
     expect(await get('made')).to.deep.equal(upserted)
   })
 })

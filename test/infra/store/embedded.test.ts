@@ -74,7 +74,9 @@ describe('the embedded store', () => {
       ]
       for (const doc of lists) expect(await failure(items.insert([doc]))).to.be.instanceOf(TypeError)
       await items.insert([{ _id: 'd', kind: 'x', of: { place: 'y' }, data: ['lists', ['elsewhere']] }])
-      expect(await failure(items.modify({ _id: 'd' }, { $push: { kind: 'y' } }))).to.be.instanceOf(TypeError)
+      expect(await failure(items.modify({ _id: 'd' }, { $push: { kind: { $each: ['y'] } } }))).to.be.instanceOf(
+        TypeError,
+      )
       expect(await failure(items.modify({ _id: 'd' }, { $set: { 'of.place': [] } }))).to.be.instanceOf(TypeError)
       expect((await items.get(['d'])).get('d')).to.include({ kind: 'x' })
     }))
@@ -109,12 +111,22 @@ describe('the embedded store', () => {
   it('refuses operators that are not in the port', () =>
     using(false, async items => {
       await items.insert([{ _id: 'u', kind: 'text', n: 1, data: { a: 1 } }])
-      const filters = [{ kind: { $regex: 'x' } }, { kind: { a: 1 } }, { kind: ['x'] }, { kind: 'x', n: { $size: 1 } }]
+      const filters = [
+        { kind: { $regex: 'x' } },
+        { kind: { $ne: 'x' } },
+        { kind: { a: 1 } },
+        { kind: ['x'] },
+        { kind: 'x', n: { $size: 1 } },
+      ]
       for (const filter of filters as unknown as Filter<Item>[])
         expect(await failure(items.count(filter)), JSON.stringify(filter)).to.be.instanceOf(TypeError)
       const updates = [
         { $inc: { kind: 1 } },
-        { $push: { n: 1 } },
+        { $push: { n: { $each: [1] } } },
+        { $push: { data: 1 } },
+        { $pull: { list: 1 } },
+        { $setOnInsert: { n: 2 } },
+        { $min: { n: 0 } },
         { $addToSet: { data: 1 } },
         { $set: { 'n.deep': 1 } },
         { $set: { data: 1, 'data.a': 2 } },

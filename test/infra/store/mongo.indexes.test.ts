@@ -130,7 +130,7 @@ onRealEngines('indexes on MongoDB', { MONGODB_URL }, () => {
     const served: [Filter<Thing>, Sort<Thing>][] = [
       [{ group }, {}],
       [{ group }, { _id: -1 }],
-      [{ group, n: { $ne: 1 } }, { rank: 1 }],
+      [{ group, n: { $gt: 1 } }, { rank: 1 }],
       [{ group }, { rank: -1 }],
       [{ group, rank: { $gt: 1, $lte: 5 } }, { rank: 1 }],
       [{ group, rank: 5 }, {}],
