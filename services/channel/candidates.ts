@@ -4,23 +4,11 @@ import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Channel } from '../../machines/channels.ts'
 import { mayBeUsed, type ProviderScope } from '../../machines/routing.ts'
-import { secretsIn } from '../domain/tenancy/provider-secrets.ts'
-import type { ProviderType } from '../domain/tenancy/provider-types/list.ts'
 import { TENANT_CACHE, type Tenancy, type TenantProvider, type UnreadableProvider } from '../domain/tenancy/tenancy.ts'
-import type { BuildProvider } from './build-provider.ts'
 import type { DeliveryJob, Provider } from './provider.ts'
-import { patternOfSecrets, type SecretPattern } from './vendor-scrub.ts'
+import type { BuildProvider, BuiltProvider } from './providers/factories.ts'
 
-/** A provider that is built. */
-interface Built {
-  /** The name that the app gave the provider. */
-  name: string
-  type: ProviderType
-  provider: Provider
-  secrets: SecretPattern
-}
-
-export type Candidate = Built & Omit<ProviderScope, 'channel'> & Pick<TenantProvider, 'cost_micros'>
+export type Candidate = BuiltProvider & Omit<ProviderScope, 'channel'> & Pick<TenantProvider, 'cost_micros'>
 
 /** A candidate that may not be called may have been called before, and its receipts count. */
 export const mayCall = (candidate: Omit<ProviderScope, 'channel'>, { otp }: Pick<DeliveryJob, 'otp'>): boolean =>
@@ -54,10 +42,10 @@ interface AppProviders {
   unreadable: readonly UnreadableProvider[]
 }
 
-interface BuiltProvider {
+interface KeptProvider {
   /** The setup it was built from, as JSON. */
   setup: string
-  built: Built
+  built: BuiltProvider
 }
 
 export function createCandidates({
@@ -79,19 +67,19 @@ export function createCandidates({
       cost_micros: {},
     },
   ]
-  const builtByApp = new Map<string, BuiltProvider[]>()
+  const builtByApp = new Map<string, KeptProvider[]>()
 
   async function load(app_id: string): Promise<AppProviders> {
     const [isClosed, found] = await Promise.all([tenancy.isCompanyClosed(app_id), tenancy.providersOf(app_id, channel)])
     // What is still to be sent for a closed company fails, and is refunded.
     const { providers: setups, unreadable } = isClosed ? NO_SETUPS : found
     const previous = builtByApp.get(app_id) ?? []
-    const current: (BuiltProvider & { candidate: Candidate })[] = setups.flatMap(setup => {
+    const current: (KeptProvider & { candidate: Candidate })[] = setups.map(setup => {
       // A provider that is paused, resumed or given another cost keeps its connections, and what was learned about it.
       const { paused, countries, cost_micros, ...built } = setup
       const text = JSON.stringify(built)
-      const one = previous.find(({ setup }) => setup === text) ?? build(setup, text)
-      return one ? [{ ...one, candidate: { ...one.built, paused, countries, cost_micros } }] : []
+      const one = previous.find(({ setup }) => setup === text) ?? { setup: text, built: build(setup) }
+      return { ...one, candidate: { ...one.built, paused, countries, cost_micros } }
     })
     builtByApp.delete(app_id)
     builtByApp.set(app_id, current)
@@ -103,13 +91,10 @@ export function createCandidates({
     return { candidates: current.map(({ candidate }) => candidate), unreadable }
   }
 
-  function build(setup: TenantProvider, text: string): BuiltProvider | null {
-    const provider = buildProvider(setup)
-    const { name, type, config } = setup
-    return (
-      provider && { setup: text, built: { name, type, provider, secrets: patternOfSecrets(secretsIn(type, config)) } }
-    )
-  }
+  const build = (setup: TenantProvider): BuiltProvider =>
+    setup.type === 'sandbox'
+      ? { name: setup.name, type: setup.type, provider: sandbox, secrets: null }
+      : buildProvider(setup)
 
   function closeProviders(app_id: string): void {
     for (const { built } of builtByApp.get(app_id) ?? []) built.provider.close?.()

@@ -9,8 +9,8 @@ import { requestOf } from '../../infra/trace.ts'
 import { CONSOLE_APP_ID } from '../domain/tenancy/console.ts'
 import { type ConsoleMailAnswer, type ConsoleMailCall, mailOf } from '../domain/tenancy/console-mail.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
-import type { BuildProvider } from './build-provider.ts'
 import { callWithTimeout } from './call-provider.ts'
+import type { BuildProvider } from './providers/factories.ts'
 import { unsavedJob } from './unsaved-job.ts'
 
 export interface SendConsoleMailDeps {
@@ -34,8 +34,8 @@ export const createSendConsoleMail =
     ])
     const { id, ...mail } = mailOf(keyring, body)
     for (const setup of providers) {
-      const provider = setup.type === 'sandbox' || setup.paused ? null : buildProvider(setup)
-      if (!provider || !app) continue
+      if (setup.type === 'sandbox' || setup.paused || !app) continue
+      const { provider } = buildProvider(setup)
       const now = clock.now()
       const job = unsavedJob(app, 'email', now, now + WORTH_MS, id)
       const message = { ...mail, job, code: '', locale: 'en', html: null }

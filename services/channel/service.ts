@@ -4,7 +4,7 @@
 // The path of a message, file by file:
 //   deliver.ts            reads the verification and takes steps until the delivery is sent, has failed or must wait; next-step.ts
 //                         decides which step is next
-//   candidates.ts         lists the app's providers; build-provider.ts creates them from providers/
+//   candidates.ts         lists the app's providers; providers/factories.ts creates them
 //   route-order.ts        puts them into the order in which this message tries them
 //   admission/            permits the call: circuit breaker, pause, concurrency
 //   ../domain/texts/      has the words
@@ -34,14 +34,13 @@ import { channelQueue } from '../domain/verifications/messages.ts'
 import { createBreakerReports } from './admission/breaker-reports.ts'
 import { createAdmission, prefetchFor } from './admission/provider-gates.ts'
 import { createSendApprovalReply } from './approval-reply.ts'
-import { createBuildProvider } from './build-provider.ts'
 import { createCallProvider } from './call-provider.ts'
 import { createHandleCallback } from './callbacks/receipts.ts'
 import { createCallbackRouter } from './callbacks/router.ts'
 import { createCandidates } from './candidates.ts'
 import { createDeliver } from './deliver.ts'
 import { createAttempts } from './provider-attempts.ts'
-import { PROVIDER_FACTORIES } from './providers/factories.ts'
+import { createBuildProvider, PROVIDER_FACTORIES } from './providers/factories.ts'
 import { createSandboxProvider } from './providers/sandbox.ts'
 import { createPublishReport } from './report-publisher.ts'
 import { createRouteOrder } from './route-order.ts'
@@ -85,8 +84,11 @@ export const createChannelService =
     })
     const publishReport = createPublishReport({ broker, clock })
     const sandbox = createSandboxProvider({ messages: store.docs('sandbox_messages'), keyring, clock, publishReport })
-    const factories = { ...PROVIDER_FACTORIES, sandbox: () => sandbox }
-    const buildProvider = createBuildProvider({ factories, providerDeps: { outbound, clock }, publicUrl, log })
+    const buildProvider = createBuildProvider({
+      factories: PROVIDER_FACTORIES,
+      providerDeps: { outbound, clock },
+      publicUrl,
+    })
     const reports = createBreakerReports({ breakers: store.docs('breakers'), clock, log })
     const admission = createAdmission({ channel, maxCalls, clock, log, metrics, reports })
     const candidates = createCandidates({
@@ -174,7 +176,7 @@ export function createCallbackRoutes({
     log,
     metrics,
     tenancy: createTenancy({ store, keyring }),
-    buildProvider: createBuildProvider({ factories: PROVIDER_FACTORIES, providerDeps, publicUrl: http.publicUrl, log }),
+    buildProvider: createBuildProvider({ factories: PROVIDER_FACTORIES, providerDeps, publicUrl: http.publicUrl }),
     handleCallback: createHandleCallback({
       broker,
       keyring,

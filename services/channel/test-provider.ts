@@ -15,7 +15,6 @@ import { requestOf } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Channel } from '../../machines/channels.ts'
 import { chooseLocale } from '../../machines/locale.ts'
-import { secretsIn } from '../domain/tenancy/provider-secrets.ts'
 import {
   isProviderTestCall,
   type ProviderTestAnswer,
@@ -26,11 +25,11 @@ import {
 import type { Tenancy, TenantApp } from '../domain/tenancy/tenancy.ts'
 import { LANGUAGES, renderMessage } from '../domain/texts/message-text.ts'
 import { ownTextFor } from '../domain/texts/own-texts.ts'
-import type { BuildProvider } from './build-provider.ts'
 import { type CallOutcome, callDetails, callWithTimeout } from './call-provider.ts'
 import type { RenderedMessage } from './provider.ts'
+import type { BuildProvider } from './providers/factories.ts'
 import { unsavedJob } from './unsaved-job.ts'
-import { patternOfSecrets, type SecretPattern } from './vendor-scrub.ts'
+import type { SecretPattern } from './vendor-scrub.ts'
 
 export interface TestProviderDeps {
   channel: Channel
@@ -69,13 +68,11 @@ export function createTestProvider(deps: TestProviderDeps): TestProvider {
     if (!app || !setup) return { kind: 'no_such_provider' } as const
     const recipient = keyring.unseal(sealed_recipient, testRecipientContext(app_id, name))
     if (setup.type === 'sandbox') return SANDBOX_ANSWER
-    const provider = buildProvider(setup)
-    if (!provider) return { kind: 'no_such_provider' } as const
+    const { provider, secrets } = buildProvider(setup)
     const message = testMessage(app, channel, recipient, clock.now())
     const startedAt = clock.now()
     try {
       const called = await callWithTimeout(signal => provider.send(message, signal), { clock, timeoutMs })
-      const secrets = patternOfSecrets(secretsIn(setup.type, setup.config))
       const answer = answerOf(called, clock.now() - startedAt, message, secrets)
       const { outcome, ms, http_status, vendor_code } = answer
       const err = called.fault ? { err: called.fault } : {}

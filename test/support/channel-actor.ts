@@ -9,12 +9,16 @@ import type { OtpReport } from '../../machines/reports.ts'
 import { createBreakerReports } from '../../services/channel/admission/breaker-reports.ts'
 import { createAdmission } from '../../services/channel/admission/provider-gates.ts'
 import type { SendApprovalReply } from '../../services/channel/approval-reply.ts'
-import { createBuildProvider, type ProviderFactories } from '../../services/channel/build-provider.ts'
 import { createCallProvider } from '../../services/channel/call-provider.ts'
 import { createCandidates } from '../../services/channel/candidates.ts'
 import { createDeliver } from '../../services/channel/deliver.ts'
 import type { Provider, RenderedMessage } from '../../services/channel/provider.ts'
 import { createAttempts } from '../../services/channel/provider-attempts.ts'
+import {
+  createBuildProvider,
+  PROVIDER_FACTORIES,
+  type ProviderFactories,
+} from '../../services/channel/providers/factories.ts'
 import { createSandboxProvider } from '../../services/channel/providers/sandbox.ts'
 import { createPublishReport } from '../../services/channel/report-publisher.ts'
 import { createRouteOrder } from '../../services/channel/route-order.ts'
@@ -57,7 +61,7 @@ export interface ChannelActorOptions {
 
 export function createChannelActor(
   store: CountersignStore,
-  factories: ProviderFactories = {},
+  factories: Partial<ProviderFactories> = {},
   { sharedClock = testClock(), soleProcess = false, maxCalls = 200, random = () => 0.5 }: ChannelActorOptions = {},
 ) {
   const { clock, isWaiting } = createWatchedClock(sharedClock)
@@ -83,10 +87,9 @@ export function createChannelActor(
   const inbox = createSandboxProvider({ messages: store.docs('sandbox_messages'), keyring, clock, publishReport })
   const metrics = createMetrics()
   const buildProvider = createBuildProvider({
-    factories: { sandbox: () => inbox, ...factories },
+    factories: { ...PROVIDER_FACTORIES, ...factories },
     providerDeps: { outbound, clock },
     publicUrl: 'https://otp.example',
-    log,
   })
   const breakerReports = createBreakerReports({ breakers: store.docs('breakers'), clock, log })
   const admission = createAdmission({ channel: 'sms', maxCalls, clock, log, metrics, reports: breakerReports })

@@ -22,13 +22,10 @@ import type { Metrics } from '../../../infra/metrics.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
 import { requestOf, type Trace } from '../../../infra/trace.ts'
 import { problem } from '../../domain/errors.ts'
-import { secretsIn } from '../../domain/tenancy/provider-secrets.ts'
-import type { ProviderType } from '../../domain/tenancy/provider-types/list.ts'
 import { PROVIDER_NAME } from '../../domain/tenancy/providers.ts'
 import { TENANT_CACHE, type Tenancy } from '../../domain/tenancy/tenancy.ts'
-import type { BuildProvider } from '../build-provider.ts'
-import { BadCallback, BadSignature, type Callback, type CallbackItem, type Provider } from '../provider.ts'
-import { patternOfSecrets, type SecretPattern } from '../vendor-scrub.ts'
+import { BadCallback, BadSignature, type Callback, type CallbackItem } from '../provider.ts'
+import type { BuildProvider, BuiltProvider } from '../providers/factories.ts'
 import { createBodyLimiter } from './body-limits.ts'
 import type { HandleCallback } from './receipts.ts'
 
@@ -43,12 +40,8 @@ export interface CallbackDeps {
   http: Pick<Config['http'], 'publicUrl' | 'maxBodyBytes'>
 }
 
-interface KnownProvider {
+interface KnownProvider extends BuiltProvider {
   app_id: string
-  name: string
-  type: ProviderType
-  provider: Provider
-  secrets: SecretPattern
 }
 
 /** Vendors put many receipts into one callback, so the limit is at least this, even when `MAX_BODY_BYTES` is lower. */
@@ -158,7 +151,7 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
   }
 
   async function handle(ctx: Context): Promise<void> {
-    ctx.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
+    ctx.set('Cache-Control', 'no-store')
     const done = limitBody(ctx.req)
     try {
       // The body is read before the app is looked up, so that the time of the response does not tell which apps exist.
@@ -186,11 +179,8 @@ function createProviderCache({
       unreadable.map(({ name, problem }) => [name, problem]),
     )
     for (const setup of providers) {
-      const { name, type } = setup
       // The sandbox has no vendor that calls back.
-      const provider = type === 'sandbox' ? null : buildProvider(setup)
-      const secrets = patternOfSecrets(secretsIn(type, setup.config))
-      if (provider) known.set(name, { app_id, name, type, provider, secrets })
+      if (setup.type !== 'sandbox') known.set(setup.name, { app_id, ...buildProvider(setup) })
     }
     return known
   }

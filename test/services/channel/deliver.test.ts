@@ -2,13 +2,7 @@ import { expect } from 'chai'
 import { step } from '../../../machines/otp.step.ts'
 import { providerContext } from '../../../services/domain/tenancy/documents.ts'
 import { TENANT_CACHE } from '../../../services/domain/tenancy/tenancy.ts'
-import {
-  acceptMessage,
-  actorWithProvider,
-  createChannelActor,
-  GATEWAY,
-  replaceOtp,
-} from '../../support/channel-actor.ts'
+import { acceptMessage, actorWithProvider, createChannelActor, replaceOtp } from '../../support/channel-actor.ts'
 import { cancel, play, resend } from '../../support/otp.ts'
 import { codeOf, createTenant, insertOtp, lastDelivery, RECIPIENT } from '../../support/queued-otps.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
@@ -201,17 +195,6 @@ onEmbeddedStore('the channel actor', fresh => {
       expect((await actor.store.docs('sandbox_messages').get([delivery_id])).size).to.equal(1)
     })
 
-    it('skips a provider type without a factory, and fails the delivery when no other provider is left', async () => {
-      const actor = createChannelActor(await fresh())
-      await createTenant(actor, GATEWAY)
-      const doc = await insertOtp(actor, live)
-      expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
-      expect(actor.statuses()).to.deep.equal(['failed'])
-      expect(actor.reports[0]?.body).to.include({ reason: 'no_provider' })
-      expect(actor.log.lines().map(({ msg, type }) => [msg, type])).to.deep.equal([['provider.not_built', 'http']])
-      expect(await actor.store.docs('attempts').count({ _id: { $gt: '' } })).to.equal(0)
-    })
-
     it('keeps a provider, its connections and its breaker, while it is paused and after it is resumed', async () => {
       const events: string[] = []
       const actor = createChannelActor(await fresh(), {
@@ -236,7 +219,7 @@ onEmbeddedStore('the channel actor', fresh => {
       expect(events).to.deep.equal(['built first', 'built second', 'sent by first', 'sent by second', 'sent by first'])
     })
 
-    it('takes the first of the channel that has a factory', async () => {
+    it('takes the first of the channel', async () => {
       const calls: string[] = []
       const actor = createChannelActor(await fresh(), {
         http: ({ name }) => ({
@@ -246,11 +229,9 @@ onEmbeddedStore('the channel actor', fresh => {
           },
         }),
       })
-      const twilio = { account_sid: 'AC11111111111111111111111111111111', auth_token: 'secret', from: '+15550001111' }
       await createTenant(actor, {
         providers: [
           { name: 'elsewhere', channel: 'telegram', type: 'http', config: { url: 'https://t.example/' } },
-          { name: 'twilio-main', channel: 'sms', type: 'twilio', config: twilio },
           { name: 'first', channel: 'sms', type: 'http', config: { url: 'https://a.example/' } },
           { name: 'second', channel: 'sms', type: 'http', config: { url: 'https://b.example/' } },
         ],

@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import type { ReceivedCall } from '../../../infra/broker/broker.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { Channel } from '../../../machines/channels.ts'
-import { createBuildProvider, type ProviderFactories } from '../../../services/channel/build-provider.ts'
 import {
   type Provider,
   ProviderFault,
@@ -10,6 +9,7 @@ import {
   type RenderedMessage,
   UnknownOutcome,
 } from '../../../services/channel/provider.ts'
+import { createBuildProvider, PROVIDER_FACTORIES } from '../../../services/channel/providers/factories.ts'
 import { createTestProvider } from '../../../services/channel/test-provider.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { testRecipientContext } from '../../../services/domain/tenancy/provider-test.ts'
@@ -49,7 +49,7 @@ onEmbeddedStore('a test of a provider', fresh => {
         closed += 1
       },
     }
-    const factories: ProviderFactories = { http: () => provider, sandbox: () => provider }
+    const factories = { ...PROVIDER_FACTORIES, http: () => provider }
     const { log } = captured
     const outbound = {} as never
     const own = testKeyring(...keys)
@@ -57,7 +57,7 @@ onEmbeddedStore('a test of a provider', fresh => {
       createTestProvider({
         channel,
         tenancy: createTenancy({ store: of, keyring: own }),
-        buildProvider: createBuildProvider({ factories, providerDeps: { outbound, clock }, publicUrl: null, log }),
+        buildProvider: createBuildProvider({ factories, providerDeps: { outbound, clock }, publicUrl: null }),
         keyring: own,
         clock,
         log,

@@ -15,6 +15,7 @@ import {
   type Provider,
 } from '../../../../services/channel/provider.ts'
 import { attemptId, storedReference } from '../../../../services/channel/provider-attempts.ts'
+import { createBuildProvider, PROVIDER_FACTORIES } from '../../../../services/channel/providers/factories.ts'
 import { applyBootstrap, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
@@ -91,6 +92,8 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
     confirmed = Promise.resolve()
     const { log } = createCapturedLog()
     const metrics = createMetrics()
+    const createVendor = ({ name }: { name: string }): Provider =>
+      name === 'mute' ? { send: async () => ({ reference: null }) } : vendor(`secret of ${name}`, received)
     const broker = {
       async publish(_: string, message: Message) {
         if (brokerIsDown) throw new Unavailable('no broker')
@@ -105,8 +108,11 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
       metrics,
       tenancy: createTenancy({ store, keyring }),
       http: { publicUrl: 'https://otp.example/base', maxBodyBytes: 16 },
-      buildProvider: ({ name }) =>
-        name === 'mute' ? { send: async () => ({ reference: null }) } : vendor(`secret of ${name}`, received),
+      buildProvider: createBuildProvider({
+        factories: { ...PROVIDER_FACTORIES, http: createVendor, twilio: createVendor },
+        providerDeps: { clock, outbound: {} as never },
+        publicUrl: null,
+      }),
       handleCallback: createHandleCallback({
         attempts: store.docs('attempts'),
         broker,
