@@ -16,7 +16,6 @@ export function serveSiteFile(ctx: Context, file: SiteFile, caching: Caching): v
   ctx.status = 200
   ctx.set('ETag', file.etag)
   ctx.set('Cache-Control', CACHE_CONTROL[caching])
-  ctx.set('X-Content-Type-Options', 'nosniff')
   const encoding = chooseEncoding(ctx)
   if (ctx.fresh) {
     ctx.status = 304
@@ -45,5 +44,4 @@ export function setPageSecurityHeaders(ctx: Context, policy = STRICT_CONTENT_SEC
   ctx.set('Cross-Origin-Opener-Policy', 'same-origin')
   // An address may hold a sign-in ticket or a recipient. Changes still have an Origin: fetch in its usual mode (cors) sends it.
   ctx.set('Referrer-Policy', 'no-referrer')
-  ctx.set('X-Content-Type-Options', 'nosniff')
 }
