@@ -36,8 +36,8 @@ export function createAcmeProvider(
 ): Provider {
   const { key, base_url } = config
   const provider: Provider = {
-    async send({ recipient, text, job }, signal) {
-      const body = { to: recipient, text, tag: job.delivery.delivery_id, notify: callbackUrl }
+    async send({ recipient, text, delivery_id }, signal) {
+      const body = { to: recipient, text, tag: delivery_id, notify: callbackUrl }
       const headers = { authorization: `Bearer ${key}` }
       const answer = await postJson(outbound, { url: `${base_url}/messages`, headers, body, signal })
       // The code is logged, so only codes that Acme documents are read.

@@ -49,8 +49,11 @@ export const createSendApprovalReply =
     if (permit === 'shut' || 'busyMs' in permit) return done()
     const message = {
       job,
+      delivery_id: job.delivery.delivery_id,
+      expires_at: otp.expires_at,
       recipient,
       locale,
+      requested_locale: otp.locale,
       text: approvedText(locale, app.name),
       subject: null,
       html: null,

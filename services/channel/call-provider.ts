@@ -13,12 +13,12 @@ import { type Candidate, isChatReply } from './candidates.ts'
 import {
   type Accepted,
   type DeliveryJob,
+  type DeliveryMessage,
   DestinationFault,
   type Fault,
   type Provider,
   ProviderFault,
   RecipientFault,
-  type RenderedMessage,
   UnknownOutcome,
   type VendorAnswer,
 } from './provider.ts'
@@ -37,7 +37,7 @@ export interface CallProviderDeps {
 
 export interface ProviderCall {
   candidate: Candidate
-  message: RenderedMessage
+  message: DeliveryMessage
   round: number
   /** 1 for the provider's first call in the round. */
   call: number
@@ -125,7 +125,7 @@ export function createCallProvider({
 
   /** This process knows the result even when the store is away. Another process that finds the attempt without a result takes its outcome
    *  for unknown. */
-  async function tryToSave(saving: Promise<void>, { job }: RenderedMessage): Promise<void> {
+  async function tryToSave(saving: Promise<void>, { job }: DeliveryMessage): Promise<void> {
     try {
       await saving
     } catch (error) {
@@ -158,10 +158,8 @@ function traceCall<R extends Pick<AttemptOutcome, 'result'>>(
 }
 
 /** A user who wrote to us on WhatsApp gets a reply in the chat instead of a template message. */
-const sendOrReply = (provider: Provider, message: RenderedMessage, signal: AbortSignal): Promise<Accepted> =>
-  provider.reply && isChatReply(message.job)
-    ? provider.reply(message.recipient, message.text, signal, message.job.delivery.delivery_id)
-    : provider.send(message, signal)
+const sendOrReply = (provider: Provider, message: DeliveryMessage, signal: AbortSignal): Promise<Accepted> =>
+  provider.reply && isChatReply(message.job) ? provider.reply(message, signal) : provider.send(message, signal)
 
 export interface CallOutcome extends CallFeedback {
   result: AttemptResult

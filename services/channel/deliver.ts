@@ -33,7 +33,7 @@ import type { SendApprovalReply } from './approval-reply.ts'
 import type { CallProvider } from './call-provider.ts'
 import { type Candidate, type Candidates, mayCall } from './candidates.ts'
 import { type DeliveryStep, nextStep, type Policy, type ProviderStatus } from './next-step.ts'
-import type { DeliveryJob, RenderedMessage } from './provider.ts'
+import type { DeliveryJob, DeliveryMessage } from './provider.ts'
 import type { Attempts, PastAttempt } from './provider-attempts.ts'
 import type { PublishReport } from './report-publisher.ts'
 import { delayAround, delayUpTo } from './retry-delays.ts'
@@ -185,12 +185,19 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
   }
 
   /** Right before the call, so that the code is in the clear for no longer than it. */
-  async function render(job: DeliveryJob): Promise<RenderedMessage> {
+  async function render(job: DeliveryJob): Promise<DeliveryMessage> {
     const { otp, delivery } = job
     const app = await deps.apps.get(otp.app_id)
     if (!app) throw new Error(`the app of a verification is gone: ${otp.app_id}`)
     const locale = chooseLocale(otp.locale, app.settings.locale, LANGUAGES)
-    return { job, locale, ...renderContent(deps.keyring, { otp, delivery, app, locale }) }
+    return {
+      job,
+      delivery_id: delivery.delivery_id,
+      expires_at: otp.expires_at,
+      locale,
+      requested_locale: otp.locale,
+      ...renderContent(deps.keyring, { otp, delivery, app, locale }),
+    }
   }
 
   async function end(

@@ -20,8 +20,18 @@ export interface DeliveryJob {
 
 /** What a provider is given to send. It holds the recipient and the code in the clear, and must not be stored or logged. */
 export interface RenderedMessage extends MessageContent {
-  job: DeliveryJob
+  delivery_id: string
+  /** When the code expires. */
+  expires_at: number
+  /** The language of the text. */
   locale: string
+  /** As the verification has it: it may name a region. */
+  requested_locale: string
+}
+
+/** The message of a delivery that is stored, as call-provider.ts gives it to providers. Only the sandbox reads more of it than a vendor. */
+export interface DeliveryMessage extends RenderedMessage {
+  job: DeliveryJob
 }
 
 export interface Accepted {
@@ -86,9 +96,8 @@ export interface Provider {
   prepareCallback?(callback: Callback, now: number): Promise<void>
   /** Meta's GET handshake: returns the text to respond with, or null to refuse. */
   answerHandshake?(query: URLSearchParams): string | null
-  /** Replies to a user in the chat (WhatsApp's link modes), under the same rules as `send`. The vendor sends `delivery_id` back with
-   *  each receipt, if it can. */
-  reply?(to: string, text: string, signal: AbortSignal, delivery_id?: string): Promise<Accepted>
+  /** Replies to a user in the chat (WhatsApp's link modes) with the text of the message, under the same rules as `send`. */
+  reply?(message: RenderedMessage, signal: AbortSignal): Promise<Accepted>
   /** Only the sandbox has it, since no vendor calls back for it: publishes the receipts of a message accepted at `sentAt`. The broker
    *  keeps the message until the outcome is `done`. A repeated call starts from the first receipt. */
   simulateReceipts?(job: DeliveryJob, sentAt: number): Promise<Outcome>

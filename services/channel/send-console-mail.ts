@@ -3,6 +3,7 @@
 import type { ReceivedCall } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import { MINUTE_MS } from '../../infra/time.ts'
 import { requestOf } from '../../infra/trace.ts'
@@ -11,7 +12,6 @@ import { type ConsoleMailAnswer, type ConsoleMailCall, mailOf } from '../domain/
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import { callWithTimeout } from './call-provider.ts'
 import type { BuildProvider } from './providers/factories.ts'
-import { unsavedJob } from './unsaved-job.ts'
 
 export interface SendConsoleMailDeps {
   tenancy: Pick<Tenancy, 'app' | 'providersOf'>
@@ -37,8 +37,15 @@ export const createSendConsoleMail =
       if (setup.type === 'sandbox' || setup.paused || !app) continue
       const { provider } = buildProvider(setup)
       const now = clock.now()
-      const job = unsavedJob(app, 'email', now, now + WORTH_MS, id)
-      const message = { ...mail, job, code: '', locale: 'en', html: null }
+      const message = {
+        ...mail,
+        delivery_id: id ?? newId('dlv', now),
+        expires_at: now + WORTH_MS,
+        code: '',
+        locale: 'en',
+        requested_locale: 'en',
+        html: null,
+      }
       const { result } = await callWithTimeout(signal => provider.send(message, signal), { clock, timeoutMs })
       provider.close?.()
       log.info({ ...requestOf(call), provider: setup.name, outcome: result }, 'console.mail_called')

@@ -10,6 +10,7 @@ import type { ReceivedCall } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { createMissingKeyReporter, isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
+import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import { requestOf } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
@@ -28,7 +29,6 @@ import { ownTextFor } from '../domain/texts/own-texts.ts'
 import { type CallOutcome, callDetails, callWithTimeout } from './call-provider.ts'
 import type { RenderedMessage } from './provider.ts'
 import type { BuildProvider } from './providers/factories.ts'
-import { unsavedJob } from './unsaved-job.ts'
 import type { SecretPattern } from './vendor-scrub.ts'
 
 export interface TestProviderDeps {
@@ -125,12 +125,13 @@ function testMessage(app: TenantApp, channel: Channel, recipient: string, now: n
   const { length, ttl_seconds } = settings.code
   const code = String(randomInt(10 ** length)).padStart(length, '0')
   const locale = chooseLocale(settings.locale, settings.locale, LANGUAGES)
-  const expires_at = now + ttl_seconds * 1_000
   return {
-    job: unsavedJob(app, channel, now, expires_at),
+    delivery_id: newId('dlv', now),
+    expires_at: now + ttl_seconds * 1_000,
     recipient,
     code,
     locale,
+    requested_locale: settings.locale,
     ...renderMessage({
       channel,
       locale,

@@ -12,7 +12,7 @@ import type { SendApprovalReply } from '../../services/channel/approval-reply.ts
 import { createCallProvider } from '../../services/channel/call-provider.ts'
 import { createCandidates } from '../../services/channel/candidates.ts'
 import { createDeliver } from '../../services/channel/deliver.ts'
-import type { Provider, RenderedMessage } from '../../services/channel/provider.ts'
+import type { Accepted, DeliveryMessage, Provider } from '../../services/channel/provider.ts'
 import { createAttempts } from '../../services/channel/provider-attempts.ts'
 import {
   createBuildProvider,
@@ -169,7 +169,9 @@ export function createChannelActor(
   }
 }
 
-export const acceptMessage: Provider['send'] = async () => ({ reference: 'v-1' })
+type Send = (message: DeliveryMessage, signal: AbortSignal) => Promise<Accepted>
+
+export const acceptMessage: Send = async () => ({ reference: 'v-1' })
 
 /** An actor and an app with one provider, `gateway`, which sends as `send` does. `sent` lists the messages it was given. */
 export async function actorWithProvider(
@@ -178,9 +180,9 @@ export async function actorWithProvider(
   more: Partial<Provider> = {},
   options: ChannelActorOptions = {},
 ) {
-  const sent: RenderedMessage[] = []
+  const sent: DeliveryMessage[] = []
   const provider: Provider = {
-    send: (message, signal) => {
+    send: (message: DeliveryMessage, signal) => {
       sent.push(message)
       return send(message, signal)
     },

@@ -48,11 +48,11 @@ export function createHttpProvider(
   }
 }
 
-const bodyValues = ({ recipient, text, code, job }: RenderedMessage): BodyValues => ({
+const bodyValues = ({ recipient, text, code, delivery_id }: RenderedMessage): BodyValues => ({
   recipient,
   text,
   code,
-  delivery_id: job.delivery.delivery_id,
+  delivery_id,
 })
 
 const withLowerCaseNames = (headers: Readonly<Record<string, string>>): Record<string, string> =>

@@ -19,13 +19,15 @@ export function createInfobipProvider(
   const headers = { authorization: `App ${api_key}` }
 
   const provider: Provider = {
-    async send({ recipient, text, job }, signal) {
+    async send({ recipient, text, delivery_id, expires_at }, signal) {
       const message = {
         sender: from,
         destinations: [{ to: recipient.replace(/^\+/, '') }],
         content: { text },
-        options: { validityPeriod: { amount: codeValiditySeconds(job, clock.now(), VALIDITY), timeUnit: 'SECONDS' } },
-        webhooks: { callbackData: job.delivery.delivery_id },
+        options: {
+          validityPeriod: { amount: codeValiditySeconds(expires_at, clock.now(), VALIDITY), timeUnit: 'SECONDS' },
+        },
+        webhooks: { callbackData: delivery_id },
       }
       const answer = await postJson(outbound, { url, headers, body: { messages: [message] }, signal })
       // A rejected message is answered with success.

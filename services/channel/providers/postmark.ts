@@ -16,7 +16,7 @@ export function createPostmarkProvider(
   const headers = { 'x-postmark-server-token': server_token }
 
   const provider: Provider = {
-    async send({ recipient, subject, text, html, job }, signal) {
+    async send({ recipient, subject, text, html, delivery_id }, signal) {
       const body = {
         From: quotedSender(from),
         To: toAscii(recipient),
@@ -24,7 +24,7 @@ export function createPostmarkProvider(
         TextBody: text,
         ...(html === null ? {} : { HtmlBody: html }),
         MessageStream: message_stream,
-        Metadata: { delivery_id: job.delivery.delivery_id },
+        Metadata: { delivery_id },
         TrackOpens: false,
         TrackLinks: 'None',
       }

@@ -16,7 +16,7 @@ import type { ReportedStatus } from '../../../machines/otp.ts'
 import type { SandboxMessageDoc } from '../../domain/verifications/documents.ts'
 import { atRest, inboxCodeContext } from '../../domain/verifications/encryption-context.ts'
 import { sandboxIndex } from '../../domain/verifications/lookup-indexes.ts'
-import type { DeliveryJob, Provider, RenderedMessage } from '../provider.ts'
+import type { DeliveryJob, DeliveryMessage, Provider } from '../provider.ts'
 import type { PublishReport } from '../report-publisher.ts'
 import { receiptDetails, type Script, scriptFor } from './sandbox.scripts.ts'
 
@@ -53,7 +53,7 @@ export function createSandboxProvider({ messages, keyring, clock, publishReport 
     // The inbox holds one entry per delivery, so a repeated send adds nothing.
     repeatable: true,
 
-    async send({ job, recipient, locale, code }) {
+    async send({ job, recipient, locale, code }: DeliveryMessage) {
       const doc = newMessageDocument(job, sandboxIndex(keyring, recipient), locale)
       // The message itself loses its code when it ends, a moment later.
       if (isMessage(job.otp)) doc.sealed_code = keyring.seal(code, inboxCodeContext(doc._id))
@@ -79,7 +79,7 @@ export function createSandboxProvider({ messages, keyring, clock, publishReport 
   function newMessageDocument(
     { otp, delivery, purge_at }: DeliveryJob,
     recipient: string,
-    locale: RenderedMessage['locale'],
+    locale: string,
   ): SandboxMessageDoc {
     const { otp_id, app_id, company_id } = otp
     const { delivery_id, generation } = delivery

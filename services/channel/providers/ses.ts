@@ -45,7 +45,10 @@ export function createSesProvider(
 
 const utf8 = (Data: string) => ({ Data, Charset: 'UTF-8' })
 
-const mailOf = ({ recipient, subject, text, html, job }: RenderedMessage, { from, configuration_set }: Config) => ({
+const mailOf = (
+  { recipient, subject, text, html, delivery_id }: RenderedMessage,
+  { from, configuration_set }: Config,
+) => ({
   FromEmailAddress: asciiSender(from),
   Destination: { ToAddresses: [toAscii(recipient)] },
   Content: {
@@ -55,7 +58,7 @@ const mailOf = ({ recipient, subject, text, html, job }: RenderedMessage, { from
       Headers: [{ Name: 'Auto-Submitted', Value: 'auto-generated' }],
     },
   },
-  EmailTags: [{ Name: 'delivery_id', Value: job.delivery.delivery_id }],
+  EmailTags: [{ Name: 'delivery_id', Value: delivery_id }],
   ...(configuration_set === null ? {} : { ConfigurationSetName: configuration_set }),
 })
 

@@ -33,11 +33,11 @@ export function createCompose({ from, dkim }: Pick<Config, 'from' | 'dkim'>): Co
   })
   const isSignable = dkim === null || isSigningKey(dkim.private_key)
 
-  return async ({ recipient, subject, text, html, job }, at) => {
+  return async ({ recipient, subject, text, html, delivery_id }, at) => {
     // nodemailer would send the mail unsigned, and the recipient's server would probably reject it.
     if (!isSignable) throw new ProviderFault('its DKIM key is no RSA key in PEM')
     const to = toAscii(recipient)
-    const id = `${job.delivery.delivery_id}@${domainOf(sender.address)}`
+    const id = `${delivery_id}@${domainOf(sender.address)}`
     const { message } = await composer.sendMail({
       from: sender,
       to: { name: '', address: to },

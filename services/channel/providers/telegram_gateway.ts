@@ -13,7 +13,6 @@ import { telegram_gateway } from '../../domain/tenancy/provider-types/telegram_g
 import {
   BadSignature,
   type Callback,
-  type DeliveryJob,
   type Provider,
   type ProviderDeps,
   ProviderFault,
@@ -42,12 +41,12 @@ export function createTelegramProvider(
   const receiptsUrl = callbackUrl !== null && isValidCallbackUrl(callbackUrl) ? callbackUrl : null
 
   const provider: Provider = {
-    async send({ recipient, code, job }, signal) {
+    async send({ recipient, code, delivery_id, expires_at }, signal) {
       const body = {
         phone_number: recipient,
         code,
-        ttl: ttlOf(job, clock.now()),
-        payload: job.delivery.delivery_id,
+        ttl: ttlOf(expires_at, clock.now()),
+        payload: delivery_id,
         ...(receiptsUrl === null ? {} : { callback_url: receiptsUrl }),
       }
       const answer = await postJson(outbound, { url, headers, body, signal })
@@ -78,8 +77,8 @@ const MIN_TTL_S = 30
 const MAX_TTL_S = 3_600
 
 /** Telegram withdraws a message that is not delivered within its `ttl`, and refunds the fee. */
-const ttlOf = ({ otp }: DeliveryJob, now: number): number =>
-  Math.min(Math.max(Math.floor((otp.expires_at - now) / 1000), MIN_TTL_S), MAX_TTL_S)
+const ttlOf = (expires_at: number, now: number): number =>
+  Math.min(Math.max(Math.floor((expires_at - now) / 1000), MIN_TTL_S), MAX_TTL_S)
 
 const ACCEPTED = z.object({ ok: z.literal(true), result: z.object({ request_id: z.string().min(1).max(200) }) })
 const ERROR_BODY = z.object({ ok: z.literal(false), error: z.string().regex(/^[A-Z][A-Z0-9_]{0,60}$/) })

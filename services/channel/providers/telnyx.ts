@@ -22,8 +22,7 @@ export function createTelnyxProvider(
   const receiptsUrl = public_key === null ? null : callbackUrl
 
   const provider: Provider = {
-    async send({ recipient, text, job }, signal) {
-      const { delivery_id } = job.delivery
+    async send({ recipient, text, delivery_id }, signal) {
       const body = {
         to: recipient,
         text,

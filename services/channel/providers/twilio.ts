@@ -27,10 +27,9 @@ export function createTwilioProvider(
   }
 
   const provider: Provider = {
-    async send({ recipient, text, job }, signal) {
+    async send({ recipient, text, delivery_id, expires_at }, signal) {
       const form = new URLSearchParams({ To: recipient, Body: text, ...senderOf(config) })
-      form.set('ValidityPeriod', String(codeValiditySeconds(job, clock.now(), VALIDITY)))
-      const { delivery_id } = job.delivery
+      form.set('ValidityPeriod', String(codeValiditySeconds(expires_at, clock.now(), VALIDITY)))
       if (callbackUrl !== null) form.set('StatusCallback', `${callbackUrl}?${new URLSearchParams({ delivery_id })}`)
       const answer = await callVendor(outbound, { method: 'POST', url, headers, body: form.toString(), signal })
       return readAnswer(answer, clock.now(), { id: ID, code: codeOf(answer.json), errors: twilio.errors })

@@ -45,13 +45,13 @@ export function createVonageProvider(
 const webhookFields = (url: string | null) => (url === null ? {} : { webhook_url: url, webhook_version: 'v1' })
 
 /** Vonage expects numbers without a plus. */
-const payloadOf = ({ recipient, text, job }: RenderedMessage, { from }: Config) => ({
+const payloadOf = ({ recipient, text, delivery_id }: RenderedMessage, { from }: Config) => ({
   channel: 'sms',
   message_type: 'text',
   to: recipient.replace(/^\+/, ''),
   from: from.replace(/^\+(?=\d+$)/, ''),
   text,
-  client_ref: job.delivery.delivery_id,
+  client_ref: delivery_id,
 })
 
 const ID = z.object({ message_uuid: z.string().min(1).max(100) }).transform(({ message_uuid }) => message_uuid)

@@ -33,7 +33,7 @@ export function createWhatsappProvider(
   /** The translations to try, best first. */
   function languagesFor(message: RenderedMessage): string[] {
     if (template_language !== null) return [template_language]
-    const wanted = [...metaLanguages(message.job.otp.locale), ...metaLanguages(message.locale), 'en', 'en_US']
+    const wanted = [...metaLanguages(message.requested_locale), ...metaLanguages(message.locale), 'en', 'en_US']
     const available = wanted.filter(language => (missingUntil.get(language) ?? 0) <= clock.now())
     // When all are known to be missing, one call is enough to find out whether that has changed.
     return available.length > 0 ? [...new Set(available)] : wanted.slice(0, 1)
@@ -53,10 +53,9 @@ export function createWhatsappProvider(
       }
     },
 
-    async reply(to, text, signal, delivery_id) {
+    async reply({ recipient, text, delivery_id }, signal) {
       const message = { type: 'text', text: { preview_url: false, body: text }, ...callbackData(delivery_id) }
-      const answer = await post(to, message, signal)
-      return accepted(answer, clock.now())
+      return accepted(await post(recipient, message, signal), clock.now())
     },
 
     ...(app_secret === null ? {} : { parseCallback: createParseCallback(app_secret, phone_number_id) }),
@@ -67,7 +66,7 @@ export function createWhatsappProvider(
 /** Without a plus, Meta takes a number for a local one of the business's own country. */
 const withPlus = (number: string): string => (number.startsWith('+') ? number : `+${number}`)
 
-function templateMessage({ code, job }: RenderedMessage, name: string, language: string): object {
+function templateMessage({ code, delivery_id }: RenderedMessage, name: string, language: string): object {
   const parameters = [{ type: 'text', text: code }]
   const components = [
     { type: 'body', parameters },
@@ -76,13 +75,12 @@ function templateMessage({ code, job }: RenderedMessage, name: string, language:
   return {
     type: 'template',
     template: { name, language: { policy: 'deterministic', code: language }, components },
-    ...callbackData(job.delivery.delivery_id),
+    ...callbackData(delivery_id),
   }
 }
 
 /** Meta sends this back with each receipt, so that a receipt that arrives before Meta's answer is matched too. */
-const callbackData = (delivery_id: string | undefined): object =>
-  delivery_id === undefined ? {} : { biz_opaque_callback_data: delivery_id }
+const callbackData = (delivery_id: string) => ({ biz_opaque_callback_data: delivery_id })
 
 /** Meta documents a list. The first message is the one that its receipts are known by; receipts.ts ignores failures of the others. */
 const ID = z

@@ -21,9 +21,12 @@ onEmbeddedStore('the channel actor', fresh => {
     const code = codeOf(actor, doc)
     expect(actor.sent.map(({ job: _, ...message }) => message)).to.deep.equal([
       {
+        delivery_id: lastDelivery(doc).delivery_id,
+        expires_at: doc.context.expires_at,
         recipient: RECIPIENT,
         code,
         locale: 'fr',
+        requested_locale: 'fr-CA',
         subject: null,
         html: null,
         text: `${code} est votre code de vérification Shop.`,

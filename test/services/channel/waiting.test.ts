@@ -1,6 +1,6 @@
 // Messages that wait for a slot of their provider, which allows one call at once.
 import { expect } from 'chai'
-import { ProviderFault } from '../../../services/channel/provider.ts'
+import { type DeliveryMessage, ProviderFault } from '../../../services/channel/provider.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { TENANT_CACHE } from '../../../services/domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
@@ -31,7 +31,7 @@ async function createSlowActor(
     return { ...all, get }
   }) as CountersignStore['docs']
   const http = ({ name }: { name: string }) => ({
-    send: ({ job }: { job: { otp: { otp_id: string } } }) =>
+    send: ({ job }: DeliveryMessage) =>
       new Promise<{ reference: null }>((resolve, reject) => {
         const answer = (failure?: Error): void => (failure ? reject(failure) : resolve({ reference: null }))
         calls.push({ provider: name, otp_id: job.otp.otp_id, answer })

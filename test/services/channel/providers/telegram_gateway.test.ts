@@ -66,7 +66,7 @@ describe('the Telegram Gateway', () => {
     ] as const)
       it(`gives the message the code's time to live, within Telegram's limits: ${left} ms left, ${ttl} s`, async () => {
         const message = renderedMessage()
-        message.job.otp.expires_at = deps.clock.now() + left
+        message.expires_at = deps.clock.now() + left
         await send(createProvider(), message)
         expect(api.messages.at(-1)?.ttl).to.equal(ttl)
       })

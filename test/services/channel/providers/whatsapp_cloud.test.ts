@@ -4,6 +4,7 @@ import {
   type ProviderDeps,
   ProviderFault,
   RecipientFault,
+  type RenderedMessage,
   UnknownOutcome,
 } from '../../../../services/channel/provider.ts'
 import { createWhatsappProvider } from '../../../../services/channel/providers/whatsapp_cloud.ts'
@@ -190,12 +191,12 @@ describe('the WhatsApp Cloud API', () => {
   })
 
   describe('a reply', () => {
+    const reply = async (provider: Provider, message: Partial<RenderedMessage> = {}) =>
+      provider.reply?.(renderedMessage(message), new AbortController().signal)
+
     it('is a text without a preview', async () => {
-      const accepted = await createProvider({ template: null }).reply?.(
-        '447700900123',
-        'Done. https://x',
-        new AbortController().signal,
-      )
+      const text = { recipient: '447700900123', text: 'Done. https://x' }
+      const accepted = await reply(createProvider({ template: null }), text)
       const message = api.messages.at(-1)
       expect(accepted).to.deep.equal({ reference: message?.id, httpStatus: 200 })
       expect(message?.requestBody).to.deep.equal({
@@ -204,19 +205,14 @@ describe('the WhatsApp Cloud API', () => {
         to: RECIPIENT,
         type: 'text',
         text: { preview_url: false, body: 'Done. https://x' },
+        biz_opaque_callback_data: DELIVERY_ID,
       })
-    })
-
-    it('contains the delivery id, if it has one', async () => {
-      await createProvider().reply?.(RECIPIENT, 'x', new AbortController().signal, DELIVERY_ID)
-      expect(api.messages.at(-1)?.requestBody).to.include({ biz_opaque_callback_data: DELIVERY_ID })
     })
 
     it('has the same faults as sending', async () => {
       api.next({ fault: { kind: 'refused' } }, { fault: { kind: 'busy', retryAfter: '5' } })
-      const reply = () => createProvider().reply?.(RECIPIENT, 'x', new AbortController().signal) ?? Promise.reject()
-      expect(await thrownBy(reply())).to.be.instanceOf(RecipientFault)
-      expect(await thrownBy(reply()))
+      expect(await thrownBy(reply(createProvider()))).to.be.instanceOf(RecipientFault)
+      expect(await thrownBy(reply(createProvider())))
         .to.be.instanceOf(ProviderFault)
         .and.to.have.property('retryAfterMs', 5_000)
     })
