@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts'
 import { httpException } from './http/problem.ts'
 import { createLeases, type LeasesDeps } from './leases.ts'
 import { createSerialRunner } from './serial-runner.ts'
+import { sleep } from './timeout.ts'
 
 /** A change calls `renewLease` before each of its writes. It throws once another process holds the lease. */
 export type ExclusiveChange = <Result>(
@@ -30,7 +31,7 @@ export function createExclusiveChange({ leases: docs, clock }: ExclusiveChangeDe
     const waitUntil = clock.now() + MAX_WAIT_MS
     while (!(await leases.take(lease))) {
       if (clock.now() >= waitUntil) throw httpException(409, 'Another change of it is under way. Nothing was changed.')
-      await new Promise<void>(resolve => void clock.after(RETRY_MS, resolve))
+      await sleep(clock, RETRY_MS)
     }
   }
 

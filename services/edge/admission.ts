@@ -2,6 +2,7 @@
 // its caller would give up before its turn came. Whom it refuses, how companies share, and when it is asked: docs/decisions/overload.md.
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
+import { createCounts } from '../../infra/counts.ts'
 import type { Problem } from '../../infra/http/problem.ts'
 import type { Identity } from '../../machines/calls.ts'
 import { notExecuted } from '../domain/errors.ts'
@@ -148,19 +149,6 @@ function createShares() {
     byCompany.add(company_id, by)
     if (kind === 'publishable') byDevices.add(company_id, by)
     total += by
-  }
-}
-
-function createCounts() {
-  const counts = new Map<string, number>()
-  const of = (key: string): number => counts.get(key) ?? 0
-  return {
-    of,
-    add(key: string, by: number): void {
-      const count = of(key) + by
-      if (count > 0) counts.set(key, count)
-      else counts.delete(key)
-    },
   }
 }
 

@@ -6,6 +6,7 @@ import { createExclusiveChange } from '../../infra/exclusive-change.ts'
 import { ulidTime } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
+import { createUnderWay } from '../../infra/under-way.ts'
 import { removeVersion } from '../domain/address-lists/chunks.ts'
 import { type AddressListDoc, findAllLists } from '../domain/address-lists/documents.ts'
 import { createRunImport, importLease, newVersion } from '../domain/address-lists/imports.ts'
@@ -32,7 +33,7 @@ export function createAddressListSweeps({ store, outbound, clock, log }: Address
   const changeExclusively = createExclusiveChange({ leases: store.docs('leases'), clock })
   const runImport = createRunImport({ store, clock, changeExclusively, log, signal: stopping.signal })
   const fetch = createFetchList({ outbound, clock })
-  const running = new Set<Promise<void>>()
+  const running = createUnderWay()
   let nextTidyAt = 0
 
   async function startImport(list: AddressListDoc): Promise<void> {
@@ -45,15 +46,12 @@ export function createAddressListSweeps({ store, outbound, clock, log }: Address
     if (taken === null) return
     if (interrupted !== null) await removeVersion(chunks, _id, interrupted.id)
     if (source.kind !== 'url') return log.warn({ list: _id, why: INTERRUPTED.problem }, 'ip_list.failed')
-    const work: Promise<void> = runImport(taken, () => fetch(source, stopping.signal)).finally(() =>
-      running.delete(work),
-    )
-    running.add(work)
+    running.add(runImport(taken, () => fetch(source, stopping.signal)))
   }
 
   const sweeps: Record<string, Sweep> = {
     async ip_lists(partitions) {
-      const free = MAX_IMPORTS_AT_ONCE - running.size
+      const free = MAX_IMPORTS_AT_ONCE - running.size()
       if (!partitions.includes(0) || free === 0) return 0
       const due = await lists.find({ due_at: { $gt: 0, $lte: clock.now() } }, { sort: { due_at: 1 }, limit: free })
       for (const list of due) await startImport(list)
@@ -84,7 +82,7 @@ export function createAddressListSweeps({ store, outbound, clock, log }: Address
     /** Imports under way are left as a crash would leave them. */
     async stop(): Promise<void> {
       stopping.abort(new Error('stopping'))
-      await Promise.all(running)
+      await running.settled()
     },
   }
 }

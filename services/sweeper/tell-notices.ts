@@ -9,6 +9,7 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import { scanAll } from '../../infra/store/scan.ts'
 import { HOUR_MS, MINUTE_MS } from '../../infra/time.ts'
+import { createUnderWay } from '../../infra/under-way.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { NoticeDoc } from '../domain/notices/documents.ts'
 import type { SendConsoleMail } from '../domain/tenancy/console-mail.ts'
@@ -40,7 +41,7 @@ type NoticeUpdate = Partial<Pick<NoticeDoc, 'tries' | 'events_told' | 'mails'>>
 export function createTellNotices(deps: TellNoticeDeps) {
   const { store, broker, sendMail, keyring, clock, log, publicUrl } = deps
   const notices = store.docs('notices')
-  const running = new Set<Promise<void>>()
+  const running = createUnderWay()
   let stopping = false
 
   /** Null when another process has taken the notice. */
@@ -111,16 +112,12 @@ export function createTellNotices(deps: TellNoticeDeps) {
   const sweeps: Record<string, Sweep> = {
     /** Notices have no partition: they are told by the process that holds partition 0. */
     async notices(partitions) {
-      const free = MAX_AT_ONCE - running.size
+      const free = MAX_AT_ONCE - running.size()
       if (!partitions.includes(0) || free === 0) return 0
       const filter = { due_at: { $gt: 0, $lte: clock.now() } }
       const due = await notices.find(filter, { sort: { due_at: 1 }, limit: free })
-      for (const notice of due) {
-        const telling: Promise<void> = tell(notice)
-          .catch(error => log.warn({ notice_id: notice._id, err: error }, 'notice.not_told'))
-          .finally(() => running.delete(telling))
-        running.add(telling)
-      }
+      for (const notice of due)
+        running.add(tell(notice).catch(error => log.warn({ notice_id: notice._id, err: error }, 'notice.not_told')))
       return due.length
     },
   }
@@ -129,7 +126,7 @@ export function createTellNotices(deps: TellNoticeDeps) {
     /** Resolves when the mails under way are recorded. */
     async stop(): Promise<void> {
       stopping = true
-      await Promise.all(running)
+      await running.settled()
     },
   }
 }

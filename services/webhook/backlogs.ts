@@ -6,6 +6,7 @@ import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { sleep } from '../../infra/timeout.ts'
 import type { EventDoc, WebhookEndpoint } from '../domain/webhooks/documents.ts'
 import { type EndpointRef, eventsOf, storedEndpointId } from '../domain/webhooks/endpoint-ids.ts'
 import { drainMessage, type Remind } from '../domain/webhooks/messages.ts'
@@ -83,7 +84,7 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
       tried += next.length
       await attempt(next, ready)
       const kept = next.filter(({ backlog }) => backlog === 'kept').length
-      if (kept > 0) await sleep((kept * 1000) / KEPT_PER_SECOND)
+      if (kept > 0) await sleep(clock, (kept * 1000) / KEPT_PER_SECOND)
     }
     return tried > 0 ? 'more' : 'over'
   }
@@ -100,8 +101,6 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
       await whenSlotFree(endpoint)
     }
   }
-
-  const sleep = (ms: number): Promise<void> => new Promise(resolve => void clock.after(ms, resolve))
 
   async function drainAll(state: DrainState): Promise<void> {
     const ref = state.endpoint

@@ -6,6 +6,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { sleep } from '../../infra/timeout.ts'
 import { requestOf } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { isSuccess } from '../../machines/endpoint.ts'
@@ -56,7 +57,7 @@ export function createRecordResult(deps: CallResultDeps): RecordResult {
         return await operation()
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error
-        await new Promise<void>(resolve => void clock.after(ms, resolve))
+        await sleep(clock, ms)
       }
     return operation()
   }

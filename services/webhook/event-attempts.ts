@@ -5,6 +5,7 @@ import { createMissingKeyReporter, isMissingKeyError } from '../../infra/crypto/
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { DAY_MS } from '../../infra/time.ts'
+import { createUnderWay } from '../../infra/under-way.ts'
 import { isSuccess } from '../../machines/endpoint.ts'
 import type { Metadata } from '../domain/verifications/metadata.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
@@ -65,12 +66,7 @@ const keepsFailing = ({ life }: Pick<Endpoint, 'life'>): boolean => life.context
 export function createAttempts(deps: AttemptDeps): Attempts {
   const { events, slots, call, metadataOf, recordResult, retrySchedule, park, mayWork, clock, log } = deps
   const reportMissingKey = createMissingKeyReporter({ log, clock })
-  const underWay = new Set<Promise<void>>()
-
-  function track(work: Promise<void>): void {
-    const tracked = work.finally(() => underWay.delete(tracked))
-    underWay.add(tracked)
-  }
+  const underWay = createUnderWay()
 
   const slotsFor = (endpoint: Endpoint): [Slots, number] =>
     keepsFailing(endpoint) ? [slots.failing, MAX_CALLS_PER_FAILING_ENDPOINT] : [slots.healthy, MAX_CALLS_PER_ENDPOINT]
@@ -105,7 +101,7 @@ export function createAttempts(deps: AttemptDeps): Attempts {
       const result = await call(event, endpoint, metadata)
       // A failure may pause the endpoint, so the next call waits until it is written. A success delays no other call.
       const recorded = recordResult(event, result)
-      if (isSuccess(result)) track(recorded)
+      if (isSuccess(result)) underWay.add(recorded)
       else await recorded
     } finally {
       slot.release(event)
@@ -143,7 +139,7 @@ export function createAttempts(deps: AttemptDeps): Attempts {
     takeSlot,
     freeSlots,
     whenSlotFree: endpoint => slotsFor(endpoint)[0].whenSlotFree(endpoint._id),
-    startCall: (event, endpoint, slot) => track(callEndpoint(event, endpoint, slot)),
+    startCall: (event, endpoint, slot) => underWay.add(callEndpoint(event, endpoint, slot)),
     async attempt(waiting, endpoint) {
       const taken = waiting.map(event => takeSlot(endpoint, event)).filter(slot => slot !== null)
       let started: EventDoc[] = []
@@ -152,11 +148,11 @@ export function createAttempts(deps: AttemptDeps): Attempts {
       } finally {
         for (const event of waiting.slice(started.length, taken.length)) taken.pop()?.release(event)
       }
-      for (const [at, event] of started.entries()) track(callEndpoint(event, endpoint, taken[at] as Slots))
+      for (const [at, event] of started.entries()) underWay.add(callEndpoint(event, endpoint, taken[at] as Slots))
       return started.length
     },
     async settled() {
-      while (underWay.size > 0) await Promise.all(underWay)
+      while (underWay.size() > 0) await underWay.settled()
     },
   }
 }

@@ -1,6 +1,7 @@
 // Slots for calls: how many may be under way per endpoint, per company and in this process. In: an endpoint and its company. Out: a slot,
 // or none. A slow endpoint fills its own slots, and a company with many slow endpoints those of its own; an event that finds no slot waits in
 // the store (backlogs.ts).
+import { createCounts } from '../../infra/counts.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { storedEndpointId } from '../domain/webhooks/endpoint-ids.ts'
 
@@ -23,7 +24,7 @@ export interface SlotLimits {
 }
 
 export function createSlots({ maxTotal, maxPerCompany }: SlotLimits): Slots {
-  const [byEndpoint, byCompany] = [createTally(), createTally()]
+  const [byEndpoint, byCompany] = [createCounts(), createCounts()]
   const waiters = new Map<string, (() => void)[]>()
   let total = 0
 
@@ -60,19 +61,5 @@ export function createSlots({ maxTotal, maxPerCompany }: SlotLimits): Slots {
       new Promise(resolve => {
         waiters.set(endpoint_id, [...(waiters.get(endpoint_id) ?? []), resolve])
       }),
-  }
-}
-
-/** Counts by id. An id whose count is 0 is deleted. */
-function createTally() {
-  const counts = new Map<string, number>()
-  const of = (id: string): number => counts.get(id) ?? 0
-  return {
-    of,
-    add(id: string, delta: 1 | -1): void {
-      const now = of(id) + delta
-      if (now === 0) counts.delete(id)
-      else counts.set(id, now)
-    },
   }
 }

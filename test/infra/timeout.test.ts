@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { withTimeout } from '../../infra/timeout.ts'
+import { createTimer, sleep, withTimeout } from '../../infra/timeout.ts'
 import { testClock } from '../support/clock.ts'
 
 describe('work with a timeout', () => {
@@ -28,5 +28,52 @@ describe('work with a timeout', () => {
     fail(new Error('too late'))
     // mocha fails a test whose rejection is not handled.
     await clock.advance(1)
+  })
+})
+
+describe('a sleep', () => {
+  it('ends after its time, or when its signal is aborted', async () => {
+    const clock = testClock()
+    const aborting = new AbortController()
+    const ended: string[] = []
+    const sleeps = [
+      sleep(clock, 100).then(() => ended.push('its time')),
+      sleep(clock, 1_000, aborting.signal).then(() => ended.push('aborted')),
+    ]
+    await clock.advance(99)
+    expect(ended).to.deep.equal([])
+    await clock.advance(1)
+    expect(ended).to.deep.equal(['its time'])
+    aborting.abort()
+    await Promise.all(sleeps)
+    expect(ended).to.deep.equal(['its time', 'aborted'])
+    await sleep(clock, 1_000, aborting.signal)
+  })
+})
+
+describe('a timer', () => {
+  it('runs once, however often it is set meanwhile, and can be set again then', async () => {
+    const clock = testClock()
+    const timer = createTimer(clock)
+    const ran: string[] = []
+    timer.set(100, () => ran.push('first'))
+    await clock.advance(50)
+    timer.set(100, () => ran.push('second'))
+    await clock.advance(500)
+    expect(ran).to.deep.equal(['first'])
+    timer.set(100, () => ran.push('third'))
+    await clock.advance(100)
+    expect(ran).to.deep.equal(['first', 'third'])
+  })
+
+  it('does not run once it is cancelled, and can be set again at once', async () => {
+    const clock = testClock()
+    const timer = createTimer(clock)
+    const ran: string[] = []
+    timer.set(100, () => ran.push('cancelled'))
+    timer.cancel()
+    timer.set(200, () => ran.push('set again'))
+    await clock.advance(200)
+    expect(ran).to.deep.equal(['set again'])
   })
 })

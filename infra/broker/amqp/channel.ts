@@ -2,8 +2,9 @@
 // channel and keeps the connection: without this file, a process that looks healthy would publish or consume nothing.
 import type { Channel, ChannelModel } from 'amqplib'
 import type { Clock } from '../../clock.ts'
+import { sleep } from '../../timeout.ts'
 import { Unavailable } from '../../unavailable.ts'
-import { type Backoff, backoffDelay, sleep } from './backoff.ts'
+import { type Backoff, backoffDelay } from './backoff.ts'
 import type { Connection } from './connection.ts'
 import type { Log } from './log.ts'
 

@@ -5,8 +5,8 @@ import { Duplex } from 'node:stream'
 import type { ChannelModel } from 'amqplib'
 import type { Clock } from '../../clock.ts'
 import type { EngineWait } from '../../engine-wait.ts'
-import { withTimeout } from '../../timeout.ts'
-import { type Backoff, backoffDelay, sleep } from './backoff.ts'
+import { sleep, withTimeout } from '../../timeout.ts'
+import { type Backoff, backoffDelay } from './backoff.ts'
 import type { Log } from './log.ts'
 
 export interface Connection {

@@ -3,10 +3,10 @@
 // process at a time does this: two would each see a part of the letters.
 import type { Channel, ConsumeMessage } from 'amqplib'
 import type { Clock } from '../../clock.ts'
+import { sleep } from '../../timeout.ts'
 import { Unavailable } from '../../unavailable.ts'
 import type { DeadLetters } from '../broker.ts'
 import type { WorkQueue } from '../topology.ts'
-import { sleep } from './backoff.ts'
 import { withChannel } from './channel.ts'
 import type { Connection } from './connection.ts'
 import { deadLetterOf, messageProperties, metaOf, positionOf } from './envelope.ts'

@@ -1,10 +1,10 @@
 // One consumer, with its own channel and prefetch. In: deliveries. Out: items for the dispatcher. It attaches again by itself after a lost
 // connection, a closed channel, a deleted queue or a cancellation.
 import type { Channel, ConsumeMessage } from 'amqplib'
+import { sleep } from '../../timeout.ts'
 import type { Flow } from '../broker.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import type { AttachedConsumer } from '../pausable-consumer.ts'
-import { sleep } from './backoff.ts'
 import { type AmqpChannelDeps, createRecoveringChannel, type RecoveringChannel } from './channel.ts'
 
 /** A message, and the channel that delivered it: only that channel can settle it. */

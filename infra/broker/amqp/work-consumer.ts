@@ -2,12 +2,13 @@
 // `dead` are a confirmed publish to the wait queue or to the dead letters, and only then an ack: a crash in between delivers the
 // message twice, and never loses it.
 import type { ConsumeMessage } from 'amqplib'
+import { sleep } from '../../timeout.ts'
 import { requestOf, withTrace } from '../../trace.ts'
 import type { DeathCause, DeliveredMessage, Flow, Outcome } from '../broker.ts'
 import type { Deaths } from '../deaths.ts'
 import { createDispatcher, errorOf, type Settlement, settlementOf } from '../dispatcher.ts'
 import type { WorkQueue } from '../topology.ts'
-import { backoffDelay, sleep } from './backoff.ts'
+import { backoffDelay } from './backoff.ts'
 import type { AmqpChannelDeps } from './channel.ts'
 import {
   DELIVERY_LIMIT_REASON,

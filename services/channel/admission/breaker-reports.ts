@@ -6,6 +6,7 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
+import { createTimer } from '../../../infra/timeout.ts'
 import { type BreakerDoc, type BreakerState, breakerId } from '../../domain/breakers/documents.ts'
 
 export interface BreakerReports {
@@ -41,21 +42,7 @@ export function createBreakerReports({ breakers, clock, log }: BreakerReportDeps
   let writing: Promise<void> | null = null
   let writeAgain = false
   let stopped = false
-  const timers = { soon: createTimer(), renewal: createTimer() }
-
-  function createTimer() {
-    let cancel: (() => void) | null = null
-    return {
-      /** Does nothing while it is set. */
-      set(ms: number, task: () => void): void {
-        cancel ??= clock.after(ms, () => {
-          cancel = null
-          task()
-        })
-      },
-      cancel: () => cancel?.(),
-    }
-  }
+  const timers = { soon: createTimer(clock), renewal: createTimer(clock) }
 
   /** One write at a time, so that a later state is never overwritten by an earlier one. */
   function write(): void {

@@ -3,6 +3,7 @@
 // which takes its places from a room that all gates share. So one tenant's broken or hanging provider does not slow down other tenants. The
 // sandbox has no gate.
 import type { Clock } from '../../../infra/clock.ts'
+import { createCounts } from '../../../infra/counts.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
 import type { Channel } from '../../../machines/channels.ts'
@@ -95,15 +96,9 @@ export function createAdmission({ channel, maxCalls, clock, log, metrics, report
   const mostOfCompany = maxCallsPerCompany(maxCalls)
   const room = createWaitingRoom(waitingPlaces(maxCalls))
   const gatesByProvider = new Map<string, Gate>()
-  const callsByCompany = new Map<string, number>()
+  const callsByCompany = createCounts()
   /** The metric of a type whose last gate was dropped becomes 0. */
   const knownTypes = new Set<ProviderType>()
-
-  function countCall(company_id: string, change: 1 | -1): void {
-    const calls = (callsByCompany.get(company_id) ?? 0) + change
-    if (calls === 0) callsByCompany.delete(company_id)
-    else callsByCompany.set(company_id, calls)
-  }
 
   function createGate({ app_id, name, type }: ProviderKey): Gate {
     const breaker = createBreaker({
@@ -136,14 +131,11 @@ export function createAdmission({ channel, maxCalls, clock, log, metrics, report
   }
 
   metrics.beforeScrape(() => {
-    const breakers = new Map<string, number>()
-    for (const { type, breaker } of gatesByProvider.values()) {
-      const labels = `${type} ${breaker.state()}`
-      breakers.set(labels, (breakers.get(labels) ?? 0) + 1)
-    }
+    const breakers = createCounts()
+    for (const { type, breaker } of gatesByProvider.values()) breakers.add(`${type} ${breaker.state()}`, 1)
     for (const type of knownTypes)
       for (const state of BREAKER_STATES)
-        metrics.breakers.set({ channel, provider: type, state }, breakers.get(`${type} ${state}`) ?? 0)
+        metrics.breakers.set({ channel, provider: type, state }, breakers.of(`${type} ${state}`))
   })
 
   const isPaused = ({ pausedUntil }: Gate): boolean => clock.now() < pausedUntil
@@ -179,7 +171,7 @@ export function createAdmission({ channel, maxCalls, clock, log, metrics, report
     }
   }
 
-  const isCompanyAtLimit = (company_id: string): boolean => (callsByCompany.get(company_id) ?? 0) >= mostOfCompany
+  const isCompanyAtLimit = (company_id: string): boolean => callsByCompany.of(company_id) >= mostOfCompany
 
   return {
     busyMs(providers) {
@@ -208,9 +200,9 @@ export function createAdmission({ channel, maxCalls, clock, log, metrics, report
       const { company_id } = provider
       const release = isCompanyAtLimit(company_id) ? null : await gate.concurrency.acquire()
       if (release === null) return { busyMs: gate.concurrency.waitMs() }
-      countCall(company_id, 1)
+      callsByCompany.add(company_id, 1)
       return grantPermit(gate, result => {
-        countCall(company_id, -1)
+        callsByCompany.add(company_id, -1)
         release(result)
       })
     },

@@ -11,6 +11,7 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
+import { sleep } from '../../../infra/timeout.ts'
 import { isMessage } from '../../../machines/otp.queries.ts'
 import type { ReportedStatus } from '../../../machines/otp.ts'
 import type { SandboxMessageDoc } from '../../domain/verifications/documents.ts'
@@ -69,7 +70,7 @@ export function createSandboxProvider({ messages, keyring, clock, publishReport 
       for (const [nth, { afterMs, status }] of (scriptOf(job)?.receipts ?? []).entries()) {
         const waitMs = sentAt + afterMs - clock.now()
         if (waitMs > MAX_WAIT_IN_PROCESS_MS) return retry(waitMs)
-        if (waitMs > 0) await new Promise<void>(resolve => clock.after(waitMs, resolve))
+        if (waitMs > 0) await sleep(clock, waitMs)
         await report(job, status, `receipt:${nth + 1}`)
       }
       return done()

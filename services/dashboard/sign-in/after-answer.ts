@@ -4,6 +4,7 @@
 import type { ServerResponse } from 'node:http'
 import { createConcurrencyLimit } from '../../../infra/concurrency-limit.ts'
 import type { Logger } from '../../../infra/log/log.ts'
+import { createUnderWay } from '../../../infra/under-way.ts'
 import { problem } from '../../domain/errors.ts'
 
 export interface AfterAnswer {
@@ -17,18 +18,18 @@ const MAX_JOBS = 1_000
 
 export function createAfterAnswer(log: Pick<Logger, 'error'>): AfterAnswer {
   const takeTurn = createConcurrencyLimit(MAX_AT_ONCE)
-  const jobs = new Set<Promise<void>>()
+  const jobs = createUnderWay()
   return {
     run(answer, job) {
-      if (jobs.size >= MAX_JOBS)
+      if (jobs.size() >= MAX_JOBS)
         throw problem('ServiceUnavailableError', { detail: 'Too many codes are being sent. Try again.' })
-      const ended = whenSent(answer)
-        .then(() => takeTurn(job))
-        .catch(error => log.error({ err: error }, 'sign_in.code_not_sent'))
-        .finally(() => jobs.delete(ended))
-      jobs.add(ended)
+      jobs.add(
+        whenSent(answer)
+          .then(() => takeTurn(job))
+          .catch(error => log.error({ err: error }, 'sign_in.code_not_sent')),
+      )
     },
-    stop: async () => void (await Promise.all(jobs)),
+    stop: jobs.settled,
   }
 }
 

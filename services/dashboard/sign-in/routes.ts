@@ -12,6 +12,7 @@ import { httpException, rateLimited } from '../../../infra/http/problem.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import { isoTime } from '../../../infra/iso-time.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
+import { sleep } from '../../../infra/timeout.ts'
 import { documentRefusal } from '../../domain/openapi/refusals.ts'
 import type { SessionDoc, UserDoc } from '../../domain/users/documents.ts'
 import { landingOf } from '../../domain/users/people.ts'
@@ -312,7 +313,7 @@ async function signInWithCode(deps: SignInDeps, ctx: Context, email: string, cod
   if (entered) return entered
   const caller_address = findCaller(ctx).nearestKnown
   log.warn({ request_id: ctx.state.requestId, caller_address }, 'sign_in.code_refused')
-  await new Promise<void>(resolve => void clock.after(askedAt + REFUSAL_MS - clock.now(), resolve))
+  await sleep(clock, askedAt + REFUSAL_MS - clock.now())
   throw httpException(401, 'The code is wrong, has expired or was used before. Ask for a new one.')
 }
 

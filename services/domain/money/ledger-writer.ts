@@ -11,6 +11,7 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { partitionOf } from '../../../infra/partitions.ts'
 import type { Docs, Pipeline } from '../../../infra/store/docs.ts'
+import { createUnderWay } from '../../../infra/under-way.ts'
 import { batchesWithout, itemsOf, UPDATE_BEHIND_AT, waitingItems } from './batches.ts'
 import { type AccountDoc, type Entry, type EntryBatch, type LedgerDoc, type LedgerItem, ledgerId } from './documents.ts'
 
@@ -49,7 +50,7 @@ interface MovedBatches {
 }
 
 export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWriterDeps) {
-  const running = new Set<Promise<void>>()
+  const running = createUnderWay()
   /** By delivery, the oldest first. A batch is here once for each of its holds that is not confirmed. */
   const unconfirmed = new Map<string, UnconfirmedBatch>()
   /** By company. */
@@ -90,10 +91,7 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
   }
 
   function inBackground(company_id: string, work: () => Promise<void>): void {
-    const working = work()
-      .catch(error => log.warn({ err: error, company_id }, 'ledger.behind'))
-      .finally(() => running.delete(working))
-    running.add(working)
+    running.add(work().catch(error => log.warn({ err: error, company_id }, 'ledger.behind')))
   }
 
   /** The holds that are not confirmed by now will be checked, even if they are confirmed later. */
@@ -155,10 +153,10 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
     },
     /** Does not wait for holds to be confirmed. */
     settled: async (): Promise<void> => {
-      while (unconfirmed.size > 0 || running.size > 0 || moved.size > 0) {
+      while (unconfirmed.size > 0 || running.size() > 0 || moved.size > 0) {
         for (const batch of unconfirmed.values()) moveInBackground(batch)
         for (const company_id of moved.keys()) removeNow(company_id)
-        await Promise.all(running)
+        await running.settled()
       }
     },
   }

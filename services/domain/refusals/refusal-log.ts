@@ -9,6 +9,7 @@ import type { Metrics } from '../../../infra/metrics.ts'
 import { batchDocs } from '../../../infra/store/batched-docs.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
+import { createUnderWay } from '../../../infra/under-way.ts'
 import type { Identity, LimitScope } from '../../../machines/calls.ts'
 import { REFUSAL_RETENTION_MS } from '../retention.ts'
 import type { RefusalDoc, RefusalType, RefusedCall } from './documents.ts'
@@ -62,10 +63,10 @@ const MAX_WAITING = 1_000
 export function createRefusalLog({ refusals, clock, log, metrics, onRefusal }: RefusalLogDeps): RefusalLog {
   const docs = batchDocs(refusals)
   const stored = createBoundedMap<{ minute: number; count: number }>(MAX_COUNTED_APPS)
-  const writing = new Set<Promise<unknown>>()
+  const writing = createUnderWay()
 
   function isStored({ by, call, type }: NewRefusal, at: number): boolean {
-    if (writing.size >= MAX_WAITING) return false
+    if (writing.size() >= MAX_WAITING) return false
     // Callers that resend too early must not use up what their app's refused sends are stored with, nor anyone who has read a publishable
     // key what its servers' are, nor challenges what refusals are.
     const subject = type === 'ChallengeRequiredError' ? 'challenge' : call
@@ -85,13 +86,13 @@ export function createRefusalLog({ refusals, clock, log, metrics, onRefusal }: R
       metrics.refusals.inc({ mode: by.mode, type, scope: scope ?? 'none' })
       onRefusal?.({ ...by, call, type, scope, country: recipient?.country ?? null, at })
       if (!isStored(refusal, at)) return
-      const written = docs
-        .insert([refusalDoc(refusal, at)])
-        .catch(error => log.warn({ err: error, app_id: by.app_id }, 'refusal.lost'))
-        .finally(() => writing.delete(written))
-      writing.add(written)
+      writing.add(
+        docs
+          .insert([refusalDoc(refusal, at)])
+          .catch(error => log.warn({ err: error, app_id: by.app_id }, 'refusal.lost')),
+      )
     },
-    settled: async () => void (await Promise.all(writing)),
+    settled: writing.settled,
   }
 }
 

@@ -4,6 +4,7 @@ import type { Message } from '../../../infra/broker/broker.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs, GroupUpdate, Pipeline } from '../../../infra/store/docs.ts'
+import { createTimer } from '../../../infra/timeout.ts'
 import { requestOf, type Trace, withTrace } from '../../../infra/trace.ts'
 import type { Delivery, Effect } from '../../../machines/otp.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
@@ -102,17 +103,16 @@ export function createRelay({ publishEffect, otps, clock, log }: RelayDeps): Rel
   /** Effects that wait to be published again; each is cancelled by its function. */
   const waiting = new Set<() => void>()
   let removing = Promise.resolve()
-  let cancel: (() => void) | null = null
+  const removalTimer = createTimer(clock)
   let settling = false
 
   function scheduleRemoval(otp_id: string, id: string): void {
     published.set(otp_id, [...(published.get(otp_id) ?? []), id])
-    cancel ??= clock.after(REMOVE_AFTER_MS, removePublished)
+    removalTimer.set(REMOVE_AFTER_MS, removePublished)
   }
 
   function removePublished(): void {
-    cancel?.()
-    cancel = null
+    removalTimer.cancel()
     const all = [...published]
     published.clear()
     removing = removing.then(async () => {

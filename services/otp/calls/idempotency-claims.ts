@@ -8,6 +8,7 @@
 // both know: one of them gets it, the other waits there or finds the verification. It holds nothing that the first one still needs.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
+import { sleep } from '../../../infra/timeout.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { KeyedClaim } from '../../../machines/calls.ts'
 import { CLAIM_HELD_MS, isAbandoned } from '../../domain/verifications/claim-holds.ts'
@@ -126,7 +127,7 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
       if (answer === 'inserted') return holdOf(claim)
       const existing = await takeOver(id, sealed_key, new_otp_id, lifeMs)
       if (existing !== null && existing !== 'busy') return existing
-      if (existing === 'busy') await new Promise<void>(resolve => clock.after(POLL_MS, resolve))
+      if (existing === 'busy') await sleep(clock, POLL_MS)
     }
     throw new Unavailable('another call with this idempotency key is still under way')
   }

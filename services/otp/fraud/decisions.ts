@@ -6,6 +6,7 @@ import { newId } from '../../../infra/ids.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
+import { createUnderWay } from '../../../infra/under-way.ts'
 import type { DecisionDoc } from '../../domain/fraud/documents.ts'
 
 export type NewDecision = Omit<DecisionDoc, '_id' | 'at' | 'unrecorded'>
@@ -30,7 +31,7 @@ const MAX_RECENT_KEYS = 1_000
 export function createDecisionLog({ decisions, clock, log }: DecisionLogDeps): DecisionLog {
   const apps = createBoundedMap<{ minute: number; kept: number; unrecorded: number }>(2 * MAX_APPS)
   const recentKeys = createBoundedMap<true>(2 * MAX_RECENT_KEYS)
-  const writing = new Set<Promise<unknown>>()
+  const writing = createUnderWay()
 
   /** How many decisions were left out before this one; null when this one is left out too. */
   function admitDecision(app_id: string): number | null {
@@ -55,12 +56,12 @@ export function createDecisionLog({ decisions, clock, log }: DecisionLogDeps): D
       const unrecorded = admitDecision(decision.app_id)
       if (unrecorded === null) return
       const at = clock.now()
-      const written = decisions
-        .insert([{ _id: newId('frd', at), ...decision, at, unrecorded }])
-        .catch(error => log.warn({ err: error, app_id: decision.app_id }, 'fraud.decision.lost'))
-        .finally(() => writing.delete(written))
-      writing.add(written)
+      writing.add(
+        decisions
+          .insert([{ _id: newId('frd', at), ...decision, at, unrecorded }])
+          .catch(error => log.warn({ err: error, app_id: decision.app_id }, 'fraud.decision.lost')),
+      )
     },
-    settled: async () => void (await Promise.all(writing)),
+    settled: writing.settled,
   }
 }

@@ -5,6 +5,7 @@ import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
+import { createTimer } from '../../../infra/timeout.ts'
 import type { SharedStateDoc } from '../../domain/fraud/documents.ts'
 
 export interface SharedState<State, Entry> {
@@ -55,7 +56,7 @@ export function createSharedState<State, Entry>(deps: SharedStateDeps<State, Ent
   const cachedStates = createBoundedMap<CachedState<State>>(MAX_KEYS)
   let waiting = new Map<string, Waiting<Entry>>()
   let writing = new Map<string, Waiting<Entry>>()
-  let cancel: (() => void) | null = null
+  const flushTimer = createTimer(clock)
   let flushing = Promise.resolve()
   let storeFailed = false
 
@@ -75,8 +76,7 @@ export function createSharedState<State, Entry>(deps: SharedStateDeps<State, Ent
     waiting.set(key, { app_id, added: added.reduce<Entry[]>((all, one) => merge(all, one), before) })
     // The counts need not be complete: while the store is away, the oldest entries are dropped.
     if (waiting.size > MAX_KEYS) waiting.delete(waiting.keys().next().value as string)
-    cancel ??= clock.after(flushMs, () => {
-      cancel = null
+    flushTimer.set(flushMs, () => {
       flushing = flushing.then(flush)
     })
   }
@@ -141,13 +141,12 @@ export function createSharedState<State, Entry>(deps: SharedStateDeps<State, Ent
     },
     async settled() {
       for (let tries = 0; tries < MAX_FLUSHES_AT_STOP; tries += 1) {
-        cancel?.()
-        cancel = null
+        flushTimer.cancel()
         flushing = flushing.then(flush)
         await flushing
         if (waiting.size === 0 || storeFailed) break
       }
-      cancel?.()
+      flushTimer.cancel()
     },
   }
 }

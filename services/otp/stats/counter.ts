@@ -7,6 +7,7 @@
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
+import { createTimer } from '../../../infra/timeout.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { addRoute, changedEntries, changesTried, type RouteEntry } from '../../domain/routes/contribution.ts'
 import { newSlotsDoc, type RouteStore, SLOTS_RETENTION_MS, slotsId } from '../../domain/routes/documents.ts'
@@ -88,7 +89,7 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
   const days = store.docs('stats_days')
   let hours = new Map<string, WaitingHour>()
   let slots = new Map<string, WaitingSlots>()
-  let cancel: (() => void) | null = null
+  const flushTimer = createTimer(clock)
   let flushing = Promise.resolve()
 
   const hourWaiting = (owner: StatsOwner): WaitingHour =>
@@ -103,16 +104,10 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
     const added = fresh()
     all.set(id, added)
     if (all.size > MAX_WAITING) all.delete(all.keys().next().value as string)
-    cancel ??= clock.after(FLUSH_MS, () => {
-      cancel = null
+    flushTimer.set(FLUSH_MS, () => {
       flushing = flushing.then(flush)
     })
     return added
-  }
-
-  function cancelFlush(): void {
-    cancel?.()
-    cancel = null
   }
 
   /** Hours first: the sweeper reads an hour when its slots have changed. */
@@ -200,10 +195,10 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
       addRefused(hourWaiting({ app_id, mode, start: hourOf(at) }).refused, { [country ?? NONE]: 1 })
     },
     async settled() {
-      cancelFlush()
+      flushTimer.cancel()
       flushing = flushing.then(flush)
       await flushing
-      cancelFlush()
+      flushTimer.cancel()
     },
   }
 }
