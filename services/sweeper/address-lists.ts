@@ -1,6 +1,6 @@
 // Address lists that are due: to be fetched again, or left by a process that died during an import. Also removes chunks that no list
-// names, which only a crash leaves. Lists are few and have no partition: they are swept by the process that holds partition 0. Imports
-// take long, so they run beside the other sweeps; the list's own document says which process imports it.
+// names, which only a crash leaves. Imports take long, so they run beside the other sweeps; the list's own document says which
+// process imports it.
 import type { Clock } from '../../infra/clock.ts'
 import { createExclusiveChange } from '../../infra/exclusive-change.ts'
 import { ulidTime } from '../../infra/ids.ts'
@@ -12,7 +12,7 @@ import { type AddressListDoc, findAllLists } from '../domain/address-lists/docum
 import { createRunImport, importLease, newVersion } from '../domain/address-lists/imports.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createFetchList } from './fetch-address-list.ts'
-import type { Sweep } from './sweep.ts'
+import { byOneProcess, type Sweep } from './sweep.ts'
 
 export interface AddressListSweepDeps {
   store: CountersignStore
@@ -50,17 +50,17 @@ export function createAddressListSweeps({ store, outbound, clock, log }: Address
   }
 
   const sweeps: Record<string, Sweep> = {
-    async ip_lists(partitions) {
+    ip_lists: byOneProcess(async () => {
       const free = MAX_IMPORTS_AT_ONCE - running.size()
-      if (!partitions.includes(0) || free === 0) return 0
+      if (free === 0) return 0
       const due = await lists.find({ due_at: { $gt: 0, $lte: clock.now() } }, { sort: { due_at: 1 }, limit: free })
       for (const list of due) await startImport(list)
       return due.length
-    },
+    }),
 
     /** Reads one chunk of each version, and skips the rest of the version. */
-    async ip_chunks(partitions) {
-      if (!partitions.includes(0) || clock.now() < nextTidyAt) return 0
+    ip_chunks: byOneProcess(async () => {
+      if (clock.now() < nextTidyAt) return 0
       const before = clock.now() - ABANDONED_AFTER_MS
       const versionsInUse = new Set((await findAllLists(lists)).flatMap(versionsOf))
       let removed = 0
@@ -75,7 +75,7 @@ export function createAddressListSweeps({ store, outbound, clock, log }: Address
       }
       nextTidyAt = clock.now() + TIDY_EVERY_MS
       return removed
-    },
+    }),
   }
   return {
     sweeps,

@@ -6,7 +6,7 @@ import type { CountersignStore } from '../domain/collections.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
 import { type LedgerDoc, voidEntry } from '../domain/money/documents.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { findDue, SWEEP_BATCH, type Sweep } from './sweep.ts'
+import { byOneProcess, findDue, SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface HoldSweepDeps {
   store: CountersignStore
@@ -21,9 +21,7 @@ const MARK_CHECKED = { $unset: { check_at: true, partition: true } } as const
 export function createHoldSweeps({ store, accounts, clock }: HoldSweepDeps): Record<string, Sweep> {
   const [companies, ledger, otps] = [store.docs('companies'), store.docs('ledger'), store.docs('otps')]
   return {
-    /** Companies have no partition: they are swept by the process that holds partition 0. */
-    async entries(partitions) {
-      if (!partitions.includes(0)) return 0
+    entries: byOneProcess(async () => {
       const behind = await companies.find(
         { behind_at: { $gt: 0, $lte: clock.now() - LEDGER_BEHIND_MS } },
         { sort: { behind_at: 1 }, limit: SWEEP_BATCH },
@@ -32,7 +30,7 @@ export function createHoldSweeps({ store, accounts, clock }: HoldSweepDeps): Rec
       // All companies are flushed before a failure of one is reported.
       for (const one of flushed) if (one.status === 'rejected') throw one.reason
       return behind.length
-    },
+    }),
 
     async holds(partitions) {
       const due = await findDue(ledger, partitions, 'check_at', clock.now())

@@ -29,7 +29,7 @@ import { hasConsoleMail } from '../domain/tenancy/console-mail.ts'
 import { isClosed } from '../domain/tenancy/documents.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import { appIdOf, endpointId } from '../domain/webhooks/endpoint-ids.ts'
-import type { Sweep } from './sweep.ts'
+import { byOneProcess, type Sweep } from './sweep.ts'
 
 export interface IncidentSweepDeps {
   store: CountersignStore
@@ -211,15 +211,14 @@ export function createIncidentSweeps({
       log.warn({ type, company_id, ...(app ? { app_id: app._id } : {}), about: subject }, 'notice.opened')
   }
 
-  /** What is wrong has no partition: the process that holds partition 0 looks for it. */
   function createSweep(watch: Watch): Sweep {
     let lookAt = 0
-    return async partitions => {
-      if (!partitions.includes(0) || clock.now() < lookAt) return 0
+    return byOneProcess(async () => {
+      if (clock.now() < lookAt) return 0
       lookAt = clock.now() + LOOK_EVERY_MS
       await look(watch)
       return 0
-    }
+    })
   }
 
   return Object.fromEntries(watches.map(watch => [watch.type, createSweep(watch)]))

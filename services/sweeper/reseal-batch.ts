@@ -3,7 +3,7 @@
 // resealed, so that a rotation that was cut off in between finds the verification again.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
-import type { Change, Doc, Docs, RevisedDoc } from '../../infra/store/docs.ts'
+import type { Change, Doc, Docs, Filter, RevisedDoc, Sort } from '../../infra/store/docs.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { SealedCollection } from '../domain/privacy/documents.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
@@ -29,6 +29,8 @@ export interface ResealedBatch {
   last: string | null
 }
 
+type Counted = Pick<ResealedBatch, 'renewed' | 'unsealable'>
+
 export interface ResealDeps {
   store: CountersignStore
   keyring: Keyring
@@ -51,7 +53,7 @@ export function createResealBatch({ store, keyring, clock }: ResealDeps) {
     batch: readonly T[],
     fieldsOf: (doc: T) => ResealedFields,
     beforeChange: (found: readonly DueDoc<T>[]) => Promise<unknown> = async () => {},
-  ): Promise<Pick<ResealedBatch, 'renewed' | 'unsealable'>> {
+  ): Promise<Counted> {
     const unsealable = new Set<string>()
     let renewed = 0
     let remaining = batch
@@ -73,41 +75,31 @@ export function createResealBatch({ store, keyring, clock }: ResealDeps) {
     return { renewed, unsealable: unsealable.size }
   }
 
-  return async (collection: SealedCollection, after: string, limit: number): Promise<ResealedBatch> => {
-    const page = { sort: { _id: 1 }, limit } as const
-    const from = { _id: { $gt: after } }
-    const progress = (batch: readonly Doc[]) => ({
-      looked: batch.length,
-      last: batch.length < limit ? null : (batch.at(-1)?._id ?? null),
-    })
-    if (collection === 'providers') {
-      const [docs, batch] = [store.docs('providers'), await store.docs('providers').find(from, page)]
-      return { ...(await resealAll(docs, batch, doc => resealedProviderFields(keyring, doc))), ...progress(batch) }
+  const inBatches =
+    <T extends Doc>(docs: Pick<Docs<T>, 'find'>, reseal: (batch: readonly T[]) => Promise<Counted>) =>
+    async (after: string, limit: number): Promise<ResealedBatch> => {
+      const page = { sort: { _id: 1 } as Sort<T>, limit }
+      const batch = await docs.find({ _id: { $gt: after } } as Filter<T>, page)
+      const last = batch.length < limit ? null : (batch.at(-1)?._id ?? null)
+      return { looked: batch.length, last, ...(await reseal(batch)) }
     }
-    if (collection === 'webhooks') {
-      const [docs, batch] = [store.docs('webhooks'), await store.docs('webhooks').find(from, page)]
-      return { ...(await resealAll(docs, batch, doc => resealedWebhookFields(keyring, doc))), ...progress(batch) }
-    }
-    if (collection === 'apps') {
-      const [docs, batch] = [store.docs('apps'), await store.docs('apps').find(from, page)]
-      return { ...(await resealAll(docs, batch, doc => resealedAppFields(keyring, doc))), ...progress(batch) }
-    }
-    if (collection === 'users') {
-      const [docs, batch] = [store.docs('users'), await store.docs('users').find(from, page)]
-      return { ...(await resealAll(docs, batch, doc => resealedUserFields(keyring, doc))), ...progress(batch) }
-    }
-    if (collection === 'claims') {
-      const batch = await store.docs('claims').find(from, page)
-      return { ...(await reindexClaims(batch)), ...progress(batch) }
-    }
-    if (collection === 'refusals') {
-      const batch = await store.docs('refusals').find(from, page)
-      return { ...(await resealRefusals(batch)), ...progress(batch) }
-    }
-    const [docs, batch] = [store.docs('otps'), await store.docs('otps').find(from, page)]
-    return {
-      ...(await resealAll(docs, batch, doc => resealedOtpFields(keyring, doc), reindex)),
-      ...progress(batch),
-    }
+
+  const resealWith = <T extends RevisedDoc>(
+    docs: Docs<T>,
+    fieldsOf: (keyring: Keyring, doc: T) => ResealedFields,
+    beforeChange?: (found: readonly DueDoc<T>[]) => Promise<unknown>,
+  ) => inBatches(docs, batch => resealAll(docs, batch, doc => fieldsOf(keyring, doc), beforeChange))
+
+  const resealers: Record<SealedCollection, (after: string, limit: number) => Promise<ResealedBatch>> = {
+    providers: resealWith(store.docs('providers'), resealedProviderFields),
+    webhooks: resealWith(store.docs('webhooks'), resealedWebhookFields),
+    apps: resealWith(store.docs('apps'), resealedAppFields),
+    users: resealWith(store.docs('users'), resealedUserFields),
+    claims: inBatches(store.docs('claims'), reindexClaims),
+    refusals: inBatches(store.docs('refusals'), resealRefusals),
+    otps: resealWith(store.docs('otps'), resealedOtpFields, reindex),
   }
+
+  return (collection: SealedCollection, after: string, limit: number): Promise<ResealedBatch> =>
+    resealers[collection](after, limit)
 }

@@ -4,6 +4,7 @@
 import type { Clock } from '../../infra/clock.ts'
 import { firstIdAt } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
+import type { Docs, Filter, Sort } from '../../infra/store/docs.ts'
 import { MINUTE_MS } from '../../infra/time.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { CountersignStore } from '../domain/collections.ts'
@@ -12,8 +13,9 @@ import { eraseAnswersOfEvents, lastActivityAt } from '../domain/privacy/event-an
 import { EVENT_RETENTION_AFTER_LAST_ATTEMPT_MS, retentionMs } from '../domain/retention.ts'
 import type { App } from '../domain/tenancy/documents.ts'
 import { resolveSettings } from '../domain/tenancy/settings.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
-import { SWEEP_BATCH, type Sweep } from './sweep.ts'
+import { byOneProcess, SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface RetentionDeps {
   store: CountersignStore
@@ -21,8 +23,8 @@ export interface RetentionDeps {
   log: Logger
 }
 
-/** An app's events, or those of its test mode only. */
-interface EventOwner {
+/** An app, or its test mode only. */
+interface Owner {
   app_id: string
   mode?: 'test'
 }
@@ -50,39 +52,35 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
   async function eraseExpired({ _id: app_id, settings }: App): Promise<boolean> {
     const resolved = resolveSettings(settings)
     const before = clock.now() - retentionMs(resolved, 'live')
-    const decisions = { app_id, _id: { $lt: firstIdAt('frd', before) } }
-    while ((await store.docs('fraud_decisions').remove(decisions, SWEEP_BATCH)) === SWEEP_BATCH)
-      if (--batchesLeft <= 0) return false
-    const refusals = { app_id, _id: { $lt: firstIdAt('rfs', before) } }
-    while ((await store.docs('refusals').remove(refusals, SWEEP_BATCH)) === SWEEP_BATCH)
-      if (--batchesLeft <= 0) return false
+    for (const [collection, prefix] of [
+      ['fraud_decisions', 'frd'],
+      ['refusals', 'rfs'],
+    ] as const) {
+      const expired = { app_id, _id: { $lt: firstIdAt(prefix, before) } }
+      while ((await store.docs(collection).remove(expired, SWEEP_BATCH)) === SWEEP_BATCH)
+        if (--batchesLeft <= 0) return false
+    }
     if (!(await removeEvents(app_id, before))) return false
     if (!(await eraseEventAnswers({ app_id }, before))) return false
     if (!(await eraseEventAnswers({ app_id, mode: 'test' }, clock.now() - retentionMs(resolved, 'test')))) return false
     return (await eraseOtps(app_id, 'otp', before)) && eraseOtps(app_id, 'msg', before)
   }
 
-  /** Answers false when the run ended before everything was erased. */
   async function eraseOtps(app_id: string, prefix: 'otp' | 'msg', before: number): Promise<boolean> {
-    for (let from = firstIdAt(prefix, 0); ; batchesLeft -= 1) {
-      if (batchesLeft <= 0) return false
-      const range = { $gt: from, $lt: firstIdAt(prefix, before) }
+    const range = { $gt: firstIdAt(prefix, 0), $lt: firstIdAt(prefix, before) }
+    return forEachPage(store.docs('otps'), { app_id }, range, async found => {
       // An id begins with the time it was made at. A verification may be newer than its id, so its `created_at` decides.
-      const found = await store.docs('otps').find({ app_id, _id: range }, { sort: { _id: 1 }, limit: SWEEP_BATCH })
-      const { verifications } = await eraseVerifications(
-        store,
-        found.filter(({ created_at }) => created_at < before),
-      )
+      const expired = found.filter(({ created_at }) => created_at < before)
+      const { verifications } = await eraseVerifications(store, expired)
       if (verifications > 0) log.info({ app_id, verifications }, 'retention.erased')
-      if (found.length < SWEEP_BATCH) return true
-      from = found.at(-1)?._id ?? ''
-    }
+    })
   }
 
   /** Events that may still be sent are kept, but not the answers to them. */
-  async function eraseEventAnswers(owner: EventOwner, before: number): Promise<boolean> {
+  async function eraseEventAnswers(owner: Owner, before: number): Promise<boolean> {
     const name = Object.values(owner).join(':')
-    return forEachPage(owner, answersErasedTo.get(name) ?? '', before, async (events, last) => {
+    const range = { $gt: answersErasedTo.get(name) ?? '', $lt: firstIdAt('evt', before) }
+    return forEachPage(store.docs('events'), owner, range, async (events, last) => {
       await eraseAnswersOfEvents(store, events)
       answersErasedTo.set(name, last)
     })
@@ -90,7 +88,8 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
 
   async function removeEvents(app_id: string, before: number): Promise<boolean> {
     const settled = clock.now() - EVENT_RETENTION_AFTER_LAST_ATTEMPT_MS
-    return forEachPage({ app_id }, lastEventId, Math.min(before, settled), async (events, last) => {
+    const range = { $gt: lastEventId, $lt: firstIdAt('evt', Math.min(before, settled)) }
+    return forEachPage(store.docs('events'), { app_id }, range, async (events, last) => {
       const ids = events.filter(event => lastActivityAt(event) < settled).map(({ _id }) => _id)
       if (ids.length > 0) await store.docs('events').remove({ _id: { $in: ids } }, ids.length)
       lastEventId = last
@@ -98,16 +97,16 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
   }
 
   /** Answers false when the run ended before all pages were visited. */
-  async function forEachPage(
-    owner: EventOwner,
-    from: string,
-    before: number,
-    visit: (events: EventDoc[], last: string) => Promise<void>,
+  async function forEachPage<T extends OtpDoc | EventDoc>(
+    docs: Pick<Docs<T>, 'find'>,
+    owner: Owner,
+    { $gt, $lt }: { $gt: string; $lt: string },
+    visit: (found: T[], last: string) => Promise<void>,
   ): Promise<boolean> {
-    for (let last = from; ; batchesLeft -= 1) {
+    for (let last = $gt; ; batchesLeft -= 1) {
       if (batchesLeft <= 0) return false
-      const range = { $gt: last, $lt: firstIdAt('evt', before) }
-      const found = await store.docs('events').find({ ...owner, _id: range }, { sort: { _id: 1 }, limit: SWEEP_BATCH })
+      const filter = { ...owner, _id: { $gt: last, $lt } } as Filter<T>
+      const found = await docs.find(filter, { sort: { _id: 1 } as Sort<T>, limit: SWEEP_BATCH })
       last = found.at(-1)?._id ?? last
       await visit(found, last)
       if (found.length < SWEEP_BATCH) return true
@@ -122,9 +121,8 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
   }
 
   return {
-    /** Apps have no partition: they are swept by the process that holds partition 0. */
-    async retention(partitions) {
-      if (!partitions.includes(0) || clock.now() < nextRunAt) return 0
+    retention: byOneProcess(async () => {
+      if (clock.now() < nextRunAt) return 0
       batchesLeft = MAX_BATCHES_PER_RUN
       for (let apps = await appsAfter(lastAppId); apps.length > 0; apps = await appsAfter(lastAppId))
         for (const app of apps) {
@@ -135,6 +133,6 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
       lastAppId = ''
       nextRunAt = clock.now() + RUN_EVERY_MS
       return 0
-    },
+    }),
   }
 }

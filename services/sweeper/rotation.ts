@@ -25,7 +25,7 @@ import {
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { createResealBatch } from './reseal-batch.ts'
 import { resealedOtpFields } from './resealed-fields.ts'
-import { SWEEP_BATCH, type Sweep } from './sweep.ts'
+import { byOneProcess, MAX_BATCHES_PER_RUN, runBatches, SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface RotationDeps {
   store: CountersignStore
@@ -35,9 +35,6 @@ export interface RotationDeps {
   metrics: Pick<Metrics, 'keyRotation'>
 }
 
-/** Per run: rotation is not urgent, and other sweeps are due every second. A million verifications take an hour or two. */
-const MAX_BATCHES_PER_RUN = 5
-const MAX_RUN_MS = 500
 /** After the rotation the newest verifications are checked: a process that was not restarted still seals with an older key. */
 const CHECK_NEWEST_EVERY_MS = MINUTE_MS
 const NEWEST_CHECKED = 100
@@ -170,14 +167,11 @@ export function createRotationSweeps({ store, keyring, clock, log, metrics }: Ro
   }
 
   return {
-    /** Not divided into partitions: the process that holds partition 0 rotates. */
-    async rotation(partitions) {
-      if (!partitions.includes(0)) return 0
-      const until = clock.now() + MAX_RUN_MS
-      for (let batches = 1; await rotate(); batches += 1)
-        if (batches === MAX_BATCHES_PER_RUN || clock.now() >= until) break
+    /** A million verifications take an hour or two. */
+    rotation: byOneProcess(async () => {
+      await runBatches(clock, rotate)
       return 0
-    },
+    }),
   }
 }
 

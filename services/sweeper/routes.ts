@@ -17,7 +17,7 @@ import { HOUR_IS_FINAL_AFTER_MS, hourOf } from '../domain/stats/contribution.ts'
 import { hourId, type StatsStore } from '../domain/stats/documents.ts'
 import { createRouteCounts, type RouteCountsOfApp } from './route-counts.ts'
 import type { ServiceOutages } from './service-outages.ts'
-import type { Sweep } from './sweep.ts'
+import { byOneProcess, type Sweep } from './sweep.ts'
 
 export interface RouteSweepDeps {
   store: RouteStore & StatsStore
@@ -237,9 +237,8 @@ export function createRouteSweeps({
   }
 
   return {
-    /** Not divided into partitions: the process that holds partition 0 makes them. */
-    async routes(partitions) {
-      if (!partitions.includes(0) || clock.now() < lookAt) return 0
+    routes: byOneProcess(async () => {
+      if (clock.now() < lookAt) return 0
       const now = clock.now()
       lookAt = now + LOOK_EVERY_MS
       const outages = await serviceOutages.find()
@@ -256,7 +255,7 @@ export function createRouteSweeps({
         await makeFacts(due.slice(nth, nth + APPS_AT_ONCE), outages)
       }
       return 0
-    },
+    }),
   }
 }
 

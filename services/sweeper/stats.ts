@@ -26,7 +26,7 @@ import {
 } from '../domain/stats/contribution.ts'
 import { hourId, PROGRESS_ID, type StatsDoc, type StatsProgressDoc } from '../domain/stats/documents.ts'
 import { newDay, newHour, type StatsOwner, storedHour } from '../domain/stats/hours-and-days.ts'
-import { SWEEP_BATCH, type Sweep } from './sweep.ts'
+import { byOneProcess, MAX_BATCHES_PER_RUN, runBatches, SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface StatsSweepDeps {
   store: CountersignStore
@@ -42,11 +42,8 @@ const COUNTS_ARE_STORED_AFTER_MS = 30_000
 const MAX_AGE_MS = MIN_RETENTION_MS - HOUR_MS
 const PENDING_RETRY_MS = MINUTE_MS
 const MAX_TRIES = 5
-/** Per run: statistics are not urgent, and other sweeps are due every second. */
-const MAX_BATCHES_PER_RUN = 5
 /** A sweeper runs once a second. At more sends than this, hours would be counted again later and later. */
 export const MAX_RECOUNTED_PER_RUN = MAX_BATCHES_PER_RUN * SWEEP_BATCH
-const MAX_RUN_MS = 500
 const APPS_PER_BATCH = 20
 /** Without them, an id is less than all ids of its time and more than all earlier ones. */
 const ULID_RANDOM_CHARS = 16
@@ -178,13 +175,9 @@ export function createStatsSweeps({ store, clock, log }: StatsSweepDeps): Record
   }
 
   return {
-    /** Not divided into partitions: the process that holds partition 0 counts. */
-    async stats(partitions) {
-      if (!partitions.includes(0) || clock.now() < nextRunAt) return 0
-      const until = clock.now() + MAX_RUN_MS
-      for (let batches = 1; await advance(); batches += 1)
-        if (batches === MAX_BATCHES_PER_RUN || clock.now() >= until) break
+    stats: byOneProcess(async () => {
+      if (clock.now() >= nextRunAt) await runBatches(clock, advance)
       return 0
-    },
+    }),
   }
 }

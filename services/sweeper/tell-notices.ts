@@ -17,7 +17,7 @@ import { isClosed } from '../domain/tenancy/documents.ts'
 import { userContext } from '../domain/users/documents.ts'
 import { notifyOps } from '../domain/webhooks/ops-events.ts'
 import { noticeMail } from './notice-mail.ts'
-import type { Sweep } from './sweep.ts'
+import { byOneProcess, type Sweep } from './sweep.ts'
 
 export interface TellNoticeDeps {
   store: CountersignStore
@@ -110,16 +110,15 @@ export function createTellNotices(deps: TellNoticeDeps) {
   }
 
   const sweeps: Record<string, Sweep> = {
-    /** Notices have no partition: they are told by the process that holds partition 0. */
-    async notices(partitions) {
+    notices: byOneProcess(async () => {
       const free = MAX_AT_ONCE - running.size()
-      if (!partitions.includes(0) || free === 0) return 0
+      if (free === 0) return 0
       const filter = { due_at: { $gt: 0, $lte: clock.now() } }
       const due = await notices.find(filter, { sort: { due_at: 1 }, limit: free })
       for (const notice of due)
         running.add(tell(notice).catch(error => log.warn({ notice_id: notice._id, err: error }, 'notice.not_told')))
       return due.length
-    },
+    }),
   }
   return {
     sweeps,

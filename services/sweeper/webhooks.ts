@@ -6,7 +6,7 @@ import type { CountersignStore } from '../domain/collections.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { refOf } from '../domain/webhooks/endpoint-ids.ts'
 import { type AttemptReminder, attemptMessage, drainMessage, type Remind } from '../domain/webhooks/messages.ts'
-import { findDue, postponeDue, SWEEP_BATCH, type Sweep } from './sweep.ts'
+import { byOneProcess, findDue, postponeDue, SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface WebhookSweepDeps {
   store: CountersignStore
@@ -30,9 +30,7 @@ export function createWebhookSweeps({ store, remind, clock }: WebhookSweepDeps):
       return due.length
     },
 
-    /** Endpoints have no partition: they are swept by the process that holds partition 0. */
-    async backlogs(partitions) {
-      if (!partitions.includes(0)) return 0
+    backlogs: byOneProcess(async () => {
       const now = clock.now()
       const due = await webhooks.find(
         { drain_at: { $gt: 0, $lte: now } },
@@ -46,7 +44,7 @@ export function createWebhookSweeps({ store, remind, clock }: WebhookSweepDeps):
         }),
       )
       return due.length
-    },
+    }),
   }
 }
 

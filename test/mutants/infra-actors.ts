@@ -673,8 +673,8 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'whom a refusal is about can no longer be read once the old key is gone',
     file: 'services/sweeper/reseal-batch.ts',
-    original: 'resealRefusals(batch)',
-    planted: 'resealRefusals([])',
+    original: "inBatches(store.docs('refusals'), resealRefusals)",
+    planted: "inBatches(store.docs('refusals'), () => resealRefusals([]))",
     tests: ['test/services/sweeper/rotation.test.ts'],
   },
   {
