@@ -12,9 +12,8 @@ import { type EndpointRef, eventsOf, storedEndpointId } from '../domain/webhooks
 import { drainMessage, type Remind } from '../domain/webhooks/messages.ts'
 import { type Endpoint, type Endpoints, endpointFields, isCallable, isPaused } from './endpoints.ts'
 import { cancelAttempt } from './event-changes.ts'
-import { giveUpEvents, holdEvents } from './hold-events.ts'
-import { releaseRetries } from './release-retries.ts'
 import type { Tenant } from './slots.ts'
+import { giveUpEvents, holdEvents, releaseRetries } from './waiting-events.ts'
 
 export interface Backlogs {
   /** Must be awaited before an event is put into a backlog: if this process dies, the mark makes the sweeper have it drained. */

@@ -27,6 +27,12 @@ const NOT_UNDER_WAY = { attempt_started_at: true } as const
 const NOT_SCHEDULED = { next_attempt_at: true, due_at: true } as const
 const NOT_IN_BACKLOG = { backlog: true, backlog_at: true } as const
 
+/** A backlog is in the order in which its events happened. */
+export const inBacklog = (
+  { created_at }: Pick<EventDoc, 'created_at'>,
+  backlog: Backlog,
+): Required<Pick<EventDoc, 'backlog' | 'backlog_at'>> => ({ backlog, backlog_at: created_at })
+
 /** The process that wins this change makes the attempt. A kept event starts a new round. */
 export function startAttempt(
   event: EventDoc,
@@ -94,37 +100,32 @@ export const returnAttempt = (event: EventDoc, result: CallResult, next_attempt_
 
 /** `failed` when its attempts are used up, `held` when its endpoint is paused. Enabling the endpoint sends both. */
 export const keepAfterFailure = (event: EventDoc, result: CallResult, status: 'failed' | 'held'): Change => ({
-  $set: { status, backlog: 'kept', backlog_at: event.created_at },
+  $set: { status, ...inBacklog(event, 'kept') },
   $unset: { ...NOT_UNDER_WAY, ...NOT_SCHEDULED },
   $push: pushAttempt(event, result),
 })
 
 /** Its attempt is due while its endpoint is paused. Does not count as an attempt. */
 export const keepWhilePaused = (event: EventDoc): Change => ({
-  $set: { status: 'held', backlog: 'kept', backlog_at: event.created_at },
+  $set: { status: 'held', ...inBacklog(event, 'kept') },
   $unset: NOT_SCHEDULED,
 })
 
 /** Its attempt is due while all slots of its endpoint are taken. Does not count as an attempt. */
 export const moveToBacklog = (event: EventDoc): Change => ({
-  $set: { backlog: 'overflow', backlog_at: event.created_at },
+  $set: inBacklog(event, 'overflow'),
   $unset: NOT_SCHEDULED,
 })
 
 /** Its endpoint was enabled: the planned retry is given up for a new round of attempts, which begins as soon as the backlog is sent. */
 export const releaseRetry = (event: EventDoc): Change => ({
-  $set: { backlog: 'kept', backlog_at: event.created_at },
+  $set: inBacklog(event, 'kept'),
   $unset: NOT_SCHEDULED,
 })
 
 /** Its attempt was started and no call made. Does not count as an attempt. */
 export const cancelAttempt = (event: EventDoc, backlog: Backlog): Change => ({
-  $set: {
-    status: backlog === 'kept' ? 'held' : 'pending',
-    tries: event.tries - 1,
-    backlog,
-    backlog_at: event.created_at,
-  },
+  $set: { status: backlog === 'kept' ? 'held' : 'pending', tries: event.tries - 1, ...inBacklog(event, backlog) },
   $unset: { ...NOT_UNDER_WAY, ...NOT_SCHEDULED },
 })
 

@@ -21,7 +21,7 @@ import type { RetrySchedule } from '../domain/webhooks/retry-waits.ts'
 import type { Backlogs } from './backlogs.ts'
 import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
 import type { Attempts } from './event-attempts.ts'
-import { attemptTimes } from './event-changes.ts'
+import { attemptTimes, inBacklog } from './event-changes.ts'
 import type { Slots } from './slots.ts'
 
 /** A new event as its message brings it. */
@@ -92,12 +92,13 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
 
   async function prepareFor(endpoint: Endpoint, fields: NewEventFields): Promise<PreparedEvent> {
     const ref = refOf(endpoint)
-    if (isPaused(endpoint)) return { event: withBacklog(newEvent(fields, 'held', ref), 'kept'), call: null }
+    if (isPaused(endpoint))
+      return { event: { ...newEvent(fields, 'held', ref), ...inBacklog(fields, 'kept') }, call: null }
     const pending = newEvent(fields, 'pending', ref)
     const slot = attempts.takeSlot(endpoint, pending)
     if (slot === null) {
       await backlogs.mark(ref)
-      return { event: withBacklog(pending, 'overflow'), call: null }
+      return { event: { ...pending, ...inBacklog(pending, 'overflow') }, call: null }
     }
     return { event: { ...pending, tries: 1, ...attemptTimes(clock.now()) }, call: { endpoint, slot } }
   }
@@ -142,9 +143,3 @@ const existedAt = ({ _id }: Pick<Endpoint, '_id'>, at: number): boolean =>
 function releaseSlots(prepared: readonly PreparedEvent[]): void {
   for (const { event, call } of prepared) call?.slot.release(event)
 }
-
-const withBacklog = (event: EventDoc, backlog: 'kept' | 'overflow'): EventDoc => ({
-  ...event,
-  backlog,
-  backlog_at: event.created_at,
-})

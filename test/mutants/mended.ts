@@ -88,7 +88,7 @@ export const MENDED: readonly Mutant[] = [
   },
   {
     fault: 'enabling an endpoint leaves events in retry where they were',
-    file: 'services/webhook/release-retries.ts',
+    file: 'services/webhook/waiting-events.ts',
     original: 'lastCalledAt(event) < enabledAt',
     planted: 'lastCalledAt(event) < 0 * enabledAt',
     tests: ['test/services/webhook/pausing.test.ts'],
