@@ -32,11 +32,10 @@ import type { Admission, AdmissionResult, Permit, ProviderKey } from './admissio
 import type { SendApprovalReply } from './approval-reply.ts'
 import type { CallProvider } from './call-provider.ts'
 import { type Candidate, type Candidates, mayCall } from './candidates.ts'
-import { type DeliveryStep, nextStep, type Policy, type ProviderStatus } from './next-step.ts'
+import { type DeliveryStep, delayAround, delayUpTo, nextStep, type Policy, type ProviderStatus } from './next-step.ts'
 import type { DeliveryJob, DeliveryMessage } from './provider.ts'
 import type { Attempts, PastAttempt } from './provider-attempts.ts'
 import type { PublishReport } from './report-publisher.ts'
-import { delayAround, delayUpTo } from './retry-delays.ts'
 import type { OrderCandidates, OrderedCandidates } from './route-order.ts'
 
 export interface DeliverDeps {

@@ -1,5 +1,5 @@
-// Decides the next step of a delivery. In: its providers in order, the attempts made so far, the time. Out: one step. Pure. It is called
-// again after every attempt, also by a process that takes over from one that died.
+// Decides the next step of a delivery. In: its providers in order, the attempts made so far, the time. Out: one step. At the end: for how long a
+// message is returned to the broker. Pure. It is called again after every attempt, also by a process that takes over from one that died.
 //
 // The same code twice does no harm, a code that never comes does. So an attempt with an unknown outcome is not the end: once the wait for a
 // receipt is over, the next provider is called, and where no other is left, the same one once more.
@@ -152,4 +152,19 @@ function undecidedUntil(attempt: PastAttempt, situation: Situation, policy: Poli
 function underWayUntil({ at, result, makerGone }: PastAttempt, { redelivered }: Situation, policy: Policy): number {
   if (result !== null || makerGone) return 0
   return at + (redelivered ? Math.min(policy.redeliveredUnderWayMs, policy.underWayMs) : policy.underWayMs)
+}
+
+/** For which of the queue's delays a message that should wait `ms` is returned to the broker: the longest that is not longer, because too early
+ *  costs one more look, and too late makes a user wait. The time itself where none fits: the broker takes the next longer delay. */
+export function delayUpTo(delays: readonly number[], ms: number): number {
+  const short = delays.filter(delay => delay <= ms)
+  return short.length === 0 ? ms : Math.max(...short)
+}
+
+/** The next shorter or the next longer delay, so that the mean of many is `ms`, and messages that were returned together do not come back
+ *  together. `draw` is a random number from 0 up to 1. */
+export function delayAround(delays: readonly number[], ms: number, draw: number): number {
+  const shorter = delayUpTo(delays, ms)
+  const longer = Math.min(...delays.filter(delay => delay > ms))
+  return draw * (longer - shorter) < ms - shorter ? longer : shorter
 }

@@ -777,7 +777,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   },
   {
     fault: 'the messages of one tenant that wait for its provider take all places of the others',
-    file: 'services/channel/admission/waiting-room.ts',
+    file: 'services/channel/admission/concurrency.ts',
     original: 'held < places - waiting.size',
     planted: 'waiting.size < Math.max(places, held)',
     tests: ['test/services/channel/admission/waiting-room.test.ts'],
@@ -798,10 +798,10 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   },
   {
     fault: 'messages that were returned together come back together',
-    file: 'services/channel/retry-delays.ts',
+    file: 'services/channel/next-step.ts',
     original: '< ms - shorter ? longer',
     planted: '< (longer - shorter) / 2 ? longer',
-    tests: ['test/services/channel/retry-delays.test.ts'],
+    tests: ['test/services/channel/next-step.delays.test.ts'],
   },
   {
     fault: 'of many messages that come at once for a busy provider all are read, and most are returned',

@@ -3,7 +3,6 @@
 // allows, and than what the provider is likely to answer in five seconds. A slow provider has no queue.
 import type { Clock } from '../../../infra/clock.ts'
 import type { AttemptResult } from '../../domain/verifications/documents.ts'
-import type { WaitingRoom } from './waiting-room.ts'
 
 /** Frees the slot. Must be called once, with the result of the call, or null when no call was made. */
 export type Release = (result: AttemptResult | null) => void
@@ -118,6 +117,39 @@ export function createConcurrency({ clock, maxCalls, room }: ConcurrencyDeps): C
     async acquire() {
       if (calls.size < slots) return acquireSlot()
       return isBusy() ? null : waitInQueue()
+    },
+  }
+}
+
+/** The places in which the messages of a channel wait for a slot of their provider. Waiting messages take up the channel's prefetch, so all
+ *  providers share one number of places, by the rule of docs/decisions/overload.md#sharing: a provider may hold at most as many as it leaves
+ *  free. So no provider takes the places that another one needs. */
+export interface WaitingRoom {
+  /** Whether a provider that holds so many places may take one more. */
+  hasPlaceFor(held: number): boolean
+  /** Takes a place, until the returned function is called. `sendAway` is called if the room is closed before. */
+  enter(sendAway: () => void): () => void
+  /** Sends everyone away. There are no places until it is opened again. */
+  close(): void
+  open(): void
+}
+
+export function createWaitingRoom(places: number): WaitingRoom {
+  /** How to send away each that waits. */
+  const waiting = new Set<() => void>()
+  let isOpen = true
+  return {
+    hasPlaceFor: held => isOpen && held < places - waiting.size,
+    enter(sendAway) {
+      waiting.add(sendAway)
+      return () => waiting.delete(sendAway)
+    },
+    close() {
+      isOpen = false
+      for (const sendAway of [...waiting]) sendAway()
+    },
+    open() {
+      isOpen = true
     },
   }
 }

@@ -12,8 +12,7 @@ import type { ProviderType } from '../../domain/tenancy/provider-types/list.ts'
 import type { AttemptResult } from '../../domain/verifications/documents.ts'
 import { type Breaker, createBreaker } from './breaker.ts'
 import type { BreakerReports } from './breaker-reports.ts'
-import { type Concurrency, createConcurrency } from './concurrency.ts'
-import { createWaitingRoom } from './waiting-room.ts'
+import { type Concurrency, createConcurrency, createWaitingRoom } from './concurrency.ts'
 
 export interface CallFeedback {
   result: AttemptResult

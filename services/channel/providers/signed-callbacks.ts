@@ -12,6 +12,10 @@ const MAX_CLOCK_DIFFERENCE_MS = 5 * 60_000
 /** Whether a signed time is at most five minutes before or after now. Clocks differ; an older callback may be a replay. */
 export const isRecent = (at: number, now: number): boolean => Math.abs(now - at) <= MAX_CLOCK_DIFFERENCE_MS
 
+/** The same of a time in seconds, as a header has it. */
+export const isRecentTimestamp = (seconds: string, now: number): boolean =>
+  /^\d{1,12}$/.test(seconds) && isRecent(Number(seconds) * 1000, now)
+
 /** Whether a callback brings the password of HTTP Basic authentication. Such a callback has no time: a replay repeats a receipt, which
  *  changes nothing. */
 export const hasWebhookPassword = ({ authorization = '' }: Callback['headers'], password: string): boolean =>

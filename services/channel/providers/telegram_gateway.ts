@@ -19,7 +19,7 @@ import {
   RecipientFault,
   UnknownOutcome,
 } from '../provider.ts'
-import { failureBy, isRecent, parseCallbackBody, receiptItems } from './signed-callbacks.ts'
+import { failureBy, isRecentTimestamp, parseCallbackBody, receiptItems } from './signed-callbacks.ts'
 import {
   faultFromStatus,
   isListed,
@@ -123,13 +123,11 @@ const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
   ['revoked', 'failed'],
 ])
 
-const TIMESTAMP = /^\d{1,12}$/
-
 /** Hex HMAC-SHA256 of the time, a line feed and the body, keyed with the token's SHA-256. */
 function isSigned({ headers, body }: Callback, token: string, now: number): boolean {
   const { 'x-request-signature': signature, 'x-request-timestamp': timestamp } = headers
-  if (signature === undefined || timestamp === undefined || !TIMESTAMP.test(timestamp)) return false
+  if (signature === undefined || timestamp === undefined || !isRecentTimestamp(timestamp, now)) return false
   const key = createHash('sha256').update(token).digest()
   const expected = createHmac('sha256', key).update(`${timestamp}\n`).update(body).digest('hex')
-  return isSameSecret(signature.toLowerCase(), expected) && isRecent(Number(timestamp) * 1000, now)
+  return isSameSecret(signature.toLowerCase(), expected)
 }

@@ -8,9 +8,8 @@ import type { ReportedStatus } from '../../../machines/otp.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/provider-types/list.ts'
 import { telnyx } from '../../domain/tenancy/provider-types/telnyx.ts'
 import { BadSignature, type Callback, type Provider, type ProviderDeps } from '../provider.ts'
-import { errorTextIn } from './error-text.ts'
-import { failureBy, isRecent, parseCallbackBody, receiptItems } from './signed-callbacks.ts'
-import { postJson, readAnswer } from './vendor-http.ts'
+import { failureBy, isRecentTimestamp, parseCallbackBody, receiptItems } from './signed-callbacks.ts'
+import { errorTextIn, postJson, readAnswer } from './vendor-http.ts'
 
 export function createTelnyxProvider(
   { config }: { config: ProviderConfigs['telnyx'] },
@@ -94,11 +93,9 @@ const ed25519Key = (base64: string): KeyObject =>
     format: 'jwk',
   })
 
-const TIMESTAMP = /^\d{1,12}$/
-
 /** Ed25519 over the time in seconds, a bar and the body. */
 function isSigned({ headers, body }: Callback, key: KeyObject, now: number): boolean {
   const { 'telnyx-signature-ed25519': signature = '', 'telnyx-timestamp': timestamp = '' } = headers
-  if (!TIMESTAMP.test(timestamp) || !isRecent(Number(timestamp) * 1000, now)) return false
+  if (!isRecentTimestamp(timestamp, now)) return false
   return verify(null, Buffer.concat([Buffer.from(`${timestamp}|`), body]), key, Buffer.from(signature, 'base64'))
 }

@@ -20,7 +20,6 @@ import {
   UnknownOutcome,
   type VendorAnswer,
 } from '../provider.ts'
-import { errorTextIn } from './error-text.ts'
 
 export interface VendorResponse extends OutboundResponse {
   /** Undefined when the body is not JSON. */
@@ -127,6 +126,36 @@ function textOf({ json, body }: VendorResponse): string | null {
   if (json !== undefined) return errorTextIn(json)
   const page = lenientUtf8.decode(body.subarray(0, MAX_PAGE_BYTES))
   return errorTextIn(page.replace(/<(style|script)\b[\s\S]*?<\/\1>|<[^>]*>/gi, ' '))
+}
+
+/** The members that hold such a text at the vendors we know and at most gateways, best first. */
+const TEXT_MEMBERS = [
+  'title',
+  'message',
+  'Message',
+  'detail',
+  'details',
+  'description',
+  'error_message',
+  'error',
+  'errors',
+  'error_data',
+]
+const MAX_DEPTH = 3
+
+/** The sentence for people in a vendor's error, as it was parsed; null where there is none. It is the vendor's own and may repeat the recipient
+ *  or the code. */
+export function errorTextIn(json: unknown): string | null {
+  const texts = [...new Set(textsIn(json, 0))]
+  return texts.length === 0 ? null : texts.join('. ')
+}
+
+function textsIn(value: unknown, depth: number): string[] {
+  if (typeof value === 'string') return value.trim() === '' ? [] : [value.trim()]
+  if (Array.isArray(value)) return depth < MAX_DEPTH ? textsIn(value[0], depth + 1) : []
+  if (typeof value !== 'object' || value === null || depth >= MAX_DEPTH) return []
+  const members = value as Record<string, unknown>
+  return TEXT_MEMBERS.flatMap(name => textsIn(members[name], depth + 1))
 }
 
 const GATEWAY_TIMEOUT = 504

@@ -5,9 +5,8 @@ import type { ReportedStatus } from '../../../machines/otp.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/provider-types/list.ts'
 import { vonage } from '../../domain/tenancy/provider-types/vonage.ts'
 import { BadSignature, type CallbackItem, type Provider, type ProviderDeps, type RenderedMessage } from '../provider.ts'
-import { errorTextIn } from './error-text.ts'
 import { failureBy, parseCallbackBody, receiptItems } from './signed-callbacks.ts'
-import { postJson, readAnswer } from './vendor-http.ts'
+import { errorTextIn, postJson, readAnswer } from './vendor-http.ts'
 import { createVonageToken, isSignedByVonage } from './vonage.jwt.ts'
 
 type Config = ProviderConfigs['vonage']

@@ -1,13 +1,14 @@
 // Parses Meta's callbacks. In: a signed notification about all phone numbers of a Meta app. Out: the receipts and users' messages of one
 // phone number. A notification is a batch, and Meta adds new kinds of items without warning: an item that cannot be parsed is skipped.
+
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
 import type { ReportedStatus } from '../../../machines/otp.ts'
 import { whatsapp_cloud } from '../../domain/tenancy/provider-types/whatsapp_cloud.ts'
 import { BadSignature, type Callback, type CallbackItem } from '../provider.ts'
-import { errorTextIn } from './error-text.ts'
 import { failureBy, parseCallbackBody, receiptItems } from './signed-callbacks.ts'
+import { errorTextIn } from './vendor-http.ts'
 
 /** Meta signs no time, so a replay cannot be detected. It repeats receipts and messages, which changes nothing. */
 export function createParseCallback(

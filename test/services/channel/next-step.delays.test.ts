@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { delayAround, delayUpTo } from '../../../services/channel/retry-delays.ts'
+import { delayAround, delayUpTo } from '../../../services/channel/next-step.ts'
 
 const DELAYS = [1_000, 5_000, 15_000]
 

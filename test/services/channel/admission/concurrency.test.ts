@@ -1,6 +1,9 @@
 import { expect } from 'chai'
-import { createConcurrency, type Release } from '../../../../services/channel/admission/concurrency.ts'
-import { createWaitingRoom } from '../../../../services/channel/admission/waiting-room.ts'
+import {
+  createConcurrency,
+  createWaitingRoom,
+  type Release,
+} from '../../../../services/channel/admission/concurrency.ts'
 import type { AttemptResult } from '../../../../services/domain/verifications/documents.ts'
 import { testClock } from '../../../support/clock.ts'
 import { promiseState } from '../../../support/promise-state.ts'

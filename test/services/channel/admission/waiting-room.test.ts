@@ -1,7 +1,11 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { createConcurrency, type Release } from '../../../../services/channel/admission/concurrency.ts'
-import { createWaitingRoom, type WaitingRoom } from '../../../../services/channel/admission/waiting-room.ts'
+import {
+  createConcurrency,
+  createWaitingRoom,
+  type Release,
+  type WaitingRoom,
+} from '../../../../services/channel/admission/concurrency.ts'
 import { testClock } from '../../../support/clock.ts'
 
 /** A provider with one slot, which takes its places from the room. */

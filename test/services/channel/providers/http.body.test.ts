@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { fillBody } from '../../../../services/channel/providers/http.body.ts'
+import { fillBody } from '../../../../services/channel/providers/http.ts'
 import { anyText } from '../../../support/any-text.ts'
 import { CODE, DELIVERY_ID, RECIPIENT } from '../../../support/vendors/provider-fixtures.ts'
 
