@@ -14,7 +14,7 @@ import { answerWithNotFoundPage } from './not-found-page.ts'
 import { asProblem, httpException, PROBLEM_TYPE, type Problem, problemBody } from './problem.ts'
 import type { RefusalPacing } from './refusal-pacing.ts'
 import { requestFields } from './request-log.ts'
-import { createRequestTracer, type TrustsCaller } from './traced-requests.ts'
+import { createRequestTracer, type TrustsCaller } from './request-trace.ts'
 
 export interface ShellDeps {
   log: Logger

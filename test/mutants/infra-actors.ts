@@ -749,7 +749,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   },
   {
     fault: 'a stranger decides with a header what is recorded',
-    file: 'infra/http/traced-requests.ts',
+    file: 'infra/http/request-trace.ts',
     original: "(await trustsCaller(ctx.get('authorization')))",
     planted: "((await trustsCaller(ctx.get('authorization'))) || true)",
     tests: ['test/infra/tracing', 'test/flow/tracing.test.ts'],

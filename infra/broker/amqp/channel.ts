@@ -5,8 +5,7 @@ import type { Clock } from '../../clock.ts'
 import { sleep } from '../../timeout.ts'
 import { Unavailable } from '../../unavailable.ts'
 import { type Backoff, backoffDelay } from './backoff.ts'
-import type { Connection } from './connection.ts'
-import type { Log } from './log.ts'
+import type { Connection, Log } from './connection.ts'
 
 export interface RecoveringChannel<C extends Channel> {
   /** The channel while it is open and prepared. */

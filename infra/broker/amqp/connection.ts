@@ -3,11 +3,16 @@
 // Channels are restored in channel.ts, because amqplib's own `recovery` does not restore them.
 import { Duplex } from 'node:stream'
 import type { ChannelModel } from 'amqplib'
+import type { Logger } from 'pino'
 import type { Clock } from '../../clock.ts'
 import type { EngineWait } from '../../engine-wait.ts'
 import { sleep, withTimeout } from '../../timeout.ts'
 import { type Backoff, backoffDelay } from './backoff.ts'
-import type { Log } from './log.ts'
+
+/** The part of a logger that the adapter uses. */
+export type Log = Pick<Logger, 'info' | 'warn' | 'error'>
+
+export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }
 
 export interface Connection {
   /** Resolves with the next open connection; with undefined once `close` was called. */

@@ -1,11 +1,17 @@
 // Computes an expression over one document, as MongoDB's aggregation does: `{ $add: ['$n', 1] }`. In: the document and the expression.
-// Out: a value, or undefined for what MongoDB calls missing. The operators below and those in list-operators.ts are all there are. Each
-// means what it means in MongoDB, which those of the npm package mingo do not always.
-import { LIST_OPERATORS } from './list-operators.ts'
-import type { Evaluate, Operator, Scope } from './operator.ts'
+// Out: a value, or undefined for what MongoDB calls missing. The operators below are all there are. Each means what it means in MongoDB,
+// which those of the npm package mingo do not always.
 import { compareAcrossTypes, isNullish, isObject, member, truthy } from './values.ts'
 
-export const evaluate: Evaluate = (expression, scope) => {
+interface Scope {
+  root: unknown
+  /** The values of `$$name`. */
+  variables: Readonly<Record<string, unknown>>
+}
+
+type Operator = (operand: unknown, scope: Scope) => unknown
+
+export function evaluate(expression: unknown, scope: Scope): unknown {
   if (typeof expression === 'string')
     return expression.startsWith('$') ? resolveReference(expression.slice(1), scope) : expression
   if (Array.isArray(expression)) return expression.map(each => evaluate(each, scope) ?? null)
@@ -15,7 +21,7 @@ export const evaluate: Evaluate = (expression, scope) => {
   const operator = OPERATORS[name]
   if (!operator || others.length > 0)
     throw new TypeError(`A computed update knows no ${[name, ...others].join(' with ')}`)
-  return operator(expression[name], scope, evaluate)
+  return operator(expression[name], scope)
 }
 
 function evaluateMembers(expression: Record<string, unknown>, scope: Scope): Record<string, unknown> {
@@ -87,8 +93,29 @@ const extreme =
       return a === null || better(compareAcrossTypes(b, a)) ? b : a
     }, null)
 
+function list(value: unknown): unknown[] {
+  if (!Array.isArray(value)) throw new TypeError('A computed update takes for a list what is none')
+  return value
+}
+
+/** `$filter` and `$map`, whose operands differ only in the name of the expression that is computed for each member. */
+const eachMemberOperator =
+  (part: 'cond' | 'in', result: (members: unknown[], computed: unknown[]) => unknown[]): Operator =>
+  (operand, scope) => {
+    if (!isObject(operand)) throw new TypeError('A computed update goes through a list without saying how')
+    const { input, as = 'this', ...rest } = operand
+    if (Object.keys(rest).join() !== part)
+      throw new TypeError(`A computed update goes through a list by input, as and ${part}`)
+    const members = evaluate(input, scope)
+    if (isNullish(members)) return null
+    const within = (member: unknown): Scope => ({ ...scope, variables: { ...scope.variables, [String(as)]: member } })
+    return result(
+      list(members),
+      list(members).map(member => evaluate(rest[part], within(member))),
+    )
+  }
+
 const OPERATORS: Readonly<Record<string, Operator>> = {
-  ...LIST_OPERATORS,
   $literal: operand => operand,
   $add: arithmetic(undefined, (...numbers) => numbers.reduce((a, b) => a + b, 0)),
   $subtract: arithmetic(2, (a = 0, b = 0) => a - b),
@@ -110,4 +137,25 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
     if (!Array.isArray(operand) || operand.length !== 3) throw new TypeError('A $cond is a list of three parts')
     return evaluate(truthy(evaluate(operand[0], scope)) ? operand[1] : operand[2], scope)
   },
+  $size: (operand, scope) => {
+    const value = evaluate(Array.isArray(operand) && operand.length === 1 ? operand[0] : operand, scope)
+    return list(value).length
+  },
+  $in(operand, scope) {
+    const [member, members] = list(operand).map(each => evaluate(each, scope))
+    return list(members).some(each => compareAcrossTypes(each, member) === 0)
+  },
+  $concatArrays(operand, scope) {
+    const lists = list(operand).map(each => evaluate(each, scope))
+    return lists.some(isNullish) ? null : lists.flatMap(list)
+  },
+  $slice(operand, scope) {
+    const [members, ...counts] = list(operand).map(each => evaluate(each, scope))
+    const [count] = counts
+    if (counts.length !== 1 || !Number.isInteger(count)) throw new TypeError('A $slice takes a list and a count')
+    if (isNullish(members)) return null
+    return Number(count) < 0 ? list(members).slice(Number(count)) : list(members).slice(0, Number(count))
+  },
+  $filter: eachMemberOperator('cond', (members, computed) => members.filter((_, i) => truthy(computed[i]))),
+  $map: eachMemberOperator('in', (_, computed) => computed.map(value => value ?? null)),
 }

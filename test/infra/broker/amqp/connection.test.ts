@@ -2,8 +2,12 @@
 import { EventEmitter } from 'node:events'
 import type { ChannelModel } from 'amqplib'
 import { expect } from 'chai'
-import { type BrokerNode, type Connection, createConnection } from '../../../../infra/broker/amqp/connection.ts'
-import type { Log } from '../../../../infra/broker/amqp/log.ts'
+import {
+  type BrokerNode,
+  type Connection,
+  createConnection,
+  type Log,
+} from '../../../../infra/broker/amqp/connection.ts'
 import { type TestClock, testClock } from '../../../support/clock.ts'
 
 const CONNECT_MS = 5_000

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Context } from 'koa'
-import { createRequestTracer } from '../../../infra/http/traced-requests.ts'
+import { createRequestTracer } from '../../../infra/http/request-trace.ts'
 import type { Attributes, Span, SpanOptions, Tracing } from '../../../infra/tracing/tracing.ts'
 
 const CALLER = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
