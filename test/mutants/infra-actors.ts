@@ -276,8 +276,8 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'an endpoint that has just answered 410 is called for the next event before it is paused',
     file: 'services/webhook/event-attempts.ts',
-    original: '      if (isSuccess(result)) track(recorded)\n      else await recorded',
-    planted: '      if (isSuccess(result)) await recorded\n      else track(recorded)',
+    original: '      if (isSuccess(result)) underWay.add(recorded)\n      else await recorded',
+    planted: '      if (isSuccess(result)) await recorded\n      else underWay.add(recorded)',
     tests: ['test/services/webhook/isolation.test.ts'],
   },
   {
@@ -525,8 +525,8 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'a paused provider sends the mails of the console',
     file: 'services/channel/send-console-mail.ts',
-    original: "setup.type === 'sandbox' || setup.paused ? null",
-    planted: "setup.type === 'sandbox' ? null",
+    original: "setup.type === 'sandbox' || setup.paused || !app",
+    planted: "setup.type === 'sandbox' || !app",
     tests: ['test/flow/sign-in.test.ts'],
   },
   // Learned routes: counted, made into facts, used.
