@@ -11,8 +11,8 @@ export function createCounts(): Counts {
     of,
     add(key, by) {
       const count = of(key) + by
-      if (count === 0) counts.delete(key)
-      else counts.set(key, count)
+      if (count > 0) counts.set(key, count)
+      else counts.delete(key)
     },
   }
 }
