@@ -40,8 +40,6 @@ import { type GroupedNumber, type NumberGroups, numberGroupsOf } from './number-
 import { type Outcome, outcomeOf } from './outcomes.ts'
 import { type CountedEvidence, createFraudWatch } from './watch.ts'
 
-export type { ChallengeNeed }
-
 /** A verification whose latest delivery is about to be sent. */
 export interface FraudEvidenceInput {
   otp: Otp
