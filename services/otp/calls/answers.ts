@@ -3,7 +3,7 @@ import type { LimitUse, OtpAnswer } from '../../../machines/calls.ts'
 import { verificationView } from '../../../machines/otp.view.ts'
 import type { RefusedRecipient } from '../../domain/refusals/refused-recipient.ts'
 import type { CommitResult } from '../commit/commit.ts'
-import type { JudgedAddress } from '../limits/quotas.ts'
+import type { JudgedAddress } from '../limits/reputation.ts'
 import { notFoundRefusal, refusalFromReply } from '../refusals.ts'
 
 /** What came of a send or a resend. */

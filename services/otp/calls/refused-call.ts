@@ -6,7 +6,7 @@ import { type RefusedCall, type RefusedPerson, refusedPersonContext } from '../.
 import type { RefusedRecipient } from '../../domain/refusals/refused-recipient.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import { acceptRecipient } from '../../domain/verifications/valid-recipient.ts'
-import type { JudgedAddress } from '../limits/quotas.ts'
+import type { JudgedAddress } from '../limits/reputation.ts'
 
 type MakeRecord = (refusal_id: string) => RefusedCall
 

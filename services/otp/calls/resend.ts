@@ -10,8 +10,8 @@ import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Commit } from '../commit/commit.ts'
-import { type JudgedAddress, resendQuotas } from '../limits/quotas.ts'
-import type { Reputation } from '../limits/reputation.ts'
+import { resendQuotas } from '../limits/quotas.ts'
+import { judgeClientAddress, type Reputation } from '../limits/reputation.ts'
 import { obstacleFor, resendInputsFor, usableFor } from '../messages/resend-inputs.ts'
 import { type MessageDeps, reserveMessage } from '../messages/reserve-message.ts'
 import { abusiveAddressRefusal } from '../refusals.ts'
@@ -84,7 +84,8 @@ export const createResend = (deps: ResendDeps) => {
     const { link } = next.saved.context
     // The answer contains the link. If its key is missing, that must show before the resend is counted.
     if (link && !keyring.isCurrent(link.sealed_url)) keyring.unseal(link.sealed_url, atRest.link(doc._id))
-    const address = await judgeClientAddress(doc)
+    // The address of the first send, by the current address lists.
+    const address = await judgeClientAddress(deps, doc.context.client_ip, atRest.clientIp(doc._id))
     const challenge = await challenges.check({
       command_id,
       by: call.by,
@@ -99,12 +100,5 @@ export const createResend = (deps: ResendDeps) => {
       const callQuotas = resendQuotas(keyring, { ...call.by, limits: app.settings.limits, address })
       return reserveMessage(deps, app, next, doc, { callQuotas, challenge })
     })
-  }
-
-  /** Judges the client address of the first send by the current address lists. */
-  async function judgeClientAddress({ _id, context }: OtpDoc): Promise<JudgedAddress | null> {
-    if (context.client_ip === null) return null
-    const value = keyring.unseal(context.client_ip, atRest.clientIp(_id))
-    return { value, reputation: await deps.reputation(value) }
   }
 }

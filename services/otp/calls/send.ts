@@ -28,8 +28,8 @@ import type { CheckedRecipient, ParsedRecipient } from '../../domain/verificatio
 import type { CachedApp } from '../apps.ts'
 import type { ChallengeOutcome, FraudGuard } from '../fraud/guard.ts'
 import type { Limits } from '../limits/limits.ts'
-import { type JudgedAddress, sendQuotas } from '../limits/quotas.ts'
-import type { Reputation } from '../limits/reputation.ts'
+import { sendQuotas } from '../limits/quotas.ts'
+import { type JudgedAddress, judgeClientAddress, type Reputation } from '../limits/reputation.ts'
 import { type Funds, INSUFFICIENT_FUNDS } from '../money/funds.ts'
 import { chainReservations, type Reservation, reserve } from '../reservation.ts'
 import type { MessageResult } from './answers.ts'
@@ -94,7 +94,7 @@ export const createSend = (deps: SendDeps) => {
     const otp_id = claim?.otp_id ?? call.otp_id
 
     const judgeAndGrant = async () => {
-      client = call.sealed_client_ip === null ? null : await judgeClientAddress(call.sealed_client_ip)
+      client = await judgeClientAddress(deps, call.sealed_client_ip, inFlight.clientIp)
       return grant({ command_id, otp_id, call, app, recipient, client, trace })
     }
     const granted = await judgeAndGrant().catch(async error => {
@@ -215,11 +215,6 @@ export const createSend = (deps: SendDeps) => {
     const since = deps.clock.now() - RECIPIENT_WEIGHS_ONCE_MS
     const latest = await recentOfRecipient({ otps, keyring }, by, recipient, since)
     return latest === null || latest._id === otp_id ? undefined : startOf(latest)
-  }
-
-  async function judgeClientAddress(sealed: string): Promise<JudgedAddress> {
-    const value = keyring.unseal(sealed, inFlight.clientIp)
-    return { value, reputation: await deps.reputation(value) }
   }
 
   /** The guard may move a suspicious message to a free channel instead of refusing it. */
