@@ -12,7 +12,7 @@ import { messageView, type StatusView, statusView } from '../../machines/otp.vie
 import { problem } from '../domain/errors.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { metadataOf } from '../domain/verifications/metadata.ts'
-import { type AnswerDeps, otpNotFound, withLinkIfReadable } from './answers.ts'
+import { type AnswerDeps, otpNotFound, verificationBody } from './answers.ts'
 import type { MessageDetails, VerificationDetails } from './schemas.answers.ts'
 
 export interface StatusDeps extends AnswerDeps {
@@ -37,7 +37,8 @@ export function createReadStatus({ otps, keyring, clock, reportMissingKey }: Sta
       if (doc === null) throw otpNotFound()
       const view = statusView(toCurrentVersion(doc), clock.now())
       return {
-        ...withLinkIfReadable({ keyring, reportMissingKey }, view, trace),
+        // The status is useful even without the link.
+        ...verificationBody({ keyring, reportMissingKey }, view, trace, false),
         created_at: isoTime(view.created_at),
         expires_at: isoTime(view.expires_at),
         verified_at: isoTimeOrNull(view.verified_at),
