@@ -419,8 +419,8 @@ export const MENDED: readonly Mutant[] = [
   {
     fault: 'a hook takes shorter idempotency keys than the API',
     file: 'services/edge/calls.ts',
-    original: '    refuseLongKey(idempotencyKey, recipient, by)',
-    planted: "    refuseLongKey(idempotencyKey.concat(':0'), recipient, by)",
+    original: 'refuseLongKey(idempotencyKey, to.recipient, by)',
+    planted: "refuseLongKey(idempotencyKey.concat(':0'), to.recipient, by)",
     tests: ['test/flow/hooks.test.ts'],
   },
   {
