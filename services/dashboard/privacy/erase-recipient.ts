@@ -148,7 +148,7 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
       const allIndexes = [...new Set([mailboxIndexes(keyring, appMode, recipient, indexes), indexes])]
       return [...RECIPIENT_COUNTS, ...FORMER_RECIPIENT_COUNTS].flatMap(what =>
         allIndexes.flatMap(counted => {
-          const { key, formerKeys } = recipientCounter(appMode, what, counted)
+          const { key, formerKeys = [] } = recipientCounter(appMode, what, counted)
           return [key, ...formerKeys]
         }),
       )

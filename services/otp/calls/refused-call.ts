@@ -1,7 +1,7 @@
 // What is recorded of a refused call, so that it can be judged again by other settings. In: the call, and what was found out about it.
 // Out: a function that makes the record, or null where a call cannot be judged: its recipient is not valid, or was not read.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import type { OtpCall } from '../../../machines/calls.ts'
+import type { CallOf } from '../../../machines/calls.ts'
 import { type RefusedCall, type RefusedPerson, refusedPersonContext } from '../../domain/refusals/documents.ts'
 import type { RefusedRecipient } from '../../domain/refusals/refused-recipient.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
@@ -12,7 +12,7 @@ type MakeRecord = (refusal_id: string) => RefusedCall
 
 export function refusedSend(
   keyring: Pick<Keyring, 'seal' | 'unseal'>,
-  { by, channel, without_link, sealed_code, sealed_recipient }: Extract<OtpCall, { type: 'otp.send' }>,
+  { by, channel, without_link, sealed_code, sealed_recipient }: CallOf<'otp.send'>,
   recipient: RefusedRecipient | null,
   client: JudgedAddress | null,
 ): MakeRecord | null {
@@ -35,5 +35,5 @@ export function refusedSend(
 }
 
 export const refusedResend =
-  ({ by, otp_id, channel }: Extract<OtpCall, { type: 'otp.resend' }>): MakeRecord =>
+  ({ by, otp_id, channel }: CallOf<'otp.resend'>): MakeRecord =>
   () => ({ call: 'resend', kind: by.kind, otp_id, ...(channel && { channel }) })

@@ -4,7 +4,7 @@
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Trace } from '../../../infra/trace.ts'
-import type { LimitUse, OtpCall } from '../../../machines/calls.ts'
+import type { CallOf, LimitUse } from '../../../machines/calls.ts'
 import { type OtpCommand, type Step, step } from '../../../machines/otp.step.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
@@ -20,7 +20,7 @@ import { type MessageResult, verificationAnswer } from './answers.ts'
 import type { Challenges } from './challenges.ts'
 
 type ResendCommand = Extract<OtpCommand, { type: 'otp.resend' }>
-type ResendCall = Extract<OtpCall, { type: 'otp.resend' }>
+type ResendCall = CallOf<'otp.resend'>
 
 export interface ResendDeps extends MessageDeps {
   keyring: Keyring

@@ -8,7 +8,7 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { Trace } from '../../../infra/trace.ts'
-import type { KeyedClaim, OtpAnswer, OtpCall, Refusal } from '../../../machines/calls.ts'
+import type { CallOf, KeyedClaim, OtpAnswer, Refusal } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { Mode, SendCircumstances } from '../../../machines/otp.ts'
 import type { Quota } from '../../../machines/quotas.ts'
@@ -38,7 +38,7 @@ import type { BoundClaim, Claim, Claims, HeldClaim } from './idempotency-claims.
 import { type NewOtpInput, newOtpDocument } from './new-otp-document.ts'
 import { checkRecipient, planSend } from './send-plan.ts'
 
-export type SendCall = Extract<OtpCall, { type: 'otp.send' }>
+export type SendCall = CallOf<'otp.send'>
 
 export interface SendDeps {
   keyring: Keyring
