@@ -3,8 +3,8 @@
 import type { LimitUse, Refusal } from '../../machines/calls.ts'
 import type { Quota } from '../../machines/quotas.ts'
 import { isNearerToItsEnd } from '../../machines/windows.ts'
+import type { TakeResult } from './limits/counters.ts'
 import type { Limits } from './limits/limits.ts'
-import type { TakeResult } from './limits/windows.ts'
 import { limitRefusal } from './refusals.ts'
 
 export interface Reservation {

@@ -160,7 +160,7 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   },
   {
     fault: 'a message counts as sent and never verified, so the fraud guard refuses the numbers of its app',
-    file: 'services/otp/fraud/outcomes.ts',
+    file: 'services/otp/fraud/watch.ts',
     original: 'if (isMessage(after.context)) return null',
     planted: 'if (isMessage(after.context) && before !== null) return null',
     tests: ['test/services/otp/fraud/guard.test.ts', 'test/flow/messages.test.ts'],
@@ -391,7 +391,7 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   },
   {
     fault: 'a sign-in code has a price, so nobody can sign in: the console has no balance',
-    file: 'services/otp/money/funds.ts',
+    file: 'services/otp/funds.ts',
     original: "mode === 'test' || app_id === CONSOLE_APP_ID",
     planted: "mode === 'test' && app_id !== CONSOLE_APP_ID",
     tests: ['test/flow/sign-in.test.ts'],

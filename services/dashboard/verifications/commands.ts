@@ -75,9 +75,7 @@ export const verificationCommandOperations = [
   }),
 ]
 
-type Command =
-  | { type: 'otp.resend'; channel: CallOf<'otp.resend'>['channel'] }
-  | { type: 'otp.cancel' }
+type Command = { type: 'otp.resend'; channel: CallOf<'otp.resend'>['channel'] } | { type: 'otp.cancel' }
 
 async function callOtp(ctx: Context, admin: AdminDeps, doc: OtpDoc, action: string, command: Command) {
   const { store, broker, keyring, clock, withAudit } = admin

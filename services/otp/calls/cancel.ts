@@ -3,9 +3,9 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { CallOf, OtpAnswer } from '../../../machines/calls.ts'
 import { eventIdFor } from '../../domain/webhooks/event-ids.ts'
+import type { IsAskedFor } from '../apps.ts'
 import type { Commit } from '../commit/commit.ts'
-import type { IsAskedFor } from '../endpoint-events.ts'
-import { verificationAnswer } from './answers.ts'
+import { verificationAnswer } from './results.ts'
 
 export const createCancel =
   ({ clock, commit, isAskedFor }: { clock: Clock; commit: Commit; isAskedFor: IsAskedFor }) =>

@@ -16,8 +16,8 @@ import { obstacleFor, resendInputsFor, usableFor } from '../messages/resend-inpu
 import { type MessageDeps, reserveMessage } from '../messages/reserve-message.ts'
 import { abusiveAddressRefusal } from '../refusals.ts'
 import { chainReservations, NO_RESERVATION, type Reservation } from '../reservation.ts'
-import { type MessageResult, verificationAnswer } from './answers.ts'
 import type { Challenges } from './challenges.ts'
+import { type MessageResult, verificationAnswer } from './results.ts'
 
 type ResendCommand = Extract<OtpCommand, { type: 'otp.resend' }>
 type ResendCall = CallOf<'otp.resend'>

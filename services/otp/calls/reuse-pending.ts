@@ -17,9 +17,9 @@ import { recentOfRecipient } from '../../domain/verifications/latest-of-recipien
 import { reuseIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { acceptRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
-import type { MessageResult } from './answers.ts'
 import type { Claims } from './idempotency-claims.ts'
 import type { createResend } from './resend.ts'
+import type { MessageResult } from './results.ts'
 import { claimLifeMs, type createSend, existingOtp, type SendCall } from './send.ts'
 
 /** Longer than a call takes. After a crash the recipient waits for no longer. */

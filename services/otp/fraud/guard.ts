@@ -34,10 +34,8 @@ import { limitRefusal } from '../refusals.ts'
 import { NO_RESERVATION, type Reservation, reserve } from '../reservation.ts'
 import type { FraudCounts } from './counts.ts'
 import type { DecisionLog, NewDecision } from './decisions.ts'
-import { networkId } from './networks.ts'
-import { type GroupedNumber, type NumberGroups, numberGroupsOf } from './number-groups.ts'
-import { type Outcome, outcomeOf } from './outcomes.ts'
-import { type CountedEvidence, createFraudWatch } from './watch.ts'
+import { type GroupedNumber, type NumberGroups, networkId, numberGroupsOf } from './groups.ts'
+import { type CountedEvidence, createFraudWatch, type Outcome, outcomeOf } from './watch.ts'
 
 /** A verification whose latest delivery is about to be sent. */
 export interface FraudEvidenceInput {

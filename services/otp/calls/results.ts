@@ -1,15 +1,38 @@
-// What is recorded of a refused call, so that it can be judged again by other settings. In: the call, and what was found out about it.
-// Out: a function that makes the record, or null where a call cannot be judged: its recipient is not valid, or was not read.
+// What comes of a call. In: the result of its commit. Out: the verification object, or a refusal. Of a refused send or resend also: what is
+// recorded of it, so that it can be judged again by other settings.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import type { CallOf } from '../../../machines/calls.ts'
+import type { CallOf, LimitUse, OtpAnswer } from '../../../machines/calls.ts'
+import { verificationView } from '../../../machines/otp.view.ts'
 import { type RefusedCall, type RefusedPerson, refusedPersonContext } from '../../domain/refusals/documents.ts'
 import type { RefusedRecipient } from '../../domain/refusals/refused-recipient.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import { acceptRecipient } from '../../domain/verifications/valid-recipient.ts'
+import type { CommitResult } from '../commit/commit.ts'
 import type { JudgedAddress } from '../limits/reputation.ts'
+import { notFoundRefusal, refusalFromReply } from '../refusals.ts'
 
+/** What came of a send or a resend. */
+export interface MessageResult {
+  answer: OtpAnswer
+  /** For the record of a refusal; absent where it is not known. */
+  recipient?: RefusedRecipient
+  /** The client address of a send, as far as it was judged. */
+  client?: JudgedAddress | null
+}
+
+export function verificationAnswer(committed: CommitResult | null, at: number, limit?: LimitUse): OtpAnswer {
+  if (committed === null) return notFoundRefusal()
+  if ('refusal' in committed) return committed.refusal
+  const { doc, reply } = committed
+  return reply.kind === 'refused'
+    ? refusalFromReply(reply)
+    : { kind: 'verification', verification: verificationView(doc, at), ...(limit ? { limit } : {}) }
+}
+
+/** The record is made when it is stored: of a flood of refusals most are only counted. */
 type MakeRecord = (refusal_id: string) => RefusedCall
 
+/** Null where it cannot be judged again: its recipient is not valid, or was not read. */
 export function refusedSend(
   keyring: Pick<Keyring, 'seal' | 'unseal'>,
   { by, channel, without_link, sealed_code, sealed_recipient }: CallOf<'otp.send'>,
