@@ -14,8 +14,7 @@ import { problem } from '../domain/errors.ts'
 import { validationProblem } from '../domain/validation-problem.ts'
 import { idempotencyKeyContext, inFlight } from '../domain/verifications/encryption-context.ts'
 import { idempotencyIndexes, type KeyOwner } from '../domain/verifications/lookup-indexes.ts'
-import { invalidRecipientDetail } from '../domain/verifications/recipient-faults.ts'
-import { acceptRecipient } from '../domain/verifications/valid-recipient.ts'
+import { acceptRecipient, invalidRecipientDetail } from '../domain/verifications/valid-recipient.ts'
 import { otpNotFound } from './answers.ts'
 import {
   type cancelRequest,

@@ -454,7 +454,7 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   },
   {
     fault: 'an erasure leaves the number in the blocks that count what devices send',
-    file: 'services/domain/fraud/number-blocks.ts',
+    file: 'services/domain/fraud/numbers.ts',
     original: "const KEY_KINDS: readonly KeyKind[] = ['server', 'publishable']",
     planted: "const KEY_KINDS: readonly KeyKind[] = ['server']",
     tests: ['test/services/dashboard/privacy/erase-recipient.test.ts'],
@@ -468,7 +468,7 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   },
   {
     fault: 'a lost event of an expiry is not published again, because the verification does not tell it',
-    file: 'services/domain/verifications/owed-events.ts',
+    file: 'services/domain/verifications/owed.ts',
     original: "(value === 'expired' || value === 'canceled') && ended_at !== undefined",
     planted: "value === 'canceled' && ended_at !== undefined",
     tests: ['test/services/sweeper/owed-events.test.ts'],

@@ -74,7 +74,7 @@ export const MENDED: readonly Mutant[] = [
   },
   {
     fault: 'a recipient with a name around its address is refused without a reason',
-    file: 'services/domain/verifications/recipient-faults.ts',
+    file: 'services/domain/verifications/valid-recipient.ts',
     original: 'isIn: text => /<.*>/.test(text)',
     planted: 'isIn: text => /<<.*>/.test(text)',
     tests: ['test/flow/send.test.ts'],

@@ -7,8 +7,7 @@ import { ALL_NUMBERS, countryName, rangeOf } from '../../../machines/fraud.group
 import type { BlockNumber } from '../../../machines/fraud.number-block.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
 import { type GuardScope, tallyId } from '../../domain/fraud/documents.ts'
-import { blockId, blockTags } from '../../domain/fraud/number-blocks.ts'
-import { historyId } from '../../domain/fraud/number-histories.ts'
+import { blockId, blockTags, historyId } from '../../domain/fraud/numbers.ts'
 import { counterKey } from '../../domain/verifications/counter-names.ts'
 import type { AppMode } from '../../domain/verifications/lookup-indexes.ts'
 
