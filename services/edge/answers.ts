@@ -1,5 +1,5 @@
-// In: the OTP actor's answer. Out: the body of the response, with sealed members opened, or the refusal as a problem.
-
+// In: the OTP actor's answer. Out: the body of the response, with sealed members opened, or the refusal as a problem; and the headers that tell how
+// far a limit is used.
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import {
   isMissingKeyError,
@@ -9,7 +9,7 @@ import {
 import { httpException, type Problem } from '../../infra/http/problem.ts'
 import { isoTime } from '../../infra/iso-time.ts'
 import { requestOf, type Trace } from '../../infra/trace.ts'
-import type { OtpAnswer, Refusal, VerificationView } from '../../machines/calls.ts'
+import type { Identity, OtpAnswer, Refusal, VerificationView } from '../../machines/calls.ts'
 import { problem } from '../domain/errors.ts'
 import { refusalProblem } from '../domain/refusals/refusal-problem.ts'
 import { atRest, inFlight } from '../domain/verifications/encryption-context.ts'
@@ -110,3 +110,28 @@ export function verificationBody(
   const unsealLink = () => sealed_action_url && keyring.unseal(sealed_action_url, atRest.link(otp_id))
   return unsealed(trace, () => withLink(unsealLink()), { otp_id }, needsLink ? undefined : () => withLink(null))
 }
+
+export const RATE_LIMIT_HEADER = 'RateLimit'
+export const RATE_LIMIT_POLICY_HEADER = 'RateLimit-Policy'
+
+/** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) for the limit that is nearest to its end: for server keys only,
+ *  because a device would learn of a stranger's counters. */
+export function rateLimitHeaders({ kind }: Identity, answer: OtpAnswer): Record<string, string> {
+  if (kind !== 'server') return {}
+  if (answer.kind === 'refused') {
+    const { scope, retry_after_ms } = answer
+    return scope === undefined || retry_after_ms === undefined
+      ? {}
+      : { [RATE_LIMIT_HEADER]: limitState(scope, 0, retry_after_ms) }
+  }
+  const limit = 'limit' in answer ? answer.limit : undefined
+  if (limit === undefined) return {}
+  const { scope, max, seconds, remaining, more_in_ms } = limit
+  return {
+    [RATE_LIMIT_HEADER]: limitState(scope, remaining, more_in_ms),
+    [RATE_LIMIT_POLICY_HEADER]: `"${scope}";q=${max};w=${seconds}`,
+  }
+}
+
+const limitState = (scope: string, remaining: number, moreInMs: number): string =>
+  `"${scope}";r=${remaining};t=${Math.ceil(moreInMs / 1000)}`
