@@ -545,9 +545,9 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   },
   {
     fault: 'a refused send costs the device the challenge that it has solved',
-    file: 'services/otp/calls/send.ts',
-    original: "    if ('refusal' in granted) {\n      await challenge.undo()",
-    planted: "    if ('refusal' in granted) {",
+    file: 'services/otp/reservation.ts',
+    original: 'if (more.refusal) {\n    await first.undo()',
+    planted: 'if (more.refusal) {',
     tests: ['test/flow/challenge.test.ts'],
   },
   {

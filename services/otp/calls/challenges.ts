@@ -42,7 +42,7 @@ export interface ChallengedCall {
   solution: string | undefined
 }
 
-export interface ChallengeResult extends Reservation, ChallengeOutcome {}
+export type ChallengeResult = Reservation & ChallengeOutcome
 
 export interface Challenges {
   /** After a refusal nothing is spent. Undoing it makes the solution good again. */

@@ -72,7 +72,7 @@ export interface ChallengeNeedInput {
   address: JudgedAddress | null
 }
 
-export interface FraudCheckResult extends Reservation {
+export type FraudCheckResult = Reservation & {
   /** The channel to use instead. */
   moved?: Channel
 }
