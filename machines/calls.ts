@@ -1,7 +1,7 @@
 // The edge's calls to the OTP actor, and the actor's answers. Both travel through the broker, so secrets and personal data in them are
 // sealed: every member whose name begins with `sealed_`.
 import type { Challenge } from './challenge.ts'
-import type { Channel, ChannelReason } from './channels.ts'
+import type { AskedRoute, Channel, ChannelReason } from './channels.ts'
 import type { ErrorType } from './errors.ts'
 import type { Caller, Completion, Mode, NotAllowedCause, OtpStatus } from './otp.ts'
 
@@ -23,7 +23,7 @@ export interface KeyedClaim {
 }
 
 export type OtpCall =
-  | {
+  | (AskedRoute & {
       type: 'otp.send'
       by: Identity
       /** The id of the new verification. It comes with the call, so that a call that is delivered twice makes one verification. */
@@ -38,15 +38,11 @@ export type OtpCall =
       sealed_metadata?: string
       /** Null when the call has no idempotency key. */
       claim: KeyedClaim | null
-      /** The only channel that may be used; absent where routing chooses. */
-      channel?: Channel
-      /** The caller cannot show a wa.me link to its user: WhatsApp in a link mode is not usable for it. */
-      without_link?: true
       /** While the recipient's latest verification is pending, the call resends that one instead of starting another. */
       reuse_pending?: true
       /** As the caller wrote it; absent where it brought none, and of server keys. It is no secret: it is good for this call alone. */
       challenge_solution?: string
-    }
+    })
   | {
       type: 'otp.resend'
       by: Identity
@@ -58,6 +54,8 @@ export type OtpCall =
   | { type: 'otp.verify'; by: Identity; otp_id: string; sealed_code: string }
   | { type: 'otp.cancel'; by: Identity; otp_id: string }
   | { type: 'token.exchange'; by: Identity; sealed_token: string }
+
+export type CallOf<Type extends OtpCall['type']> = Extract<OtpCall, { type: Type }>
 
 /** The verification object of the public API, with its link still sealed. */
 export interface VerificationView {

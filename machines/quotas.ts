@@ -23,7 +23,7 @@ export interface Quota extends Limit {
   scope: LimitScope
 }
 
-type CounterName = Omit<Limit, 'rules' | 'tellsLast'>
+export type CounterName = Omit<Limit, 'rules' | 'tellsLast'>
 
 /** A network of the client address, and how often the limit of one address fits into its limit. */
 export interface NetworkName extends CounterName {

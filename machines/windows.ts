@@ -1,6 +1,6 @@
 // The arithmetic of sliding windows. In: rules, a counter's windows, the time. Out: whether one more is granted, the windows after, and the
 // wait until the next grant. A window's count = the count of the current bucket + the share of the previous bucket that the window still
-// overlaps. Pure. The store counts by the same arithmetic, in an update that it applies atomically (services/otp/limits/windows.ts).
+// overlaps. Pure. The store counts by the same arithmetic, in an update that it applies atomically (services/otp/limits/counters.ts).
 import type { LimitUse } from './calls.ts'
 import type { LimitRule } from './settings.ts'
 

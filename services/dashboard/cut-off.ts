@@ -3,8 +3,7 @@
 import { scanAll } from '../../infra/store/scan.ts'
 import { CHANNELS } from '../../machines/channels.ts'
 import type { CountersignStore } from '../domain/collections.ts'
-import type { Price } from '../domain/money/documents.ts'
-import { ANY_COUNTRY, priceList } from '../domain/money/price-list.ts'
+import { ANY_COUNTRY, type Price, priceList } from '../domain/money/documents.ts'
 import { CONSOLE_COMPANY_ID } from '../domain/tenancy/console.ts'
 import type { Company } from '../domain/tenancy/documents.ts'
 

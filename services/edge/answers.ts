@@ -1,5 +1,5 @@
-// In: the OTP actor's answer. Out: the body of the response, with sealed members opened, or the refusal as a problem.
-
+// In: the OTP actor's answer. Out: the body of the response, with sealed members opened, or the refusal as a problem; and the headers that tell how
+// far a limit is used.
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import {
   isMissingKeyError,
@@ -9,7 +9,7 @@ import {
 import { httpException, type Problem } from '../../infra/http/problem.ts'
 import { isoTime } from '../../infra/iso-time.ts'
 import { requestOf, type Trace } from '../../infra/trace.ts'
-import type { OtpAnswer, Refusal, VerificationView } from '../../machines/calls.ts'
+import type { Identity, OtpAnswer, Refusal, VerificationView } from '../../machines/calls.ts'
 import { problem } from '../domain/errors.ts'
 import { refusalProblem } from '../domain/refusals/refusal-problem.ts'
 import { atRest, inFlight } from '../domain/verifications/encryption-context.ts'
@@ -22,31 +22,25 @@ export interface AnswerDeps {
   reportMissingKey: ReportMissingKey
 }
 
-export const createRespond =
-  ({ keyring, reportMissingKey }: AnswerDeps) =>
-  (answer: OtpAnswer, trace: Trace): Answer => {
-    try {
-      return responseBody(keyring, answer)
-    } catch (error) {
-      if (!isMissingKeyError(error)) throw error
-      const otp_id = answer.kind === 'verification' ? answer.verification.otp_id : undefined
-      reportMissingKey(error, { ...requestOf({ trace }), ...(otp_id === undefined ? {} : { otp_id }) })
-      // The link of a verification that is over leads nowhere any more, so the answer can do without it.
-      if (answer.kind === 'verification' && answer.verification.status !== 'pending')
-        return verificationBody(answer.verification, null)
-      throw refusalProblem(KEY_MISSING)
-    }
-  }
+export const createRespond = (deps: AnswerDeps) => {
+  const unsealed = createUnsealed(deps)
+  return (answer: OtpAnswer, trace: Trace): Answer =>
+    answer.kind === 'verification'
+      ? // The link of a verification that is over leads nowhere any more, so the answer can do without it.
+        verificationBody(deps, answer.verification, trace, answer.verification.status === 'pending')
+      : unsealed(trace, () => responseBody(deps.keyring, answer))
+}
 
-/** Makes an answer that needs a sealed text; a refusal while the key of that text is missing. */
+/** Makes an answer that needs a sealed text. While the key of that text is missing, it is the answer `without` it, or a refusal. */
 export const createUnsealed =
   ({ reportMissingKey }: Pick<AnswerDeps, 'reportMissingKey'>) =>
-  <Result>(trace: Trace, make: () => Result): Result => {
+  <Result>(trace: Trace, make: () => Result, known: { otp_id?: string } = {}, without?: () => Result): Result => {
     try {
       return make()
     } catch (error) {
       if (!isMissingKeyError(error)) throw error
-      reportMissingKey(error, requestOf({ trace }))
+      reportMissingKey(error, { ...requestOf({ trace }), ...known })
+      if (without) return without()
       throw refusalProblem(KEY_MISSING)
     }
   }
@@ -62,10 +56,8 @@ const KEY_MISSING: Refusal = {
   detail: 'A key that is needed for the answer is not configured. Try again later.',
 }
 
-function responseBody(keyring: Pick<Keyring, 'unseal'>, answer: OtpAnswer): Answer {
+function responseBody(keyring: Pick<Keyring, 'unseal'>, answer: Exclude<OtpAnswer, { kind: 'verification' }>): Answer {
   switch (answer.kind) {
-    case 'verification':
-      return verificationBody(answer.verification, unsealLink(keyring, answer.verification))
     case 'verified':
       return {
         otp_id: answer.otp_id,
@@ -92,11 +84,6 @@ function responseBody(keyring: Pick<Keyring, 'unseal'>, answer: OtpAnswer): Answ
   }
 }
 
-const unsealLink = (
-  keyring: Pick<Keyring, 'unseal'>,
-  { otp_id, sealed_action_url }: VerificationView,
-): string | null => (sealed_action_url === null ? null : keyring.unseal(sealed_action_url, atRest.link(otp_id)))
-
 /** The OTP actor answers the call of a message as that of a send. A message has no link, so nothing is left to say of one. */
 export function messageAnswer(answer: Answer): Message {
   if (!('masked_recipient' in answer)) throw new Error('the OTP actor did not answer with a message')
@@ -104,26 +91,47 @@ export function messageAnswer(answer: Answer): Message {
   return { message_id: otp_id, status: 'pending', channel, masked_recipient }
 }
 
-/** The status of a verification is useful even without its link. */
-export function withLinkIfReadable(
+/** `needsLink`: while its link cannot be read, it is refused instead of shown without it. */
+export function verificationBody(
   { keyring, reportMissingKey }: AnswerDeps,
-  view: VerificationView,
+  { otp_id, status, channel, masked_recipient, sealed_action_url, completion }: VerificationView,
   trace: Trace,
+  needsLink: boolean,
 ): Verification {
-  try {
-    return verificationBody(view, unsealLink(keyring, view))
-  } catch (error) {
-    if (!isMissingKeyError(error)) throw error
-    reportMissingKey(error, { ...requestOf({ trace }), otp_id: view.otp_id })
-    return verificationBody(view, null)
+  const withLink = (action_url: string | null): Verification => ({
+    otp_id,
+    status,
+    channel,
+    masked_recipient,
+    action_url,
+    completion,
+  })
+  const unsealed = createUnsealed({ reportMissingKey })
+  const unsealLink = () => sealed_action_url && keyring.unseal(sealed_action_url, atRest.link(otp_id))
+  return unsealed(trace, () => withLink(unsealLink()), { otp_id }, needsLink ? undefined : () => withLink(null))
+}
+
+export const RATE_LIMIT_HEADER = 'RateLimit'
+export const RATE_LIMIT_POLICY_HEADER = 'RateLimit-Policy'
+
+/** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) for the limit that is nearest to its end: for server keys only,
+ *  because a device would learn of a stranger's counters. */
+export function rateLimitHeaders({ kind }: Identity, answer: OtpAnswer): Record<string, string> {
+  if (kind !== 'server') return {}
+  if (answer.kind === 'refused') {
+    const { scope, retry_after_ms } = answer
+    return scope === undefined || retry_after_ms === undefined
+      ? {}
+      : { [RATE_LIMIT_HEADER]: limitState(scope, 0, retry_after_ms) }
+  }
+  const limit = 'limit' in answer ? answer.limit : undefined
+  if (limit === undefined) return {}
+  const { scope, max, seconds, remaining, more_in_ms } = limit
+  return {
+    [RATE_LIMIT_HEADER]: limitState(scope, remaining, more_in_ms),
+    [RATE_LIMIT_POLICY_HEADER]: `"${scope}";q=${max};w=${seconds}`,
   }
 }
 
-const verificationBody = (view: VerificationView, action_url: string | null): Verification => ({
-  otp_id: view.otp_id,
-  status: view.status,
-  channel: view.channel,
-  masked_recipient: view.masked_recipient,
-  action_url,
-  completion: view.completion,
-})
+const limitState = (scope: string, remaining: number, moreInMs: number): string =>
+  `"${scope}";r=${remaining};t=${Math.ceil(moreInMs / 1000)}`

@@ -14,8 +14,7 @@ import { problem } from '../domain/errors.ts'
 import { validationProblem } from '../domain/validation-problem.ts'
 import { idempotencyKeyContext, inFlight } from '../domain/verifications/encryption-context.ts'
 import { idempotencyIndexes, type KeyOwner } from '../domain/verifications/lookup-indexes.ts'
-import { invalidRecipientDetail } from '../domain/verifications/recipient-faults.ts'
-import { acceptRecipient } from '../domain/verifications/valid-recipient.ts'
+import { acceptRecipient, invalidRecipientDetail } from '../domain/verifications/valid-recipient.ts'
 import { otpNotFound } from './answers.ts'
 import {
   type cancelRequest,
@@ -59,26 +58,37 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
     return json === '{}' ? {} : { sealed_metadata: keyring.seal(json, inFlight.metadata) }
   }
 
+  /** What a call that makes a verification and one that makes a message have in common. */
+  const createSend = (
+    prefix: 'otp' | 'msg',
+    by: Identity,
+    { recipient, locale }: Pick<Body<typeof messageRequest>, 'recipient' | 'locale'>,
+    address: string | null,
+    claim: KeyedClaim | null,
+  ) => ({
+    type: 'otp.send' as const,
+    by,
+    otp_id: newId(prefix, clock.now()),
+    sealed_recipient: keyring.seal(recipient.slice(0, MAX_RECIPIENT_LENGTH), inFlight.recipient),
+    locale: localeOf(locale ?? ''),
+    sealed_client_ip: address === null ? null : keyring.seal(address, inFlight.clientIp),
+    claim,
+  })
+
   /** A call that makes a message, from the body of a request or from a hook. `nth`: of the messages that a hook asks for with one key. */
   function createMessage(
-    { recipient, code, locale, client_ip = null }: Body<typeof messageRequest>,
+    { code, client_ip = null, ...to }: Body<typeof messageRequest>,
     by: Identity,
     idempotencyKey: string,
     { nth, ...claimOptions }: Pick<KeyedClaim, 'min_life_ms'> & { nth?: number } = {},
   ): OtpCall {
     const address = client_ip === null ? null : publicIpAddress(client_ip)
-    refuseLongKey(idempotencyKey, recipient, by)
+    refuseLongKey(idempotencyKey, to.recipient, by)
     const messageKey = idempotencyKey === '' || nth === undefined ? idempotencyKey : `${idempotencyKey}:${nth}`
     const claim = claimOf(keyring, { ...by, kind: 'message' }, messageKey)
     return {
-      type: 'otp.send',
-      by,
-      otp_id: newId('msg', clock.now()),
-      sealed_recipient: keyring.seal(recipient.slice(0, MAX_RECIPIENT_LENGTH), inFlight.recipient),
+      ...createSend('msg', by, to, address, claim && { ...claim, ...claimOptions }),
       sealed_code: keyring.seal(code, inFlight.code),
-      locale: localeOf(locale ?? ''),
-      sealed_client_ip: address === null ? null : keyring.seal(address, inFlight.clientIp),
-      claim: claim && { ...claim, ...claimOptions },
     }
   }
 
@@ -94,14 +104,8 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
       const metadata = sealMetadata(body, by)
       refuseLongKey(idempotencyKey, body.recipient, by)
       return {
-        type: 'otp.send',
-        by,
-        otp_id: newId('otp', clock.now()),
-        sealed_recipient: keyring.seal(body.recipient.slice(0, MAX_RECIPIENT_LENGTH), inFlight.recipient),
-        locale: localeOf(body.locale ?? ''),
-        sealed_client_ip: address === null ? null : keyring.seal(address, inFlight.clientIp),
+        ...createSend('otp', by, body, address, claimOf(keyring, by, idempotencyKey)),
         ...metadata,
-        claim: claimOf(keyring, by, idempotencyKey),
         ...challengeSolutionOf(by, ctx),
       }
     },

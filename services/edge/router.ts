@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto'
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
-import type { z } from 'zod'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config/config.ts'
@@ -22,20 +21,18 @@ import type { Docs } from '../../infra/store/docs.ts'
 import type { Identity, OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import type { KeyKind } from '../../machines/otp.ts'
 import { notExecuted, problem } from '../domain/errors.ts'
-import type { NewRefusal, RefusalLog } from '../domain/refusals/refusal-log.ts'
+import type { RefusalLog } from '../domain/refusals/refusal-log.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { createAdmission } from './admission.ts'
-import { type Answer, createRespond, createUnsealed } from './answers.ts'
-import { bearerKeyOf, createIdentify, createTrustsCaller } from './api-keys.ts'
+import { createRespond, createUnsealed, rateLimitHeaders } from './answers.ts'
+import { bearerKeyOf, createIdentify, createPublishableKeyRules, createTrustsCaller } from './api-keys.ts'
 import { createCalls } from './calls.ts'
 import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
 import { createEarlyRefusal } from './early-refusal.ts'
 import { createHookRouter } from './hooks/hooks.ts'
 import type { KeyUsage } from './key-usage.ts'
 import { OPERATIONS } from './operations.ts'
-import { createPublishableKeyRules } from './publishable-keys.ts'
-import { rateLimitHeaders } from './rate-limit-headers.ts'
 import { createRecordRefusal } from './record-refusal.ts'
 import { REPLAYED_HEADER } from './schemas.requests.ts'
 import { createReadStatus } from './status.ts'
@@ -53,17 +50,6 @@ export interface RouterDeps {
   log: Pick<Logger, 'error'>
   findCaller: FindCaller
   http: Pick<Config['http'], 'maxBodyBytes' | 'maxInFlight' | 'publicUrl'>
-}
-
-interface CommandHooks {
-  /** Before the body is read. */
-  check?(by: Identity): Promise<void>
-  /** When the edge itself refuses. What the OTP actor refuses is an answer. */
-  onRefused?(by: Identity, requestId: string, error: unknown): void
-}
-
-interface Command extends Required<Pick<CommandHooks, 'onRefused'>> {
-  handle: Middleware
 }
 
 const NOT_STORED = { 'Cache-Control': 'no-store' }
@@ -120,19 +106,19 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
     return answer
   }
 
-  const createCommand = <Schema extends z.ZodObject>(
-    kinds: readonly KeyKind[],
-    schema: Schema,
-    toCall: (body: z.output<Schema>, by: Identity, ctx: Context) => OtpCall,
-    shape: (answer: Answer) => unknown,
-    { check = async () => {}, onRefused = () => {} }: CommandHooks = {},
-  ): Command => {
+  const router = new Router({ sensitive: true })
+  for (const { path, keys, command } of OPERATIONS) {
+    if (command === null) continue
+    const { schema, sends, shape } = command
+    const toCall = command.call(call)
+    // When the edge itself refuses. What the OTP actor refuses is an answer.
+    const onRefused = sends === undefined ? () => {} : createRecordRefusal(refusals, sends)
     const handle: Middleware = async ctx => {
-      const by = await authenticate(ctx, kinds)
+      const by = await authenticate(ctx, keys)
       const trace = traceOf(ctx)
       const askOtp = async (): Promise<OtpAnswer> => {
         await checkOrigin(ctx, by)
-        await check(by)
+        if (sends !== undefined && by.kind === 'publishable') await publishableKeys.checkSend(by)
         // Before the body is read, because a refusal must cost as little as possible.
         if (!early.hasAdmitted(ctx.req)) admission.check(by)
         const body = parseBody(schema, await readJson(ctx))
@@ -148,21 +134,6 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
       describeRequest(ctx, { otp_id: answer.otp_id })
       ctx.body = shape(answer)
     }
-    return { handle, onRefused }
-  }
-
-  const createMessageHooks = (call: NewRefusal['call']): CommandHooks => ({
-    check: async by => {
-      if (by.kind === 'publishable') await publishableKeys.checkSend(by)
-    },
-    onRefused: createRecordRefusal(refusals, call),
-  })
-
-  const router = new Router({ sensitive: true })
-  for (const { path, keys, command } of OPERATIONS) {
-    if (command === null) continue
-    const hooks = command.sends === undefined ? {} : createMessageHooks(command.sends)
-    const { handle, onRefused } = createCommand(keys, command.schema, command.call(call), command.shape, hooks)
     // Pages use publishable keys. A server key must not be in a page.
     const isForPages = keys.includes('publishable')
     if (isForPages) router.options(path, createPreflight('POST')).post(path, allowCrossOrigin, handle)

@@ -12,7 +12,7 @@ import { messageView, type StatusView, statusView } from '../../machines/otp.vie
 import { problem } from '../domain/errors.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { metadataOf } from '../domain/verifications/metadata.ts'
-import { type AnswerDeps, otpNotFound, withLinkIfReadable } from './answers.ts'
+import { type AnswerDeps, otpNotFound, verificationBody } from './answers.ts'
 import type { MessageDetails, VerificationDetails } from './schemas.answers.ts'
 
 export interface StatusDeps extends AnswerDeps {
@@ -25,19 +25,21 @@ export interface ReadStatus {
   message(message_id: string, by: Identity, trace: Trace): Promise<MessageDetails>
 }
 
-export function createReadStatus({ otps, keyring, clock, reportMissingKey }: StatusDeps): ReadStatus {
-  async function find(prefix: 'otp' | 'msg', id: string, by: Identity): Promise<OtpDoc | null> {
-    const doc = isId(prefix, id) ? (await otps.get([id])).get(id) : undefined
-    return !doc || doc.app_id !== by.app_id || doc.mode !== by.mode ? null : doc
-  }
+/** A verification or a message of the app and mode of the caller's key; null where there is none. */
+export async function findOwn(otps: StatusDeps['otps'], id: string | null, by: Identity): Promise<OtpDoc | null> {
+  const doc = id === null ? undefined : (await otps.get([id])).get(id)
+  return !doc || doc.app_id !== by.app_id || doc.mode !== by.mode ? null : doc
+}
 
+export function createReadStatus({ otps, keyring, clock, reportMissingKey }: StatusDeps): ReadStatus {
   return {
     async verification(otp_id, by, trace) {
-      const doc = await find('otp', otp_id, by)
+      const doc = await findOwn(otps, isId('otp', otp_id) ? otp_id : null, by)
       if (doc === null) throw otpNotFound()
       const view = statusView(toCurrentVersion(doc), clock.now())
       return {
-        ...withLinkIfReadable({ keyring, reportMissingKey }, view, trace),
+        // The status is useful even without the link.
+        ...verificationBody({ keyring, reportMissingKey }, view, trace, false),
         created_at: isoTime(view.created_at),
         expires_at: isoTime(view.expires_at),
         verified_at: isoTimeOrNull(view.verified_at),
@@ -49,7 +51,7 @@ export function createReadStatus({ otps, keyring, clock, reportMissingKey }: Sta
     },
 
     async message(message_id, by) {
-      const doc = await find('msg', message_id, by)
+      const doc = await findOwn(otps, isId('msg', message_id) ? message_id : null, by)
       if (doc === null) throw problem('OtpNotFoundError', { detail: 'There is no such message for this key.' })
       const view = messageView(toCurrentVersion(doc), clock.now())
       return {

@@ -1,13 +1,17 @@
-// The apps as the OTP actor needs them, cached for a few seconds. In: an app's id. Out: its settings and the channels it can use.
+// The apps as the OTP actor needs them, cached for a few seconds. In: an app's id. Out: its settings, the channels it can use, and whether any of
+// its endpoints asks for a type of event.
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
+import type { Docs } from '../../infra/store/docs.ts'
 import type { Mode } from '../../machines/otp.ts'
 import { type ProviderScope, SANDBOX_SCOPES } from '../../machines/routing.ts'
+import type { WebhookEventType } from '../../machines/webhook-events.ts'
 import { CONSOLE_APP_ID, withConsoleRules } from '../domain/tenancy/console.ts'
 import { exceedsGuessBudget, guessBudget, guessesPerDay } from '../domain/tenancy/guess-budget.ts'
 import { TENANT_CACHE, type Tenancy, type TenantApp, type UnreadableProvider } from '../domain/tenancy/tenancy.ts'
+import { asksFor, findEndpoints, type WebhookEndpoint } from '../domain/webhooks/documents.ts'
 
 export interface CachedApp extends TenantApp {
   /** Where its providers may be used; in test mode the sandbox serves every channel. */
@@ -49,4 +53,11 @@ export function createAppCache({ tenancy, clock, log }: AppCacheDeps) {
     }
   }
   return createCache(load, { ...TENANT_CACHE, clock })
+}
+
+export type IsAskedFor = (app_id: string, type: WebhookEventType) => Promise<boolean>
+
+export function createIsAskedFor(webhooks: Pick<Docs<WebhookEndpoint>, 'get' | 'find'>, clock: Clock): IsAskedFor {
+  const endpoints = createCache((app_id: string) => findEndpoints(webhooks, app_id), { ...TENANT_CACHE, clock })
+  return async (app_id, type) => (await endpoints.get(app_id)).some(endpoint => asksFor(endpoint, type))
 }

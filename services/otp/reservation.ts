@@ -3,12 +3,21 @@
 import type { LimitUse, Refusal } from '../../machines/calls.ts'
 import type { Quota } from '../../machines/quotas.ts'
 import { isNearerToItsEnd } from '../../machines/windows.ts'
+import type { TakeResult } from './limits/counters.ts'
 import type { Limits } from './limits/limits.ts'
-import type { TakeResult } from './limits/windows.ts'
 import { limitRefusal } from './refusals.ts'
 
-export interface Reservation {
-  refusal?: Refusal
+export type Reservation = Granted | Refused
+
+export interface Granted extends Taken {
+  refusal?: undefined
+}
+
+export interface Refused extends Taken {
+  refusal: Refusal
+}
+
+interface Taken {
   /** Gives back what was taken. After a refusal there is nothing to give back. */
   undo(): Promise<void>
   /** Of the limit nearest to its end among those that were taken from. */
@@ -21,7 +30,7 @@ export interface Reservation {
   forOneTry?: true
 }
 
-export const NO_RESERVATION: Reservation = { undo: async () => {} }
+export const NO_RESERVATION: Granted = { undo: async () => {} }
 
 export async function reserve(
   limits: Pick<Limits, 'peek' | 'peekAgain' | 'take' | 'giveBack' | 'wasFull'>,
@@ -62,13 +71,14 @@ function joinByCounter(quotas: readonly Quota[]): Quota[] {
   return [...joined.values()]
 }
 
-/** Makes a second reservation after the first. If the second is refused or throws, the first is given back. */
-export async function chainReservations(
+/** Makes a second reservation after the first. If the second is refused or throws, the first is given back. What only the second one says
+ *  is kept. */
+export async function chainReservations<Second extends Reservation>(
   first: Reservation,
-  second: () => Reservation | Promise<Reservation>,
-): Promise<Reservation> {
+  second: () => Second | Promise<Second>,
+): Promise<Second | Refused> {
   if (first.refusal) return first
-  let more: Reservation
+  let more: Second
   try {
     more = await second()
   } catch (error) {
@@ -80,9 +90,10 @@ export async function chainReservations(
     return more
   }
   return {
+    ...more,
     undo: async () => void (await Promise.all([first.undo(), more.undo()])),
     ...withUse([first.use, more.use]),
-    ...(first.suspected || more.suspected ? { suspected: true } : {}),
+    ...(first.suspected && { suspected: true }),
   }
 }
 

@@ -16,7 +16,7 @@ import type { CountersignStore } from '../domain/collections.ts'
 import { type AttemptDoc, type OtpDoc, ownedBy } from '../domain/verifications/documents.ts'
 import { channelQueue } from '../domain/verifications/messages.ts'
 import { deliverMessage } from '../domain/verifications/outbox.ts'
-import { LOOK_AFTER_MS } from '../domain/verifications/owed-deliveries.ts'
+import { LOOK_AFTER_MS } from '../domain/verifications/owed.ts'
 import { createMayHold, GIVE_UP_AFTER_MS, waitAfterPublish, waitForBroker } from './lost-messages.ts'
 import { findDue, type Sweep } from './sweep.ts'
 

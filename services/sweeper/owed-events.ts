@@ -11,12 +11,7 @@ import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { EVENT_LOOK_ID, type OtpDoc } from '../domain/verifications/documents.ts'
 import { messageIn, outboxEntries } from '../domain/verifications/outbox.ts'
-import {
-  type CausedEvent,
-  eventsOf,
-  LOOK_FOR_EVENTS_AFTER_MS,
-  lookForEventsAt,
-} from '../domain/verifications/owed-events.ts'
+import { type CausedEvent, eventsOf, LOOK_FOR_EVENTS_AFTER_MS, lookForEventsAt } from '../domain/verifications/owed.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { eventOfDoc } from '../domain/webhooks/event-ids.ts'
 import { createMayHold, GIVE_UP_AFTER_MS, waitAfterPublish, waitForBroker } from './lost-messages.ts'

@@ -5,10 +5,10 @@
 import type { Clock } from '../../infra/clock.ts'
 import type { Doc, Docs, Filter, Sort, Update } from '../../infra/store/docs.ts'
 import { DAY_MS } from '../../infra/time.ts'
+import type { CounterName } from '../../machines/quotas.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import {
   addressCounters,
-  type CounterName,
   copyFormerCounters,
   RECIPIENT_COUNTS,
   recipientCounter,

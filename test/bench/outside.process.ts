@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import process from 'node:process'
 import { text } from 'node:stream/consumers'
 import { Agent, request } from 'undici'
-import { signatureHeaders } from '../../services/domain/webhooks/signature.ts'
+import { signatureHeaders } from '../../services/domain/webhooks/signed-event.ts'
 
 const RECEIPT_AFTER_MS = 1_000
 const { VENDOR_SECRET = '' } = process.env

@@ -2,7 +2,7 @@
 // that hangs delays the others.
 import { Buffer } from 'node:buffer'
 import { newId } from '../../infra/ids.ts'
-import { signatureHeaders } from '../../services/domain/webhooks/signature.ts'
+import { signatureHeaders } from '../../services/domain/webhooks/signed-event.ts'
 import { AMQP_URL, MONGODB_URL } from '../support/engines.ts'
 import type { EngineSet } from '../support/site.ts'
 import { launchProcess } from './launch.ts'

@@ -1,7 +1,7 @@
 // What an operator configures over the admin API takes effect: events arrive signed with the secret that was shown, messages leave
 // through the configured provider, and the timeline of a verification shows the provider call.
 import { expect } from 'chai'
-import { signatureHeaders } from '../../services/domain/webhooks/signature.ts'
+import { signatureHeaders } from '../../services/domain/webhooks/signed-event.ts'
 import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
 import { describeLiveFlow } from '../support/live-flow.ts'
 import { type AnswerRequest, type ReceivedRequest, type Receiver, startReceiver } from '../support/receiver.ts'

@@ -4,7 +4,7 @@
 import { expect } from 'chai'
 import { createKeyring, type Keyring } from '../../infra/crypto/keyring.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
-import { blockTags } from '../../services/domain/fraud/number-blocks.ts'
+import { blockTags } from '../../services/domain/fraud/numbers.ts'
 import { recipientIndexes, sandboxIndex } from '../../services/domain/verifications/lookup-indexes.ts'
 import { ask } from '../support/api-caller.ts'
 import { testClock } from '../support/clock.ts'

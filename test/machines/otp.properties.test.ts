@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { statusAt } from '../../machines/otp.code-life.ts'
-import { sendsLeft } from '../../machines/otp.queries.ts'
+import { sendsLeft, statusAt } from '../../machines/otp.queries.ts'
 import { step } from '../../machines/otp.step.ts'
 import type { Delivery, Effect } from '../../machines/otp.ts'
 import type { WebhookEventType } from '../../machines/webhook-events.ts'

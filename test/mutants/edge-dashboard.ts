@@ -231,7 +231,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'a page whose origin only begins like an allowed one may use the publishable keys of the app',
-    file: 'services/edge/publishable-keys.ts',
+    file: 'services/edge/api-keys.ts',
     original: 'allowed_origins.includes(origin)',
     planted: 'allowed_origins.some(allowed => origin.startsWith(allowed))',
     tests: ['test/services/edge/publishable-keys.test.ts'],
@@ -819,7 +819,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'a device learns from headers how often a stranger was sent codes',
-    file: 'services/edge/rate-limit-headers.ts',
+    file: 'services/edge/answers.ts',
     original: "if (kind !== 'server') return {}",
     planted: 'if (kind === undefined) return {}',
     tests: ['test/flow/limits.test.ts'],
@@ -861,7 +861,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'a refused call keeps the recipient in the clear',
-    file: 'services/otp/calls/refused-call.ts',
+    file: 'services/otp/calls/results.ts',
     original: 'sealed: keyring.seal(JSON.stringify(person), refusedPersonContext(refusal_id))',
     planted: 'sealed: JSON.stringify(person)',
     tests: ['test/flow/settings-trial.test.ts'],

@@ -595,14 +595,14 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   },
   {
     fault: 'a recipient who comes again within the hour weighs again',
-    file: 'services/otp/limits/windows.ts',
+    file: 'services/otp/limits/counters.ts',
     original: "const before = tellsLast ? { last_at: { $ifNull: ['$last_at', null] } } : {}",
     planted: 'const before = tellsLast ? { last_at: null } : {}',
     tests: ['test/flow/learned-routes.test.ts'],
   },
   {
     fault: 'a send that a limit has refused counts as the one before, so that the next one is not learned from',
-    file: 'services/otp/limits/windows.ts',
+    file: 'services/otp/limits/counters.ts',
     original: "last_at: { $cond: [{ $gt: ['$granted', 0] }, now, before.last_at] }",
     planted: 'last_at: now',
     tests: ['test/services/otp/limits/recipient-counter.test.ts'],
@@ -665,7 +665,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   },
   {
     fault: 'a counter with short windows is purged before the hour in which its recipient weighs once is over',
-    file: 'services/otp/limits/windows.ts',
+    file: 'services/otp/limits/counters.ts',
     original: 'tellsLast ? RECIPIENT_WEIGHS_ONCE_MS : 0',
     planted: '0',
     tests: ['test/services/otp/limits/windows.test.ts'],

@@ -160,7 +160,7 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   },
   {
     fault: 'a message counts as sent and never verified, so the fraud guard refuses the numbers of its app',
-    file: 'services/otp/fraud/outcomes.ts',
+    file: 'services/otp/fraud/watch.ts',
     original: 'if (isMessage(after.context)) return null',
     planted: 'if (isMessage(after.context) && before !== null) return null',
     tests: ['test/services/otp/fraud/guard.test.ts', 'test/flow/messages.test.ts'],
@@ -391,7 +391,7 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   },
   {
     fault: 'a sign-in code has a price, so nobody can sign in: the console has no balance',
-    file: 'services/otp/money/funds.ts',
+    file: 'services/otp/funds.ts',
     original: "mode === 'test' || app_id === CONSOLE_APP_ID",
     planted: "mode === 'test' && app_id !== CONSOLE_APP_ID",
     tests: ['test/flow/sign-in.test.ts'],
@@ -454,7 +454,7 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   },
   {
     fault: 'an erasure leaves the number in the blocks that count what devices send',
-    file: 'services/domain/fraud/number-blocks.ts',
+    file: 'services/domain/fraud/numbers.ts',
     original: "const KEY_KINDS: readonly KeyKind[] = ['server', 'publishable']",
     planted: "const KEY_KINDS: readonly KeyKind[] = ['server']",
     tests: ['test/services/dashboard/privacy/erase-recipient.test.ts'],
@@ -468,7 +468,7 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   },
   {
     fault: 'a lost event of an expiry is not published again, because the verification does not tell it',
-    file: 'services/domain/verifications/owed-events.ts',
+    file: 'services/domain/verifications/owed.ts',
     original: "(value === 'expired' || value === 'canceled') && ended_at !== undefined",
     planted: "value === 'canceled' && ended_at !== undefined",
     tests: ['test/services/sweeper/owed-events.test.ts'],
@@ -545,9 +545,9 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   },
   {
     fault: 'a refused send costs the device the challenge that it has solved',
-    file: 'services/otp/calls/send.ts',
-    original: "    if ('refusal' in granted) {\n      await challenge.undo()",
-    planted: "    if ('refusal' in granted) {",
+    file: 'services/otp/reservation.ts',
+    original: 'if (more.refusal) {\n    await first.undo()',
+    planted: 'if (more.refusal) {',
     tests: ['test/flow/challenge.test.ts'],
   },
   {

@@ -74,7 +74,7 @@ export const MENDED: readonly Mutant[] = [
   },
   {
     fault: 'a recipient with a name around its address is refused without a reason',
-    file: 'services/domain/verifications/recipient-faults.ts',
+    file: 'services/domain/verifications/valid-recipient.ts',
     original: 'isIn: text => /<.*>/.test(text)',
     planted: 'isIn: text => /<<.*>/.test(text)',
     tests: ['test/flow/send.test.ts'],
@@ -419,8 +419,8 @@ export const MENDED: readonly Mutant[] = [
   {
     fault: 'a hook takes shorter idempotency keys than the API',
     file: 'services/edge/calls.ts',
-    original: '    refuseLongKey(idempotencyKey, recipient, by)',
-    planted: "    refuseLongKey(idempotencyKey.concat(':0'), recipient, by)",
+    original: 'refuseLongKey(idempotencyKey, to.recipient, by)',
+    planted: "refuseLongKey(idempotencyKey.concat(':0'), to.recipient, by)",
     tests: ['test/flow/hooks.test.ts'],
   },
   {

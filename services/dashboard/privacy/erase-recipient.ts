@@ -8,14 +8,13 @@ import { type Step, step } from '../../../machines/otp.step.ts'
 import { MODES, type Otp } from '../../../machines/otp.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { problem } from '../../domain/errors.ts'
-import { forgetNumber } from '../../domain/fraud/number-blocks.ts'
-import { forgetHistory } from '../../domain/fraud/number-histories.ts'
+import { forgetHistory, forgetNumber } from '../../domain/fraud/numbers.ts'
 import type { Accounts } from '../../domain/money/accounts.ts'
 import { keepHoldEntry, rechargeEntry, refundEntry } from '../../domain/money/documents.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../domain/money/ledger-writer.ts'
 import { eraseVerifications, sumCounts } from '../../domain/privacy/erasure.ts'
 import { eraseAnswersForOtps } from '../../domain/privacy/event-answers.ts'
-import { refusedRecipientIndexes } from '../../domain/refusals/refused-recipient.ts'
+import { refusedRecipientIndexes } from '../../domain/refusals/refusal-log.ts'
 import { markErasedHours } from '../../domain/stats/erased-hours.ts'
 import {
   FORMER_RECIPIENT_COUNTS,
@@ -148,7 +147,7 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
       const allIndexes = [...new Set([mailboxIndexes(keyring, appMode, recipient, indexes), indexes])]
       return [...RECIPIENT_COUNTS, ...FORMER_RECIPIENT_COUNTS].flatMap(what =>
         allIndexes.flatMap(counted => {
-          const { key, formerKeys } = recipientCounter(appMode, what, counted)
+          const { key, formerKeys = [] } = recipientCounter(appMode, what, counted)
           return [key, ...formerKeys]
         }),
       )

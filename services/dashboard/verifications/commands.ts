@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { traceOf } from '../../../infra/http/request-trace.ts'
-import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
+import type { CallOf, OtpAnswer } from '../../../machines/calls.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { errorRefusal } from '../../domain/openapi/refusals.ts'
 import { refusalProblem } from '../../domain/refusals/refusal-problem.ts'
@@ -75,9 +75,7 @@ export const verificationCommandOperations = [
   }),
 ]
 
-type Command =
-  | { type: 'otp.resend'; channel: Extract<OtpCall, { type: 'otp.resend' }>['channel'] }
-  | { type: 'otp.cancel' }
+type Command = { type: 'otp.resend'; channel: CallOf<'otp.resend'>['channel'] } | { type: 'otp.cancel' }
 
 async function callOtp(ctx: Context, admin: AdminDeps, doc: OtpDoc, action: string, command: Command) {
   const { store, broker, keyring, clock, withAudit } = admin

@@ -23,8 +23,7 @@ import {
 import { sealHookSecret } from '../tenancy/hook-secrets.ts'
 import { lowBalanceMembers, withLowBalance } from '../tenancy/low-balance.ts'
 import { type WebhookEndpoint, type WebhookSecret, webhookSecretContext } from '../webhooks/documents.ts'
-import { createWebhookSecret, newWebhookSecret } from '../webhooks/new-secret.ts'
-import { withCurrent } from '../webhooks/secrets.ts'
+import { createWebhookSecret, newWebhookSecret, withCurrent } from '../webhooks/secrets.ts'
 import type {
   Bootstrap,
   BootstrapApp,

@@ -1,4 +1,4 @@
-// Money as it is stored: a company's balance, and the ledger of the entries that led to it.
+// Money as it is stored: a company's balance, the ledger of the entries that led to it, and the prices of messages.
 import { SWEPT } from '../../../infra/partitions.ts'
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { type CollectionSpec, collection, type StoreOf } from '../../../infra/store/store.ts'
@@ -123,12 +123,25 @@ export const rechargeEntry = (otp_id: string, delivery_id: string, micros: numbe
 
 export interface Price extends Doc {
   channel: Channel
-  /** ISO 3166-1 alpha-2, or `*` for every country without a price of its own. */
+  /** ISO 3166-1 alpha-2, or `ANY_COUNTRY` for every country without a price of its own. */
   country: string
   micros: number
 }
 
 export const priceId = (channel: Channel, country: string): string => `${channel}:${country}`
+
+export const ANY_COUNTRY = '*'
+
+/** The price of a message: that of its channel and country, or of its channel for all other countries, or nothing. */
+export type PriceList = (channel: Channel, country: string | null) => number
+
+export function priceList(prices: readonly Price[]): PriceList {
+  const micros = new Map(prices.map(price => [price._id, price.micros]))
+  return (channel, country) =>
+    (country === null ? undefined : micros.get(priceId(channel, country))) ??
+    micros.get(priceId(channel, ANY_COUNTRY)) ??
+    0
+}
 
 export const MONEY_COLLECTIONS = {
   prices: collection<Price>({ indexes: [] }),

@@ -5,14 +5,9 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isIpv4, networkOf } from '../../../infra/ip-address.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
+import type { CounterName, NetworkName } from '../../../machines/quotas.ts'
 import type { CounterDoc } from './documents.ts'
 import { type AppMode, addressScope } from './lookup-indexes.ts'
-
-export interface CounterName {
-  key: string
-  /** The counter's keys under every other data key. */
-  formerKeys: readonly string[]
-}
 
 type AllKeysIndexer = Pick<Keyring, 'indexes'>
 
@@ -51,11 +46,6 @@ export const recipientCounter = (
   indexes: readonly string[],
 ): CounterName => counterName(appMode, what, indexes)
 
-export interface AddressCounterName extends CounterName {
-  /** How often the limit of one client address fits into this counter's limit. */
-  limitFactor: number
-}
-
 const IPV4_NETWORKS = [{ bits: 32, limitFactor: 1 }]
 /** An IPv6 user can take any address of a /64, and many providers give a customer a whole /56 or /48; a /40 can be rented. Each larger
  *  network has a higher limit, because it may also have many customers. */
@@ -74,7 +64,7 @@ export const networksOf = (address: string): { network: string; limitFactor: num
   }))
 
 /** One counter for each network. */
-export function addressCounters(keyring: AllKeysIndexer, appMode: AppMode, address: string): AddressCounterName[] {
+export function addressCounters(keyring: AllKeysIndexer, appMode: AppMode, address: string): NetworkName[] {
   const scope = addressScope(appMode.app_id, appMode.mode)
   return networksOf(address).map(({ network, limitFactor }) => ({
     ...counterName(appMode, 'client_ip', keyring.indexes(scope, network)),
@@ -93,10 +83,10 @@ export async function copyFormerCounters(
   counters: Pick<Docs<CounterDoc>, 'get' | 'insert'>,
   names: readonly CounterName[],
 ): Promise<ReadonlySet<string>> {
-  const allFormerKeys = names.flatMap(({ formerKeys }) => formerKeys)
+  const allFormerKeys = names.flatMap(({ formerKeys = [] }) => formerKeys)
   if (allFormerKeys.length === 0) return new Set()
   const found = await counters.get(allFormerKeys)
-  const copies = names.flatMap(({ key, formerKeys }) => {
+  const copies = names.flatMap(({ key, formerKeys = [] }) => {
     const former = formerKeys.flatMap(formerKey => found.get(formerKey) ?? [])[0]
     return former ? [{ ...former, _id: key }] : []
   })

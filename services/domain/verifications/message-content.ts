@@ -1,6 +1,7 @@
 // Renders the message of a delivery. In: a verification with sealed data. Out: recipient, code and text in the clear. The result must
 // never be stored or logged.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { MINUTE_MS } from '../../../infra/time.ts'
 import type { Delivery, Otp } from '../../../machines/otp.ts'
 import type { TenantApp } from '../tenancy/tenancy.ts'
 import { type MessageText, renderMessage } from '../texts/message-text.ts'
@@ -45,8 +46,6 @@ export function renderContent(
     }),
   }
 }
-
-const MINUTE_MS = 60_000
 
 /** Rounded down, and from when the message was made, so that the text does not promise more time than there is: an answer in the chat does
  *  not start the lifetime again. A later resend does, but an earlier message still says its own. */

@@ -1,5 +1,5 @@
 // The outbox of a verification: effects are saved with the change that caused them, published after it, and removed once the broker has
-// them. Webhook events need no place in it, because the verification itself tells them (owed-events.ts): see docs/decisions/outbox.md.
+// them. Webhook events need no place in it, because the verification itself tells them (owed.ts): see docs/decisions/outbox.md.
 import type { Message } from '../../../infra/broker/broker.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'

@@ -12,8 +12,6 @@ export const brokerDelays = <B extends { webhook: readonly number[] }>(backoff: 
 })
 
 export interface RetrySchedule {
-  /** Attempts in a round: one more than there are waits. */
-  readonly attempts: number
   /** The longest time that the waits of a round can take. */
   readonly longestMs: number
   /** The wait after the nth attempt, jittered by `random`, from 0 to below 1; null after the last. */
@@ -29,7 +27,6 @@ const MIN_USEFUL_SHARE = 1 / 8
 export function createRetrySchedule(backoff: readonly number[]): RetrySchedule {
   const delays = [...new Set(backoff.map(shortestWait))].sort((a, b) => b - a)
   return {
-    attempts: backoff.length + 1,
     longestMs: backoff.reduce((sum, waitMs) => sum + waitMs * (1 + JITTER), 0),
     waitAfter(attempt, random) {
       const waitMs = backoff[attempt - 1]

@@ -1,7 +1,26 @@
-// The signing secrets of an endpoint, and which of them sign now. Pure; the caller seals.
+// The signing secrets of an endpoint, sealed for it, and which of them sign now.
 //   created → next, beside the current one → promoted to current; the former current one stays old for a day, so that receivers can follow.
+import { randomBytes } from 'node:crypto'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { DAY_MS } from '../../../infra/time.ts'
-import type { WebhookSecret } from './documents.ts'
+import { type WebhookSecret, type WebhookSecretState, webhookSecretContext } from './documents.ts'
+
+export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
+
+export function createWebhookSecret(
+  keyring: Pick<Keyring, 'seal'>,
+  value: string,
+  { endpoint_id, state, now }: { endpoint_id: string; state: WebhookSecretState; now: number },
+): WebhookSecret {
+  const id = `whs_${randomBytes(10).toString('hex')}`
+  return {
+    id,
+    state,
+    sealed: keyring.seal(value, webhookSecretContext(endpoint_id, id)),
+    created_at: now,
+    expires_at: null,
+  }
+}
 
 export const OLD_SECRET_TTL_MS = DAY_MS
 

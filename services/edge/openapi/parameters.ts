@@ -1,7 +1,7 @@
 // The parameters of the client API that are not in a body, and the headers of its answers.
 import { z } from 'zod'
 import type { ApiHeader, ApiParameter } from '../../../infra/openapi/operation.ts'
-import { RATE_LIMIT_HEADER, RATE_LIMIT_POLICY_HEADER } from '../rate-limit-headers.ts'
+import { RATE_LIMIT_HEADER, RATE_LIMIT_POLICY_HEADER } from '../answers.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH, REPLAYED_HEADER } from '../schemas.requests.ts'
 
 export const OTP_ID_PARAMETER: ApiParameter = {

@@ -2,7 +2,6 @@
 // (router.ts) and its entry in an OpenAPI document of its own, docs/openapi-twilio.json: the other document promises JSON bodies, problems of
 // RFC 9457 and bearer keys for every operation, and the reference, its samples and our clients are made from that promise.
 import { z } from 'zod'
-import { createOpenApiDocument, type OpenApiDocument } from '../../../infra/openapi/document.ts'
 import type { ApiOperation, ApiParameter, ApiRefusal } from '../../../infra/openapi/operation.ts'
 import { SAMPLE_NUMBER } from '../../../machines/sample-number.ts'
 import { rateLimitAnswerHeaders } from '../openapi/parameters.ts'
@@ -150,32 +149,3 @@ export const TWILIO_OPERATIONS = {
     refusals: [refusalOf(TWILIO_ERRORS.checksSpent, 'All its checks are spent, or too many codes were wrong.')],
   }),
 } satisfies Record<string, ApiOperation>
-
-export const createTwilioDocument = (server: OpenApiDocument['servers'][number]): OpenApiDocument =>
-  createOpenApiDocument({
-    info: {
-      title: "Twilio Verify's API in Countersign",
-      version: '1.0.0',
-      summary: 'For apps that use Twilio Verify v2.',
-      description:
-        'Forms in, JSON out, with the names and the error codes of Twilio. docs/compat-twilio.md says what differs.',
-      contact: { name: 'The Countersign authors' },
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
-    server,
-    parts: [
-      {
-        tag: { name: 'Twilio', description: 'The part of Twilio Verify v2 that Countersign answers.' },
-        securitySchemes: {
-          basic: {
-            type: 'http',
-            scheme: 'basic',
-            description: 'User name: the account SID `AC…`, or any `SK…`. Password: a server key.',
-          },
-        },
-        operations: Object.values(TWILIO_OPERATIONS),
-      },
-    ],
-    problem: schemas.errorResource,
-    problemMediaType: 'application/json',
-  })

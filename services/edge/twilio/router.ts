@@ -14,7 +14,7 @@ import { routerPath } from '../../../infra/openapi/operation.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { Identity, OtpAnswer, OtpCall } from '../../../machines/calls.ts'
 import { groupBy } from '../../../machines/group-by.ts'
-import { statusAt } from '../../../machines/otp.code-life.ts'
+import { statusAt } from '../../../machines/otp.queries.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { problem } from '../../domain/errors.ts'
 import type { RefusalLog } from '../../domain/refusals/refusal-log.ts'
@@ -31,6 +31,7 @@ import { basicCredentialsOf, type Identify } from '../api-keys.ts'
 import type { Calls } from '../calls.ts'
 import { createRecordRefusal } from '../record-refusal.ts'
 import type { Verified } from '../schemas.answers.ts'
+import { findOwn } from '../status.ts'
 import { problemsOf } from '../validation.ts'
 import { answerProblem } from './errors.ts'
 import { TWILIO_OPERATIONS, TWILIO_ROOT } from './operations.ts'
@@ -84,12 +85,6 @@ export function createTwilioRouter(deps: TwilioDeps): Router {
   const parse = async <Schema extends z.ZodType>(ctx: Context, schema: Schema): Promise<z.output<Schema>> =>
     parseForm(schema, await readForm(ctx, http.maxBodyBytes))
 
-  /** Of the app and mode of the key. */
-  async function findById(otp_id: string | null, by: Identity): Promise<OtpDoc | null> {
-    const doc = otp_id === null ? undefined : (await otps.get([otp_id])).get(otp_id)
-    return doc && doc.app_id === by.app_id && doc.mode === by.mode ? doc : null
-  }
-
   const canonical = (to: string, by: Identity): string | undefined => acceptRecipient(to, by.mode)?.parsed.value
 
   async function findLatest(to: string, by: Identity): Promise<OtpDoc | null> {
@@ -106,7 +101,7 @@ export function createTwilioRouter(deps: TwilioDeps): Router {
   /** `name`: a SID, or the recipient, whose latest verification is meant. */
   function find(name: string, by: Identity): Promise<OtpDoc> {
     const otp_id = otpIdOfSid(name)
-    return readOr404(by, () => (otp_id === null ? findLatest(name, by) : findById(otp_id, by)))
+    return readOr404(by, () => (otp_id === null ? findLatest(name, by) : findOwn(otps, otp_id, by)))
   }
 
   function show(ctx: Context, doc: OtpDoc, status: number): void {
@@ -119,7 +114,7 @@ export function createTwilioRouter(deps: TwilioDeps): Router {
 
   async function showAnswered(ctx: Context, by: Identity, answer: OtpAnswer, status: number): Promise<void> {
     const { otp_id } = respond(answer, traceOf(ctx))
-    show(ctx, await readOr404(by, () => findById(otp_id, by)), status)
+    show(ctx, await readOr404(by, () => findOwn(otps, otp_id, by)), status)
   }
 
   const create: Handle = async (ctx, by) => {
@@ -166,7 +161,7 @@ export function createTwilioRouter(deps: TwilioDeps): Router {
     const recipient = to === undefined ? undefined : canonical(to, by)
     if (to !== undefined && recipient === undefined) throw problem('InvalidRecipientError')
     const doc = await readOr404(by, () =>
-      sid === undefined ? findLatest(to ?? '', by) : findById(otpIdOfSid(sid), by),
+      sid === undefined ? findLatest(to ?? '', by) : findOwn(otps, otpIdOfSid(sid), by),
     )
     // A caller that names both checks the code of that recipient, and of no other.
     if (recipient !== undefined && !recipientIndexes(keyring, by, recipient).includes(doc.recipient))

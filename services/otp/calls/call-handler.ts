@@ -17,14 +17,12 @@ import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import type { RefusalLog } from '../../domain/refusals/refusal-log.ts'
 import { retentionMs } from '../../domain/retention.ts'
-import type { CachedApp } from '../apps.ts'
-import type { IsAskedFor } from '../endpoint-events.ts'
+import type { CachedApp, IsAskedFor } from '../apps.ts'
 import { refusal } from '../refusals.ts'
-import type { MessageResult } from './answers.ts'
 import { createCancel } from './cancel.ts'
 import { createExchange } from './exchange.ts'
-import { refusedResend, refusedSend } from './refused-call.ts'
 import { createResend, type ResendDeps } from './resend.ts'
+import { type MessageResult, refusedResend, refusedSend } from './results.ts'
 import { createSendOrResend, type ReuseDeps, reuseKeyOf } from './reuse-pending.ts'
 import { createSend, type SendCall, type SendDeps } from './send.ts'
 import { createVerify } from './verify.ts'
@@ -86,9 +84,8 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
 
   /** Where the app cannot be read, the call itself finds out. */
   async function mayReuse(call: SendCall): Promise<boolean> {
-    if (call.reuse_pending || !canReuse(call)) return call.reuse_pending === true
-    const app = await apps.get(call.by.app_id).catch(() => null)
-    return app?.settings.reuse_pending === true
+    const app = canReuse(call) ? await apps.get(call.by.app_id).catch(() => null) : null
+    return reuses(call, app?.settings)
   }
 
   async function execute(received: ReceivedCall, call: OtpCall): Promise<OtpAnswer> {
@@ -130,16 +127,12 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     })
   }
 
-  function sendBySettings(...[id, call, app, trace]: Parameters<typeof send>): Promise<MessageResult> {
-    const reuses = call.reuse_pending || (app.settings.reuse_pending && canReuse(call))
-    return (reuses ? sendOrResend : send)(id, call, app, trace)
-  }
-
   async function handle(id: string, call: OtpCall, trace: Trace | undefined): Promise<CallResult> {
     switch (call.type) {
       case 'otp.send': {
         const app = await loadApp(call)
-        return { ...(await sendBySettings(id, call, app, trace)), settings: app.settings }
+        const sendCall = reuses(call, app.settings) ? sendOrResend : send
+        return { ...(await sendCall(id, call, app, trace)), settings: app.settings }
       }
       case 'otp.resend': {
         const app = await loadApp(call)
@@ -185,3 +178,6 @@ const outcomeOf = (answer: OtpAnswer): string => (answer.kind === 'refused' ? an
 
 /** The setting holds for servers: a device could join, and spend, what a stranger has started. */
 const canReuse = ({ by, sealed_code }: SendCall): boolean => by.kind === 'server' && sealed_code === undefined
+
+const reuses = (call: SendCall, settings: Pick<AppSettings, 'reuse_pending'> | undefined): boolean =>
+  call.reuse_pending === true || (settings?.reuse_pending === true && canReuse(call))

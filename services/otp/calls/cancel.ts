@@ -1,17 +1,15 @@
 // Cancels a verification. In: the call. Out: the verification, or a refusal.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Trace } from '../../../infra/trace.ts'
-import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
+import type { CallOf, OtpAnswer } from '../../../machines/calls.ts'
 import { eventIdFor } from '../../domain/webhooks/event-ids.ts'
+import type { IsAskedFor } from '../apps.ts'
 import type { Commit } from '../commit/commit.ts'
-import type { IsAskedFor } from '../endpoint-events.ts'
-import { verificationAnswer } from './answers.ts'
-
-type CancelCall = Extract<OtpCall, { type: 'otp.cancel' }>
+import { verificationAnswer } from './results.ts'
 
 export const createCancel =
   ({ clock, commit, isAskedFor }: { clock: Clock; commit: Commit; isAskedFor: IsAskedFor }) =>
-  async (command_id: string, call: CancelCall, trace: Trace | undefined): Promise<OtpAnswer> => {
+  async (command_id: string, call: CallOf<'otp.cancel'>, trace: Trace | undefined): Promise<OtpAnswer> => {
     const committed = await commit(call.otp_id, call.by, {
       trace,
       async command({ _id, app_id }) {

@@ -25,7 +25,7 @@ import type { SpentChallengeDoc } from '../../domain/verifications/documents.ts'
 import { recipientKey } from '../../domain/verifications/lookup-indexes.ts'
 import type { CachedApp } from '../apps.ts'
 import { type ChallengeOutcome, type FraudGuard, NO_CHALLENGE } from '../fraud/guard.ts'
-import type { JudgedAddress } from '../limits/quotas.ts'
+import type { JudgedAddress } from '../limits/reputation.ts'
 import { refusal } from '../refusals.ts'
 import { NO_RESERVATION, type Reservation } from '../reservation.ts'
 
@@ -42,7 +42,7 @@ export interface ChallengedCall {
   solution: string | undefined
 }
 
-export interface ChallengeResult extends Reservation, ChallengeOutcome {}
+export type ChallengeResult = Reservation & ChallengeOutcome
 
 export interface Challenges {
   /** After a refusal nothing is spent. Undoing it makes the solution good again. */

@@ -6,17 +6,15 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isMissingKeyError } from '../../../infra/crypto/missing-key-reporter.ts'
 import { parseToken } from '../../../infra/crypto/token.ts'
 import type { Trace } from '../../../infra/trace.ts'
-import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
+import type { CallOf, OtpAnswer } from '../../../machines/calls.ts'
 import { step } from '../../../machines/otp.step.ts'
 import { atRest, inFlight } from '../../domain/verifications/encryption-context.ts'
 import type { Commit } from '../commit/commit.ts'
 import { tokenOf } from './verify.ts'
 
-type ExchangeCall = Extract<OtpCall, { type: 'token.exchange' }>
-
 export const createExchange =
   ({ keyring, clock, commit }: { keyring: Keyring; clock: Clock; commit: Commit }) =>
-  async (command_id: string, call: ExchangeCall, trace: Trace | undefined): Promise<OtpAnswer> => {
+  async (command_id: string, call: CallOf<'token.exchange'>, trace: Trace | undefined): Promise<OtpAnswer> => {
     const token = keyring.unseal(call.sealed_token, inFlight.token)
     const otp_id = parseToken(token)?.otpId
     if (otp_id === undefined) return { kind: 'no_such_token' }

@@ -7,7 +7,7 @@ import { newId } from '../../../infra/ids.ts'
 import { partitionOf } from '../../../infra/partitions.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
 import type { Trace } from '../../../infra/trace.ts'
-import type { OtpCall } from '../../../machines/calls.ts'
+import type { CallOf } from '../../../machines/calls.ts'
 import { step } from '../../../machines/otp.step.ts'
 import type { Prices, Rules, SendCircumstances } from '../../../machines/otp.ts'
 import { verificationView } from '../../../machines/otp.view.ts'
@@ -16,7 +16,7 @@ import { retentionMs } from '../../domain/retention.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest, inFlight } from '../../domain/verifications/encryption-context.ts'
 import { outboxEntries } from '../../domain/verifications/outbox.ts'
-import { firstLookAt, owesDelivery } from '../../domain/verifications/owed-deliveries.ts'
+import { firstLookAt, owesDelivery } from '../../domain/verifications/owed.ts'
 import type { CachedApp } from '../apps.ts'
 import { linkFor } from '../messages/links.ts'
 import type { SendPlan } from './send-plan.ts'
@@ -24,7 +24,7 @@ import type { SendPlan } from './send-plan.ts'
 export interface NewOtpInput {
   command_id: string
   otp_id: string
-  call: Extract<OtpCall, { type: 'otp.send' }>
+  call: CallOf<'otp.send'>
   app: CachedApp
   plan: SendPlan
   /** The recipient's keyed index under the current data key. */

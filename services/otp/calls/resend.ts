@@ -4,23 +4,23 @@
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Trace } from '../../../infra/trace.ts'
-import type { LimitUse, OtpCall } from '../../../machines/calls.ts'
+import type { CallOf, LimitUse } from '../../../machines/calls.ts'
 import { type OtpCommand, type Step, step } from '../../../machines/otp.step.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Commit } from '../commit/commit.ts'
-import { type JudgedAddress, resendQuotas } from '../limits/quotas.ts'
-import type { Reputation } from '../limits/reputation.ts'
+import { resendQuotas } from '../limits/quotas.ts'
+import { judgeClientAddress, type Reputation } from '../limits/reputation.ts'
 import { obstacleFor, resendInputsFor, usableFor } from '../messages/resend-inputs.ts'
 import { type MessageDeps, reserveMessage } from '../messages/reserve-message.ts'
 import { abusiveAddressRefusal } from '../refusals.ts'
 import { chainReservations, NO_RESERVATION, type Reservation } from '../reservation.ts'
-import { type MessageResult, verificationAnswer } from './answers.ts'
 import type { Challenges } from './challenges.ts'
+import { type MessageResult, verificationAnswer } from './results.ts'
 
 type ResendCommand = Extract<OtpCommand, { type: 'otp.resend' }>
-type ResendCall = Extract<OtpCall, { type: 'otp.resend' }>
+type ResendCall = CallOf<'otp.resend'>
 
 export interface ResendDeps extends MessageDeps {
   keyring: Keyring
@@ -84,7 +84,8 @@ export const createResend = (deps: ResendDeps) => {
     const { link } = next.saved.context
     // The answer contains the link. If its key is missing, that must show before the resend is counted.
     if (link && !keyring.isCurrent(link.sealed_url)) keyring.unseal(link.sealed_url, atRest.link(doc._id))
-    const address = await judgeClientAddress(doc)
+    // The address of the first send, by the current address lists.
+    const address = await judgeClientAddress(deps, doc.context.client_ip, atRest.clientIp(doc._id))
     const challenge = await challenges.check({
       command_id,
       by: call.by,
@@ -99,12 +100,5 @@ export const createResend = (deps: ResendDeps) => {
       const callQuotas = resendQuotas(keyring, { ...call.by, limits: app.settings.limits, address })
       return reserveMessage(deps, app, next, doc, { callQuotas, challenge })
     })
-  }
-
-  /** Judges the client address of the first send by the current address lists. */
-  async function judgeClientAddress({ _id, context }: OtpDoc): Promise<JudgedAddress | null> {
-    if (context.client_ip === null) return null
-    const value = keyring.unseal(context.client_ip, atRest.clientIp(_id))
-    return { value, reputation: await deps.reputation(value) }
   }
 }

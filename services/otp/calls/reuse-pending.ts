@@ -7,8 +7,7 @@ import { isMissingKeyError } from '../../../infra/crypto/missing-key-reporter.ts
 import type { Docs } from '../../../infra/store/docs.ts'
 import { HOUR_MS } from '../../../infra/time.ts'
 import type { Trace } from '../../../infra/trace.ts'
-import { statusAt } from '../../../machines/otp.code-life.ts'
-import { completionOf } from '../../../machines/otp.queries.ts'
+import { completionOf, statusAt } from '../../../machines/otp.queries.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../domain/verifications/claim-holds.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
@@ -17,9 +16,9 @@ import { recentOfRecipient } from '../../domain/verifications/latest-of-recipien
 import { reuseIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { acceptRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
-import type { MessageResult } from './answers.ts'
 import type { Claims } from './idempotency-claims.ts'
 import type { createResend } from './resend.ts'
+import type { MessageResult } from './results.ts'
 import { claimLifeMs, type createSend, existingOtp, type SendCall } from './send.ts'
 
 /** Longer than a call takes. After a crash the recipient waits for no longer. */

@@ -19,10 +19,10 @@ import {
   type SendRouteInput,
   usableChannels,
 } from '../../../machines/routing.ts'
-import { invalidRecipientDetail } from '../../domain/verifications/recipient-faults.ts'
 import {
   acceptRecipient,
   type CheckedRecipient,
+  invalidRecipientDetail,
   maskRecipient,
   type ParsedRecipient,
 } from '../../domain/verifications/valid-recipient.ts'

@@ -8,13 +8,12 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { Trace } from '../../../infra/trace.ts'
-import type { KeyedClaim, OtpAnswer, OtpCall, Refusal } from '../../../machines/calls.ts'
-import type { Channel } from '../../../machines/channels.ts'
+import type { CallOf, KeyedClaim, OtpAnswer, Refusal } from '../../../machines/calls.ts'
 import type { Mode, SendCircumstances } from '../../../machines/otp.ts'
 import type { Quota } from '../../../machines/quotas.ts'
 import { freeChannel } from '../../../machines/routing.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
-import { refusedRecipient } from '../../domain/refusals/refused-recipient.ts'
+import { refusedRecipient } from '../../domain/refusals/refusal-log.ts'
 import { retentionMs } from '../../domain/retention.ts'
 import { isRepeated, RECIPIENT_WEIGHS_ONCE_MS } from '../../domain/routes/contribution.ts'
 import { startOf } from '../../domain/stats/contribution.ts'
@@ -27,18 +26,25 @@ import type { Relay } from '../../domain/verifications/outbox.ts'
 import type { CheckedRecipient, ParsedRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
 import type { ChallengeOutcome, FraudGuard } from '../fraud/guard.ts'
+import { type Funds, INSUFFICIENT_FUNDS } from '../funds.ts'
 import type { Limits } from '../limits/limits.ts'
-import { type JudgedAddress, sendQuotas } from '../limits/quotas.ts'
-import type { Reputation } from '../limits/reputation.ts'
-import { type Funds, INSUFFICIENT_FUNDS } from '../money/funds.ts'
-import { chainReservations, type Reservation, reserve } from '../reservation.ts'
-import type { MessageResult } from './answers.ts'
+import { sendQuotas } from '../limits/quotas.ts'
+import { type JudgedAddress, judgeClientAddress, type Reputation } from '../limits/reputation.ts'
+import {
+  chainReservations,
+  type Granted,
+  NO_RESERVATION,
+  type Refused,
+  type Reservation,
+  reserve,
+} from '../reservation.ts'
 import type { Challenges } from './challenges.ts'
 import type { BoundClaim, Claim, Claims, HeldClaim } from './idempotency-claims.ts'
 import { type NewOtpInput, newOtpDocument } from './new-otp-document.ts'
+import type { MessageResult } from './results.ts'
 import { checkRecipient, planSend } from './send-plan.ts'
 
-export type SendCall = Extract<OtpCall, { type: 'otp.send' }>
+export type SendCall = CallOf<'otp.send'>
 
 export interface SendDeps {
   keyring: Keyring
@@ -57,17 +63,14 @@ export interface SendDeps {
   onChange(before: OtpDoc | null, after: OtpDoc): void
 }
 
-/** A send that was granted: its document, and how to give back what was taken for it. */
-interface GrantedSend extends Pick<Reservation, 'use'> {
+/** A send that was granted: its document, and what was taken for it. */
+interface GrantedSend extends Granted {
   doc: OtpDoc
-  undo(): Promise<void>
 }
 
-/** A send whose challenge, if it needed one, is solved. */
-interface SolvedSend extends Pick<NewOtpInput, 'command_id' | 'otp_id' | 'call' | 'app' | 'trace'> {
+interface NewSend extends Pick<NewOtpInput, 'command_id' | 'otp_id' | 'call' | 'app' | 'trace'> {
   recipient: CheckedRecipient
   client: JudgedAddress | null
-  challenge: ChallengeOutcome
 }
 
 export const createSend = (deps: SendDeps) => {
@@ -94,14 +97,14 @@ export const createSend = (deps: SendDeps) => {
     const otp_id = claim?.otp_id ?? call.otp_id
 
     const judgeAndGrant = async () => {
-      client = call.sealed_client_ip === null ? null : await judgeClientAddress(call.sealed_client_ip)
+      client = await judgeClientAddress(deps, call.sealed_client_ip, inFlight.clientIp)
       return grant({ command_id, otp_id, call, app, recipient, client, trace })
     }
     const granted = await judgeAndGrant().catch(async error => {
       await releaseKey(claim).catch(() => {})
       throw error
     })
-    if ('refusal' in granted) {
+    if (granted.refusal) {
       await releaseKey(claim)
       return refused(granted.refusal, recipient.parsed)
     }
@@ -118,7 +121,7 @@ export const createSend = (deps: SendDeps) => {
 
   /** Checks the send, then takes what it needs: the challenge it solved, from the limits and from the balance. A refusal leaves nothing
    *  taken. */
-  async function grant(send: Omit<SolvedSend, 'challenge'>): Promise<GrantedSend | { refusal: Refusal }> {
+  async function grant(send: NewSend): Promise<GrantedSend | Refused> {
     const { command_id, call, app, recipient, client } = send
     const challenge = await challenges.check({
       command_id,
@@ -129,29 +132,14 @@ export const createSend = (deps: SendDeps) => {
       address: client,
       solution: call.challenge_solution,
     })
-    if (challenge.refusal) return { refusal: challenge.refusal }
-    const granted = await grantSolved({ ...send, challenge }).catch(async error => {
-      await challenge.undo().catch(() => {})
-      throw error
-    })
-    if ('refusal' in granted) {
-      await challenge.undo()
-      return granted
-    }
-    return { ...granted, undo: async () => void (await Promise.all([challenge.undo(), granted.undo()])) }
+    return chainReservations(challenge, () => grantSolved(send, challenge))
   }
 
   /** The part of `grant` after the challenge. */
-  async function grantSolved({
-    command_id,
-    otp_id,
-    call,
-    app,
-    recipient,
-    client,
-    trace,
-    challenge,
-  }: SolvedSend): Promise<GrantedSend | { refusal: Refusal }> {
+  async function grantSolved(
+    { command_id, otp_id, call, app, recipient, client, trace }: NewSend,
+    challenge: ChallengeOutcome,
+  ): Promise<GrantedSend | Refused> {
     const plan = planSend({
       recipient,
       mode: call.by.mode,
@@ -161,7 +149,7 @@ export const createSend = (deps: SendDeps) => {
       call,
       givenCode: call.sealed_code === undefined ? null : keyring.unseal(call.sealed_code, inFlight.code),
     })
-    if ('kind' in plan) return { refusal: plan }
+    if ('kind' in plan) return { ...NO_RESERVATION, refusal: plan }
 
     const indexes = recipientIndexes(keyring, call.by, plan.recipient.value)
     const input: NewOtpInput = {
@@ -197,17 +185,28 @@ export const createSend = (deps: SendDeps) => {
       reserve(limits, quotas),
       guard.prepare({ otp: draft.context, app, recipient: plan.recipient.value, challenge }),
     ])
-    const { guarded, movedTo } = await askFraudGuard(counted, input, draft, challenge)
-    if (guarded.refusal) return { refusal: guarded.refusal }
+    const guarded = await chainReservations(counted, () =>
+      guard.check({
+        command_id,
+        otp: draft.context,
+        app,
+        recipient: plan.recipient.value,
+        free: freeChannel(plan, input.prices, draft.context.whatsapp),
+        challenge,
+      }),
+    )
+    if (guarded.refusal) return guarded
 
     const isRecent = isRepeated(counted.last_at ?? latestAt, deps.clock.now())
     const isUnlearned = isLearned && (guarded.suspected === true || isRecent)
+    // The guard may move a suspicious message to a free channel instead of refusing it.
+    const { moved } = guarded
     const doc =
-      movedTo === null && !isUnlearned
+      moved === undefined && !isUnlearned
         ? draft
-        : newOtpDocument(deps, { ...input, plan: { ...plan, channel: movedTo ?? plan.channel }, isUnlearned })
+        : newOtpDocument(deps, { ...input, plan: { ...plan, channel: moved ?? plan.channel }, isUnlearned })
     const paid = await chainReservations(guarded, () => pay(doc, input))
-    return paid.refusal ? { refusal: paid.refusal } : { ...paid, doc }
+    return paid.refusal ? paid : { ...paid, doc }
   }
 
   /** Of the recipient's verification before this one. Where no limit counts the recipient, no counter knows it. */
@@ -215,34 +214,6 @@ export const createSend = (deps: SendDeps) => {
     const since = deps.clock.now() - RECIPIENT_WEIGHS_ONCE_MS
     const latest = await recentOfRecipient({ otps, keyring }, by, recipient, since)
     return latest === null || latest._id === otp_id ? undefined : startOf(latest)
-  }
-
-  async function judgeClientAddress(sealed: string): Promise<JudgedAddress> {
-    const value = keyring.unseal(sealed, inFlight.clientIp)
-    return { value, reputation: await deps.reputation(value) }
-  }
-
-  /** The guard may move a suspicious message to a free channel instead of refusing it. */
-  async function askFraudGuard(
-    counted: Reservation,
-    { command_id, app, plan, prices }: NewOtpInput,
-    { context: otp }: OtpDoc,
-    challenge: ChallengeOutcome,
-  ): Promise<{ guarded: Reservation; movedTo: Channel | null }> {
-    let movedTo: Channel | null = null
-    const guarded = await chainReservations(counted, async () => {
-      const result = await guard.check({
-        command_id,
-        otp,
-        app,
-        recipient: plan.recipient.value,
-        free: freeChannel(plan, prices, otp.whatsapp),
-        challenge,
-      })
-      movedTo = result.moved ?? null
-      return result
-    })
-    return { guarded, movedTo }
   }
 
   function pay({ context: otp }: OtpDoc, { app, plan, prices }: NewOtpInput): Reservation | Promise<Reservation> {

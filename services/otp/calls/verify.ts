@@ -7,7 +7,7 @@ import { isMissingKeyError } from '../../../infra/crypto/missing-key-reporter.ts
 import type { Logger } from '../../../infra/log/log.ts'
 import { requestOf, type Trace } from '../../../infra/trace.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
-import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
+import type { CallOf, OtpAnswer } from '../../../machines/calls.ts'
 import { magicOf } from '../../../machines/magic-recipients.ts'
 import { isFirstGuess } from '../../../machines/otp.queries.ts'
 import { type OtpCommand, step } from '../../../machines/otp.step.ts'
@@ -21,15 +21,14 @@ import { mailboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { eventIdFor } from '../../domain/webhooks/event-ids.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Commit } from '../commit/commit.ts'
+import type { TakeResult } from '../limits/counters.ts'
 import type { Limits } from '../limits/limits.ts'
 import { type GuessQuotas, guessQuotas } from '../limits/quotas.ts'
-import type { TakeResult } from '../limits/windows.ts'
 import { limitRefusal, notFoundRefusal, refusalFromReply } from '../refusals.ts'
 import { NO_RESERVATION, type Reservation } from '../reservation.ts'
 
 /** The command without the members that need a key. */
 type UncheckedVerify = Omit<Extract<OtpCommand, { type: 'otp.verify' }>, 'right' | 'locked_ms'>
-type VerifyCall = Extract<OtpCall, { type: 'otp.verify' }>
 
 export interface VerifyDeps {
   keyring: Keyring
@@ -41,7 +40,12 @@ export interface VerifyDeps {
 
 export const createVerify =
   ({ keyring, clock, limits, commit, log }: VerifyDeps) =>
-  async (command_id: string, call: VerifyCall, app: CachedApp, trace: Trace | undefined): Promise<OtpAnswer> => {
+  async (
+    command_id: string,
+    call: CallOf<'otp.verify'>,
+    app: CachedApp,
+    trace: Trace | undefined,
+  ): Promise<OtpAnswer> => {
     const submittedCode = keyring.unseal(call.sealed_code, inFlight.code)
     const by = { key_id: call.by.key_id, kind: call.by.kind }
     const quotasOf = (doc: OtpDoc): GuessQuotas => {

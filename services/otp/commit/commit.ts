@@ -20,7 +20,7 @@ import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import type { AppMode } from '../../domain/verifications/lookup-indexes.ts'
 import { isInOutbox, outboxEntries, type Relay } from '../../domain/verifications/outbox.ts'
-import { eventsOf } from '../../domain/verifications/owed-events.ts'
+import { eventsOf } from '../../domain/verifications/owed.ts'
 import { NO_RESERVATION, type Reservation } from '../reservation.ts'
 import { finishedEffects, otpUpdate } from './otp-update.ts'
 

@@ -8,8 +8,7 @@ import type { Otp } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import type { OutboxEntry } from '../../domain/verifications/messages.ts'
-import { firstLookAt, owesDelivery } from '../../domain/verifications/owed-deliveries.ts'
-import { lookForEventsAt } from '../../domain/verifications/owed-events.ts'
+import { firstLookAt, lookForEventsAt, owesDelivery } from '../../domain/verifications/owed.ts'
 
 /** Either adds or removes: MongoDB does not do both in one write. */
 export interface OutboxChange {

@@ -8,8 +8,7 @@ import { messageIn, type PublishEffect } from '../../domain/verifications/outbox
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
 import { type NotifyBody, newEventFields } from '../../domain/webhooks/messages.ts'
 import { newEvent } from '../../domain/webhooks/new-event.ts'
-import type { CachedApp } from '../apps.ts'
-import type { IsAskedFor } from '../endpoint-events.ts'
+import type { CachedApp, IsAskedFor } from '../apps.ts'
 
 export interface PublishEffectDeps {
   broker: Pick<Broker, 'publish'>

@@ -29,18 +29,13 @@ import { recipientIndexes, recipientKey, recipientScope } from '../../domain/ver
 import { parseRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Limits } from '../limits/limits.ts'
-import type { JudgedAddress } from '../limits/quotas.ts'
-import type { Reputation } from '../limits/reputation.ts'
+import type { JudgedAddress, Reputation } from '../limits/reputation.ts'
 import { limitRefusal } from '../refusals.ts'
 import { NO_RESERVATION, type Reservation, reserve } from '../reservation.ts'
 import type { FraudCounts } from './counts.ts'
 import type { DecisionLog, NewDecision } from './decisions.ts'
-import { networkId } from './networks.ts'
-import { type GroupedNumber, type NumberGroups, numberGroupsOf } from './number-groups.ts'
-import { type Outcome, outcomeOf } from './outcomes.ts'
-import { type CountedEvidence, createFraudWatch } from './watch.ts'
-
-export type { ChallengeNeed }
+import { type GroupedNumber, type NumberGroups, networkId, numberGroupsOf } from './groups.ts'
+import { type CountedEvidence, createFraudWatch, type Outcome, outcomeOf } from './watch.ts'
 
 /** A verification whose latest delivery is about to be sent. */
 export interface FraudEvidenceInput {
@@ -77,7 +72,7 @@ export interface ChallengeNeedInput {
   address: JudgedAddress | null
 }
 
-export interface FraudCheckResult extends Reservation {
+export type FraudCheckResult = Reservation & {
   /** The channel to use instead. */
   moved?: Channel
 }

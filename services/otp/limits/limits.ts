@@ -9,8 +9,13 @@ import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import type { Limit } from '../../../machines/quotas.ts'
 import { longestFullRule, nearestUse, type RuleUse, waitFor, windowName } from '../../../machines/windows.ts'
 import { copyFormerCounters } from '../../domain/verifications/counter-names.ts'
-import { type CounterUpdateDeps, createCounterUpdate } from './counter-updates.ts'
-import { firstCounter, type TakeResult, uncountUpdate } from './windows.ts'
+import {
+  type CounterUpdateDeps,
+  createCounterUpdate,
+  firstCounter,
+  type TakeResult,
+  uncountUpdate,
+} from './counters.ts'
 
 export interface Limits {
   /** Counts one if every rule allows it. The answer says whether the counter is locked. */

@@ -13,15 +13,9 @@ import {
 import type { AppSettings } from '../../../machines/settings.ts'
 import { addressCounters, counterKey, recipientCounter } from '../../domain/verifications/counter-names.ts'
 import type { AppMode } from '../../domain/verifications/lookup-indexes.ts'
-import type { Reputation } from './reputation.ts'
+import type { JudgedAddress } from './reputation.ts'
 
 type Indexer = Pick<Keyring, 'indexes'>
-
-/** An end user's address, as the address lists judge it now. */
-export interface JudgedAddress {
-  value: string
-  reputation: Reputation
-}
 
 export interface ResendQuotaInput extends AppMode {
   limits: AppSettings['limits']

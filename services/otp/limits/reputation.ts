@@ -6,6 +6,7 @@
 // the previous classifier is used.
 import { createCache } from '../../../infra/cache.ts'
 import type { Clock } from '../../../infra/clock.ts'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { withTimeout } from '../../../infra/timeout.ts'
@@ -23,6 +24,23 @@ import type { CountersignStore } from '../../domain/collections.ts'
 
 /** A send from an `abusive` address is refused; a `suspect` address (VPN, proxy, Tor, datacenter) gets a lower limit. */
 export type Reputation = 'abusive' | 'suspect' | 'unknown'
+
+/** An end user's address, as the address lists judge it now. */
+export interface JudgedAddress {
+  value: string
+  reputation: Reputation
+}
+
+/** Null without a usable address. `context`: with which it is sealed. */
+export async function judgeClientAddress(
+  { keyring, reputation }: { keyring: Pick<Keyring, 'unseal'>; reputation(address: string): Promise<Reputation> },
+  sealed: string | null,
+  context: string,
+): Promise<JudgedAddress | null> {
+  if (sealed === null) return null
+  const value = keyring.unseal(sealed, context)
+  return { value, reputation: await reputation(value) }
+}
 
 export interface ReputationDeps {
   store: Pick<CountersignStore, 'docs'>

@@ -1,6 +1,5 @@
 // wa.me links. In: an app, the user's locale. Out: a link with a pre-filled text, which says in the user's language what sending it
 // does, and ends in a reference to the verification. The reference is random; only its keyed index is stored.
-import { randomBytes } from 'node:crypto'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { chooseLocale } from '../../../machines/locale.ts'
 import type { Link } from '../../../machines/otp.ts'
@@ -9,10 +8,7 @@ import type { TenantApp } from '../../domain/tenancy/tenancy.ts'
 import { LANGUAGES, linkText } from '../../domain/texts/message-text.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
 import { referenceIndex } from '../../domain/verifications/lookup-indexes.ts'
-
-const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
-/** 16 characters of 5 bits are 80 bits, too many to guess within the lifetime of a code. */
-const REFERENCE_CHARS = 16
+import { newReference } from '../../domain/verifications/whatsapp-references.ts'
 
 /** A new link for a verification; null in template mode and without a business number. */
 export function linkFor(
@@ -22,7 +18,7 @@ export function linkFor(
 ): Link | null {
   const number = settings.channels.whatsapp.business_number
   if (mode === 'template' || number === null) return null
-  const reference = Array.from(randomBytes(REFERENCE_CHARS), byte => ALPHABET[byte % 32]).join('')
+  const reference = newReference()
   const text = linkText(chooseLocale(locale, settings.locale, LANGUAGES), mode, name, reference)
   const url = `https://wa.me/${number.replace(/\D/g, '')}?text=${encodeURIComponent(text)}`
   return { sealed_url: keyring.seal(url, atRest.link(otp_id)), reference: referenceIndex(keyring, reference) }

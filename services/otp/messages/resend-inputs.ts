@@ -7,7 +7,7 @@ import type { Channel, Obstacle } from '../../../machines/channels.ts'
 import type { Otp, ResendInputs } from '../../../machines/otp.ts'
 import { obstacle, type ProviderScope, type RoutingInput, usableChannels } from '../../../machines/routing.ts'
 import type { CachedApp } from '../apps.ts'
-import type { Funds } from '../money/funds.ts'
+import type { Funds } from '../funds.ts'
 import { linkFor } from './links.ts'
 
 export interface ResendInputsDeps {

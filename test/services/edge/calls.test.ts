@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import { Unsealable } from '../../../infra/crypto/keyring.ts'
 import { encodeLengthPrefixed } from '../../../infra/crypto/length-prefix.ts'
-import type { OtpCall } from '../../../machines/calls.ts'
+import type { CallOf, OtpCall } from '../../../machines/calls.ts'
 import { MAX_SOLUTION_LENGTH } from '../../../machines/challenge.ts'
 import { idempotencyKeyContext, inFlight } from '../../../services/domain/verifications/encryption-context.ts'
 import { idempotencyIndexes } from '../../../services/domain/verifications/lookup-indexes.ts'
@@ -23,7 +23,7 @@ describe('a call to the OTP actor', () => {
   const lastCall = <T extends OtpCall['type']>(type: T) => {
     const call = edge.calls.at(-1)?.call
     expect(call?.type).to.equal(type)
-    return call as Extract<OtpCall, { type: T }>
+    return call as CallOf<T>
   }
   const unseal = (sealed: string | null | undefined, context: string) =>
     typeof sealed === 'string' ? edge.keyring.unseal(sealed, context) : sealed

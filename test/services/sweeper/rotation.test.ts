@@ -23,7 +23,7 @@ import {
   referenceIndex,
   sandboxIndex,
 } from '../../../services/domain/verifications/lookup-indexes.ts'
-import { createWebhookSecret } from '../../../services/domain/webhooks/new-secret.ts'
+import { createWebhookSecret } from '../../../services/domain/webhooks/secrets.ts'
 import { createRotationSweeps } from '../../../services/sweeper/rotation.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'

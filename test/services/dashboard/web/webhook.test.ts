@@ -7,8 +7,8 @@ import {
   testResult,
   type WebhookEvent,
 } from '../../../../services/dashboard/web/screens/api-keys/webhook-text.ts'
-import { signatureHeaders } from '../../../../services/domain/webhooks/signature.ts'
 import { JAVASCRIPT_SIGNATURE_SAMPLE } from '../../../../services/domain/webhooks/signature-sample.ts'
+import { signatureHeaders } from '../../../../services/domain/webhooks/signed-event.ts'
 
 const attempt = (second: number, more: Partial<Attempt> = {}): Attempt => ({
   at: new Date(Date.UTC(2030, 0, 1, 12, 0, second)).toISOString(),

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { isBase64 } from '../../../../infra/base64.ts'
 import { webhookSecret } from '../../../../services/domain/tenancy/value-schemas.ts'
-import { signatureHeaders } from '../../../../services/domain/webhooks/signature.ts'
+import { signatureHeaders } from '../../../../services/domain/webhooks/signed-event.ts'
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const OTHER = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'

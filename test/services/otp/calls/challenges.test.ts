@@ -5,6 +5,7 @@ import type { Keyring } from '../../../../infra/crypto/keyring.ts'
 import { createMetrics } from '../../../../infra/metrics.ts'
 import type { Identity } from '../../../../machines/calls.ts'
 import { CHALLENGE_LIFE_MS, encodeSalt, HARDEST_DIFFICULTY } from '../../../../machines/challenge.ts'
+import type { ChallengeNeed } from '../../../../machines/fraud.challenge.ts'
 import type { AppSettings } from '../../../../machines/settings.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
@@ -13,7 +14,7 @@ import {
   type ChallengeResult,
   createChallenges,
 } from '../../../../services/otp/calls/challenges.ts'
-import type { ChallengeNeed, ChallengeNeedInput } from '../../../../services/otp/fraud/guard.ts'
+import type { ChallengeNeedInput } from '../../../../services/otp/fraud/guard.ts'
 import { type TestClock, testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'

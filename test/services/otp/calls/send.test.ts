@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
 import { Unavailable } from '../../../../infra/unavailable.ts'
-import type { OtpCall } from '../../../../machines/calls.ts'
+import type { CallOf, OtpCall } from '../../../../machines/calls.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
 import { solutionOf } from '../../../support/challenges.ts'
@@ -34,7 +34,7 @@ onEmbeddedStore('a send', fresh => {
   })
   afterEach(() => actor.close())
 
-  const call = (more: Partial<Extract<OtpCall, { type: 'otp.send' }>> = {}): OtpCall => ({
+  const call = (more: Partial<CallOf<'otp.send'>> = {}): OtpCall => ({
     type: 'otp.send',
     by: { company_id: 'cmp_a', app_id: 'app_a', mode: 'test', key_id: 'key_a', kind: 'server' },
     otp_id: newId('otp', actor.clock.now()),

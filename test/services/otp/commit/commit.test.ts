@@ -6,7 +6,7 @@ import type { CountersignStore } from '../../../../services/domain/collections.t
 import { codeOf } from '../../../../services/domain/verifications/code.ts'
 import type { OtpDoc } from '../../../../services/domain/verifications/documents.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
-import { eventsOf, lookForEventsAt } from '../../../../services/domain/verifications/owed-events.ts'
+import { eventsOf, lookForEventsAt } from '../../../../services/domain/verifications/owed.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { addEndpoint, reportStatus, type SentOtp, sendOtp, storedOtp } from '../../../support/sent-otp.ts'

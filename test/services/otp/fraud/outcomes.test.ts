@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { SavedOtp } from '../../../../machines/otp.versions.ts'
-import { outcomeOf } from '../../../../services/otp/fraud/outcomes.ts'
+import { outcomeOf } from '../../../../services/otp/fraud/watch.ts'
 import { issued, type Move, play, reported, resend, right } from '../../../support/otp.ts'
 import { documentOf } from '../../../support/queued-otps.ts'
 

@@ -1,10 +1,20 @@
-// The webhook events that a verification has caused, as its own document tells them. Should the message of one be lost before the webhook
-// actor has stored the event, the sweeper finds that the event is missing, and publishes it again.
+// What an accepted send still owes, as its own document tells it: deliveries that are `queued`, and the webhook events that it has caused. The
+// broker has a message for each. Should the broker lose it, or bury it as a dead letter, the sweeper finds the delivery by `owed_at`, or that
+// the webhook actor has not stored the event, and publishes the message again.
 import { isMessage } from '../../../machines/otp.queries.ts'
-import type { EventEffect } from '../../../machines/otp.ts'
+import type { EventEffect, Otp } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import { deliveryEvent, otpEvent, type WebhookEvent } from '../../../machines/webhook-events.ts'
 import { eventIdFor } from '../webhooks/event-ids.ts'
+
+/** Nearly all deliveries are sent long before: then the sweeper has nothing to look at. It is longer than the waits of a usual retry. */
+export const LOOK_AFTER_MS = 20_000
+
+export const owesDelivery = ({ deliveries }: Pick<Otp, 'deliveries'>): boolean =>
+  deliveries.some(({ status }) => status === 'queued')
+
+/** When the sweeper first looks at a verification whose delivery was queued at this time. */
+export const firstLookAt = (at: number): number => at + LOOK_AFTER_MS
 
 /** Nearly all events are stored long before. It is also longer than any write takes: the sweeper goes by this time and never back. */
 export const LOOK_FOR_EVENTS_AFTER_MS = 30_000

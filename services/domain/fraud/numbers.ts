@@ -1,17 +1,19 @@
-// Blocks of ten thousand numbers. In: a number. Out: the keyed id of its block, and what tells the number apart within the block. Also
-// removes a number from its block when its recipient is erased.
+// What the fraud guard stores of numbers. In: a number. Out: the keyed id of its block of ten thousand numbers, what tells the number apart
+// within the block, and the id of its own history, which is kept for what devices send in live mode. Also removes a number from its block, and
+// its history, when its recipient is erased.
 //
-// Each index has a scope of its own. A part of the recipient's index, or the two digits of the hundred in the clear, would let a thief of
-// the store match the numbers of a block with verifications, whose masked recipients show the last two digits.
+// Each index of a block has a scope of its own. A part of the recipient's index, or the two digits of the hundred in the clear, would let a
+// thief of the store match the numbers of a block with verifications, whose masked recipients show the last two digits.
 //
-// Blocks are not put under new indexes when data keys rotate: they count one hour, and are counted anew under the new key.
+// Neither is put under new indexes when data keys rotate: a block counts one hour, a history reaches back a day, and both are counted anew
+// under the new key.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
 import { blockOf, hundredOf } from '../../../machines/fraud.groups.ts'
 import type { BlockNumber } from '../../../machines/fraud.number-block.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
 import { counterKey } from '../verifications/counter-names.ts'
-import type { AppMode } from '../verifications/lookup-indexes.ts'
+import { type AppMode, recipientIndexes } from '../verifications/lookup-indexes.ts'
 import type { FraudStore, GuardScope } from './documents.ts'
 
 const KEY_KINDS: readonly KeyKind[] = ['server', 'publishable']
@@ -65,4 +67,17 @@ export async function forgetNumber(
     forgotten += answers.filter(answer => answer === 'won').length
     return LOST
   })
+}
+
+export const historyId = (appMode: AppMode, recipientIndex: string): string => counterKey(appMode, recipientIndex)
+
+/** Answers how many histories the recipient had: one for each data key at most. */
+export function forgetHistory(
+  store: FraudStore,
+  keyring: Pick<Keyring, 'indexes'>,
+  appMode: AppMode,
+  recipient: string,
+): Promise<number> {
+  const ids = recipientIndexes(keyring, appMode, recipient).map(index => historyId(appMode, index))
+  return store.docs('fraud_numbers').remove({ _id: { $in: ids } }, ids.length)
 }

@@ -1,12 +1,15 @@
-// The groups in which a phone number is counted. In: a number and its country. Out: the names of its country and of its range of a million
-// numbers, the keyed ids of its block of ten thousand and of its own history, and its tags in that block.
+// The groups in which the guard counts. In: a number and its country. Out: the names of its country and of its range of a million numbers, the
+// keyed ids of its block of ten thousand and of its own history, and its tags in that block. In: a suspect client address (VPN, proxy, Tor,
+// datacenter) from which a device sends in live mode. Out: the keyed id of its network.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { networkOf } from '../../../infra/ip-address.ts'
 import { ALL_NUMBERS, countryName, rangeOf } from '../../../machines/fraud.groups.ts'
 import type { BlockNumber } from '../../../machines/fraud.number-block.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
 import { type GuardScope, tallyId } from '../../domain/fraud/documents.ts'
-import { blockId, blockTags } from '../../domain/fraud/number-blocks.ts'
-import { historyId } from '../../domain/fraud/number-histories.ts'
+import { blockId, blockTags, historyId } from '../../domain/fraud/numbers.ts'
+import { counterKey } from '../../domain/verifications/counter-names.ts'
+import type { AppMode } from '../../domain/verifications/lookup-indexes.ts'
 
 export interface NamedKey {
   name: string
@@ -57,3 +60,9 @@ export function numberGroupsOf(
     },
   }
 }
+
+/** What one customer of a datacenter usually has. */
+const NETWORK_BITS = { ipv4: 24, ipv6: 48 }
+
+export const networkId = (keyring: Pick<Keyring, 'index'>, { app_id, mode }: AppMode, address: string): string =>
+  counterKey({ app_id, mode }, keyring.index(`fraud network:${app_id}:${mode}`, networkOf(address, NETWORK_BITS)))
