@@ -2,7 +2,8 @@
 // Out: the verification after. The functions do not check whether a change is allowed: the guards do.
 import type { Channel } from './channels.ts'
 import { deliveryToRecharge, keepsPrice } from './otp.charges.ts'
-import { expiryAfterSend, isMessage } from './otp.queries.ts'
+import { expiryAfterSend } from './otp.code-life.ts'
+import { isMessage } from './otp.queries.ts'
 import type { Caller, Delivery, DeliveryStatus, KeyKind, Link, Otp, OtpStart, Prices, ReportDetails } from './otp.ts'
 
 /** In the link modes of WhatsApp the user writes first, so no message is sent. */

@@ -1,14 +1,7 @@
 // The guards of the transition table. In: a verification and an event. Out: whether the row applies.
 import { hasAnswer, hasUnpaidAnswer, isProgress } from './otp.changes.ts'
-import {
-  attemptsLeft,
-  completionOf,
-  isExchangeable,
-  isFirstGuess,
-  isLapsed,
-  isRepeatOver,
-  sendsLeft,
-} from './otp.queries.ts'
+import { isLapsed } from './otp.code-life.ts'
+import { attemptsLeft, completionOf, isExchangeable, isFirstGuess, isRepeatOver, sendsLeft } from './otp.queries.ts'
 import type { Delivery, EventOf, Otp, OtpEvent } from './otp.ts'
 import { fallbackChannel, isCoolingDown, resendTarget } from './resend.ts'
 

@@ -1,19 +1,7 @@
 // Questions about a verification. In: its data, and the time where the answer depends on it. Out: the answer; nothing is changed.
-// When and where a verification can be resent is in resend.ts.
-import type { Completion, Delivery, Otp, SavedStatus } from './otp.ts'
-
-/** A code expires at the latest this many lifetimes after the first send, however often it is resent. */
-const MAX_LIFETIMES = 3
-
-/** A code is valid for the app's `code.ttl_seconds` from its latest send, with a limit from the first one. */
-export const expiryAfterSend = (ttl_ms: number, first_sent_at: number, at: number): number =>
-  Math.min(at + ttl_ms, first_sent_at + MAX_LIFETIMES * ttl_ms)
-
-export const isLapsed = (otp: Pick<Otp, 'expires_at'>, at: number): boolean => at >= otp.expires_at
-
-/** The status that callers see. A verification whose time is up is expired for them, even before the sweeper has saved that. */
-export const statusAt = (value: SavedStatus, otp: Otp, at: number): SavedStatus =>
-  value === 'pending' && isLapsed(otp, at) ? 'expired' : value
+// When and where a verification can be resent is in resend.ts; how long its code is valid, in otp.code-life.ts.
+import { isLapsed } from './otp.code-life.ts'
+import type { Completion, Delivery, Otp } from './otp.ts'
 
 /** Whether it delivers a code that its caller made, which only the caller can verify. */
 export const isMessage = ({ code }: Pick<Otp, 'code'>): boolean => 'given' in code

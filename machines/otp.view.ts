@@ -1,6 +1,7 @@
 // A verification or a message as its callers see it. In: what is saved, and the time. Out: the view; it never holds the code.
 import type { VerificationView } from './calls.ts'
-import { attemptsLeft, completionOf, statusAt } from './otp.queries.ts'
+import { statusAt } from './otp.code-life.ts'
+import { attemptsLeft, completionOf } from './otp.queries.ts'
 import type { Delivery, MessageStatus, OtpStatus } from './otp.ts'
 import type { SavedOtp } from './otp.versions.ts'
 import { resendAt } from './resend.ts'

@@ -1,7 +1,8 @@
 // When a verification can be resent (the cooldown), and to which channel. In: the verification, the channels that are usable now.
 // Out: a time, or a target. The rows for `otp.resend` in otp.machine.ts say in which order these rules are asked.
 import type { Channel } from './channels.ts'
-import { isMessage, sendsLeft, statusAt } from './otp.queries.ts'
+import { statusAt } from './otp.code-life.ts'
+import { isMessage, sendsLeft } from './otp.queries.ts'
 import type { Otp, SavedStatus } from './otp.ts'
 
 type SentState = Pick<Otp, 'sends' | 'last_sent_at'> & { rules: Pick<Otp['rules'], 'cooldowns_ms'> }

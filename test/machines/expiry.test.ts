@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { statusAt } from '../../machines/otp.queries.ts'
+import { statusAt } from '../../machines/otp.code-life.ts'
 import { verificationView } from '../../machines/otp.view.ts'
 import { cancel, issued, lapse, MINUTE, play, resend, right, SECOND, T0, wrong } from '../support/otp.ts'
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { sendsLeft, statusAt } from '../../machines/otp.queries.ts'
+import { statusAt } from '../../machines/otp.code-life.ts'
+import { sendsLeft } from '../../machines/otp.queries.ts'
 import { step } from '../../machines/otp.step.ts'
 import type { Delivery, Effect } from '../../machines/otp.ts'
 import type { WebhookEventType } from '../../machines/webhook-events.ts'

@@ -2,7 +2,7 @@
 // operator who searches for a recipient knows it already.
 import type { Context } from 'koa'
 import { z } from 'zod'
-import { statusAt } from '../../../machines/otp.queries.ts'
+import { statusAt } from '../../../machines/otp.code-life.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { type OtpDoc, ownedBy } from '../../domain/verifications/documents.ts'

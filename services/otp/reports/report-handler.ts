@@ -15,7 +15,7 @@ import { createMissingKeyReporter, isMissingKeyError } from '../../../infra/cryp
 import { requestOf, type Trace } from '../../../infra/trace.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { Refusal } from '../../../machines/calls.ts'
-import { isLapsed } from '../../../machines/otp.queries.ts'
+import { isLapsed } from '../../../machines/otp.code-life.ts'
 import type { OtpCommand } from '../../../machines/otp.step.ts'
 import type { ResendInputs } from '../../../machines/otp.ts'
 import type { OtpReport } from '../../../machines/reports.ts'

@@ -1,0 +1,15 @@
+// How long a code is valid: the app's `code.ttl_seconds` from its latest send, with a limit from the first one. In: the times of a
+// verification. Out: when it expires, and whether it has.
+import type { Otp, SavedStatus } from './otp.ts'
+
+/** A code expires at the latest this many lifetimes after the first send, however often it is resent. */
+const MAX_LIFETIMES = 3
+
+export const expiryAfterSend = (ttl_ms: number, first_sent_at: number, at: number): number =>
+  Math.min(at + ttl_ms, first_sent_at + MAX_LIFETIMES * ttl_ms)
+
+export const isLapsed = (otp: Pick<Otp, 'expires_at'>, at: number): boolean => at >= otp.expires_at
+
+/** The status that callers see. A verification whose time is up is expired for them, even before the sweeper has saved that. */
+export const statusAt = (value: SavedStatus, otp: Otp, at: number): SavedStatus =>
+  value === 'pending' && isLapsed(otp, at) ? 'expired' : value
