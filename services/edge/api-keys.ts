@@ -1,6 +1,5 @@
-// In: an API key, or the Authorization header that holds it. Out: the identity of the key, or a 401; and what a publishable key may do. Keys are
-// cached for a few seconds only, so that a key that was revoked, or whose app was closed, is refused soon. The form of a key says nothing: only its
-// hash is looked up.
+// In: an API key, or the Authorization header that holds it. Out: the identity of the key, or a 401. Keys are cached for a few seconds only, so that a key
+// that was revoked, or whose app was closed, is refused soon. The form of a key says nothing: only its hash is looked up.
 import { Buffer } from 'node:buffer'
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import { createCache } from '../../infra/cache.ts'
@@ -10,11 +9,9 @@ import type { TrustsCaller } from '../../infra/http/request-trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Identity } from '../../machines/calls.ts'
 import type { KeyKind } from '../../machines/otp.ts'
-import type { AppSettings } from '../../machines/settings.ts'
-import { problem } from '../domain/errors.ts'
 import { hashApiKey } from '../domain/tenancy/api-keys.ts'
 import type { ApiKey } from '../domain/tenancy/documents.ts'
-import { TENANT_CACHE, type Tenancy } from '../domain/tenancy/tenancy.ts'
+import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import { type Admission, type Holder, UNKNOWN_CALLERS } from './admission.ts'
 import type { KeyUsage } from './key-usage.ts'
 
@@ -104,40 +101,5 @@ function createFindKey({ tenancy, clock, admission }: KeyDeps): (hash: string) =
       unknownUntil.set(hash, clock.now() + UNKNOWN_KEY_CACHE_MS)
     }
     return key
-  }
-}
-
-/** A publishable key is used on a device, which can lie, so the app's settings decide from which pages and for what it may be used. */
-interface PublishableKeyRules {
-  /** An app that lists origins accepts its publishable keys from no other page. A request without an origin is not from a page. */
-  allowsOrigin(by: Identity, origin: string): Promise<boolean>
-  /** Live sends and resends cost money, and anyone can read a publishable key, so the app must have allowed them. */
-  checkSend(by: Identity): Promise<void>
-}
-
-interface PublishableKeyDeps {
-  tenancy: Pick<Tenancy, 'app'>
-  clock: Pick<Clock, 'now'>
-}
-
-export function createPublishableKeyRules({ tenancy, clock }: PublishableKeyDeps): PublishableKeyRules {
-  const apps = createCache(id => tenancy.app(id), { ...TENANT_CACHE, clock })
-  const settingsOf = async ({ app_id }: Identity): Promise<AppSettings> => {
-    const app = await apps.get(app_id)
-    if (app === null) throw httpException(401, 'The app of this API key is gone.', { 'WWW-Authenticate': 'Bearer' })
-    return app.settings
-  }
-  return {
-    async allowsOrigin(by, origin) {
-      if (origin === '') return true
-      const { allowed_origins } = await settingsOf(by)
-      return allowed_origins.length === 0 || allowed_origins.includes(origin)
-    },
-    async checkSend(by) {
-      if (by.mode === 'test' || (await settingsOf(by)).publishable_send) return
-      throw problem('PublishableSendDisabledError', {
-        detail: 'The app does not let publishable keys send or resend in live mode.',
-      })
-    },
   }
 }

@@ -231,7 +231,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'a page whose origin only begins like an allowed one may use the publishable keys of the app',
-    file: 'services/edge/api-keys.ts',
+    file: 'services/edge/publishable-keys.ts',
     original: 'allowed_origins.includes(origin)',
     planted: 'allowed_origins.some(allowed => origin.startsWith(allowed))',
     tests: ['test/services/edge/publishable-keys.test.ts'],

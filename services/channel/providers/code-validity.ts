@@ -1,5 +1,5 @@
 // How long a vendor may try to deliver a message. In: when its code expires, and the bounds that the vendor accepts. Out: the seconds until
-// then. A message that is still in the vendor's queue is not sent.
+// it does. A message that is still in the vendor's queue by then is not sent.
 
 export const codeValiditySeconds = (
   expires_at: number,

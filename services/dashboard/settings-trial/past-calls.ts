@@ -17,7 +17,7 @@ import {
 import { networksOf } from '../../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
-import { mailboxOf } from '../../domain/verifications/lookup-indexes.ts'
+import { mailboxOf } from '../../domain/verifications/mailbox.ts'
 
 export interface ReadCallsDeps {
   keyring: Pick<Keyring, 'unseal'>

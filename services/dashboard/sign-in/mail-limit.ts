@@ -5,7 +5,7 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { HOUR_MS } from '../../../infra/time.ts'
 import type { UserStore } from '../../domain/users/documents.ts'
-import { mailboxOf } from '../../domain/verifications/lookup-indexes.ts'
+import { mailboxOf } from '../../domain/verifications/mailbox.ts'
 import { createRecentTimes } from './recent-times.ts'
 
 /** A mail that was counted. */

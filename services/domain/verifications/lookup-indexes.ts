@@ -4,6 +4,7 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Identity } from '../../../machines/calls.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
 import type { OtpDoc } from './documents.ts'
+import { mailboxOf } from './mailbox.ts'
 
 /** An app in one of its two modes. */
 export type AppMode = Pick<OtpDoc, 'app_id' | 'mode'>
@@ -13,25 +14,6 @@ type AllKeysIndexer = Pick<Keyring, 'indexes'>
 
 /** In lower case: mail servers do not tell `Ada@` from `ada@`. */
 export const recipientKey = (recipient: string): string => recipient.toLowerCase()
-
-const GMAIL = new Set(['gmail.com', 'googlemail.com'])
-
-/** The mailbox that limits count: the same text for every spelling of one mailbox that its owner can make up: capitals, a tag after a plus, and
- *  at Gmail dots and the second name of the domain. A phone number stays as it is. It is for counting only: verifications are found and erased
- *  by the address as it was written. */
-export function mailboxOf(recipient: string): string {
-  const at = recipient.lastIndexOf('@')
-  if (at < 0) return recipient
-  const [local, domain] = [recipient.slice(0, at).toLowerCase(), recipient.slice(at + 1).toLowerCase()]
-  const name = withoutTag(local)
-  return GMAIL.has(domain) ? `${name.replaceAll('.', '')}@gmail.com` : `${name}@${domain}`
-}
-
-/** A local part that begins with a plus has no name before its tag. */
-function withoutTag(local: string): string {
-  const plus = local.indexOf('+')
-  return plus > 0 ? local.slice(0, plus) : local
-}
 
 /** Live and test have scopes of their own, so that neither finds or counts the other's. */
 export const recipientScope = (app_id: string, mode: string): string => `recipient:${app_id}:${mode}`

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { mailboxOf } from '../../../../services/domain/verifications/lookup-indexes.ts'
+import { mailboxOf } from '../../../../services/domain/verifications/mailbox.ts'
 import { parseRecipient } from '../../../../services/domain/verifications/valid-recipient.ts'
 
 describe('the mailbox of a recipient', () => {

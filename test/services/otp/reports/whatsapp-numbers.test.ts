@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { samePhone } from '../../../../services/otp/reports/inbound-messages.ts'
+import { samePhone } from '../../../../services/otp/reports/whatsapp-numbers.ts'
 
 describe('comparing phone numbers', () => {
   const same: [string, string][] = [
