@@ -6,6 +6,7 @@ import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { answerHeaders } from './answer-headers.ts'
 import { httpException, PROBLEM_TYPE, problemBody } from './problem.ts'
 import { requestIdOf } from './shell.ts'
 
@@ -70,14 +71,16 @@ function countHosts(rawHeaders: readonly string[]): number {
 function refuse({ headers }: IncomingMessage, response: ServerResponse, status: number, detail: string): void {
   const requestId = requestIdOf(headers['x-request-id'])
   const body = JSON.stringify(problemBody(httpException(status, detail), requestId))
-  response.writeHead(status, {
-    'Content-Type': PROBLEM_TYPE,
-    'Content-Length': Buffer.byteLength(body),
-    'X-Request-Id': requestId,
-    Connection: 'close',
-  })
-  response.end(body)
+  response.writeHead(status, headersOf(body, requestId)).end(body)
 }
+
+const headersOf = (body: string, requestId: string): Record<string, string> => ({
+  ...answerHeaders(null),
+  'Content-Type': PROBLEM_TYPE,
+  'Content-Length': String(Buffer.byteLength(body)),
+  'X-Request-Id': requestId,
+  Connection: 'close',
+})
 
 const isAnswering = (socket: Socket): boolean =>
   '_httpMessage' in socket && (socket._httpMessage as { headersSent?: boolean } | null)?.headersSent === true
@@ -88,10 +91,7 @@ function response(status: number): string {
   const body = JSON.stringify(problemBody(failure, requestId))
   return [
     `HTTP/1.1 ${status} ${failure.title}`,
-    `Content-Type: ${PROBLEM_TYPE}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${requestId}`,
-    'Connection: close',
+    ...Object.entries(headersOf(body, requestId)).map(([name, value]) => `${name}: ${value}`),
     '',
     body,
   ].join('\r\n')

@@ -21,7 +21,7 @@ describe('a malformed request', () => {
   async function answerTo(
     bytes: string,
     { port }: { port: number } = server,
-  ): Promise<{ status: number; type: string; body: Record<string, unknown> }> {
+  ): Promise<{ status: number; type: string; sniffing: string; body: Record<string, unknown> }> {
     const socket = connect(port, '127.0.0.1')
     socket.setEncoding('utf8')
     let text = ''
@@ -33,7 +33,8 @@ describe('a malformed request', () => {
     const [head = '', body = ''] = text.split('\r\n\r\n')
     return {
       status: Number(/^HTTP\/1.1 (\d+)/.exec(head)?.[1]),
-      type: /content-type: (.*)/i.exec(head)?.[1] ?? '',
+      type: /^content-type: (.*)$/im.exec(head)?.[1]?.trim() ?? '',
+      sniffing: /^x-content-type-options: (.*)$/im.exec(head)?.[1]?.trim() ?? '',
       body: JSON.parse(body),
     }
   }
@@ -52,7 +53,7 @@ describe('a malformed request', () => {
   ] as const)
     it(`is refused as a problem with ${what}`, async () => {
       const answer = await answerTo(bytes)
-      expect(answer).to.include({ status, type: 'application/problem+json' })
+      expect(answer).to.include({ status, type: 'application/problem+json', sniffing: 'nosniff' })
       expect(answer.body).to.include({ type: 'HTTPException', status })
       expect(answer.body.request_id).to.be.a('string')
     })
