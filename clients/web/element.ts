@@ -48,6 +48,8 @@ export class CountersignVerify extends HTMLElement {
   /** The attribute with which the element began. */
   #recipient: string | null = null
   #token = ''
+  /** Not in the page: not yet, or no more. */
+  #isOut = true
   /** Of the server, less that of the device. */
   #clockOffset = 0
   #resendAt: number | null = null
@@ -67,8 +69,10 @@ export class CountersignVerify extends HTMLElement {
 
   connectedCallback(): void {
     this.#chooseLanguage()
-    // Attributes may have changed while it was not in the page.
-    if (!this.#verification || this.#recipient !== this.getAttribute('recipient')) this.reset()
+    // What was under way ended when it left the page, and its attributes may have changed since.
+    const hasToBegin = this.#isOut && !this.#verification
+    this.#isOut = false
+    if (hasToBegin || this.#recipient !== this.getAttribute('recipient')) this.reset()
     else {
       this.#setValue(this.#token)
       this.#startTicking()
@@ -76,8 +80,9 @@ export class CountersignVerify extends HTMLElement {
   }
 
   disconnectedCallback(): void {
-    // An element that is moved within the page still waits for its code.
-    if (!this.isConnected) this.#stop()
+    // An element that is moved within the page goes on with what it does.
+    this.#isOut = !this.isConnected
+    if (this.#isOut) this.#stop()
   }
 
   attributeChangedCallback(name: string, before: string | null, after: string | null): void {
@@ -194,11 +199,11 @@ export class CountersignVerify extends HTMLElement {
   /** Shows where the code went, and waits for it. */
   async #follow(verification: Verification, isNew: boolean): Promise<void> {
     const { signal } = this.#leaving
-    this.#verification = verification
     const { masked_recipient, channel, action_url, otp_id } = verification
-    this.#parts.setLink(action_url)
     const details = await this.#client.status({ otp_id }, { signal }).catch(() => null)
     signal.throwIfAborted()
+    this.#verification = verification
+    this.#parts.setLink(action_url)
     this.#show('code')
     if (details) this.#startCountdown(details, isNew)
     // The button is there at once: a resend that comes too early is answered with the time to wait.

@@ -230,6 +230,35 @@ describeInBrowserOnce('<countersign-verify> in a page of another origin', (open,
     await expectVerified(page)
   })
 
+  it('goes on with its send when it is moved', async () => {
+    const { page } = await visit()
+    await page.getByLabel('Phone number or email').fill(NUMBER)
+    await page.evaluate('document.body.append(element)')
+    await page.getByRole('button', { name: 'Send code' }).click()
+    await page.evaluate('document.forms[0].append(element)')
+    await page.getByLabel('Code', { exact: true }).waitFor()
+    expect((await callsOf(page)).filter(path => path.endsWith('/send'))).to.have.length(1)
+  })
+
+  it('begins again if it is taken out before the step of the code is shown', async () => {
+    const { page } = await visit()
+    // The answer to the send comes, that to the question for the cooldown does not.
+    await page.route('**/api/v1/otp/otp_*', () => {})
+    const asked = page.waitForRequest('**/api/v1/otp/otp_*')
+    await page.getByLabel('Phone number or email').fill(NUMBER)
+    await page.getByRole('button', { name: 'Send code' }).click()
+    await asked
+    await page.evaluate('element.remove(); document.forms[0].append(element)')
+    expect(await page.getByLabel('Phone number or email').inputValue()).to.equal('')
+    await page.unroute('**/api/v1/otp/otp_*')
+    // A refusal marks the field of this step.
+    await page.getByLabel('Phone number or email').fill('+1')
+    await page.getByRole('button', { name: 'Send code' }).click()
+    await eventually(async () =>
+      expect(await page.getByLabel('Phone number or email').getAttribute('aria-invalid')).to.equal('true'),
+    )
+  })
+
   it('offers to send again when it cannot know the cooldown, and learns it from the answer', async () => {
     const { page } = await visit()
     await send(page)
