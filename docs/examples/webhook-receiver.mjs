@@ -19,8 +19,8 @@ export function isGenuine(rawBody, headers, secret) {
   return isFresh && signature.length === expected.length && timingSafeEqual(signature, expected)
 }
 
-/** The ids of handled events. Keep yours in your database under a unique index, written together with what the event causes. */
-const handledIds = new Set()
+/** The work for each event, by the event's id. Keep the ids in your database under a unique index, written together with what the event causes. */
+const handling = new Map()
 
 /** Whether a test key caused the event. The id is signed; the header x-webhook-mode, which says the same, is not. */
 const isTest = event => event.id.startsWith('evt_test_')
@@ -28,6 +28,19 @@ const isTest = event => event.id.startsWith('evt_test_')
 /** Your work. Be quick: put the event into a queue, and process it after the response. */
 async function handle(event) {
   process.stdout.write(`${isTest(event) ? 'test' : 'live'} ${event.type} ${JSON.stringify(event.payload)}\n`)
+}
+
+async function handleOnce(event) {
+  // An event that comes again meanwhile waits for the same work.
+  const work = handling.get(event.id) ?? handle(event)
+  handling.set(event.id, work)
+  try {
+    await work
+  } catch (error) {
+    // It comes again, and must not count as handled.
+    handling.delete(event.id)
+    throw error
+  }
 }
 
 async function receive(request, response) {
@@ -44,11 +57,7 @@ async function receive(request, response) {
   if (!SECRETS.some(secret => isGenuine(rawBody, request.headers, secret))) return respond(401)
   const event = JSON.parse(rawBody.toString())
   // Use the id in the body, because the body is signed. If your response was late or lost, the event comes again: respond with 2xx again.
-  if (!handledIds.has(event.id)) {
-    await handle(event)
-    // Only now: an event whose handling failed comes again, and must not count as handled.
-    handledIds.add(event.id)
-  }
+  await handleOnce(event)
   respond(204)
 }
 

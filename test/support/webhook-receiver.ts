@@ -48,6 +48,8 @@ export async function sendEvent(url: string, body: string, headers: Headers): Pr
 
 /** The first event whose id begins like this fails. */
 const FAILING_IDS = 'evt_fails_once_'
+/** The work for such an event is not done at once. */
+const SLOW_IDS = 'evt_slow_'
 
 interface Work {
   /** Where `handle` begins. */
@@ -58,7 +60,8 @@ interface Work {
 const TYPESCRIPT: Work = {
   opening: /^(async )?function handle\(.*\n/m,
   before: 'let failures = 0\n',
-  work: `  if (event.id.startsWith('${FAILING_IDS}') && failures++ === 0) throw new Error('it failed once')\n`,
+  work: `  if (event.id.startsWith('${FAILING_IDS}') && failures++ === 0) throw new Error('it failed once')
+  if (event.id.startsWith('${SLOW_IDS}')) await new Promise(resolve => setTimeout(resolve, 100))\n`,
 }
 const FAILING_WORK: Record<string, Work> = {
   '.mjs': TYPESCRIPT,
@@ -172,6 +175,14 @@ export function itReceivesWebhooks(
     expect(await sent(one.body, headers)).to.equal(204)
     expect(await sent(one.body, headers)).to.equal(204)
     expect(await sent(one.body, signed(one, Date.now() + 1_000))).to.equal(204)
+    await waitUntilHandled()
+    expect(timesHandled(one)).to.equal(1)
+  })
+
+  it('handles an event once if it comes again while it is handled', async () => {
+    const one = newEvent(SLOW_IDS)
+    const statuses = await Promise.all([1, 2].map(() => sent(one.body, signed(one))))
+    expect(statuses).to.deep.equal([204, 204])
     await waitUntilHandled()
     expect(timesHandled(one)).to.equal(1)
   })

@@ -49,11 +49,14 @@ func isGenuine(rawBody []byte, header http.Header, secret string) bool {
 	return hmac.Equal(signature, mac.Sum(nil)) && isFresh
 }
 
-// The ids of handled events. Keep yours in your database under a unique index, written together with what the event causes.
-var (
-	handledIDs = map[string]bool{}
-	lock       sync.Mutex
-)
+// The work for an event. One that comes again meanwhile waits for it.
+type work struct {
+	sync.Mutex
+	isDone bool
+}
+
+// The work for each event, by the event's id. Keep the ids in your database under a unique index, written together with what the event causes.
+var works sync.Map
 
 // Your work. Be quick: put the event into a queue, and process it after the response.
 func handle(e event) error {
@@ -67,16 +70,18 @@ func handle(e event) error {
 }
 
 func handleOnce(e event) error {
-	lock.Lock()
-	defer lock.Unlock()
-	if handledIDs[e.ID] {
+	found, _ := works.LoadOrStore(e.ID, &work{})
+	w := found.(*work)
+	w.Lock()
+	defer w.Unlock()
+	if w.isDone {
 		return nil
 	}
 	if err := handle(e); err != nil {
 		return err
 	}
 	// Only now: an event whose handling failed comes again, and must not count as handled.
-	handledIDs[e.ID] = true
+	w.isDone = true
 	return nil
 }
 

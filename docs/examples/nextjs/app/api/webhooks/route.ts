@@ -5,13 +5,26 @@ import { verifyWebhook, type WebhookEvent, WebhookVerificationError } from 'coun
 const SECRETS = (process.env.WEBHOOK_SECRETS ?? '').split(',')
 const MAX_BODY_BYTES = 100_000
 
-/** The ids of handled events. Keep yours in your database under a unique index, written together with what the event causes. */
-const handledIds = new Set<string>()
+/** The work for each event, by the event's id. Keep the ids in your database under a unique index, written together with what the event causes. */
+const handling = new Map<string, Promise<void>>()
 
 /** Your work. Be quick: put the event into a queue, and process it after the response. */
 async function handle(event: WebhookEvent): Promise<void> {
   // The id is signed; the header x-webhook-mode, which says the same, is not.
   console.log(event.id.startsWith('evt_test_') ? 'test' : 'live', event.type, JSON.stringify(event.payload))
+}
+
+async function handleOnce(event: WebhookEvent): Promise<void> {
+  // An event that comes again meanwhile waits for the same work.
+  const work = handling.get(event.id) ?? handle(event)
+  handling.set(event.id, work)
+  try {
+    await work
+  } catch (error) {
+    // It comes again, and must not count as handled.
+    handling.delete(event.id)
+    throw error
+  }
 }
 
 export async function POST(request: Request): Promise<Response> {
@@ -22,11 +35,7 @@ export async function POST(request: Request): Promise<Response> {
     // The signature is over the raw bytes: JSON that was parsed and serialized again has another signature.
     const event = await verifyWebhook(await request.arrayBuffer(), request.headers, SECRETS)
     // If your response was late or lost, the event comes again: respond with 2xx again.
-    if (!handledIds.has(event.id)) {
-      await handle(event)
-      // Only now: an event whose handling failed comes again, and must not count as handled.
-      handledIds.add(event.id)
-    }
+    await handleOnce(event)
     return new Response(null, { status: 204 })
   } catch (error) {
     if (error instanceof WebhookVerificationError) return new Response(null, { status: 401 })
