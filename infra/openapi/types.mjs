@@ -104,7 +104,7 @@ export interface components {
 ${lines(schemas, '    ')}  }
 }
 
-/** The types of the API's objects, such as \`Schemas['ApiKey']\`. */
+/** The types of the API's objects, such as \`Schemas['Problem']\`. */
 export type Schemas = components['schemas']
 `
 }

@@ -1,7 +1,5 @@
 // What goes over the wire, under the names of the OpenAPI document, from which these types are generated.
-import type { components } from './schema.ts'
-
-type Schemas = components['schemas']
+import type { Schemas } from './schema.ts'
 
 export type Channel = Schemas['Channel']
 export type SendRequest = Schemas['SendRequest']
