@@ -137,6 +137,20 @@ describe('the reference pages', () => {
     expect(named.filter(({ path }) => !existsSync(path))).to.deep.equal([])
   })
 
+  it('list only folders that exist where they show the tree', () => {
+    const [tree = ''] = all(/## Where things are\n\n```\n(.*?)```/gs, text('docs/architecture.md'))
+    const listed: string[] = []
+    // What stands at the beginning of a line is in the root, anything else in the folder above or in the one that was named last.
+    let [top, folder] = ['', '']
+    for (const [, before, name = ''] of tree.matchAll(/(^| )([\w-]+)\/(?=[\s,;:.])/gm)) {
+      if (before === '') [top, folder] = [name, '']
+      else if (existsSync(join(top, name))) folder = name
+      listed.push(before === '' ? top : folder === name ? join(top, name) : join(top, folder, name))
+    }
+    expect(listed).to.include.members(['machines', 'services/otp', 'services/otp/calls', 'test/flow'])
+    expect(listed.filter(path => !existsSync(path))).to.deep.equal([])
+  })
+
   it('name only npm scripts that exist', () => {
     const { scripts } = JSON.parse(text('package.json'))
     const named = pages.flatMap(page => all(/\bnpm run (?:--silent )?([\w:]+)/g, text(page)))
