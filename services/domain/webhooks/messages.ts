@@ -4,11 +4,8 @@ import type { Broker, Message } from '../../../infra/broker/broker.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { requestOf, type Trace, withTrace } from '../../../infra/trace.ts'
 import type { Mode } from '../../../machines/otp.ts'
-import type { AppSettings } from '../../../machines/settings.ts'
 import type { WebhookEventType } from '../../../machines/webhook-events.ts'
-import { retentionMs } from '../retention.ts'
 import { type EndpointRef, storedEndpointId } from './endpoint-ids.ts'
-import type { NewEventFields } from './new-event.ts'
 
 /** A new event. */
 export interface NotifyBody {
@@ -20,23 +17,6 @@ export interface NotifyBody {
   payload: Record<string, string>
   at: number
 }
-
-/** What is stored of a new event. `settings`: of its app, null if it was deleted or cannot be read. */
-export const newEventFields = (
-  body: NotifyBody,
-  settings: Pick<AppSettings, 'retention_days'> | null,
-  trace: Trace | undefined,
-): NewEventFields => ({
-  _id: body.event_id,
-  app_id: body.app_id,
-  company_id: body.company_id,
-  mode: body.mode,
-  type: body.type,
-  payload: body.payload,
-  created_at: body.at,
-  purge_at: new Date(body.at + retentionMs(settings, body.mode)),
-  ...withTrace(trace),
-})
 
 /** A reminder of one attempt. It is ignored unless exactly this attempt of this round is due or under way. */
 export interface AttemptReminder {

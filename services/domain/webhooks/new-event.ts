@@ -1,10 +1,13 @@
-// A new event as it is stored, and the times that all readers of events agree on. The types of events and their payloads are in
-// machines/webhook-events.ts.
+// A new event as it is stored, and the times that all readers of events agree on. In: the body of its message, or what an operator's call
+// makes of it. Out: its document for one endpoint. The types of events and their payloads are in machines/webhook-events.ts.
 import { partitionOf } from '../../../infra/partitions.ts'
-import { withTrace } from '../../../infra/trace.ts'
+import { type Trace, withTrace } from '../../../infra/trace.ts'
+import type { AppSettings } from '../../../machines/settings.ts'
+import { retentionMs } from '../retention.ts'
 import type { EventDoc, EventStatus } from './documents.ts'
 import type { EndpointRef } from './endpoint-ids.ts'
 import { eventDocId } from './event-ids.ts'
+import type { NotifyBody } from './messages.ts'
 
 /** An event's message is taken for lost this long after the time of its attempt. */
 export const MESSAGE_LOST_AFTER_MS = 15_000
@@ -13,6 +16,23 @@ export type NewEventFields = Pick<
   EventDoc,
   '_id' | 'app_id' | 'company_id' | 'mode' | 'type' | 'payload' | 'with_metadata' | 'created_at' | 'purge_at' | 'trace'
 >
+
+/** What is stored of a new event. `settings`: of its app, null if it was deleted or cannot be read. */
+export const newEventFields = (
+  body: NotifyBody,
+  settings: Pick<AppSettings, 'retention_days'> | null,
+  trace: Trace | undefined,
+): NewEventFields => ({
+  _id: body.event_id,
+  app_id: body.app_id,
+  company_id: body.company_id,
+  mode: body.mode,
+  type: body.type,
+  payload: body.payload,
+  created_at: body.at,
+  purge_at: new Date(body.at + retentionMs(settings, body.mode)),
+  ...withTrace(trace),
+})
 
 /** An event without any attempt, as it is stored for one endpoint. `_id` of the fields is the event's; without an endpoint it is stored under
  *  that. */

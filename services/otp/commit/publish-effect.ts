@@ -6,8 +6,8 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import type { OutboxEntry } from '../../domain/verifications/messages.ts'
 import { messageIn, type PublishEffect } from '../../domain/verifications/outbox.ts'
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
-import { type NotifyBody, newEventFields } from '../../domain/webhooks/messages.ts'
-import { newEvent } from '../../domain/webhooks/new-event.ts'
+import type { NotifyBody } from '../../domain/webhooks/messages.ts'
+import { newEvent, newEventFields } from '../../domain/webhooks/new-event.ts'
 import type { CachedApp, IsAskedFor } from '../apps.ts'
 
 export interface PublishEffectDeps {
