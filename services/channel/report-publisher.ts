@@ -7,7 +7,7 @@ import type { Clock } from '../../infra/clock.ts'
 import { withTrace } from '../../infra/trace.ts'
 import type { ReportDetails, ReportedStatus } from '../../machines/otp.ts'
 import type { OtpReport } from '../../machines/reports.ts'
-import type { ReportBundle } from '../domain/verifications/messages.ts'
+import type { ReportBundle } from '../domain/verifications/queue-messages.ts'
 import type { DeliveryJob } from './provider.ts'
 
 type ReportEntry = ReportBundle['all'][number]

@@ -1,7 +1,7 @@
 // The OTP actor. In: the edge's calls (calls/) and reports from outside (reports/). Out: answers, saved verifications, and effects on their
-// way to the other actors. Both change a verification through one commit (commit/), which asks the machine. messages/ has what a call and a
-// report need alike to send one more message; limits/, fraud/ and funds.ts decide whether it may be sent, each by a
-// reservation (reservation.ts).
+// way to the other actors. Both change a verification through one commit (commit/), which asks the machine. next-message/ has what a call
+// and a report need alike to send one more message; limits/, fraud/ and funds.ts decide whether it may be sent, each by a reservation
+// (reservation.ts).
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Broker } from '../../infra/broker/broker.ts'
 import { createIsBusy } from '../../infra/busy-process.ts'

@@ -5,7 +5,7 @@ import { MINUTE_MS } from '../../infra/time.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { refOf } from '../domain/webhooks/endpoint-ids.ts'
-import { type AttemptReminder, attemptMessage, drainMessage, type Remind } from '../domain/webhooks/messages.ts'
+import { type AttemptReminder, attemptMessage, drainMessage, type Remind } from '../domain/webhooks/queue-messages.ts'
 import { byOneProcess, findDue, postponeDue, SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface WebhookSweepDeps {

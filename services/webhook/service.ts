@@ -32,7 +32,7 @@ import {
   isWebhookMessage,
   type NotifyBody,
   type WebhookBody,
-} from '../domain/webhooks/messages.ts'
+} from '../domain/webhooks/queue-messages.ts'
 import { createRetrySchedule } from '../domain/webhooks/retry-waits.ts'
 import { createBacklogs } from './backlogs.ts'
 import { createEndpointCalls } from './call.ts'

@@ -11,7 +11,7 @@ import { applyBootstrap, readBootstrap } from '../../services/domain/bootstrap/b
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
 import { atRest } from '../../services/domain/verifications/encryption-context.ts'
-import type { DeliverBody } from '../../services/domain/verifications/messages.ts'
+import type { DeliverBody } from '../../services/domain/verifications/queue-messages.ts'
 import { type StartOptions, start } from './otp.ts'
 
 export const RECIPIENT = '+447700900123'

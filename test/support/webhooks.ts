@@ -16,7 +16,7 @@ import { applyBootstrap, readBootstrap } from '../../services/domain/bootstrap/b
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import type { EventDoc, WebhookEndpoint } from '../../services/domain/webhooks/documents.ts'
 import { parseEventId } from '../../services/domain/webhooks/event-ids.ts'
-import type { NotifyBody } from '../../services/domain/webhooks/messages.ts'
+import type { NotifyBody } from '../../services/domain/webhooks/queue-messages.ts'
 import { brokerDelays } from '../../services/domain/webhooks/retry-waits.ts'
 import { createSweeperService } from '../../services/sweeper/service.ts'
 import { createWebhookService } from '../../services/webhook/service.ts'

@@ -8,7 +8,7 @@ import type { Channel } from '../../../machines/channels.ts'
 import type { Mode, RouteReason } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import type { Windows } from '../../../machines/windows.ts'
-import type { OutboxEntry } from './messages.ts'
+import type { OutboxEntry } from './queue-messages.ts'
 
 export interface OtpDoc extends SavedOtp, RevisedDoc {
   company_id: string

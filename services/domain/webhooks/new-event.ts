@@ -7,7 +7,7 @@ import { retentionMs } from '../retention.ts'
 import type { EventDoc, EventStatus } from './documents.ts'
 import type { EndpointRef } from './endpoint-ids.ts'
 import { eventDocId } from './event-ids.ts'
-import type { NotifyBody } from './messages.ts'
+import type { NotifyBody } from './queue-messages.ts'
 
 /** An event's message is taken for lost this long after the time of its attempt. */
 export const MESSAGE_LOST_AFTER_MS = 15_000

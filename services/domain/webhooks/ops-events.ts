@@ -6,7 +6,7 @@ import { newId } from '../../../infra/ids.ts'
 import { isoTime } from '../../../infra/iso-time.ts'
 import type { OpsEventType } from '../../../machines/webhook-events.ts'
 import { asksFor, findEndpoints, type WebhookStore } from './documents.ts'
-import type { NotifyBody } from './messages.ts'
+import type { NotifyBody } from './queue-messages.ts'
 
 export interface OpsEvent {
   /** Of the notice. */

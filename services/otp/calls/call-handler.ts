@@ -22,7 +22,7 @@ import { refusal } from '../refusals.ts'
 import { createCancel } from './cancel.ts'
 import { createExchange } from './exchange.ts'
 import { createResend, type ResendDeps } from './resend.ts'
-import { type MessageResult, refusedResend, refusedSend } from './results.ts'
+import { refusedResend, refusedSend, type SendResult } from './results.ts'
 import { createSendOrResend, type ReuseDeps, reuseKeyOf } from './reuse-pending.ts'
 import { createSend, type SendCall, type SendDeps } from './send.ts'
 import { createVerify } from './verify.ts'
@@ -38,7 +38,7 @@ export type CallDeps = SendDeps &
     log: Logger
   }
 
-interface CallResult extends MessageResult {
+interface CallResult extends SendResult {
   /** Of the app; absent where they could not be read. */
   settings?: Pick<AppSettings, 'retention_days'>
 }

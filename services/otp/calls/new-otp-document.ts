@@ -18,7 +18,7 @@ import { atRest, inFlight } from '../../domain/verifications/encryption-context.
 import { outboxEntries } from '../../domain/verifications/outbox.ts'
 import { firstLookAt, owesDelivery } from '../../domain/verifications/owed.ts'
 import type { CachedApp } from '../apps.ts'
-import { linkFor } from '../messages/links.ts'
+import { linkFor } from '../whatsapp-links.ts'
 import type { SendPlan } from './send-plan.ts'
 
 export interface NewOtpInput {

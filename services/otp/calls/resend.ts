@@ -12,17 +12,17 @@ import type { CachedApp } from '../apps.ts'
 import type { Commit } from '../commit/commit.ts'
 import { resendQuotas } from '../limits/quotas.ts'
 import { judgeClientAddress, type Reputation } from '../limits/reputation.ts'
-import { obstacleFor, resendInputsFor, usableFor } from '../messages/resend-inputs.ts'
-import { type MessageDeps, reserveMessage } from '../messages/reserve-message.ts'
+import { obstacleFor, resendInputsFor, usableFor } from '../next-message/resend-inputs.ts'
+import { type ReserveMessageDeps, reserveMessage } from '../next-message/reserve-message.ts'
 import { abusiveAddressRefusal } from '../refusals.ts'
 import { chainReservations, NO_RESERVATION, type Reservation } from '../reservation.ts'
 import type { Challenges } from './challenges.ts'
-import { type MessageResult, verificationAnswer } from './results.ts'
+import { type SendResult, verificationAnswer } from './results.ts'
 
 type ResendCommand = Extract<OtpCommand, { type: 'otp.resend' }>
 type ResendCall = CallOf<'otp.resend'>
 
-export interface ResendDeps extends MessageDeps {
+export interface ResendDeps extends ReserveMessageDeps {
   keyring: Keyring
   clock: Clock
   reputation(address: string): Promise<Reputation>
@@ -37,7 +37,7 @@ export const createResend = (deps: ResendDeps) => {
     call: ResendCall,
     app: CachedApp,
     trace: Trace | undefined,
-  ): Promise<MessageResult> => {
+  ): Promise<SendResult> => {
     let use: LimitUse | undefined
     const committed = await commit(call.otp_id, call.by, {
       trace,

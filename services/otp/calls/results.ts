@@ -12,7 +12,7 @@ import type { JudgedAddress } from '../limits/reputation.ts'
 import { notFoundRefusal, refusalFromReply } from '../refusals.ts'
 
 /** What came of a send or a resend. */
-export interface MessageResult {
+export interface SendResult {
   answer: OtpAnswer
   /** For the record of a refusal; absent where it is not known. */
   recipient?: RefusedRecipient

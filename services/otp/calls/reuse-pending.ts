@@ -19,7 +19,7 @@ import { acceptRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Claims } from './idempotency-claims.ts'
 import type { createResend } from './resend.ts'
-import type { MessageResult } from './results.ts'
+import type { SendResult } from './results.ts'
 import { claimLifeMs, type createSend, existingOtp, type SendCall } from './send.ts'
 
 /** Longer than a call takes. After a crash the recipient waits for no longer. */
@@ -62,14 +62,14 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
     call: SendCall,
     app: CachedApp,
     trace: Trace | undefined,
-  ): Promise<MessageResult> => {
+  ): Promise<SendResult> => {
     const { by } = call
     const start = () => send(command_id, call, app, trace)
     const recipient = recipientOf(keyring, call)
     if (recipient === undefined) return start()
 
     /** A call with an idempotency key that has its answer gets that one; otherwise the key leads to the verification that is resent. */
-    const resendInstead = async (latest: OtpDoc, isReused: boolean): Promise<MessageResult> => {
+    const resendInstead = async (latest: OtpDoc, isReused: boolean): Promise<SendResult> => {
       const keyed =
         call.claim && (await claims.claim(call.claim, call.otp_id, claimLifeMs(call.claim, app.settings, by.mode)))
       if (keyed?.kind === 'bound') return { answer: existingOtp(keyed, command_id) }
@@ -127,7 +127,7 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
   }
 }
 
-const endedMeanwhile = ({ answer }: MessageResult): boolean =>
+const endedMeanwhile = ({ answer }: SendResult): boolean =>
   answer.kind === 'refused' && answer.error === 'ResendNotAllowedError' && answer.cause === 'not_pending'
 
 /** Whether the key of this call has resent the verification. If its process died before the key was bound, that is still its answer, although

@@ -41,7 +41,7 @@ import {
 import type { Challenges } from './challenges.ts'
 import type { BoundClaim, Claim, Claims, HeldClaim } from './idempotency-claims.ts'
 import { type NewOtpInput, newOtpDocument } from './new-otp-document.ts'
-import type { MessageResult } from './results.ts'
+import type { SendResult } from './results.ts'
 import { checkRecipient, planSend } from './send-plan.ts'
 
 export type SendCall = CallOf<'otp.send'>
@@ -81,8 +81,8 @@ export const createSend = (deps: SendDeps) => {
     call: SendCall,
     app: CachedApp,
     trace: Trace | undefined,
-  ): Promise<MessageResult> => {
-    const refused = (refusal: Refusal, parsed: ParsedRecipient | null): MessageResult => ({
+  ): Promise<SendResult> => {
+    const refused = (refusal: Refusal, parsed: ParsedRecipient | null): SendResult => ({
       answer: refusal,
       recipient: refusedRecipient(keyring, call.by, text, parsed),
       client,

@@ -13,14 +13,14 @@ import type { OtpCommand } from '../../../machines/otp.step.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest, inFlight } from '../../domain/verifications/encryption-context.ts'
-import { type ApprovalNoticeBody, channelQueue } from '../../domain/verifications/messages.ts'
+import { type ApprovalNoticeBody, channelQueue } from '../../domain/verifications/queue-messages.ts'
 import { eventIdFor } from '../../domain/webhooks/event-ids.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Commit } from '../commit/commit.ts'
-import { isUnpaid, type MessageDeps, reserveMessage } from '../messages/reserve-message.ts'
+import { isUnpaid, type ReserveMessageDeps, reserveMessage } from '../next-message/reserve-message.ts'
 import { samePhone } from './whatsapp-numbers.ts'
 
-export interface InboundMessageDeps extends MessageDeps {
+export interface InboundMessageDeps extends ReserveMessageDeps {
   broker: Pick<Broker, 'publish'>
   clock: Clock
   log: Logger

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Message } from '../../../infra/broker/broker.ts'
 import type { DeliveryJob } from '../../../services/channel/provider.ts'
 import { createPublishReport } from '../../../services/channel/report-publisher.ts'
-import type { ReportBundle } from '../../../services/domain/verifications/messages.ts'
+import type { ReportBundle } from '../../../services/domain/verifications/queue-messages.ts'
 import { testClock } from '../../support/clock.ts'
 
 describe('reports of a channel', () => {

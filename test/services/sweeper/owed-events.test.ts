@@ -8,7 +8,7 @@ import type { OtpDoc } from '../../../services/domain/verifications/documents.ts
 import { lookForEventsAt } from '../../../services/domain/verifications/owed.ts'
 import type { EventDoc } from '../../../services/domain/webhooks/documents.ts'
 import { eventIdFor } from '../../../services/domain/webhooks/event-ids.ts'
-import type { NotifyBody } from '../../../services/domain/webhooks/messages.ts'
+import type { NotifyBody } from '../../../services/domain/webhooks/queue-messages.ts'
 import { newEvent, newEventFields } from '../../../services/domain/webhooks/new-event.ts'
 import { createOwedEventSweeps } from '../../../services/sweeper/owed-events.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'

@@ -1,7 +1,7 @@
 // Crashes of a process and losses of the broker: no event is lost, and no attempt is made twice.
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
-import { attemptMessage } from '../../../services/domain/webhooks/messages.ts'
+import { attemptMessage } from '../../../services/domain/webhooks/queue-messages.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 import {
   createWebhookHarness,

@@ -2,7 +2,7 @@
 // waited in its memory, and nothing is lost or sent twice.
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
-import { attemptMessage } from '../../../services/domain/webhooks/messages.ts'
+import { attemptMessage } from '../../../services/domain/webhooks/queue-messages.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 import {
   createWebhookHarness,

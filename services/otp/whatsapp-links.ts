@@ -1,14 +1,14 @@
 // wa.me links. In: an app, the user's locale. Out: a link with a pre-filled text, which says in the user's language what sending it
 // does, and ends in a reference to the verification. The reference is random; only its keyed index is stored.
-import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import { chooseLocale } from '../../../machines/locale.ts'
-import type { Link } from '../../../machines/otp.ts'
-import type { WhatsAppMode } from '../../../machines/settings.ts'
-import type { TenantApp } from '../../domain/tenancy/tenancy.ts'
-import { LANGUAGES, linkText } from '../../domain/texts/message-text.ts'
-import { atRest } from '../../domain/verifications/encryption-context.ts'
-import { referenceIndex } from '../../domain/verifications/lookup-indexes.ts'
-import { newReference } from '../../domain/verifications/whatsapp-references.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { chooseLocale } from '../../machines/locale.ts'
+import type { Link } from '../../machines/otp.ts'
+import type { WhatsAppMode } from '../../machines/settings.ts'
+import type { TenantApp } from '../domain/tenancy/tenancy.ts'
+import { LANGUAGES, linkText } from '../domain/texts/message-text.ts'
+import { atRest } from '../domain/verifications/encryption-context.ts'
+import { referenceIndex } from '../domain/verifications/lookup-indexes.ts'
+import { newReference } from '../domain/verifications/whatsapp-references.ts'
 
 /** A new link for a verification; null in template mode and without a business number. */
 export function linkFor(

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import type { WhatsAppMode } from '../../../../machines/settings.ts'
-import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
-import { atRest } from '../../../../services/domain/verifications/encryption-context.ts'
-import { referenceIndex } from '../../../../services/domain/verifications/lookup-indexes.ts'
-import { referencesIn } from '../../../../services/domain/verifications/whatsapp-references.ts'
-import { linkFor } from '../../../../services/otp/messages/links.ts'
-import { testKeyring } from '../../../support/tenancy.ts'
+import type { WhatsAppMode } from '../../../machines/settings.ts'
+import { resolveSettings } from '../../../services/domain/tenancy/settings.ts'
+import { atRest } from '../../../services/domain/verifications/encryption-context.ts'
+import { referenceIndex } from '../../../services/domain/verifications/lookup-indexes.ts'
+import { referencesIn } from '../../../services/domain/verifications/whatsapp-references.ts'
+import { linkFor } from '../../../services/otp/whatsapp-links.ts'
+import { testKeyring } from '../../support/tenancy.ts'
 
 const otp_id = 'otp_1'
 const keyring = testKeyring()

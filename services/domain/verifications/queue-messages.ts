@@ -1,6 +1,6 @@
 // Messages about a verification between actors: the entries of its outbox, which its effects become; the bodies that channels read; and
 // reports to `otp.reports`. An approval notice is not an effect and not in the outbox. Ids only, no secrets. The bodies of webhook events are
-// in domain/webhooks/messages.ts, the types of reports in machines/reports.ts.
+// in domain/webhooks/queue-messages.ts, the types of reports in machines/reports.ts.
 import type { ChannelQueue, WorkQueue } from '../../../infra/broker/topology.ts'
 import { isJsonObject } from '../../../infra/json-object.ts'
 import type { Trace } from '../../../infra/trace.ts'

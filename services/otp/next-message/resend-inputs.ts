@@ -8,7 +8,7 @@ import type { Otp, ResendInputs } from '../../../machines/otp.ts'
 import { obstacle, type ProviderScope, type RoutingInput, usableChannels } from '../../../machines/routing.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Funds } from '../funds.ts'
-import { linkFor } from './links.ts'
+import { linkFor } from '../whatsapp-links.ts'
 
 export interface ResendInputsDeps {
   keyring: Keyring

@@ -20,7 +20,7 @@ import { messageQuota } from '../limits/quotas.ts'
 import { geoBlockedRefusal } from '../refusals.ts'
 import { chainReservations, NO_RESERVATION, type Reservation, reserve } from '../reservation.ts'
 
-export interface MessageDeps {
+export interface ReserveMessageDeps {
   keyring: Pick<Keyring, 'unseal' | 'indexes'>
   limits: Limits
   guard: Pick<FraudGuard, 'check'>
@@ -37,7 +37,7 @@ export interface CallReservation {
 export const isUnpaid = ({ error }: Refusal): boolean => error === 'InsufficientFundsError'
 
 export async function reserveMessage(
-  { keyring, limits, guard, funds }: MessageDeps,
+  { keyring, limits, guard, funds }: ReserveMessageDeps,
   app: Pick<CachedApp, 'settings'> | null,
   next: Step,
   doc: OtpDoc,
