@@ -377,7 +377,7 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   },
   {
     fault: "calls by publishable keys use up the limit of the app's servers",
-    file: 'services/otp/limits/quotas.ts',
+    file: 'services/otp/limits/quota-counters.ts',
     original: "call.kind === 'publishable' ? counterKey(call, 'app', 'publishable') : counterKey(call, 'app')",
     planted: "counterKey(call, 'app')",
     tests: ['test/flow/limits.test.ts'],

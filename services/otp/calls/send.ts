@@ -28,7 +28,7 @@ import type { CachedApp } from '../apps.ts'
 import type { ChallengeOutcome, FraudGuard } from '../fraud/guard.ts'
 import { type Funds, INSUFFICIENT_FUNDS } from '../funds.ts'
 import type { Limits } from '../limits/limits.ts'
-import { sendQuotas } from '../limits/quotas.ts'
+import { sendQuotas } from '../limits/quota-counters.ts'
 import { type JudgedAddress, judgeClientAddress, type Reputation } from '../limits/reputation.ts'
 import {
   chainReservations,

@@ -23,7 +23,7 @@ import type { CachedApp } from '../apps.ts'
 import type { Commit } from '../commit/commit.ts'
 import type { TakeResult } from '../limits/counters.ts'
 import type { Limits } from '../limits/limits.ts'
-import { type GuessQuotas, guessQuotas } from '../limits/quotas.ts'
+import { type GuessQuotas, guessQuotas } from '../limits/quota-counters.ts'
 import { limitRefusal, notFoundRefusal, refusalFromReply } from '../refusals.ts'
 import { NO_RESERVATION, type Reservation } from '../reservation.ts'
 

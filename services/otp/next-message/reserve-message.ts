@@ -16,7 +16,7 @@ import type { CachedApp } from '../apps.ts'
 import { type ChallengeOutcome, type FraudGuard, NO_CHALLENGE } from '../fraud/guard.ts'
 import type { Funds } from '../funds.ts'
 import type { Limits } from '../limits/limits.ts'
-import { messageQuota } from '../limits/quotas.ts'
+import { messageQuota } from '../limits/quota-counters.ts'
 import { geoBlockedRefusal } from '../refusals.ts'
 import { chainReservations, NO_RESERVATION, type Reservation, reserve } from '../reservation.ts'
 

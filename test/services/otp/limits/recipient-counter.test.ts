@@ -8,7 +8,7 @@ import type { CountersignStore } from '../../../../services/domain/collections.t
 import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
 import type { CounterDoc } from '../../../../services/domain/verifications/documents.ts'
 import { createLimits } from '../../../../services/otp/limits/limits.ts'
-import { messageQuota, sendQuotas } from '../../../../services/otp/limits/quotas.ts'
+import { messageQuota, sendQuotas } from '../../../../services/otp/limits/quota-counters.ts'
 import { type Reservation, reserve } from '../../../../services/otp/reservation.ts'
 import { testClock } from '../../../support/clock.ts'
 import { createWindowModel } from '../../../support/limit-windows.ts'
