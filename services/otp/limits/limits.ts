@@ -1,5 +1,5 @@
 // Limits that all processes share. In: a counter and its rules. Out: granted, or how long to wait. Checking and counting are one atomic
-// update, so parallel calls are never granted more than the rules allow. Which limits apply to a call is in quotas.ts.
+// update, so parallel calls are never granted more than the rules allow. Which limits apply to a call is in machines/quotas.ts.
 //
 // While data keys rotate, the current key of one process is a former key of another. A process copies a counter to its current key when it
 // first sees it. From then on every process counts a grant under each key under which the counter exists, and each of them must allow it.

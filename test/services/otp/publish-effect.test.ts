@@ -1,15 +1,15 @@
 // Where the effects of verifications go: to their queues, except events of apps without an endpoint.
 import { expect } from 'chai'
-import type { Message } from '../../../../infra/broker/broker.ts'
-import { DAY_MS } from '../../../../infra/time.ts'
-import { Unavailable } from '../../../../infra/unavailable.ts'
-import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import type { OutboxEntry } from '../../../../services/domain/verifications/queue-messages.ts'
-import type { NotifyBody } from '../../../../services/domain/webhooks/queue-messages.ts'
-import { type CachedApp, createIsAskedFor } from '../../../../services/otp/apps.ts'
-import { createPublishEffect } from '../../../../services/otp/commit/publish-effect.ts'
-import { testClock } from '../../../support/clock.ts'
-import { onEmbeddedStore } from '../../../support/stores.ts'
+import type { Message } from '../../../infra/broker/broker.ts'
+import { DAY_MS } from '../../../infra/time.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
+import type { OutboxEntry } from '../../../services/domain/verifications/queue-messages.ts'
+import type { NotifyBody } from '../../../services/domain/webhooks/queue-messages.ts'
+import { type CachedApp, createIsAskedFor } from '../../../services/otp/apps.ts'
+import { createPublishEffect } from '../../../services/otp/publish-effect.ts'
+import { testClock } from '../../support/clock.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
 onEmbeddedStore('publishing an effect', fresh => {
   const clock = testClock()

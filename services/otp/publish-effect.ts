@@ -1,14 +1,14 @@
 // Publishes an effect of a verification. In: an effect that is saved. Out: a message in its queue. An event that no endpoint of its app asks for
 // is stored here as `unsent` instead, because no other actor has to do anything for it: this saves a message and its handling.
-import type { Broker } from '../../../infra/broker/broker.ts'
-import type { Cache } from '../../../infra/cache.ts'
-import type { Docs } from '../../../infra/store/docs.ts'
-import type { OutboxEntry } from '../../domain/verifications/queue-messages.ts'
-import { messageIn, type PublishEffect } from '../../domain/verifications/outbox.ts'
-import type { EventDoc } from '../../domain/webhooks/documents.ts'
-import type { NotifyBody } from '../../domain/webhooks/queue-messages.ts'
-import { newEvent, newEventFields } from '../../domain/webhooks/new-event.ts'
-import type { CachedApp, IsAskedFor } from '../apps.ts'
+import type { Broker } from '../../infra/broker/broker.ts'
+import type { Cache } from '../../infra/cache.ts'
+import type { Docs } from '../../infra/store/docs.ts'
+import type { OutboxEntry } from '../domain/verifications/queue-messages.ts'
+import { messageIn, type PublishEffect } from '../domain/verifications/outbox.ts'
+import type { EventDoc } from '../domain/webhooks/documents.ts'
+import type { NotifyBody } from '../domain/webhooks/queue-messages.ts'
+import { newEvent, newEventFields } from '../domain/webhooks/new-event.ts'
+import type { CachedApp, IsAskedFor } from './apps.ts'
 
 export interface PublishEffectDeps {
   broker: Pick<Broker, 'publish'>
