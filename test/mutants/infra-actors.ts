@@ -588,9 +588,9 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   },
   {
     fault: 'messages that the guard suspects, and lets pass, are learned from',
-    file: 'services/otp/calls/send.ts',
-    original: '(guarded.suspected === true || isRecent)',
-    planted: 'isRecent',
+    file: 'services/otp/calls/unlearned-sends.ts',
+    original: 'suspected === true || isRepeated(',
+    planted: 'isRepeated(',
     tests: ['test/flow/learned-routes.test.ts'],
   },
   {
@@ -658,9 +658,9 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   },
   {
     fault: 'a recipient whom no limit counts weighs with every verification',
-    file: 'services/otp/calls/send.ts',
-    original: 'counted.last_at ?? latestAt',
-    planted: 'counted.last_at',
+    file: 'services/otp/calls/unlearned-sends.ts',
+    original: 'last_at ?? latestAt',
+    planted: 'last_at',
     tests: ['test/flow/learned-routes.test.ts'],
   },
   {

@@ -10,16 +10,12 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { CallOf, KeyedClaim, OtpAnswer, Refusal } from '../../../machines/calls.ts'
 import type { Mode, SendCircumstances } from '../../../machines/otp.ts'
-import type { Quota } from '../../../machines/quotas.ts'
 import { freeChannel } from '../../../machines/routing.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { refusedRecipient } from '../../domain/refusals/refusal-log.ts'
 import { retentionMs } from '../../domain/retention.ts'
-import { isRepeated, RECIPIENT_WEIGHS_ONCE_MS } from '../../domain/routes/contribution.ts'
-import { startOf } from '../../domain/stats/contribution.ts'
 import type { MetadataIndexDoc, OtpDoc } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
-import { recentOfRecipient } from '../../domain/verifications/latest-of-recipient.ts'
 import { mailboxIndexes, recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { metadataIndexDocs } from '../../domain/verifications/metadata.ts'
 import type { Relay } from '../../domain/verifications/outbox.ts'
@@ -43,6 +39,7 @@ import type { BoundClaim, Claim, Claims, HeldClaim } from './idempotency-claims.
 import { type NewOtpInput, newOtpDocument } from './new-otp-document.ts'
 import type { SendResult } from './results.ts'
 import { checkRecipient, planSend } from './send-plan.ts'
+import { prepareIsUnlearned } from './unlearned-sends.ts'
 
 export type SendCall = CallOf<'otp.send'>
 
@@ -175,10 +172,7 @@ export const createSend = (deps: SendDeps) => {
       address: client,
       sendsMessage: draft.context.link === null,
     })
-    // Nothing is learned from test messages, nor from those whose code the caller made.
-    const isLearned = call.by.mode === 'live' && plan.givenCode === null
-    const latestAt =
-      isLearned && !tellLast(quotas) ? await startOfLatest(call, otp_id, plan.recipient.value) : undefined
+    const isUnlearned = await prepareIsUnlearned(deps, { otp_id, by: call.by, plan, quotas })
     // The guard reads at the same time. Otherwise sends about which it knows enough would run ahead of the others that began with them, and
     // every later step would be two commands to the store.
     const [counted] = await Promise.all([
@@ -197,23 +191,21 @@ export const createSend = (deps: SendDeps) => {
     )
     if (guarded.refusal) return guarded
 
-    const isRecent = isRepeated(counted.last_at ?? latestAt, deps.clock.now())
-    const isUnlearned = isLearned && (guarded.suspected === true || isRecent)
-    // The guard may move a suspicious message to a free channel instead of refusing it.
+    // The limits and the guard judge a draft, of which nothing is saved. What they say may change it: the guard may move a suspicious
+    // message to a free channel instead of refusing it, and learned routes may leave the send out. Both belong to the machine's first
+    // command, from which state, effects and answer follow, so then the document is built a second time.
     const { moved } = guarded
+    const unlearned = isUnlearned(counted, guarded)
     const doc =
-      moved === undefined && !isUnlearned
+      moved === undefined && !unlearned
         ? draft
-        : newOtpDocument(deps, { ...input, plan: { ...plan, channel: moved ?? plan.channel }, isUnlearned })
+        : newOtpDocument(deps, {
+            ...input,
+            plan: { ...plan, channel: moved ?? plan.channel },
+            isUnlearned: unlearned,
+          })
     const paid = await chainReservations(guarded, () => pay(doc, input))
     return paid.refusal ? paid : { ...paid, doc }
-  }
-
-  /** Of the recipient's verification before this one. Where no limit counts the recipient, no counter knows it. */
-  async function startOfLatest({ by }: SendCall, otp_id: string, recipient: string): Promise<number | undefined> {
-    const since = deps.clock.now() - RECIPIENT_WEIGHS_ONCE_MS
-    const latest = await recentOfRecipient({ otps, keyring }, by, recipient, since)
-    return latest === null || latest._id === otp_id ? undefined : startOf(latest)
   }
 
   function pay({ context: otp }: OtpDoc, { app, plan, prices }: NewOtpInput): Reservation | Promise<Reservation> {
@@ -237,12 +229,6 @@ export const createSend = (deps: SendDeps) => {
     const existing = (await otps.get([doc._id])).get(doc._id)
     return existingOtp({ otp: existing ?? doc }, command_id)
   }
-}
-
-/** Whether a counter tells when it was counted before. Quotas of one counter are taken together, and one without rules is not taken. */
-function tellLast(quotas: readonly Quota[]): boolean {
-  const telling = quotas.find(({ tellsLast }) => tellsLast)
-  return quotas.some(({ key, rules }) => key === telling?.key && rules.length > 0)
 }
 
 /** Undefined where nothing is unusual, as in most sends. */
