@@ -8,7 +8,8 @@ import { canCost } from './fraud.messages.ts'
 import { waitsOnLink } from './otp.changes.ts'
 import { expiryAfterSend, isLapsed } from './otp.code-life.ts'
 import { sendsLeft } from './otp.queries.ts'
-import type { KeyKind, Prices, Rules } from './otp.ts'
+import { rulesFrom } from './otp.rules.ts'
+import type { KeyKind, Prices } from './otp.ts'
 import { type CountedResend, type Quota, quotaOfMessage, quotasOfResend, quotasOfSend } from './quotas.ts'
 import {
   type Accepted,
@@ -66,11 +67,7 @@ const PUBLISHABLE_SEND_OFF = refusedWith('PublishableSendDisabledError')
 
 export function createWorld(settings: AppSettings, { providers, prices, pastDays }: WorldInput) {
   const { limits } = settings
-  const rules: Pick<Rules, 'ttl_ms' | 'send_attempts' | 'cooldowns_ms'> = {
-    ttl_ms: settings.code.ttl_seconds * 1000,
-    send_attempts: settings.send_attempts,
-    cooldowns_ms: settings.resend_cooldown_seconds.map(seconds => seconds * 1000),
-  }
+  const rules = rulesFrom(settings)
   const counters = new Map<string, Windows>()
   const spending = createSpending(settings.spend_caps)
   const verifications = new Map<string, SentOtp>()

@@ -12,6 +12,7 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { createMissingKeyReporter, isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
+import { SECOND_MS } from '../../infra/time.ts'
 import { requestOf } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Channel } from '../../machines/channels.ts'
@@ -24,7 +25,7 @@ import {
   testRecipientContext,
 } from '../domain/tenancy/provider-test.ts'
 import type { Tenancy, TenantApp } from '../domain/tenancy/tenancy.ts'
-import { LANGUAGES, renderMessage } from '../domain/texts/message-text.ts'
+import { LANGUAGES, minutesInText, renderMessage } from '../domain/texts/message-text.ts'
 import { ownTextFor } from '../domain/texts/own-texts.ts'
 import { type CallOutcome, callDetails, callWithTimeout } from './call-provider.ts'
 import type { RenderedMessage } from './provider.ts'
@@ -127,7 +128,7 @@ function testMessage(app: TenantApp, channel: Channel, recipient: string, now: n
   const locale = chooseLocale(settings.locale, settings.locale, LANGUAGES)
   return {
     delivery_id: newId('dlv', now),
-    expires_at: now + ttl_seconds * 1_000,
+    expires_at: now + ttl_seconds * SECOND_MS,
     recipient,
     code,
     locale,
@@ -137,7 +138,7 @@ function testMessage(app: TenantApp, channel: Channel, recipient: string, now: n
       locale,
       app: app.name,
       code,
-      minutes: Math.max(1, Math.floor(ttl_seconds / 60)),
+      minutes: minutesInText(ttl_seconds * SECOND_MS),
       sms: settings.channels.sms,
       own: ownTextFor(settings, channel, settings.locale),
     }),

@@ -405,9 +405,9 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   },
   {
     fault: 'a message promises more minutes than its code lives',
-    file: 'services/domain/verifications/message-content.ts',
-    original: 'Math.floor(Math.min(rules.ttl_ms, expires_at - created_at) / MINUTE_MS)',
-    planted: 'Math.ceil(Math.min(rules.ttl_ms, expires_at - created_at) / MINUTE_MS)',
+    file: 'services/domain/texts/message-text.ts',
+    original: 'Math.floor(validMs / MINUTE_MS)',
+    planted: 'Math.ceil(validMs / MINUTE_MS)',
     tests: ['test/services/domain/verifications/message-content.test.ts'],
   },
   {

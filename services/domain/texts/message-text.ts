@@ -1,5 +1,6 @@
 // Writes the text of a message. In: a channel, a language, the app's name and the code. Out: a text; for mail also a subject and HTML. Pure:
 // the channel actor sends it and the sandbox inbox shows it, and both must get the same text. languages.ts says how to add a language.
+import { MINUTE_MS } from '../../../infra/time.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { SmsSettings } from '../../../machines/settings.ts'
 import { fill } from './fill.ts'
@@ -40,6 +41,9 @@ export interface MessageText {
   /** Null except for mail. */
   html: string | null
 }
+
+/** How long a code is valid, as a text says it: rounded down, so that it does not promise more time than there is. */
+export const minutesInText = (validMs: number): number => Math.max(1, Math.floor(validMs / MINUTE_MS))
 
 export function renderMessage({ channel, locale, app, code, minutes, sms, own = null }: MessageInput): MessageText {
   const builtIn = builtInText(channel, locale)

@@ -1,11 +1,12 @@
 // An app's own texts. In: the settings. Out: the text of a message, if the app has one; and what is wrong with texts that are being set.
 // Pure: the dashboard's preview uses it too.
+import { SECOND_MS } from '../../../infra/time.ts'
 import { chooseLocale } from '../../../machines/locale.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { smsSegments } from '../../../machines/sms-segments.ts'
 import type { InputProblem } from '../tenancy/problems.ts'
 import { fill, PLACEHOLDER } from './fill.ts'
-import { type ChosenText, LANGUAGES, type MessageInput, renderMessage } from './message-text.ts'
+import { type ChosenText, LANGUAGES, type MessageInput, minutesInText, renderMessage } from './message-text.ts'
 
 type TextSettings = Pick<AppSettings, 'texts' | 'locale'>
 
@@ -88,7 +89,7 @@ export function ownTextProblems(
 /** For the count of segments. */
 const longestValues = ({ code }: Pick<AppSettings, 'code'>): { code: string; minutes: number } => ({
   code: '0'.repeat(code.length),
-  minutes: Math.max(1, Math.floor(code.ttl_seconds / 60)),
+  minutes: minutesInText(code.ttl_seconds * SECOND_MS),
 })
 
 const templateProblem = (template: string): string | null =>

@@ -1,10 +1,9 @@
 // Renders the message of a delivery. In: a verification with sealed data. Out: recipient, code and text in the clear. The result must
 // never be stored or logged.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import { MINUTE_MS } from '../../../infra/time.ts'
 import type { Delivery, Otp } from '../../../machines/otp.ts'
 import type { TenantApp } from '../tenancy/tenancy.ts'
-import { type MessageText, renderMessage } from '../texts/message-text.ts'
+import { type MessageText, minutesInText, renderMessage } from '../texts/message-text.ts'
 import { ownTextFor } from '../texts/own-texts.ts'
 import { codeOf } from './code.ts'
 import { atRest } from './encryption-context.ts'
@@ -40,14 +39,14 @@ export function renderContent(
       locale,
       app: app.name,
       code,
-      minutes: minutesOf(otp, delivery),
+      minutes: minutesInText(validMs(otp, delivery)),
       sms: app.settings.channels.sms,
       own: ownTextFor(app.settings, delivery.channel, otp.locale),
     }),
   }
 }
 
-/** Rounded down, and from when the message was made, so that the text does not promise more time than there is: an answer in the chat does
- *  not start the lifetime again. A later resend does, but an earlier message still says its own. */
-const minutesOf = ({ expires_at, rules }: Otp, { created_at }: Pick<Delivery, 'created_at'>): number =>
-  Math.max(1, Math.floor(Math.min(rules.ttl_ms, expires_at - created_at) / MINUTE_MS))
+/** From when the message was made: an answer in the chat does not start the lifetime again. A later resend does, but an earlier message still
+ *  says its own. */
+const validMs = ({ expires_at, rules }: Otp, { created_at }: Pick<Delivery, 'created_at'>): number =>
+  Math.min(rules.ttl_ms, expires_at - created_at)

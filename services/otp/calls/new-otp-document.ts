@@ -8,10 +8,10 @@ import { partitionOf } from '../../../infra/partitions.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { CallOf } from '../../../machines/calls.ts'
+import { rulesFrom } from '../../../machines/otp.rules.ts'
 import { step } from '../../../machines/otp.step.ts'
-import type { Prices, Rules, SendCircumstances } from '../../../machines/otp.ts'
+import type { Prices, SendCircumstances } from '../../../machines/otp.ts'
 import { verificationView } from '../../../machines/otp.view.ts'
-import type { AppSettings } from '../../../machines/settings.ts'
 import { retentionMs } from '../../domain/retention.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest, inFlight } from '../../domain/verifications/encryption-context.ts'
@@ -113,12 +113,3 @@ export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Cl
   if (call.claim !== null) doc.claims = call.claim.ids
   return doc
 }
-
-const rulesFrom = (settings: AppSettings): Rules => ({
-  ttl_ms: settings.code.ttl_seconds * 1000,
-  verify_attempts: settings.verify_attempts,
-  send_attempts: settings.send_attempts,
-  cooldowns_ms: settings.resend_cooldown_seconds.map(seconds => seconds * 1000),
-  token_ttl_ms: settings.token_ttl_seconds * 1000,
-  auto_fallback: settings.auto_fallback,
-})

@@ -1,7 +1,14 @@
 // The app's own texts, by channel and language. The preview is made by the function that writes the messages, with a made-up code.
 import { useLayoutEffect, useState } from 'preact/hooks'
+import { SECOND_MS } from '../../../../../infra/time.ts'
 import { smsSegments } from '../../../../../machines/sms-segments.ts'
-import { builtInText, LANGUAGES, renderMessage, type TextTemplate } from '../../../../domain/texts/message-text.ts'
+import {
+  builtInText,
+  LANGUAGES,
+  minutesInText,
+  renderMessage,
+  type TextTemplate,
+} from '../../../../domain/texts/message-text.ts'
 import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { useApp } from '../../data/tenant.tsx'
 import type { SettingsDraft } from '../../data/use-settings-draft.ts'
@@ -135,7 +142,7 @@ function Preview({ appName, channel, language, own, draft }: PreviewProps) {
   // A field may hold what is no number yet, or none that can be saved.
   const { length, ttl_seconds } = draft.settings.code
   const code = '12345678'.slice(0, Number(length) || undefined)
-  const minutes = Math.max(1, Math.floor(Number(ttl_seconds) / 60) || 1)
+  const minutes = minutesInText((Number(ttl_seconds) || 0) * SECOND_MS)
   const { text, subject, html } = renderMessage({
     channel,
     locale: language,
