@@ -90,7 +90,7 @@ export function watchRecorded({ app_id, since, until }: TrialInput): RecordedCal
       { sort: { _id: 1 }, limit: (to - from) / HOUR_MS },
     )
     const all = newCell()
-    for (const { by } of hours) addStoredCells(by.channel, () => all)
+    for (const { by } of hours) addStoredCells(by.channel ?? '', () => all)
     const refused = hours.flatMap(hour => Object.values(hour.refused)).reduce((sum, count) => sum + count, 0)
     return { started: countOf(all, 'started'), refused }
   }

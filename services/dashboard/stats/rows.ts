@@ -62,7 +62,7 @@ const hasCounts = ({ cell, refused }: Sum): boolean => refused > 0 || cell.count
 const isPositive = (count: number): boolean => count > 0
 
 function addDoc(sums: Map<string, Sum>, doc: StatsDoc, by: Dimension | undefined): void {
-  addStoredCells(doc.by[by ?? SMALLEST], value => sumOf(sums, by === undefined ? TOTAL : value).cell)
+  addStoredCells(doc.by[by ?? SMALLEST] ?? '', value => sumOf(sums, by === undefined ? TOTAL : value).cell)
   for (const country of Object.keys(doc.refused))
     sumOf(sums, by === undefined ? TOTAL : by === 'country' ? country : NONE).refused += doc.refused[country] ?? 0
 }

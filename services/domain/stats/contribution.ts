@@ -11,6 +11,7 @@ import { type SavedOtp, toCurrentVersion } from '../../../machines/otp.versions.
 import { approvalStep } from './approval-times.ts'
 import { addApproval, addCount, type Cell, type Cells, type Count, cellOf, isZeroCells, NONE } from './counts.ts'
 
+/** What counts are split by. */
 export const DIMENSIONS = ['channel', 'country', 'provider'] as const
 export type Dimension = (typeof DIMENSIONS)[number]
 
@@ -125,11 +126,14 @@ const countedOutcome = (value: SavedStatus): Count | null =>
 export const wasSent = ({ status, provider }: Pick<Delivery, 'status' | 'provider'>): boolean =>
   status === 'sent' || status === 'delivered' || (status === 'failed' && provider !== undefined)
 
-const cellsOf = (tally: Tally, channel: Channel, otp: Otp, provider: string | undefined): Cell[] => [
-  cellOf(tally.channel, channel),
-  cellOf(tally.country, otp.recipient.country ?? NONE),
-  cellOf(tally.provider, provider ?? NONE),
-]
+function cellsOf(tally: Tally, channel: Channel, otp: Otp, provider: string | undefined): Cell[] {
+  const values: Record<Dimension, string> = {
+    channel,
+    country: otp.recipient.country ?? NONE,
+    provider: provider ?? NONE,
+  }
+  return DIMENSIONS.map(name => cellOf(tally[name], values[name]))
+}
 
 function addToAll(cells: readonly Cell[], name: Count, by: number): void {
   for (const cell of cells) addCount(cell, name, by)

@@ -12,7 +12,8 @@ export interface StatsDoc extends RevisedDoc {
   mode: Mode
   /** When the hour or day begins. */
   start: number
-  by: Record<Dimension, StoredCells>
+  /** A document of a release without a dimension lacks it. */
+  by: Partial<Record<Dimension, StoredCells>>
   /** Counts of learned routes; absent in days, and in hours of releases that did not count them. */
   routes?: StoredCells
   /** Refused sends by country. They have no verification, so nothing can count them again. */

@@ -81,7 +81,7 @@ export function hourWithAdded(
 }
 
 function addStored(to: Tally, { by }: StatsDoc): void {
-  for (const name of DIMENSIONS) addCells(to[name], decodeCells(by[name]))
+  for (const name of DIMENSIONS) addCells(to[name], decodeCells(by[name] ?? ''))
 }
 
 export function addTally(to: Tally, added: Tally): void {
