@@ -131,7 +131,7 @@ describe('the reference pages', () => {
 
   it('name only files and folders that exist', () => {
     const named = pages.flatMap(page =>
-      all(/`((?:machines|services|infra|test|docs)\/[\w./-]+)`/g, text(page)).map(path => ({ page, path })),
+      all(/`((?:machines|services|infra|clients|test|docs)\/[\w./-]+)`/g, text(page)).map(path => ({ page, path })),
     )
     expect(named.length).to.be.greaterThan(20)
     expect(named.filter(({ path }) => !existsSync(path))).to.deep.equal([])
