@@ -22,11 +22,11 @@ import {
   UnknownOutcome,
   type VendorAnswer,
 } from './provider.ts'
-import type { AttemptOutcome, Attempts, PastAttempt, StartedAttempt } from './provider-attempts.ts'
+import type { AttemptOutcome, PastAttempt, ProviderAttempts, StartedAttempt } from './provider-attempts.ts'
 import { type Personal, type SecretPattern, scrubVendorCode, scrubVendorText } from './vendor-scrub.ts'
 
 export interface CallProviderDeps {
-  attempts: Pick<Attempts, 'start' | 'track' | 'finish' | 'record'>
+  attempts: Pick<ProviderAttempts, 'start' | 'track' | 'finish' | 'record'>
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'attemptDuration' | 'deliveryAttempts'>

@@ -34,13 +34,13 @@ import type { CallProvider } from './call-provider.ts'
 import { type Candidate, type Candidates, mayCall } from './candidates.ts'
 import { type DeliveryStep, delayAround, delayUpTo, nextStep, type Policy, type ProviderStatus } from './next-step.ts'
 import type { DeliveryJob, DeliveryMessage } from './provider.ts'
-import type { Attempts, PastAttempt } from './provider-attempts.ts'
+import type { PastAttempt, ProviderAttempts } from './provider-attempts.ts'
 import type { PublishReport } from './report-publisher.ts'
 import type { OrderCandidates, OrderedCandidates } from './route-order.ts'
 
 export interface DeliverDeps {
   otps: Pick<Docs<OtpDoc>, 'get'>
-  attempts: Attempts
+  attempts: ProviderAttempts
   candidates: Candidates
   orderCandidates: OrderCandidates
   admission: Pick<Admission, 'admit' | 'busyMs' | 'reserve'>

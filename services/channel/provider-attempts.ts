@@ -52,7 +52,7 @@ export interface AttemptOutcome {
   details: CallDetails
 }
 
-export interface Attempts {
+export interface ProviderAttempts {
   /** Saves an attempt before its call. When it rejects, the provider was not called, and this process can start the same attempt again. */
   start(job: DeliveryJob, call: NewCall): Promise<StartedAttempt>
   /** Makes an attempt, from its start to its finish, so that `history` waits for it. */
@@ -66,7 +66,7 @@ export interface Attempts {
   history(job: DeliveryJob): Promise<PastAttempt[]>
 }
 
-export interface AttemptsDeps {
+export interface ProviderAttemptsDeps {
   attempts: Pick<Docs<AttemptDoc>, 'get' | 'insert' | 'update' | 'find'>
   clock: Pick<Clock, 'now'>
   /** No other process uses the store, so an attempt of another process was made before that process ended. */
@@ -89,7 +89,7 @@ const spanOf = (trace: Trace | undefined): Pick<AttemptDoc, 'trace'> =>
     ? { trace: { traceparent: trace.traceparent, traced_at: trace.traced_at } }
     : {}
 
-export function createAttempts({ attempts, clock, soleProcess }: AttemptsDeps): Attempts {
+export function createProviderAttempts({ attempts, clock, soleProcess }: ProviderAttemptsDeps): ProviderAttempts {
   const own = createOwnAttempts()
   const processId = randomBytes(9).toString('base64url')
   let tries = 0

@@ -39,7 +39,7 @@ import { createHandleCallback } from './callbacks/receipts.ts'
 import { createCallbackRouter } from './callbacks/router.ts'
 import { createCandidates } from './candidates.ts'
 import { createDeliver } from './deliver.ts'
-import { createAttempts } from './provider-attempts.ts'
+import { createProviderAttempts } from './provider-attempts.ts'
 import { createBuildProvider, PROVIDER_FACTORIES } from './providers/factories.ts'
 import { createSandboxProvider } from './providers/sandbox.ts'
 import { createPublishReport } from './report-publisher.ts'
@@ -77,7 +77,7 @@ export const createChannelService =
     const tenancy = createTenancy({ store, keyring })
     const apps = createCache(id => tenancy.app(id), { ...TENANT_CACHE, clock })
 
-    const attempts = createAttempts({
+    const attempts = createProviderAttempts({
       attempts: batchDocs(store.docs('attempts')),
       clock,
       soleProcess: config.engine.kind === 'embedded',
@@ -89,8 +89,8 @@ export const createChannelService =
       providerDeps: { outbound, clock },
       publicUrl,
     })
-    const reports = createBreakerReports({ breakers: store.docs('breakers'), clock, log })
-    const admission = createAdmission({ channel, maxCalls, clock, log, metrics, reports })
+    const breakerReports = createBreakerReports({ breakers: store.docs('breakers'), clock, log })
+    const admission = createAdmission({ channel, maxCalls, clock, log, metrics, breakerReports })
     const candidates = createCandidates({
       channel,
       tenancy,
@@ -149,7 +149,7 @@ export const createChannelService =
       stop: async () => {
         candidates.close()
         admission.close()
-        await reports.stop()
+        await breakerReports.stop()
       },
     }
   }

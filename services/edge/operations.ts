@@ -38,7 +38,7 @@ interface Command<Body extends z.ZodObject> {
   /** Where not every member of `schema` is for readers. */
   documentedAs?: z.ZodType
   example: unknown
-  call: (calls: Calls) => (body: z.output<Body>, by: Identity, ctx: Context) => OtpCall
+  callBuilder: (calls: Calls) => (body: z.output<Body>, by: Identity, ctx: Context) => OtpCall
   /** For a call that sends a message, which costs money: its name in the record of refusals. */
   sends?: NewRefusal['call']
   /** The body of the answer; as the OTP actor's answer is, without it. */
@@ -133,7 +133,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
       schema: requests.sendBody,
       documentedAs: requests.sendRequest,
       example: requestExamples.send,
-      call: calls => calls.send,
+      callBuilder: calls => calls.send,
       sends: 'send',
     },
     parameters: sendParameters,
@@ -166,7 +166,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
     command: {
       schema: requests.resendRequest,
       example: requestExamples.resend,
-      call: calls => calls.resend,
+      callBuilder: calls => calls.resend,
       sends: 'resend',
     },
     parameters: [CHALLENGE_SOLUTION_PARAMETER],
@@ -193,7 +193,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
     description:
       'A wrong code is not an error: `matched` is false and `attempts_left` counts down; the last one fails the verification. A publishable key gets a `verification_token` for a right code, which your backend exchanges: what a device says is no proof. The key that verified may repeat the call for 60 s, while the code is valid and its token is not exchanged, because the answer may have been lost; after that the right code is refused too. Accept an `otp_id` once.',
     keys: ANY_KEY,
-    command: { schema: requests.verifyRequest, example: requestExamples.verify, call: calls => calls.verify },
+    command: { schema: requests.verifyRequest, example: requestExamples.verify, callBuilder: calls => calls.verify },
     answer: {
       schema: answers.verified,
       description: 'Whether the code was right.',
@@ -224,7 +224,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
     summary: 'Cancel a verification',
     description: 'Its code and link are dead from then on. Canceling twice gives the same answer.',
     keys: SERVER_KEY,
-    command: { schema: requests.cancelRequest, example: requestExamples.cancel, call: calls => calls.cancel },
+    command: { schema: requests.cancelRequest, example: requestExamples.cancel, callBuilder: calls => calls.cancel },
     answer: {
       schema: answers.verification,
       description: 'The verification, canceled.',
@@ -239,7 +239,11 @@ export const OPERATIONS: readonly ClientOperation[] = [
     description:
       'Exchanges a token produced on a device for the recipient it proves. This is the only trustworthy proof that a user controls a number. Repeating the call with the same API key gives the same answer for as long as the token lives: accept an `otp_id` once.',
     keys: SERVER_KEY,
-    command: { schema: requests.exchangeRequest, example: requestExamples.exchange, call: calls => calls.exchange },
+    command: {
+      schema: requests.exchangeRequest,
+      example: requestExamples.exchange,
+      callBuilder: calls => calls.exchange,
+    },
     answer: { schema: answers.exchanged, description: 'Who was verified.', examples: answerExamples.exchange },
     refusals: [refusal.noSuchToken],
   }),
@@ -254,7 +258,7 @@ export const OPERATIONS: readonly ClientOperation[] = [
       schema: requests.messageBody,
       documentedAs: requests.messageRequest,
       example: requestExamples.message,
-      call: calls => calls.message,
+      callBuilder: calls => calls.message,
       sends: 'message',
       shape: messageAnswer,
     },

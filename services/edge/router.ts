@@ -72,7 +72,7 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
   const admission = createAdmission({ clock, maxInFlight: http.maxInFlight })
   const identify = createIdentify({ tenancy, clock, admission, usage })
   const publishableKeys = createPublishableKeyRules({ tenancy, clock })
-  const call = createCalls(deps)
+  const calls = createCalls(deps)
   const reportMissingKey = createMissingKeyReporter(deps)
   const respond = createRespond({ keyring, reportMissingKey })
   const unsealed = createUnsealed({ reportMissingKey })
@@ -111,7 +111,7 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
   for (const { path, keys, command } of OPERATIONS) {
     if (command === null) continue
     const { schema, sends, shape } = command
-    const toCall = command.call(call)
+    const toCall = command.callBuilder(calls)
     // When the edge itself refuses. What the OTP actor refuses is an answer.
     const onRefused = sends === undefined ? () => {} : createRecordRefusal(refusals, sends)
     const handle: Middleware = async ctx => {
@@ -159,7 +159,7 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
     ...deps,
     identify,
     admission,
-    calls: call,
+    calls,
     callOtp,
     respond,
     unsealed,
@@ -168,7 +168,7 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
     tenancy,
     clock,
     refusals,
-    calls: call,
+    calls,
     authenticate: ctx => authenticate(ctx, ['server']),
     callOtp,
     respond,

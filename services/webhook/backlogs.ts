@@ -8,7 +8,7 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { sleep } from '../../infra/timeout.ts'
 import type { EventDoc, WebhookEndpoint } from '../domain/webhooks/documents.ts'
-import { type EndpointRef, eventsOf, storedEndpointId } from '../domain/webhooks/endpoint-ids.ts'
+import { type EndpointRef, eventFilterOf, storedEndpointId } from '../domain/webhooks/endpoint-ids.ts'
 import { drainMessage, type Remind } from '../domain/webhooks/queue-messages.ts'
 import { type Endpoint, type Endpoints, endpointFields, isCallable, isPaused } from './endpoints.ts'
 import { cancelAttempt } from './event-changes.ts'
@@ -74,7 +74,7 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
 
   async function drainPage(endpoint: EndpointRef): Promise<'more' | DrainEnd> {
     const page = { sort: { backlog_at: 1 }, limit: DRAIN_PAGE } as const
-    const oldest = await events.find({ ...eventsOf(endpoint), backlog_at: { $gt: 0 } }, page)
+    const oldest = await events.find({ ...eventFilterOf(endpoint), backlog_at: { $gt: 0 } }, page)
     let tried = 0
     for (let first = oldest[0]; first; first = oldest[tried]) {
       const ready = await waitForSlot(first)

@@ -16,7 +16,7 @@ import { type Endpoint, isCallable } from './endpoints.ts'
 import * as change from './event-changes.ts'
 import type { Slots, Tenant } from './slots.ts'
 
-export interface Attempts {
+export interface EventAttempts {
   /** How many more calls of the endpoint may start now. */
   freeSlots(endpoint: Endpoint, tenant: Tenant): number
   /** Resolves when a slot of this endpoint is free again. */
@@ -32,7 +32,7 @@ export interface Attempts {
   settled(): Promise<void>
 }
 
-export interface AttemptDeps {
+export interface EventAttemptsDeps {
   events: Pick<Docs<EventDoc>, 'change'>
   /** Endpoints that keep failing share a pool of their own, so that they never take the slots of the healthy ones. */
   slots: { healthy: Slots; failing: Slots }
@@ -63,7 +63,7 @@ const MAX_WAIT_FOR_KEY_MS = DAY_MS
 
 const keepsFailing = ({ life }: Pick<Endpoint, 'life'>): boolean => life.context.failures >= FAILURES_TO_BE_FAILING
 
-export function createAttempts(deps: AttemptDeps): Attempts {
+export function createEventAttempts(deps: EventAttemptsDeps): EventAttempts {
   const { events, slots, call, metadataOf, recordResult, retrySchedule, park, mayWork, clock, log } = deps
   const reportMissingKey = createMissingKeyReporter({ log, clock })
   const underWay = createUnderWay()

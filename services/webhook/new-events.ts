@@ -20,7 +20,7 @@ import { type NewEventFields, newEvent, newEventFields, purgeNotBefore } from '.
 import type { RetrySchedule } from '../domain/webhooks/retry-waits.ts'
 import type { Backlogs } from './backlogs.ts'
 import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
-import type { Attempts } from './event-attempts.ts'
+import type { EventAttempts } from './event-attempts.ts'
 import { attemptTimes, inBacklog } from './event-changes.ts'
 import type { Slots } from './slots.ts'
 
@@ -38,7 +38,7 @@ export interface NewEventDeps {
   tenancy: Pick<Tenancy, 'app'>
   otps: Pick<Docs<OtpDoc>, 'get'>
   endpoints: Pick<Endpoints, 'all'>
-  attempts: Pick<Attempts, 'takeSlot' | 'startCall'>
+  attempts: Pick<EventAttempts, 'takeSlot' | 'startCall'>
   backlogs: Pick<Backlogs, 'mark' | 'drain'>
   retrySchedule: RetrySchedule
   clock: Clock

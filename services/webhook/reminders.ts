@@ -11,7 +11,7 @@ import type { RetrySchedule } from '../domain/webhooks/retry-waits.ts'
 import type { Backlogs } from './backlogs.ts'
 import type { RecordResult } from './call-results.ts'
 import { type Endpoint, type Endpoints, isCallable, isPaused } from './endpoints.ts'
-import type { Attempts } from './event-attempts.ts'
+import type { EventAttempts } from './event-attempts.ts'
 import * as change from './event-changes.ts'
 
 export interface Reminders {
@@ -23,7 +23,7 @@ export interface Reminders {
 export interface ReminderDeps {
   events: Pick<Docs<EventDoc>, 'get' | 'change'>
   endpoints: Pick<Endpoints, 'get' | 'reload'>
-  attempts: Pick<Attempts, 'attempt'>
+  attempts: Pick<EventAttempts, 'attempt'>
   backlogs: Pick<Backlogs, 'mark' | 'drain'>
   recordResult: RecordResult
   retrySchedule: RetrySchedule

@@ -38,7 +38,7 @@ import { createBacklogs } from './backlogs.ts'
 import { createEndpointCalls } from './call.ts'
 import { createRecordResult } from './call-results.ts'
 import { createEndpoints } from './endpoints.ts'
-import { createAttempts } from './event-attempts.ts'
+import { createEventAttempts } from './event-attempts.ts'
 import { createAcceptEvents } from './new-events.ts'
 import { createReminders, RETRY_MS } from './reminders.ts'
 import { createSlots } from './slots.ts'
@@ -77,7 +77,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
   const remind = createRemind({ broker, log })
   const recordResult = createRecordResult({ events, endpoints, retrySchedule, remind, random, clock, log, metrics })
   const calls = createEndpointCalls({ outbound, clock })
-  const attempts = createAttempts({
+  const attempts = createEventAttempts({
     events,
     slots,
     call: calls.call,

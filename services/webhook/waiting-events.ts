@@ -2,7 +2,7 @@
 // documents. Every change is repeatable. One that is lost concerns an event that another process is sending.
 import type { Docs, Filter, Operators, Sort } from '../../infra/store/docs.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
-import { type EndpointRef, eventsOf } from '../domain/webhooks/endpoint-ids.ts'
+import { type EndpointRef, eventFilterOf } from '../domain/webhooks/endpoint-ids.ts'
 import { keepWhilePaused, markUnsent, releaseRetry } from './event-changes.ts'
 
 type Events = Pick<Docs<EventDoc>, 'find' | 'change'>
@@ -11,11 +11,11 @@ const PAGE_SIZE = 200
 
 /** The endpoint is paused: its events are `held`, like those that come while it is paused, and enabling it sends them. */
 export const holdEvents = (events: Events, endpoint: EndpointRef): Promise<void> =>
-  changeAll(events, { ...eventsOf(endpoint), status: 'pending' }, keepWhilePaused)
+  changeAll(events, { ...eventFilterOf(endpoint), status: 'pending' }, keepWhilePaused)
 
 /** Nothing is sent to a deleted endpoint: all that waits for it is `unsent`. */
 export const giveUpEvents = (events: Events, endpoint: EndpointRef): Promise<void> =>
-  changeAll(events, eventsOf(endpoint), markUnsent)
+  changeAll(events, eventFilterOf(endpoint), markUnsent)
 
 /** The endpoint was enabled: each event that was last called before that time goes to the backlog. A retry that was planned after a later
  *  call stays as it is. The reminder of the planned retry may still wait in the broker for hours; when it comes, it names an attempt that
@@ -23,7 +23,7 @@ export const giveUpEvents = (events: Events, endpoint: EndpointRef): Promise<voi
 export async function releaseRetries(events: Events, endpoint: EndpointRef, enabledAt: number): Promise<void> {
   let after = ''
   for (;;) {
-    const filter = { ...eventsOf(endpoint), _id: { $gt: after }, next_attempt_at: { $gt: 0 } }
+    const filter = { ...eventFilterOf(endpoint), _id: { $gt: after }, next_attempt_at: { $gt: 0 } }
     const page = await events.find(filter, { sort: { _id: 1 }, limit: PAGE_SIZE })
     const waiting = page.filter(event => lastCalledAt(event) < enabledAt)
     await events.change(waiting.map(event => ({ _id: event._id, rev: event.rev, update: releaseRetry(event) })))

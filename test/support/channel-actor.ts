@@ -13,7 +13,7 @@ import { createCallProvider } from '../../services/channel/call-provider.ts'
 import { createCandidates } from '../../services/channel/candidates.ts'
 import { createDeliver } from '../../services/channel/deliver.ts'
 import type { Accepted, DeliveryMessage, Provider } from '../../services/channel/provider.ts'
-import { createAttempts } from '../../services/channel/provider-attempts.ts'
+import { createProviderAttempts } from '../../services/channel/provider-attempts.ts'
 import {
   createBuildProvider,
   PROVIDER_FACTORIES,
@@ -82,7 +82,7 @@ export function createChannelActor(
     },
   }
   const tenants = createTenancy({ store, keyring })
-  const attempts = createAttempts({ attempts: store.docs('attempts'), clock, soleProcess })
+  const attempts = createProviderAttempts({ attempts: store.docs('attempts'), clock, soleProcess })
   const publishReport = createPublishReport({ broker, clock })
   const inbox = createSandboxProvider({ messages: store.docs('sandbox_messages'), keyring, clock, publishReport })
   const metrics = createMetrics()
@@ -92,7 +92,7 @@ export function createChannelActor(
     publicUrl: 'https://otp.example',
   })
   const breakerReports = createBreakerReports({ breakers: store.docs('breakers'), clock, log })
-  const admission = createAdmission({ channel: 'sms', maxCalls, clock, log, metrics, reports: breakerReports })
+  const admission = createAdmission({ channel: 'sms', maxCalls, clock, log, metrics, breakerReports })
   let askedForPermit = 0
   const candidates = createCandidates({
     channel: 'sms',

@@ -63,7 +63,7 @@ export interface AdmissionDeps {
   log: Logger
   metrics: Pick<Metrics, 'breakers' | 'beforeScrape'>
   /** Shows operators the state of each breaker. */
-  reports: Pick<BreakerReports, 'report' | 'forget'>
+  breakerReports: Pick<BreakerReports, 'report' | 'forget'>
 }
 
 /** A pause that a vendor asks for is cut to this. */
@@ -91,7 +91,7 @@ interface Gate {
   pausedUntil: number
 }
 
-export function createAdmission({ channel, maxCalls, clock, log, metrics, reports }: AdmissionDeps): Admission {
+export function createAdmission({ channel, maxCalls, clock, log, metrics, breakerReports }: AdmissionDeps): Admission {
   const mostOfCompany = maxCallsPerCompany(maxCalls)
   const room = createWaitingRoom(waitingPlaces(maxCalls))
   const gatesByProvider = new Map<string, Gate>()
@@ -104,10 +104,10 @@ export function createAdmission({ channel, maxCalls, clock, log, metrics, report
       clock,
       onChange(state) {
         log[LOG_LEVELS[state]]({ app_id, channel, provider: name, state }, 'breaker.changed')
-        reports.report(app_id, name, state)
+        breakerReports.report(app_id, name, state)
       },
     })
-    reports.report(app_id, name, breaker.state())
+    breakerReports.report(app_id, name, breaker.state())
     return { app_id, name, type, breaker, concurrency: createConcurrency({ clock, maxCalls, room }), pausedUntil: 0 }
   }
 
@@ -126,7 +126,7 @@ export function createAdmission({ channel, maxCalls, clock, log, metrics, report
     if (!gate) return
     gate.breaker.shutDown()
     gatesByProvider.delete(key)
-    reports.forget(gate.app_id, gate.name)
+    breakerReports.forget(gate.app_id, gate.name)
   }
 
   metrics.beforeScrape(() => {

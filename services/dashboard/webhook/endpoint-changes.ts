@@ -10,7 +10,7 @@ import type { CountersignStore } from '../../domain/collections.ts'
 import type { App } from '../../domain/tenancy/documents.ts'
 import { shownName, webAddress, webhookSecret } from '../../domain/tenancy/value-schemas.ts'
 import { findEndpoints, MAX_ENDPOINTS_PER_APP, type WebhookEndpoint } from '../../domain/webhooks/documents.ts'
-import { appIdOf, eventsOf, refOf, storedEndpointIds } from '../../domain/webhooks/endpoint-ids.ts'
+import { appIdOf, eventFilterOf, refOf, storedEndpointIds } from '../../domain/webhooks/endpoint-ids.ts'
 import { createWebhookSecret, newWebhookSecret, withCurrent } from '../../domain/webhooks/secrets.ts'
 import type { AdminRequest } from '../access.ts'
 import type { AdminDeps } from '../admin-deps.ts'
@@ -197,7 +197,7 @@ export const enable = (
 ): Promise<WebhookEndpoint> => setStatus(request, endpoint, 'active', admin, control, { retriesToo: true })
 
 async function hasRetries(store: CountersignStore, endpoint: WebhookEndpoint): Promise<boolean> {
-  const filter = { ...eventsOf(refOf(endpoint)), next_attempt_at: { $gt: 0 } }
+  const filter = { ...eventFilterOf(refOf(endpoint)), next_attempt_at: { $gt: 0 } }
   return (await store.docs('events').count(filter, 1)) > 0
 }
 

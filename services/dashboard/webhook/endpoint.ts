@@ -2,7 +2,7 @@
 // both paths. A secret that is made here is shown in that answer only.
 import { z } from 'zod'
 import { findEndpoints } from '../../domain/webhooks/documents.ts'
-import { endpointId, eventsOf, refOf } from '../../domain/webhooks/endpoint-ids.ts'
+import { endpointId, eventFilterOf, refOf } from '../../domain/webhooks/endpoint-ids.ts'
 import type { AdminDeps } from '../admin-deps.ts'
 import { conflict, noContent, ok } from '../answers.ts'
 import { operation } from '../operation.ts'
@@ -121,7 +121,7 @@ export const endpointOperations = [
     handle: async ({ app }, admin) => {
       const [webhooks, events] = [admin.store.docs('webhooks'), admin.store.docs('events')]
       const items = (await findEndpoints(webhooks, app._id)).map(async stored => {
-        const own = eventsOf(refOf(stored))
+        const own = eventFilterOf(refOf(stored))
         const [inBacklog, inRetry] = await Promise.all([
           events.count({ ...own, backlog_at: { $gt: 0 } }),
           events.count({ ...own, next_attempt_at: { $gt: 0 } }),

@@ -33,5 +33,5 @@ export const endpointId = (_id: string): string =>
 export const storedEndpointIds = (id: string): string[] =>
   id.startsWith(PREFIX) ? [id, `${APP_PREFIX}${id.slice(PREFIX.length)}`] : []
 
-/** A filter. Events of the first endpoint do not name it, and null matches what is missing. */
-export const eventsOf = ({ app_id, endpoint_id }: EndpointRef) => ({ app_id, endpoint_id: endpoint_id ?? null })
+/** For a query. Events of the first endpoint do not name it, and null matches what is missing. */
+export const eventFilterOf = ({ app_id, endpoint_id }: EndpointRef) => ({ app_id, endpoint_id: endpoint_id ?? null })

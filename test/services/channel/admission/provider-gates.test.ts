@@ -18,11 +18,11 @@ function createTestAdmission(maxCalls = 200) {
   const log = createCapturedLog()
   const metrics = createMetrics()
   const reported: string[] = []
-  const reports = {
+  const breakerReports = {
     report: (app_id: string, provider: string, state: string) => void reported.push(`${app_id} ${provider} ${state}`),
     forget: (app_id: string, provider: string) => void reported.push(`${app_id} ${provider} gone`),
   }
-  const admission = createAdmission({ channel: 'sms', maxCalls, clock, log: log.log, metrics, reports })
+  const admission = createAdmission({ channel: 'sms', maxCalls, clock, log: log.log, metrics, breakerReports })
   const enter = async (provider: Parameters<typeof admission.admit>[0] = shop): Promise<Permit> => {
     const permit = await admission.admit(provider)
     if (!isPermit(permit)) throw new Error(`not admitted: ${JSON.stringify(permit)}`)

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { createMetrics } from '../../../../infra/metrics.ts'
 import { createHandleCallback } from '../../../../services/channel/callbacks/receipts.ts'
 import type { DeliveryJob } from '../../../../services/channel/provider.ts'
-import { createAttempts } from '../../../../services/channel/provider-attempts.ts'
+import { createProviderAttempts } from '../../../../services/channel/provider-attempts.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
@@ -17,7 +17,7 @@ eachStore("a vendor's id of a message", fresh => {
   it('is stored without the number in it, and finds the delivery again', async () => {
     const store = await fresh()
     const [clock, attempts] = [testClock(), store.docs('attempts')]
-    const attemptWriter = createAttempts({ attempts, clock, soleProcess: false })
+    const attemptWriter = createProviderAttempts({ attempts, clock, soleProcess: false })
     const otp = { otp_id: 'otp_1', app_id: 'app_1' }
     const job = { otp, delivery: { delivery_id: 'dlv_1' }, purge_at: new Date(2 ** 42) } as unknown as DeliveryJob
     const started = await attemptWriter.start(job, { provider: 'meta', round: 1, call: 1 })
