@@ -3,11 +3,11 @@
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Cache } from '../../infra/cache.ts'
 import type { Docs } from '../../infra/store/docs.ts'
-import type { OutboxEntry } from '../domain/verifications/queue-messages.ts'
 import { messageIn, type PublishEffect } from '../domain/verifications/outbox.ts'
+import type { OutboxEntry } from '../domain/verifications/queue-messages.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
-import type { NotifyBody } from '../domain/webhooks/queue-messages.ts'
 import { newEvent, newEventFields } from '../domain/webhooks/new-event.ts'
+import type { NotifyBody } from '../domain/webhooks/queue-messages.ts'
 import type { CachedApp, IsAskedFor } from './apps.ts'
 
 export interface PublishEffectDeps {

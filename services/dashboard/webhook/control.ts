@@ -13,13 +13,13 @@ import { MIN_EVENT_RETENTION_MS } from '../../domain/retention.ts'
 import { type EventDoc, findEndpoints, type WebhookEndpoint } from '../../domain/webhooks/documents.ts'
 import { type EndpointRef, refOf, storedEndpointId } from '../../domain/webhooks/endpoint-ids.ts'
 import { eventId } from '../../domain/webhooks/event-ids.ts'
-import { attemptMessage, createRemind, drainMessage } from '../../domain/webhooks/queue-messages.ts'
 import {
   MESSAGE_LOST_AFTER_MS,
   type NewEventFields,
   newEvent,
   purgeNotBefore,
 } from '../../domain/webhooks/new-event.ts'
+import { attemptMessage, createRemind, drainMessage } from '../../domain/webhooks/queue-messages.ts'
 import { endpointsToReplay, findEventDocs, replayRange, replayTo } from './event-replay.ts'
 
 export interface WebhookControlDeps {

@@ -57,12 +57,7 @@ export function reuseKeyOf(keyring: Recipients, call: SendCall): string | null {
 }
 
 export function createSendOrResend({ keyring, claims, otps, clock, send, resend }: ReuseDeps) {
-  return async (
-    command_id: string,
-    call: SendCall,
-    app: CachedApp,
-    trace: Trace | undefined,
-  ): Promise<SendResult> => {
+  return async (command_id: string, call: SendCall, app: CachedApp, trace: Trace | undefined): Promise<SendResult> => {
     const { by } = call
     const start = () => send(command_id, call, app, trace)
     const recipient = recipientOf(keyring, call)

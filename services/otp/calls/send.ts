@@ -73,12 +73,7 @@ interface NewSend extends Pick<NewOtpInput, 'command_id' | 'otp_id' | 'call' | '
 export const createSend = (deps: SendDeps) => {
   const { keyring, claims, limits, otps, metadataIndexes, relay, recentOtps, funds, guard, challenges, onChange } = deps
 
-  return async (
-    command_id: string,
-    call: SendCall,
-    app: CachedApp,
-    trace: Trace | undefined,
-  ): Promise<SendResult> => {
+  return async (command_id: string, call: SendCall, app: CachedApp, trace: Trace | undefined): Promise<SendResult> => {
     const refused = (refusal: Refusal, parsed: ParsedRecipient | null): SendResult => ({
       answer: refusal,
       recipient: refusedRecipient(keyring, call.by, text, parsed),

@@ -7,8 +7,8 @@ import type { Step } from '../../../machines/otp.step.ts'
 import type { Otp } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
-import type { OutboxEntry } from '../../domain/verifications/queue-messages.ts'
 import { firstLookAt, lookForEventsAt, owesDelivery } from '../../domain/verifications/owed.ts'
+import type { OutboxEntry } from '../../domain/verifications/queue-messages.ts'
 
 /** Either adds or removes: MongoDB does not do both in one write. */
 export interface OutboxChange {
