@@ -2,7 +2,7 @@
 // the smallest change; and why the last save was refused, by path. What others have changed meanwhile is kept; where it was edited here too,
 // it is told before it is replaced. A draft outlives its screen in this tab, so that neither a session that ended nor a look at another
 // app costs what was typed.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { SettingPath } from '../../../domain/tenancy/setting-list.ts'
 import { api, bodyOf } from '../api/client.ts'
 import { Problem } from '../api/problem.ts'
@@ -100,7 +100,8 @@ export function useSettingsDraft(screen: string, shown: readonly (SettingPath | 
   const { base, draft, conflicts } = current
   const patch = useMemo(() => patchOf(base, draft), [base, draft])
 
-  useEffect(() => storeDraft(storageKey, patch === null ? null : current), [storageKey, patch, current])
+  // With the render: a later effect waits for a frame, and a page that is reloaded before it would lose the last change.
+  useLayoutEffect(() => storeDraft(storageKey, patch === null ? null : current), [storageKey, patch, current])
 
   const problems = fieldProblems(change.problem).filter(({ path }) =>
     sameValue(valueAt(refused.current, path), valueAt(draft, path)),
