@@ -1,15 +1,12 @@
 // A Countersign that is killed and started again on the same site, with an app that pays for its messages. Every send has a recipient and
 // an idempotency key of its own, so that a send without an answer can be repeated.
-import { join } from 'node:path'
 import { expect } from 'chai'
 import { type Answer, ask, createCaller } from './api-caller.ts'
 import type { CrashPoint } from './crash.ts'
 import { eventually } from './eventually.ts'
-import type { Processes } from './processes.ts'
-import { untilReady } from './ready.ts'
+import type { KillableProcess, Processes } from './processes.ts'
 import type { EngineSet } from './site.ts'
 
-const CHILD = join(import.meta.dirname, '../faults/processes/burst.child.js')
 const APP = 'app_burst'
 const KEY = 'sk_live_burst0123456789'
 const COMPANY = 'cmp_burst'
@@ -46,13 +43,6 @@ export interface BurstOptions {
   since?: number
 }
 
-export interface KillableProcess {
-  url: string
-  /** Sends SIGKILL. */
-  kill(): Promise<void>
-  exited: Promise<{ signal: NodeJS.Signals | null }>
-}
-
 export interface BurstSite {
   start(point?: CrashPoint): Promise<KillableProcess>
   /** Null when the request got no answer, or 503, which may be repeated. */
@@ -68,7 +58,7 @@ export interface BurstSite {
 }
 
 export async function createBurstSite(
-  { site, script }: Pick<Processes, 'site' | 'script'>,
+  { site, crashing }: Pick<Processes, 'site' | 'crashing'>,
   engines: EngineSet,
   { settings = { spend_caps: { '*': OPENING_BALANCE } }, since = Date.now() }: BurstOptions = {},
 ): Promise<BurstSite> {
@@ -93,18 +83,8 @@ export async function createBurstSite(
 
   return {
     async start(point) {
-      const running = script(CHILD, here, point ?? null, [])
-      const line = await running.waitForLine(text => text.includes('"msg":"countersign.listening"'))
-      const { url } = JSON.parse(line) as { url: string }
-      await untilReady(url)
-      return {
-        url,
-        exited: running.exited,
-        async kill() {
-          running.process.kill('SIGKILL')
-          await running.exited
-        },
-      }
+      const { ready, kill, exited } = crashing(here, { point })
+      return { url: await ready(), kill, exited }
     },
     send: (url, recipient) =>
       createCaller(url, KEY)

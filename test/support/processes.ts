@@ -15,16 +15,22 @@ export interface CountersignProcess extends Child {
   url(): Promise<string>
   /** The same, once it is ready. */
   ready(): Promise<string>
+  /** Sends SIGKILL. */
+  kill(): Promise<void>
+}
+
+export interface KillableProcess extends Pick<CountersignProcess, 'kill' | 'exited'> {
+  url: string
 }
 
 export interface Processes {
   site(engines: EngineSet, env?: Env): Promise<Site>
   /** `npm start`, without the build, as one file. */
   main(site: Site, env?: Env, roles?: string[]): CountersignProcess
-  /** The same on queues of the site's own, with crashing engines, with other services. */
+  /** The same on queues of the site's own, with crashing engines, with other services, with a fast clock: see crashing-countersign.ts. */
   crashing(
     site: Site,
-    options?: { point?: CrashPoint; services?: string; env?: Env; roles?: string[] },
+    options?: { point?: CrashPoint | undefined; services?: string; env?: Env; roles?: string[] },
   ): CountersignProcess
   /** Any other script. */
   script(file: string, site: Site, point: CrashPoint | null, args: string[]): Child
@@ -72,6 +78,10 @@ function withUrl(one: Child): CountersignProcess {
       const address = await url()
       await untilReady(address)
       return address
+    },
+    async kill() {
+      one.process.kill('SIGKILL')
+      await one.exited
     },
   }
 }

@@ -1,24 +1,14 @@
 // A Countersign that is killed and started again on the same site, and a backend that receives its events all the time. Its clock runs
 // five times as fast, so that tests wait less for the repair after a crash.
-import { join } from 'node:path'
 import { type Answer, ask, createCaller } from './api-caller.ts'
 import type { CrashPoint } from './crash.ts'
-import type { Processes } from './processes.ts'
-import { untilReady } from './ready.ts'
+import type { KillableProcess, Processes } from './processes.ts'
 import { type AnswerRequest, type Receiver, startReceiver } from './receiver.ts'
 import type { EngineSet } from './site.ts'
 
-const CHILD = join(import.meta.dirname, '../faults/processes/burst.child.js')
 const APP = 'app_hooks'
 const KEY = 'sk_test_hooks0123456789'
 const TOKEN = 'a-token-of-the-operator'
-
-export interface KillableProcess {
-  url: string
-  /** Sends SIGKILL. */
-  kill(): Promise<void>
-  exited: Promise<{ signal: NodeJS.Signals | null }>
-}
 
 export interface WebhookSite {
   backend: Receiver
@@ -36,7 +26,7 @@ export interface WebhookSite {
 }
 
 export async function createWebhookSite(
-  { site, script }: Pick<Processes, 'site' | 'script'>,
+  { site, crashing }: Pick<Processes, 'site' | 'crashing'>,
   engines: EngineSet,
   env: Record<string, string> = {},
 ): Promise<WebhookSite> {
@@ -64,18 +54,8 @@ export async function createWebhookSite(
       answer = next
     },
     async start(point) {
-      const running = script(CHILD, here, point ?? null, [])
-      const line = await running.waitForLine(text => text.includes('"msg":"countersign.listening"'))
-      const { url } = JSON.parse(line) as { url: string }
-      await untilReady(url)
-      return {
-        url,
-        exited: running.exited,
-        async kill() {
-          running.process.kill('SIGKILL')
-          await running.exited
-        },
-      }
+      const { ready, kill, exited } = crashing(here, { point })
+      return { url: await ready(), kill, exited }
     },
     async startVerification(url) {
       recipients += 1

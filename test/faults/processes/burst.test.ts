@@ -12,10 +12,10 @@ const CALLERS = 32
 const ACCEPTED_PER_ROUND = 60
 
 onEachEngineSet('a burst of sends and kill -9', engines => {
-  const { site, script } = useProcesses()
+  const { site, crashing } = useProcesses()
 
   it('loses no accepted send and delivers none twice', async () => {
-    const burstSite = await createBurstSite({ site, script }, engines)
+    const burstSite = await createBurstSite({ site, crashing }, engines)
     const recipients = phoneNumbers()
     const accepted = new Map<string, string>()
     const unanswered = new Set<string>()
@@ -50,32 +50,30 @@ onEachEngineSet('a burst of sends and kill -9', engines => {
 })
 
 describe('a send that is cut off by kill -9', () => {
-  const { site, script } = useProcesses()
+  const { site, crashing } = useProcesses()
 
-  it('between its steps makes one verification and one message when it is repeated', async () => {
-    const burstSite = await createBurstSite({ site, script }, 'embedded')
-    const recipients = phoneNumbers()
-    const cutOff = new Set<string>()
-    for (const [when, method] of [
-      ['after', 'claims.insert'],
-      ['after', 'companies.modify'],
-      ['after', 'otps.insert'],
-      // The last step. Once it is done, the send may have been answered.
-      ['before', 'ledger.insert'],
-    ] as const) {
+  // Each on a site of its own: a process that repairs what the one before it left may make the same call before it is ready.
+  for (const [when, method] of [
+    ['after', 'claims.insert'],
+    ['after', 'companies.modify'],
+    ['after', 'otps.insert'],
+    // The last step. Once it is done, the send may have been answered.
+    ['before', 'ledger.insert'],
+  ] as const)
+    it(`${when} ${method} makes one verification and one message when it is repeated`, async () => {
+      const burstSite = await createBurstSite({ site, crashing }, 'embedded')
+      const recipient = phoneNumbers().next().value
       const dying = await burstSite.start({ port: 'store', method, nth: 1, when })
-      const recipient = recipients.next().value
       expect(await burstSite.send(dying.url, recipient), 'no answer').to.equal(null)
       expect((await dying.exited).signal).to.equal('SIGKILL')
-      cutOff.add(recipient)
-    }
-    const { url } = await burstSite.start()
-    const accepted = new Map<string, string>()
-    await repeatSends(burstSite, url, cutOff, accepted)
-    for (const [recipient, otp_id] of accepted) await burstSite.expectDelivered(url, recipient, otp_id)
-    expect((await burstSite.otpIds(url)).sort()).to.deep.equal([...accepted.values()].sort())
-    await burstSite.expectBalance(url, OPENING_BALANCE - accepted.size * PRICE)
-  })
+      const { url } = await burstSite.start()
+      const accepted = new Map<string, string>()
+      await repeatSends(burstSite, url, new Set([recipient]), accepted)
+      const otp_id = accepted.get(recipient) ?? ''
+      await burstSite.expectDelivered(url, recipient, otp_id)
+      expect(await burstSite.otpIds(url)).to.deep.equal([otp_id])
+      await burstSite.expectBalance(url, OPENING_BALANCE - PRICE)
+    })
 })
 
 /** Records an answer. Answers false when there was none. */

@@ -26,12 +26,12 @@ function sinceNoon(now = Date.now()): number {
 }
 
 onEachEngineSet('a spend cap and kill -9', engines => {
-  const { site, script } = useProcesses()
+  const { site, crashing } = useProcesses()
 
   for (const [step, method, nth, when] of stepsOn(engines, STEPS))
     it(`counts only completed sends when the process dies ${step}`, async () => {
       const settings = { spend_caps: { US: 2 * PRICE } }
-      const burstSite = await createBurstSite({ site, script }, engines, { settings, since: sinceNoon() })
+      const burstSite = await createBurstSite({ site, crashing }, engines, { settings, since: sinceNoon() })
       const dying = await burstSite.start({ port: 'store', method, nth, when })
       expect(await burstSite.send(dying.url, '+14155571001'), 'no answer').to.equal(null)
       expect((await dying.exited).signal).to.equal('SIGKILL')

@@ -14,11 +14,11 @@ const AFTER_THE_SAVE: [step: string, method: string, when: CrashPoint['when']][]
 ]
 
 onEachEngineSet('the hold of a send that was cut off by kill -9', engines => {
-  const { site, script } = useProcesses()
+  const { site, crashing } = useProcesses()
 
   for (const [step, method, when] of stepsOn(engines, AFTER_THE_SAVE))
     it(`is kept if the process died after the save and ${step}, and is voided if it died before the save`, async () => {
-      const burstSite = await createBurstSite({ site, script }, engines)
+      const burstSite = await createBurstSite({ site, crashing }, engines)
       // The opening balance comes to the ledger first, so that the process below dies at its own hold.
       const first = await burstSite.start()
       expect((await burstSite.ledger(first.url)).map(({ kind }) => kind)).to.deep.equal(['credit'])

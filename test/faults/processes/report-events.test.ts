@@ -40,12 +40,12 @@ const POINTS_OF_REAL_ENGINES: typeof POINTS = [
 ]
 
 onEachEngineSet('a report whose process is killed', engines => {
-  const { site, script } = useProcesses()
+  const { site, crashing } = useProcesses()
 
   const points = [...stepsOn(engines, POINTS), ...(engines === 'real' ? POINTS_OF_REAL_ENGINES : [])]
   for (const { what, point } of points)
     it(`${what} leads to one event`, async () => {
-      const burstSite = await createBurstSite({ site, script }, engines)
+      const burstSite = await createBurstSite({ site, crashing }, engines)
       const dying = await burstSite.start(point)
       const sent = await burstSite.send(dying.url, '+14155570001')
       expect(sent?.status, sent?.text).to.equal(200)

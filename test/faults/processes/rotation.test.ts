@@ -1,7 +1,6 @@
 // kill -9 during a rotation of DATA_KEYS, again and again, while sends go on. The rotation continues after each restart, ends, and then no
 // process needs the old key.
 import { Buffer } from 'node:buffer'
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { ask, createCaller } from '../../support/api-caller.ts'
@@ -12,7 +11,6 @@ import { useProcesses } from '../../support/processes.ts'
 import { untilReady } from '../../support/ready.ts'
 import { onEachEngineSet } from '../../support/site.ts'
 
-const CHILD = join(import.meta.dirname, 'burst.child.js')
 const TOKEN = 'a-token-of-the-operator'
 const KEY = 'sk_test_rotation0123456789'
 const [OLD, NEW] = ['old', 'new'].map((id, at) => `${id}:${Buffer.alloc(32, at + 1).toString('base64')}`)
@@ -45,23 +43,19 @@ const POINTS: readonly CrashPoint[] = [
 ]
 
 onEachEngineSet('a rotation of data keys and kill -9', engines => {
-  const { site, script } = useProcesses()
+  const { site, crashing } = useProcesses()
 
   it('ends, and loses no verification', async () => {
     const env = { ADMIN_TOKEN: TOKEN, LOG_LEVEL: 'info', CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200' }
     const fresh = await site(engines, env)
     const BOOTSTRAP_FILE = await fresh.write('bootstrap.json', BOOTSTRAP)
     const since = String(Date.now())
-    const start = async (dataKeys: string, point: CrashPoint | null = null) => {
-      const here = { ...fresh, env: { ...fresh.env, BOOTSTRAP_FILE, SINCE: since, DATA_KEYS: dataKeys } }
-      const running = script(CHILD, here, point, [])
-      const line = await running.waitForLine(text => text.includes('"msg":"countersign.listening"'))
-      const { url } = JSON.parse(line) as { url: string }
-      const kill = async (): Promise<void> => {
-        running.process.kill('SIGKILL')
-        await running.exited
-      }
-      return { url, kill, exited: running.exited }
+    const start = async (dataKeys: string, point?: CrashPoint) => {
+      const { url, kill, exited } = crashing(fresh, {
+        point,
+        env: { BOOTSTRAP_FILE, SINCE: since, DATA_KEYS: dataKeys },
+      })
+      return { url: await url(), kill, exited }
     }
     const accepted = new Map<string, string>()
     let sends = 0
@@ -80,7 +74,8 @@ onEachEngineSet('a rotation of data keys and kill -9', engines => {
     const sendUntilKilled = async (url: string): Promise<void> => {
       for (;;) {
         const recipient = await send(url)
-        while (recipient !== null && (await inboxOf(url, recipient)).length !== 1) await setTimeout(LOOK_EVERY_MS)
+        do await setTimeout(LOOK_EVERY_MS)
+        while (recipient !== null && (await inboxOf(url, recipient)).length !== 1)
       }
     }
 

@@ -62,13 +62,13 @@ const STEPS: { what: string; point: CrashPoint; refused?: boolean }[] = [
 ]
 
 onEachEngineSet('an event whose process is killed', engines => {
-  const { site, script } = useProcesses()
+  const { site, crashing } = useProcesses()
   let here: WebhookSite
   afterEach(() => here.close())
 
   for (const { what, point, refused = false } of stepsOn(engines, STEPS))
     it(`${what} arrives`, async () => {
-      here = await createWebhookSite({ site, script }, engines)
+      here = await createWebhookSite({ site, crashing }, engines)
       if (refused) here.respondWith(respond500)
       const dying = await here.start(point)
       const otp_id = await here.startVerification(dying.url)
