@@ -30,6 +30,9 @@ const SLOW_FILES = [
   'faults/processes/rotation',
   'faults/processes/crash',
   'faults/processes/burst',
+  'browser/team',
+  'faults/processes/holds',
+  'faults/processes/caps',
   'services/cli/cli',
   'flow/address-lists',
   'browser/try',
@@ -42,6 +45,10 @@ const SLOW_FILES = [
   'browser/providers',
   'flow/reference-samples',
   'flow/lost-messages',
+  'flow/sign-in',
+  'services/dashboard/verifications/search',
+  'flow/queues',
+  'flow/wrong-codes',
   'flow/stats',
 ].map(name => `test/${name}.test.ts`)
 
