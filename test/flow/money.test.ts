@@ -1,6 +1,7 @@
 // Prepaid balances over HTTP: what a send costs, what a failed delivery refunds, and that a balance never goes below zero.
 import { expect } from 'chai'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
+import { DAY_MS } from '../../infra/time.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../services/domain/money/ledger-writer.ts'
 import { CONSOLE_APP_ID } from '../../services/domain/tenancy/console.ts'
@@ -15,6 +16,7 @@ import { interceptWrites } from '../support/tenancy.ts'
 import { addUser } from '../support/users.ts'
 import { startMailServer } from '../support/vendors/smtp.ts'
 import { startTwilio, type Twilio, type TwilioMessage } from '../support/vendors/twilio.ts'
+import { keepEachTestWithin } from '../support/within-period.ts'
 
 const SMS_PRICE = 40_000
 const NO_FUNDS = { type: 'InsufficientFundsError', status: 402 }
@@ -26,6 +28,7 @@ interface Shop extends LiveApp {
 
 describeLiveFlow('an app with a prepaid balance', live => {
   const opened: Twilio[] = []
+  keepEachTestWithin(DAY_MS, live)
   before(async () => {
     const prices = [
       { channel: 'sms', country: 'US', micros: SMS_PRICE },

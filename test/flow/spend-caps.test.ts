@@ -4,6 +4,7 @@ import { type Answer, refusal } from '../support/api-caller.ts'
 import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
 import { describeLiveFlow, type LiveApp } from '../support/live-flow.ts'
 import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
+import { keepEachTestWithin } from '../support/within-period.ts'
 
 const SMS_PRICE = 40_000
 const DAY_MS = 86_400_000
@@ -17,6 +18,7 @@ interface Shop extends LiveApp {
 
 describeLiveFlow('an app with spend caps', live => {
   const opened: Twilio[] = []
+  keepEachTestWithin(DAY_MS, live)
   before(async () => {
     await live.admin('PUT', '/prices', { prices: [{ channel: 'sms', country: '*', micros: SMS_PRICE }] })
     await live.advance(CACHE_TTL_MS)

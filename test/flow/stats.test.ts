@@ -5,19 +5,15 @@ import { expect } from 'chai'
 import { VERSION } from '../../infra/version.ts'
 import { wrongCode } from '../support/flow.ts'
 import { describeFlow } from '../support/shared-flow.ts'
+import { keepEachTestWithin } from '../support/within-period.ts'
 
 const HOUR_MS = 3_600_000
-const LONGEST_TEST_MS = 120_000
 
 describeFlow('statistics', flow => {
   const stats = async (app: string, query = '') => (await flow.admin('GET', `/apps/${app}/stats${query}`)).body.items
   const last = async (app: string, query = '') => (await stats(app, query)).at(-1)
 
-  /** What a test counts belongs to one hour. */
-  beforeEach(async () => {
-    const leftMs = HOUR_MS - (flow.clock.now() % HOUR_MS)
-    if (leftMs < LONGEST_TEST_MS) await flow.advance(leftMs)
-  })
+  keepEachTestWithin(HOUR_MS, flow)
 
   it('count what was started, sent, delivered, approved, failed and refused, some seconds later', async () => {
     const { app, server, device } = await flow.createTenant({

@@ -93,8 +93,8 @@ export const CLIENTS: readonly Mutant[] = [
   {
     fault: 'the documented route handler handles an event each time that it comes',
     file: 'docs/examples/nextjs/app/api/webhooks/route.ts',
-    original: '!handledIds.has(event.id)',
-    planted: 'event.id',
+    original: 'handling.get(event.id) ?? handle(event)',
+    planted: 'handle(event)',
     tests: EXAMPLE,
   },
 ]

@@ -337,10 +337,13 @@ eachStore('erasing a recipient', fresh => {
           [when]: (made: string) => made === call && Promise.reject(new Error('killed')),
         })
         const accounts = { enter: async () => 'entered' as const }
-        await createEraseRecipient({ store: crashingStore, keyring: testKeyring(), clock: actor.clock, accounts })(
-          owner.app,
-          NUMBER,
-        ).catch(() => {})
+        const died = await createEraseRecipient({
+          store: crashingStore,
+          keyring: testKeyring(),
+          clock: actor.clock,
+          accounts,
+        })(owner.app, NUMBER).catch((error: Error) => error.message)
+        expect(died, `${when} ${call}`).to.equal('killed')
       }
     await erase()
     expect(await collectionsContaining(store, id)).to.deep.equal([])
