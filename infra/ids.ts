@@ -3,23 +3,25 @@
 // alone makes may be refused by their form.
 import { pooledRandom } from './random.ts'
 
-export type IdPrefix =
-  | 'cmp'
-  | 'app'
-  | 'key'
-  | 'otp'
-  | 'msg'
-  | 'dlv'
-  | 'evt'
-  | 'aud'
-  | 'ipv'
-  | 'frd'
-  | 'usr'
-  | 'ses'
-  | 'psk'
-  | 'rfs'
-  | 'whk'
-  | 'ntc'
+const ID_PREFIXES = [
+  'cmp',
+  'app',
+  'key',
+  'otp',
+  'msg',
+  'dlv',
+  'evt',
+  'aud',
+  'ipv',
+  'frd',
+  'usr',
+  'ses',
+  'psk',
+  'rfs',
+  'whk',
+  'ntc',
+] as const
+export type IdPrefix = (typeof ID_PREFIXES)[number]
 /** Returns `size` random bytes. */
 export type Random = (size: number) => Uint8Array
 
@@ -81,22 +83,6 @@ export function ulidOfHex(hex: string): string {
 }
 
 const ANY_ID_PATTERN = new RegExp(`^(?:[a-z]{3}_)?(${ULID})$`)
-const idPattern = (prefix: IdPrefix): RegExp => new RegExp(`^${prefix}_${ULID}$`)
-const ID_PATTERNS: Readonly<Record<IdPrefix, RegExp>> = {
-  cmp: idPattern('cmp'),
-  app: idPattern('app'),
-  key: idPattern('key'),
-  otp: idPattern('otp'),
-  msg: idPattern('msg'),
-  dlv: idPattern('dlv'),
-  evt: idPattern('evt'),
-  aud: idPattern('aud'),
-  ipv: idPattern('ipv'),
-  frd: idPattern('frd'),
-  usr: idPattern('usr'),
-  ses: idPattern('ses'),
-  psk: idPattern('psk'),
-  rfs: idPattern('rfs'),
-  whk: idPattern('whk'),
-  ntc: idPattern('ntc'),
-}
+const ID_PATTERNS = Object.fromEntries(
+  ID_PREFIXES.map(prefix => [prefix, new RegExp(`^${prefix}_${ULID}$`)]),
+) as Readonly<Record<IdPrefix, RegExp>>
