@@ -132,6 +132,15 @@ export const priceId = (channel: Channel, country: string): string => `${channel
 
 export const ANY_COUNTRY = '*'
 
+export const priceDoc = (price: Omit<Price, '_id'>): Price => ({
+  _id: priceId(price.channel, price.country),
+  ...price,
+})
+
+/** Null where the stored price is the wanted one. */
+export const priceUpdate = (stored: Pick<Price, 'micros'>, { micros }: Pick<Price, 'micros'>) =>
+  stored.micros === micros ? null : { $set: { micros } }
+
 /** The price of a message: that of its channel and country, or of its channel for all other countries, or nothing. */
 export type PriceList = (channel: Channel, country: string | null) => number
 
