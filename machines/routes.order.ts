@@ -3,7 +3,7 @@
 // once per facts; only the draw is per message, with a random function that the caller seeds. Pure.
 import type { RouteReason } from './otp.ts'
 import { type Beta, betaOf, chancesToBeHighest, meanOf } from './routes.beta.ts'
-import { type Estimate, estimate } from './routes.estimate.ts'
+import { estimate } from './routes.estimate.ts'
 import type { Evidence, RouteFact } from './routes.ts'
 
 /** A provider that may be used for the message: it serves the country, and is neither paused nor shut. */
@@ -16,8 +16,10 @@ export interface RouteOption {
   listed: number
 }
 
-export interface RouteShare extends Estimate {
+export interface RouteShare {
   provider: string
+  /** Its conversion by the evidence. */
+  mean: number
   /** The share of messages for which it comes first. */
   share: number
   /** Why it comes first when it does; null for the plain listed order. */
@@ -75,7 +77,7 @@ export function sharesOf(options: readonly RouteOption[], rule: RouteRule, prior
   return listed.map((option, nth) => ({
     provider: option.provider,
     share: shares.get(option) ?? 0,
-    ...estimate(evidenceOf(option), prior),
+    mean: meanOf(betaOf(evidenceOf(option), prior)),
     rule: reasonOf(option, nth),
   }))
 
