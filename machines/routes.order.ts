@@ -167,13 +167,13 @@ function draw(left: RouteShare[], random: () => number): RouteShare | undefined 
 
 const rounded = (share: number): number => Math.round(share * 1_000) / 1_000
 
-/** A better order for an app that keeps the listed one, and the approvals per message that it would gain, less cost. Null where the
- *  evidence is not sure. Only the first place changes: the evidence about the others is of messages that came to them second. */
+/** A better first provider for an app that keeps the listed order, and why. Null where the evidence is not sure. Only the first place
+ *  changes: the evidence about the others is of messages that came to them second. */
 export function suggestionOf(
   options: readonly RouteOption[],
   worth_micros: number,
   prior: Evidence,
-): { order: string[]; gain: number; because: string } | null {
+): { first: string; because: string } | null {
   const listed = options.toSorted((one, other) => one.listed - other.listed)
   const values = valuesOf(
     listed.filter(option => !isSilent(option)),
@@ -185,8 +185,7 @@ export function suggestionOf(
   const gain = meanValue(best) - meanValue(first)
   const [chance = 0] = chancesToBeHighest([best, first])
   if (gain < SUGGEST_GAIN || chance < SUGGEST_CHANCE) return null
-  const order = [best.option, ...listed.filter(option => option !== best.option)].map(({ provider }) => provider)
-  return { order, gain: rounded(gain), because: `${inWords(best, prior)}; ${inWords(first, prior)}` }
+  return { first: best.option.provider, because: `${inWords(best, prior)}; ${inWords(first, prior)}` }
 }
 
 function inWords({ option, less }: Value, prior: Evidence): string {

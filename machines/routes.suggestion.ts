@@ -30,11 +30,11 @@ export function suggestionOver(
   let best: Suggestion | null = null
   for (const place of places.filter(isAsked)) {
     const found = suggestionOf(place.options, worth_micros, prior)
-    const [first] = found?.order ?? []
-    if (!found || first === undefined) continue
+    if (!found) continue
+    const { first, because } = found
     const gained = places.reduce((sum, one) => sum + one.messages * gainIn(one, first, worth_micros, prior), 0)
     const gain = Math.round((1_000 * gained) / messages) / 1_000
-    if (gain > (best?.gain ?? 0)) best = { first, gain, because: `${placeWords(place)}${found.because}.` }
+    if (gain > (best?.gain ?? 0)) best = { first, gain, because: `${placeWords(place)}${because}.` }
   }
   return best
 }
