@@ -165,7 +165,7 @@ function draw(left: RouteShare[], random: () => number): RouteShare | undefined 
   return left.splice(Math.max(0, drawn), 1)[0]
 }
 
-const rounded = (share: number): number => Math.round(share * 1_000) / 1_000
+export const rounded = (share: number): number => Math.round(share * 1_000) / 1_000
 
 /** A better first provider for an app that keeps the listed order, and why. Null where the evidence is not sure. Only the first place
  *  changes: the evidence about the others is of messages that came to them second. */
