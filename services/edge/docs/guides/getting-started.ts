@@ -30,7 +30,7 @@ const sendStep = (document: OpenApiDocument, base: Base): Html =>
       'On your backend, add `client_ip`, the address of the user: sends without it share [a much tighter limit](#limits).',
     )}`,
     html`${requestSample('Send a code', call('/api/v1/otp/send', { recipient: RECIPIENT }), base)}
-${jsonBlock('Answer', { ...object(exampleOf(document, '/api/v1/otp/send', 'post', 'sent')), masked_recipient: '+1****10' })}`,
+${jsonBlock('Answer', { ...object(exampleOf(document, '/api/v1/otp/send', 'sent')), masked_recipient: '+1****10' })}`,
   )
 
 const object = (value: unknown): Record<string, unknown> =>
@@ -63,7 +63,7 @@ const verifyStep = (document: OpenApiDocument, base: Base): Html =>
       'Accept an `otp_id` once. A lost answer may be asked for again, so the same approval can reach you twice, by a repeated call or by a [webhook](#webhooks).',
     )}`,
     html`${requestSample('Check a code', call('/api/v1/otp/verify', bodyOf(document, '/api/v1/otp/verify')), base)}
-${jsonBlock('Answer', exampleOf(document, '/api/v1/otp/verify', 'post', 'a right code'))}`,
+${jsonBlock('Answer', exampleOf(document, '/api/v1/otp/verify', 'a right code'))}`,
   )
 
 const linkModes = paragraphs(
