@@ -3,23 +3,25 @@
 // alone makes may be refused by their form.
 import { pooledRandom } from './random.ts'
 
-export type IdPrefix =
-  | 'cmp'
-  | 'app'
-  | 'key'
-  | 'otp'
-  | 'msg'
-  | 'dlv'
-  | 'evt'
-  | 'aud'
-  | 'ipv'
-  | 'frd'
-  | 'usr'
-  | 'ses'
-  | 'psk'
-  | 'rfs'
-  | 'whk'
-  | 'ntc'
+const ID_PREFIXES = [
+  'cmp',
+  'app',
+  'key',
+  'otp',
+  'msg',
+  'dlv',
+  'evt',
+  'aud',
+  'ipv',
+  'frd',
+  'usr',
+  'ses',
+  'psk',
+  'rfs',
+  'whk',
+  'ntc',
+] as const
+export type IdPrefix = (typeof ID_PREFIXES)[number]
 /** Returns `size` random bytes. */
 export type Random = (size: number) => Uint8Array
 
@@ -29,10 +31,11 @@ const TIME_CHARS = 10
 const RANDOM_BYTES = 10
 const ULID_CHARS = 26
 const HEX_CHARS = 32
-const MAX_TIME = 2 ** 48 - 1
+/** Ids hold 48 bits of time. */
+export const MAX_ID_TIME = 2 ** 48 - 1
 
 export function newId(prefix: IdPrefix, now: number, random: Random = pooledRandom): string {
-  if (!Number.isInteger(now) || now < 0 || now > MAX_TIME)
+  if (!Number.isInteger(now) || now < 0 || now > MAX_ID_TIME)
     throw new RangeError('an id needs a time in epoch milliseconds')
   let ulid = ''
   for (let left = now, at = 0; at < TIME_CHARS; at++, left = Math.floor(left / 32)) ulid = ALPHABET[left % 32] + ulid
@@ -47,7 +50,7 @@ export function newId(prefix: IdPrefix, now: number, random: Random = pooledRand
 
 /** The lowest id of that time: it sorts before every id that was made then or later, and after every earlier one. */
 export const firstIdAt = (prefix: IdPrefix, time: number): string =>
-  newId(prefix, Math.min(Math.max(0, Math.floor(time)), MAX_TIME), size => new Uint8Array(size))
+  newId(prefix, Math.min(Math.max(0, Math.floor(time)), MAX_ID_TIME), size => new Uint8Array(size))
 
 /** The id with the same ULID and another prefix. */
 export const withPrefix = (prefix: IdPrefix, id: string): string => `${prefix}${id.slice(id.indexOf('_'))}`
@@ -81,22 +84,6 @@ export function ulidOfHex(hex: string): string {
 }
 
 const ANY_ID_PATTERN = new RegExp(`^(?:[a-z]{3}_)?(${ULID})$`)
-const idPattern = (prefix: IdPrefix): RegExp => new RegExp(`^${prefix}_${ULID}$`)
-const ID_PATTERNS: Readonly<Record<IdPrefix, RegExp>> = {
-  cmp: idPattern('cmp'),
-  app: idPattern('app'),
-  key: idPattern('key'),
-  otp: idPattern('otp'),
-  msg: idPattern('msg'),
-  dlv: idPattern('dlv'),
-  evt: idPattern('evt'),
-  aud: idPattern('aud'),
-  ipv: idPattern('ipv'),
-  frd: idPattern('frd'),
-  usr: idPattern('usr'),
-  ses: idPattern('ses'),
-  psk: idPattern('psk'),
-  rfs: idPattern('rfs'),
-  whk: idPattern('whk'),
-  ntc: idPattern('ntc'),
-}
+const ID_PATTERNS = Object.fromEntries(
+  ID_PREFIXES.map(prefix => [prefix, new RegExp(`^${prefix}_${ULID}$`)]),
+) as Readonly<Record<IdPrefix, RegExp>>

@@ -1,6 +1,15 @@
 // Every metric in one table. Each call makes a registry of its own, so that two systems in one process do not mix their numbers.
 // A label takes few values and never an id, a recipient or a path that holds one: Prometheus keeps a series for each value.
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import {
+  Counter,
+  type CounterConfiguration,
+  collectDefaultMetrics,
+  Gauge,
+  type GaugeConfiguration,
+  Histogram,
+  type HistogramConfiguration,
+  Registry,
+} from 'prom-client'
 
 // Every bucket is a series for each set of labels, so there are few. What is worth knowing apart has a counter of its own.
 /** In seconds: from a read of the store to a call that runs into its timeout. */
@@ -19,254 +28,218 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 
 const createInstruments = (registry: Registry) => {
   const registers = [registry]
+  const counter = <Label extends string>(options: CounterConfiguration<Label>) => new Counter({ ...options, registers })
+  const gauge = <Label extends string>(options: GaugeConfiguration<Label>) => new Gauge({ ...options, registers })
+  const histogram = <Label extends string>(options: HistogramConfiguration<Label>) =>
+    new Histogram({ ...options, registers })
   return {
-    httpRequestDuration: new Histogram({
+    httpRequestDuration: histogram({
       name: 'countersign_http_request_duration_seconds',
       help: 'Time from a request to its answer.',
       labelNames: ['method', 'route'],
       buckets: CALL_BUCKETS,
-      registers,
     }),
-    httpRequests: new Counter({
+    httpRequests: counter({
       name: 'countersign_http_requests_total',
       help: 'Requests by the status of their answers.',
       labelNames: ['method', 'route', 'status'],
-      registers,
     }),
-    brokerMessages: new Counter({
+    brokerMessages: counter({
       name: 'countersign_broker_messages_total',
       help: 'Messages by what became of them: published, unroutable, unavailable or failed at the sender; done, retry, dead, answered or threw at the handler.',
       labelNames: ['queue', 'outcome'],
-      registers,
     }),
-    brokerWait: new Histogram({
+    brokerWait: histogram({
       name: 'countersign_broker_wait_seconds',
       help: 'Time from publishing a message to its first delivery.',
       labelNames: ['queue'],
       buckets: WAIT_BUCKETS,
-      registers,
     }),
-    brokerHandle: new Histogram({
+    brokerHandle: histogram({
       name: 'countersign_broker_handle_seconds',
       help: 'Time a handler took for the messages it was given together.',
       labelNames: ['queue'],
       buckets: CALL_BUCKETS,
-      registers,
     }),
-    brokerState: new Gauge({
+    brokerState: gauge({
       name: 'countersign_broker_state',
       help: '1 for the state the broker is in, 0 for the others.',
       labelNames: ['state'],
-      registers,
     }),
-    callDuration: new Histogram({
+    callDuration: histogram({
       name: 'countersign_call_duration_seconds',
       help: 'Time from a call to its answer, as the caller sees it.',
       labelNames: ['queue'],
       buckets: CALL_BUCKETS,
-      registers,
     }),
-    calls: new Counter({
+    calls: counter({
       name: 'countersign_calls_total',
       help: 'Calls by outcome, as the caller sees it: answered, timeout, failed or unavailable.',
       labelNames: ['queue', 'outcome'],
-      registers,
     }),
-    queueReady: new Gauge({
+    queueReady: gauge({
       name: 'countersign_queue_ready',
       help: 'Messages waiting for a consumer. Missing while the broker cannot say.',
       labelNames: ['queue'],
-      registers,
     }),
-    queueOldest: new Gauge({
+    queueOldest: gauge({
       name: 'countersign_queue_oldest_seconds',
       help: 'How long the message that a consumer of this process takes next has waited at most; 0 while none waits.',
       labelNames: ['queue'],
-      registers,
     }),
-    outboxOldest: new Gauge({
+    outboxOldest: gauge({
       name: 'countersign_outbox_oldest_seconds',
       help: 'How long the oldest effect has waited to be published to the broker; 0 while none waits.',
-      registers,
     }),
-    queueConsumers: new Gauge({
+    queueConsumers: gauge({
       name: 'countersign_queue_consumers',
       help: 'Attached consumers of a queue, over all processes. Missing while the broker cannot say.',
       labelNames: ['queue'],
-      registers,
     }),
-    queueDeadLetters: new Gauge({
+    queueDeadLetters: gauge({
       name: 'countersign_queue_dead_letters',
       help: 'Dead letters of a queue, as the broker counts them. Missing while the broker cannot say.',
       labelNames: ['queue'],
-      registers,
     }),
-    messagesDied: new Counter({
+    messagesDied: counter({
       name: 'countersign_messages_died_total',
       help: 'Messages that died in this process, by cause: gave_up or threw (the handler), unreadable, delivery_limit (returned too often).',
       labelNames: ['queue', 'cause'],
-      registers,
     }),
-    attemptDuration: new Histogram({
+    attemptDuration: histogram({
       name: 'countersign_delivery_attempt_seconds',
       help: 'Time a provider took for a message, whatever came of it.',
       labelNames: ['channel', 'provider'],
       buckets: CALL_BUCKETS,
-      registers,
     }),
-    deliveryAttempts: new Counter({
+    deliveryAttempts: counter({
       name: 'countersign_delivery_attempts_total',
       help: "Calls of providers by what came of them: accepted, refused (the recipient's fault), failed or unknown.",
       labelNames: ['channel', 'provider', 'outcome'],
-      registers,
     }),
-    breakers: new Gauge({
+    breakers: gauge({
       name: 'countersign_breakers',
       help: 'Circuit breakers of this process, one per app and provider, by type of provider and state.',
       labelNames: ['channel', 'provider', 'state'],
-      registers,
     }),
-    silentRoutes: new Gauge({
+    silentRoutes: gauge({
       name: 'countersign_provider_silent',
       help: 'Providers that accept messages whose codes hardly anyone enters, one per app, country and kind of key. Set by one sweeper.',
       labelNames: ['channel'],
-      registers,
     }),
-    verificationsStarted: new Counter({
+    verificationsStarted: counter({
       name: 'countersign_verifications_started_total',
       help: 'Verifications that were started, by their first channel.',
       labelNames: ['mode', 'channel'],
-      registers,
     }),
-    verificationsApproved: new Counter({
+    verificationsApproved: counter({
       name: 'countersign_verifications_approved_total',
       help: 'Verifications that were approved, by the channel that the user was reached on.',
       labelNames: ['mode', 'channel'],
-      registers,
     }),
-    verificationsFailed: new Counter({
+    verificationsFailed: counter({
       name: 'countersign_verifications_failed_total',
       help: 'Verifications whose attempts were used up, by their last channel.',
       labelNames: ['mode', 'channel'],
-      registers,
     }),
-    verificationsExpired: new Counter({
+    verificationsExpired: counter({
       name: 'countersign_verifications_expired_total',
       help: 'Verifications that expired, by their last channel.',
       labelNames: ['mode', 'channel'],
-      registers,
     }),
-    verificationsCanceled: new Counter({
+    verificationsCanceled: counter({
       name: 'countersign_verifications_canceled_total',
       help: 'Verifications that were canceled, by their last channel.',
       labelNames: ['mode', 'channel'],
-      registers,
     }),
-    approvalDuration: new Histogram({
+    approvalDuration: histogram({
       name: 'countersign_send_to_approved_seconds',
       help: 'Time from the send of a verification to its approval, by the channel that the user was reached on.',
       labelNames: ['mode', 'channel'],
       buckets: USER_BUCKETS,
-      registers,
     }),
-    deliveries: new Counter({
+    deliveries: counter({
       name: 'countersign_deliveries_total',
       help: 'Messages that were delivered or have failed, by type of provider: none where no provider took it.',
       labelNames: ['mode', 'channel', 'provider', 'status'],
-      registers,
     }),
-    deliveryDuration: new Histogram({
+    deliveryDuration: histogram({
       name: 'countersign_send_to_delivered_seconds',
       help: 'Time from accepting a message to the receipt that it was delivered, by type of provider.',
       labelNames: ['mode', 'channel', 'provider'],
       buckets: USER_BUCKETS,
-      registers,
     }),
-    messagesReceived: new Counter({
+    messagesReceived: counter({
       name: 'countersign_messages_received_total',
       help: 'What users wrote on WhatsApp, by what came of it: acted upon, or why nothing changed.',
       labelNames: ['mode', 'outcome'],
-      registers,
     }),
-    fraudDecisions: new Counter({
+    fraudDecisions: counter({
       name: 'countersign_fraud_decisions_total',
       help: 'Messages that the fraud guard refused or moved to another channel, or, with enforced="false", would have.',
       labelNames: ['mode', 'outcome', 'enforced'],
-      registers,
     }),
-    challenges: new Counter({
+    challenges: counter({
       name: 'countersign_challenges_total',
       help: 'Sends and resends by publishable keys: asked for a challenge, rejected because they brought a bad solution, or solved.',
       labelNames: ['mode', 'outcome'],
-      registers,
     }),
-    refusals: new Counter({
+    refusals: counter({
       name: 'countersign_refusals_total',
       help: 'Sends and resends that were refused, by type of error and, where a limit was hit, by its scope.',
       labelNames: ['mode', 'type', 'scope'],
-      registers,
     }),
-    callbacks: new Counter({
+    callbacks: counter({
       name: 'countersign_callbacks_total',
       help: 'What providers told us: receipts and messages that were passed on, and those that were of no use.',
       labelNames: ['provider', 'kind', 'outcome'],
-      registers,
     }),
-    webhookAttempts: new Counter({
+    webhookAttempts: counter({
       name: 'countersign_webhook_attempts_total',
       help: 'Calls of webhook endpoints by how they ended: delivered, refused (any other status), or what kept an answer from coming.',
       labelNames: ['outcome'],
-      registers,
     }),
-    webhookDuration: new Histogram({
+    webhookDuration: histogram({
       name: 'countersign_webhook_duration_seconds',
       help: 'Time a call of a webhook endpoint took, whatever came of it.',
       buckets: CALL_BUCKETS,
-      registers,
     }),
-    webhookPauses: new Counter({
+    webhookPauses: counter({
       name: 'countersign_webhook_endpoints_paused_total',
       help: 'Webhook endpoints that were paused, by why.',
       labelNames: ['reason'],
-      registers,
     }),
-    keyRotation: new Gauge({
+    keyRotation: gauge({
       name: 'countersign_key_rotation',
       help: 'Rotation of DATA_KEYS: documents looked at, renewed and unsealable in this pass; done is 1 once older keys can go.',
       labelNames: ['what'],
-      registers,
     }),
-    role: new Gauge({
+    role: gauge({
       name: 'countersign_role',
       help: '1 for each role of the process.',
       labelNames: ['role'],
-      registers,
     }),
-    buildInfo: new Gauge({
+    buildInfo: gauge({
       name: 'countersign_build_info',
       help: 'Always 1. The labels say what runs: version of Countersign, version of Node.js, engine (embedded or real).',
       labelNames: ['version', 'node', 'engine'],
-      registers,
     }),
-    clockOffset: new Gauge({
+    clockOffset: gauge({
       name: 'countersign_clock_offset_seconds',
       help: "How far the clock of this process is ahead of the store's; negative: behind. More than 2 is worth a look, with more than 10 the process does not work.",
-      registers,
     }),
-    storeDuration: new Histogram({
+    storeDuration: histogram({
       name: 'countersign_store_duration_seconds',
       help: 'Time an operation on the store took.',
       labelNames: ['operation'],
       buckets: CALL_BUCKETS,
-      registers,
     }),
     // Without buckets, and no summary, which would keep a digest for percentiles that are not shown.
-    collectionDuration: new Histogram({
+    collectionDuration: histogram({
       name: 'countersign_store_collection_seconds',
       help: 'Time that operations on a collection took: their sum and their number.',
       labelNames: ['collection'],
       buckets: [],
-      registers,
     }),
   }
 }

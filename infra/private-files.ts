@@ -51,14 +51,20 @@ const MAX_REPORTED_FILES = 10
 /** The folder and some of its files, with their modes, if other users can reach them. None if the folder itself is private, or is not
  *  there. */
 export function findOpenToOthers(folder: string): { path: string; mode: string }[] {
-  const stats = statsOf(folder)
-  if (!isOpen(stats)) return []
+  const mode = modeIfOpen(folder)
+  if (mode === null) return []
   const openFiles = readdirSync(folder).flatMap(name => {
     const path = join(folder, name)
     const file = statsOf(path)
     return file?.isFile() && isOpen(file) ? [{ path, mode: modeText(file) }] : []
   })
-  return [{ path: folder, mode: modeText(stats) }, ...openFiles.slice(0, MAX_REPORTED_FILES)]
+  return [{ path: folder, mode }, ...openFiles.slice(0, MAX_REPORTED_FILES)]
+}
+
+/** The mode of a file or folder that other users can reach. Null where it is private, or not there. */
+export function modeIfOpen(path: string): string | null {
+  const stats = statsOf(path)
+  return isOpen(stats) ? modeText(stats) : null
 }
 
 const modeText = ({ mode }: Stats): string => (mode & 0o7777).toString(8)

@@ -67,16 +67,18 @@ export interface VerificationView {
   completion: Completion
 }
 
-export type LimitScope =
-  | 'recipient'
-  | 'client_ip'
-  | 'client_ip_reputation'
-  | 'app'
-  | 'app_without_client_ip'
-  | 'recipient_verify'
-  | 'resend_cooldown'
-  | 'fraud_guard'
-  | 'spend_cap'
+export const LIMIT_SCOPES = [
+  'recipient',
+  'client_ip',
+  'client_ip_reputation',
+  'app',
+  'app_without_client_ip',
+  'recipient_verify',
+  'resend_cooldown',
+  'fraud_guard',
+  'spend_cap',
+] as const
+export type LimitScope = (typeof LIMIT_SCOPES)[number]
 
 export interface Refusal {
   kind: 'refused'

@@ -26,7 +26,8 @@ export interface Solution extends ChallengeTerms {
 
 export const CHALLENGE_LIFE_MS = 300_000
 
-/** Desktop Chromium tries some 1.5 million nonces a second (challenge-solver.ts): on average 45 ms for the easiest, 22 s for the hardest. */
+/** Desktop Chromium tries some 1.5 million nonces a second (clients/typescript/src/challenge-solver.ts): on average 45 ms for the easiest,
+ *  22 s for the hardest. */
 export const EASIEST_DIFFICULTY = 16
 export const HARDEST_DIFFICULTY = 25
 

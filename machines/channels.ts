@@ -3,17 +3,27 @@ export type Channel = 'sms' | 'whatsapp' | 'telegram' | 'email'
 export const CHANNELS: readonly Channel[] = ['sms', 'whatsapp', 'telegram', 'email']
 
 /** Why a channel cannot be used. */
-export type Obstacle =
-  | 'disabled'
-  | 'cannot_reach_recipient'
-  | 'no_provider'
-  | 'no_provider_for_country'
-  | 'provider_paused'
-  | 'no_business_number'
-  | 'not_provable_by_device'
+export const OBSTACLES = [
+  'disabled',
+  'no_provider',
+  'no_provider_for_country',
+  'provider_paused',
+  'cannot_reach_recipient',
+  'no_business_number',
+  'not_provable_by_device',
+] as const
+export type Obstacle = (typeof OBSTACLES)[number]
 
 /** An obstacle as callers and operators are told it; or the channel is usable, but the order leaves it out. */
-export type ChannelReason = 'off' | 'recipient' | 'country' | 'no_provider' | 'provider_paused' | 'not_in_order'
+export const CHANNEL_REASONS = [
+  'off',
+  'recipient',
+  'country',
+  'no_provider',
+  'provider_paused',
+  'not_in_order',
+] as const
+export type ChannelReason = (typeof CHANNEL_REASONS)[number]
 
 /** What a call says about channels; empty where it leaves them to routing. */
 export interface AskedRoute {

@@ -21,8 +21,6 @@ export interface EndpointStep {
   changed: boolean
 }
 
-export type StepEndpoint = typeof stepEndpoint
-
 /** The machine's state as a document has it. If its members disagree, `status` was changed by hand, and wins. */
 export function endpointLife({ status, life }: EndpointState): SavedEndpoint {
   if (life && life.version > ENDPOINT_VERSION)

@@ -1,21 +1,23 @@
 // The error types of the public API. Their HTTP status and title are in services/domain/errors.ts.
-export type ErrorType =
-  | 'InvalidRecipientError'
-  | 'NoEnabledChannelError'
-  | 'GeoBlockedError'
-  | 'InsufficientFundsError'
-  | 'IpReputationBlockedError'
-  | 'RateLimitExceededError'
-  | 'InvalidIdempotencyKeyError'
-  | 'ResendNotAllowedError'
-  | 'ResendCooldownError'
-  | 'ValidationError'
-  | 'OtpNotFoundError'
-  | 'OtpNotPendingError'
-  | 'OtpExpiredError'
-  | 'VerifyNotAllowedError'
-  | 'PublishableSendDisabledError'
-  | 'OriginNotAllowedError'
-  | 'ChallengeRequiredError'
-  | 'StepUpRequiredError'
-  | 'ServiceUnavailableError'
+export const ERROR_TYPES = [
+  'ValidationError',
+  'InvalidRecipientError',
+  'InvalidIdempotencyKeyError',
+  'NoEnabledChannelError',
+  'GeoBlockedError',
+  'IpReputationBlockedError',
+  'InsufficientFundsError',
+  'RateLimitExceededError',
+  'ResendCooldownError',
+  'ResendNotAllowedError',
+  'OtpNotFoundError',
+  'OtpNotPendingError',
+  'OtpExpiredError',
+  'VerifyNotAllowedError',
+  'PublishableSendDisabledError',
+  'OriginNotAllowedError',
+  'ChallengeRequiredError',
+  'StepUpRequiredError',
+  'ServiceUnavailableError',
+] as const
+export type ErrorType = (typeof ERROR_TYPES)[number]

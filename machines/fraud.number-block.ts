@@ -1,6 +1,7 @@
 // A block: the phone numbers that share all but their last four digits and were sent messages within the last hour. In: a block,
 // and new entries of its numbers. Out: the block after. Pure. A number counts once, however often it is sent to or verified.
 import { HOUR_MS } from './durations.ts'
+import type { ConversionCounts } from './fraud.tally.ts'
 
 export interface BlockNumber {
   /** Tells the numbers of a block apart. A part of a keyed index, which reveals nothing of the number. */
@@ -44,9 +45,7 @@ const sortByTime = (numbers: BlockNumber[]): BlockNumber[] =>
 const VERIFY_GRACE_MS = 120_000
 const GRACE_WEIGHT = 0.5
 
-export interface NeighbourCounts {
-  sent: number
-  verified: number
+export interface NeighbourCounts extends ConversionCounts {
   /** The weighted count of unverified numbers. */
   unverified: number
 }

@@ -3,11 +3,14 @@
 // drops the periods that are too old.
 import { DAY_MS } from './durations.ts'
 
-/** `at` is the number of the period since the epoch. */
-export interface Period {
-  at: number
+export interface ConversionCounts {
   sent: number
   verified: number
+}
+
+/** `at` is the number of the period since the epoch. */
+export interface Period extends ConversionCounts {
+  at: number
 }
 
 export interface Tally {
@@ -19,15 +22,8 @@ export interface Tally {
 
 /** Adds to the counts of the messages that were sent at `at`. A delivery that failed still counts as sent, because a fraudster may run the
  *  network that reports the failure. */
-export interface TallyEntry {
+export interface TallyEntry extends ConversionCounts {
   at: number
-  sent: number
-  verified: number
-}
-
-export interface ConversionCounts {
-  sent: number
-  verified: number
 }
 
 export const SLOT_MS = 300_000

@@ -1,44 +1,55 @@
 // A verification as data: what it remembers, which events it takes, which effects it asks for, what it replies. A message is the delivery
 // of a code that its caller made: the same data, without anything to verify.
 // Secrets (recipient, salt, given code, link) are sealed text here. The machine copies them and never reads them.
-import type { AskedRoute, Channel, Obstacle } from './channels.ts'
+import { type AskedRoute, type Channel, OBSTACLES, type Obstacle } from './channels.ts'
 import type { ErrorType } from './errors.ts'
 import type { WhatsAppMode } from './settings.ts'
 import type { WebhookEvent } from './webhook-events.ts'
 
 export const MODES = ['live', 'test'] as const
 export type Mode = (typeof MODES)[number]
-export type KeyKind = 'server' | 'publishable'
-export type OtpStatus = 'pending' | 'approved' | 'failed' | 'expired' | 'canceled'
-export type MessageStatus = 'pending' | 'delivered' | 'failed' | 'expired' | 'canceled'
+export const KEY_KINDS = ['server', 'publishable'] as const
+export type KeyKind = (typeof KEY_KINDS)[number]
+export const OTP_STATUSES = ['pending', 'approved', 'failed', 'expired', 'canceled'] as const
+export type OtpStatus = (typeof OTP_STATUSES)[number]
+export const MESSAGE_STATUSES = ['pending', 'delivered', 'failed', 'expired', 'canceled'] as const
+export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
 export type SavedStatus = OtpStatus | MessageStatus
-export type Completion = 'code' | 'inbound'
-export type DeliveryStatus = 'queued' | 'sent' | 'delivered' | 'failed'
+export const COMPLETIONS = ['code', 'inbound'] as const
+export type Completion = (typeof COMPLETIONS)[number]
+export const DELIVERY_STATUSES = ['queued', 'sent', 'delivered', 'failed'] as const
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 /** Why a delivery failed, as clients and operators see it. */
-export type FailureReason =
-  | 'recipient_unreachable'
-  | 'provider_failed'
-  | 'no_answer'
-  | 'superseded'
-  | 'no_provider'
-  | 'insufficient_funds'
+export const FAILURE_REASONS = [
+  'recipient_unreachable',
+  'provider_failed',
+  'no_answer',
+  'superseded',
+  'no_provider',
+  'insufficient_funds',
+] as const
+export type FailureReason = (typeof FAILURE_REASONS)[number]
 
 /** Why a verification cannot be resent or verified, as clients see it. `channel_…`: why the channel that the caller named is not usable. */
-export type NotAllowedCause =
-  | 'not_pending'
-  | 'send_attempts_spent'
-  | 'no_usable_channel'
-  | `channel_${Obstacle}`
-  | 'approved_by_message'
-  | 'proved_by_exchange'
+export const NOT_ALLOWED_CAUSES = [
+  'not_pending',
+  'send_attempts_spent',
+  'no_usable_channel',
+  ...OBSTACLES.map(obstacle => `channel_${obstacle}` as const),
+  'approved_by_message',
+  'proved_by_exchange',
+] as const
+export type NotAllowedCause = (typeof NOT_ALLOWED_CAUSES)[number]
 
 export interface Caller {
   key_id: string
   kind: KeyKind
 }
 
+export const RECIPIENT_KINDS = ['phone', 'email'] as const
+
 export interface Recipient {
-  kind: 'phone' | 'email'
+  kind: (typeof RECIPIENT_KINDS)[number]
   sealed: string
   /** A keyed hash, per app and mode: it finds a recipient's verifications without unsealing the recipient. */
   index: string

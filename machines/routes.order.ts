@@ -3,7 +3,7 @@
 // once per facts; only the draw is per message, with a random function that the caller seeds. Pure.
 import type { RouteReason } from './otp.ts'
 import { type Beta, betaOf, chancesToBeHighest, meanOf } from './routes.beta.ts'
-import { type Estimate, estimate } from './routes.estimate.ts'
+import { estimate } from './routes.estimate.ts'
 import type { Evidence, RouteFact } from './routes.ts'
 
 /** A provider that may be used for the message: it serves the country, and is neither paused nor shut. */
@@ -16,8 +16,10 @@ export interface RouteOption {
   listed: number
 }
 
-export interface RouteShare extends Estimate {
+export interface RouteShare {
   provider: string
+  /** Its conversion by the evidence. */
+  mean: number
   /** The share of messages for which it comes first. */
   share: number
   /** Why it comes first when it does; null for the plain listed order. */
@@ -75,7 +77,7 @@ export function sharesOf(options: readonly RouteOption[], rule: RouteRule, prior
   return listed.map((option, nth) => ({
     provider: option.provider,
     share: shares.get(option) ?? 0,
-    ...estimate(evidenceOf(option), prior),
+    mean: meanOf(betaOf(evidenceOf(option), prior)),
     rule: reasonOf(option, nth),
   }))
 
@@ -163,15 +165,15 @@ function draw(left: RouteShare[], random: () => number): RouteShare | undefined 
   return left.splice(Math.max(0, drawn), 1)[0]
 }
 
-const rounded = (share: number): number => Math.round(share * 1_000) / 1_000
+export const rounded = (share: number): number => Math.round(share * 1_000) / 1_000
 
-/** A better order for an app that keeps the listed one, and the approvals per message that it would gain, less cost. Null where the
- *  evidence is not sure. Only the first place changes: the evidence about the others is of messages that came to them second. */
+/** A better first provider for an app that keeps the listed order, and why. Null where the evidence is not sure. Only the first place
+ *  changes: the evidence about the others is of messages that came to them second. */
 export function suggestionOf(
   options: readonly RouteOption[],
   worth_micros: number,
   prior: Evidence,
-): { order: string[]; gain: number; because: string } | null {
+): { first: string; because: string } | null {
   const listed = options.toSorted((one, other) => one.listed - other.listed)
   const values = valuesOf(
     listed.filter(option => !isSilent(option)),
@@ -183,8 +185,7 @@ export function suggestionOf(
   const gain = meanValue(best) - meanValue(first)
   const [chance = 0] = chancesToBeHighest([best, first])
   if (gain < SUGGEST_GAIN || chance < SUGGEST_CHANCE) return null
-  const order = [best.option, ...listed.filter(option => option !== best.option)].map(({ provider }) => provider)
-  return { order, gain: rounded(gain), because: `${inWords(best, prior)}; ${inWords(first, prior)}` }
+  return { first: best.option.provider, because: `${inWords(best, prior)}; ${inWords(first, prior)}` }
 }
 
 function inWords({ option, less }: Value, prior: Evidence): string {

@@ -1,6 +1,6 @@
 // A better order for an app that keeps the listed one. The list is the same in every country, so what one country gains, another may lose:
 // an order is suggested only where all countries together gain. Pure.
-import { isSilent, meanValue, type RouteOption, suggestionOf, valuesOf } from './routes.order.ts'
+import { isSilent, meanValue, type RouteOption, rounded, suggestionOf, valuesOf } from './routes.order.ts'
 import type { Evidence } from './routes.ts'
 
 /** The providers of a channel that may be used in one country. */
@@ -30,11 +30,11 @@ export function suggestionOver(
   let best: Suggestion | null = null
   for (const place of places.filter(isAsked)) {
     const found = suggestionOf(place.options, worth_micros, prior)
-    const [first] = found?.order ?? []
-    if (!found || first === undefined) continue
+    if (!found) continue
+    const { first, because } = found
     const gained = places.reduce((sum, one) => sum + one.messages * gainIn(one, first, worth_micros, prior), 0)
-    const gain = Math.round((1_000 * gained) / messages) / 1_000
-    if (gain > (best?.gain ?? 0)) best = { first, gain, because: `${placeWords(place)}${found.because}.` }
+    const gain = rounded(gained / messages)
+    if (gain > (best?.gain ?? 0)) best = { first, gain, because: `${placeWords(place)}${because}.` }
   }
   return best
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { z } from 'zod'
 import { dataFolderProblem } from '../data-folder.ts'
-import { ensurePrivateFolder } from '../private-files.ts'
+import { ensurePrivateFolder, modeIfOpen } from '../private-files.ts'
 import type { Config } from './config.ts'
 import { ConfigProblems } from './problems.ts'
 import { adminTokens, codeSecrets, dataKeys, type Secrets } from './secrets.ts'
@@ -41,7 +41,7 @@ async function readOrCreateSecrets(dataDir: string): Promise<Secrets> {
   const file = join(dataDir, SECRETS_FILE)
   ensurePrivateFolder(dataDir)
   if (!(await exists(file))) await createSecretsFile(file)
-  await refuseReadableByOthers(file)
+  refuseReadableByOthers(file)
   const parsed = content.safeParse(membersOf(await readFile(file, 'utf8'), file))
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`)
@@ -68,15 +68,10 @@ const newSecrets = () => ({
   ADMIN_TOKEN: randomBytes(24).toString('base64url'),
 })
 
-async function refuseReadableByOthers(file: string): Promise<void> {
-  // Windows has no such bits: its files report all of them as set.
-  if (process.platform === 'win32') return
-  const { mode } = await stat(file)
-  if ((mode & 0o077) !== 0)
-    throw fileProblem(
-      file,
-      `other users can read it (mode ${(mode & 0o777).toString(8)}). If none of them has, run: chmod 600 ${file}`,
-    )
+function refuseReadableByOthers(file: string): void {
+  const mode = modeIfOpen(file)
+  if (mode !== null)
+    throw fileProblem(file, `other users can read it (mode ${mode}). If none of them has, run: chmod 600 ${file}`)
 }
 
 function membersOf(text: string, file: string): unknown {

@@ -8,10 +8,7 @@ import type { LogLevel } from '../config/config.ts'
 import { redact } from './redact.ts'
 import { scrub } from './scrub.ts'
 
-export interface WriteLine {
-  (fields: object, event: string): void
-  (event: string): void
-}
+export type WriteLine = (fields: object, event: string) => void
 
 export interface Logger {
   trace: WriteLine
@@ -52,11 +49,8 @@ export function createLog({ level, pretty = process.stdout.isTTY === true, desti
 function createLogger(inner: pino.Logger): Logger {
   const write =
     (level: Level): WriteLine =>
-    (first: object | string, event?: string) => {
-      if (!inner.isLevelEnabled(level)) return
-      if (typeof first === 'string') return inner[level](scrub(first))
-      const fields = redact(first instanceof Error ? { err: first } : first)
-      inner[level](fields, scrub(String(event ?? (first instanceof Error ? first.message : ''))))
+    (fields, event) => {
+      if (inner.isLevelEnabled(level)) inner[level](redact(fields), scrub(event))
     }
   return {
     trace: write('trace'),

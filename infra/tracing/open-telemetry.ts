@@ -25,7 +25,6 @@ const KINDS: Readonly<Record<SpanKind, otel.SpanKind>> = {
   server: otel.SpanKind.SERVER,
   client: otel.SpanKind.CLIENT,
   consumer: otel.SpanKind.CONSUMER,
-  internal: otel.SpanKind.INTERNAL,
 }
 
 const LINKED_AFTER_MS = HOUR_MS

@@ -4,7 +4,7 @@
 // A span holds no recipient, no code, no address with a secret in it and nothing that a tenant has written.
 import type { Trace } from '../trace.ts'
 
-export type SpanKind = 'server' | 'client' | 'consumer' | 'internal'
+export type SpanKind = 'server' | 'client' | 'consumer'
 export type Attributes = Readonly<Record<string, string | number>>
 
 export interface SpanOptions {

@@ -28,6 +28,11 @@ const scope = enumOf<Reason['scope']>({
   description: 'Which group of numbers it is about. `app`: all that the devices of the app send to.',
 })
 
+const conversion = {
+  sent: z.int().meta({ description: 'How many were sent.' }),
+  verified: z.int().meta({ description: 'How many of them were verified.' }),
+}
+
 const reason = z
   .object({
     signal,
@@ -36,8 +41,7 @@ const reason = z
       .string()
       .meta({ description: 'A country, a range of numbers by its first digits, `all numbers` or `one number`.' }),
     points: z.number().meta({ description: 'From 50 on it slows down, from 100 on it refuses.' }),
-    sent: z.int().meta({ description: 'How many were sent.' }),
-    verified: z.int().meta({ description: 'How many of them were verified.' }),
+    ...conversion,
     usual: z.number().nullable().meta({ description: 'The share that is usually verified.' }),
     detail: z.string().meta({ description: 'A sentence for people.' }),
     pace: z
@@ -77,18 +81,12 @@ export const decision = z
 
 export const decisionPage = pageOf('FraudDecisionPage', decision)
 
-const counts = z
-  .object({
-    sent: z.int().meta({ description: 'How many were sent.' }),
-    verified: z.int().meta({ description: 'How many of them were verified.' }),
-  })
-  .meta({ id: 'ConversionCounts', description: 'Sent and verified.' })
+const counts = z.object(conversion).meta({ id: 'ConversionCounts', description: 'Sent and verified.' })
 
 const day = z
   .object({
     day: z.iso.date().meta({ description: 'The day, in UTC.' }),
-    sent: z.int().meta({ description: 'How many were sent.' }),
-    verified: z.int().meta({ description: 'How many of them were verified.' }),
+    ...conversion,
   })
   .meta({ id: 'ConversionDay', description: 'Sent and verified on one day.' })
 

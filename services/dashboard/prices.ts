@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { httpException } from '../../infra/http/problem.ts'
 import { replaceAll, sameJson } from '../../infra/store/ensure.ts'
-import { type Price, priceId } from '../domain/money/documents.ts'
+import { type Price, priceDoc, priceId, priceUpdate } from '../domain/money/documents.ts'
 import { priceSchema } from '../domain/tenancy/price-schema.ts'
 import { channel } from '../domain/tenancy/value-schemas.ts'
 import { conflict, ok, page } from './answers.ts'
@@ -98,9 +98,7 @@ export const priceOperations = [
             after: wanted.map(priceView),
             perform: async () => {
               await renewLease()
-              await replaceAll(docs, wanted, (stored, { micros }) =>
-                stored.micros === micros ? null : { $set: { micros } },
-              )
+              await replaceAll(docs, wanted, priceUpdate)
               return { items: wanted.map(priceView), next_cursor: null }
             },
           }
@@ -132,7 +130,7 @@ const microsById = (prices: readonly PriceAnswer[]) =>
   Object.fromEntries(prices.map(({ channel, country, micros }) => [priceId(channel, country), micros]))
 
 function documentsOf(prices: readonly PriceAnswer[]): Price[] {
-  const wanted = prices.map(price => ({ _id: priceId(price.channel, price.country), ...price }))
+  const wanted = prices.map(priceDoc)
   const repeated = wanted.findIndex(({ _id }, at) => wanted.findIndex(other => other._id === _id) < at)
   if (repeated >= 0)
     throw validationProblem([{ path: `prices.${repeated}`, message: 'names a channel and country a second time' }])

@@ -29,6 +29,7 @@ import { createAfterAnswer } from './sign-in/after-answer.ts'
 import { createBrowsers } from './sign-in/browsers.ts'
 import { createSignInCodes } from './sign-in/codes.ts'
 import { createCookies } from './sign-in/cookie.ts'
+import { createEntry } from './sign-in/entry.ts'
 import { createIdentifyPrincipal } from './sign-in/identify.ts'
 import { createMailLimit } from './sign-in/mail-limit.ts'
 import { createNewBrowserMail } from './sign-in/new-browser-mail.ts'
@@ -83,6 +84,7 @@ export function createDashboardService(deps: DashboardDeps): Service {
     relyingParty: relyingPartyOf(publicUrl),
   })
   const withAudit = createWithAudit({ audit: store.docs('audit'), companies: store.docs('companies'), clock, log })
+  const entry = createEntry({ store, keyring, clock, withAudit, sessions, people, cookies })
   const adminDeps: AdminDeps = {
     store,
     broker,
@@ -99,7 +101,7 @@ export function createDashboardService(deps: DashboardDeps): Service {
     inspect: createTargetInspector({ privateTargets: config.privateTargets, lookup }),
     accounts,
     withAudit,
-    stepUpWays: createStepUpWays({ store, keyring, clock, withAudit, sessions, people, cookies, passkeys }),
+    stepUpWays: createStepUpWays({ entry, passkeys }),
     changeExclusively: createExclusiveChange({ leases: store.docs('leases'), clock }),
   }
   const codes = createSignInCodes({ ...adminDeps, browsers, mailLimit, people, production: config.production })
@@ -113,6 +115,7 @@ export function createDashboardService(deps: DashboardDeps): Service {
     browsers,
     passkeys,
     tickets: createSignInTickets({ store, keyring, grants, clock, operators: secrets.adminTokens }),
+    entry,
     sessions,
     people,
     grants,

@@ -24,8 +24,6 @@ const ERRORS: Record<ErrorType, ErrorKind> = {
   ServiceUnavailableError: INFRA_ERRORS.ServiceUnavailableError,
 }
 
-export const ERROR_TYPES = Object.keys(ERRORS) as ErrorType[]
-
 export const isErrorType = (type: string): type is ErrorType => Object.hasOwn(ERRORS, type)
 
 /** Thrown anywhere in a route: the HTTP shell answers with it. */

@@ -6,6 +6,8 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { MINUTE_MS } from '../../infra/time.ts'
+import { createTimer } from '../../infra/timeout.ts'
+import { groupBy } from '../../machines/group-by.ts'
 import type { ApiKey } from '../domain/tenancy/documents.ts'
 
 export interface KeyUsage {
@@ -31,16 +33,15 @@ export function createKeyUsage({ keys, clock, log }: KeyUsageDeps): KeyUsage {
   /** The minute that this process wrote last for each key: the cached key may be older. */
   const written = createBoundedMap<number>(MAX_REMEMBERED_KEYS)
   let lastWriteAt = Number.NEGATIVE_INFINITY
-  let cancelTimer: (() => void) | null = null
+  const timer = createTimer(clock)
   let writing: Promise<void> = Promise.resolve()
   let stopped = false
 
   function schedule(): void {
-    if (cancelTimer !== null || stopped) return
+    if (stopped) return
     const untilNext = Math.min(lastWriteAt + WRITE_INTERVAL_MS - clock.now(), WRITE_INTERVAL_MS)
     const delay = Math.max(untilNext, FIRST_WRITE_DELAY_MS)
-    cancelTimer = clock.after(delay, () => {
-      cancelTimer = null
+    timer.set(delay, () => {
       writing = write()
     })
   }
@@ -53,7 +54,10 @@ export function createKeyUsage({ keys, clock, log }: KeyUsageDeps): KeyUsage {
     for (const [id, minute] of minutes) written.set(id, minute)
     try {
       await keys.update(
-        [...idsByMinute(minutes)].map(([minute, ids]) => ({ ids, update: { $max: { last_used_at: minute } } })),
+        [...groupBy(minutes, ([, minute]) => minute)].map(([minute, uses]) => ({
+          ids: uses.map(([id]) => id),
+          update: { $max: { last_used_at: minute } },
+        })),
       )
     } catch (error) {
       log.warn({ err: error, count: minutes.size }, 'key_usage.not_written')
@@ -72,19 +76,9 @@ export function createKeyUsage({ keys, clock, log }: KeyUsageDeps): KeyUsage {
     },
     async stop() {
       stopped = true
-      cancelTimer?.()
+      timer.cancel()
       await writing
       await write()
     },
   }
-}
-
-function idsByMinute(minutes: ReadonlyMap<string, number>): Map<number, string[]> {
-  const ids = new Map<number, string[]>()
-  for (const [id, minute] of minutes) {
-    const list = ids.get(minute)
-    if (list === undefined) ids.set(minute, [id])
-    else list.push(id)
-  }
-  return ids
 }

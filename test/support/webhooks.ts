@@ -10,7 +10,6 @@ import { newId } from '../../infra/ids.ts'
 import { createMetrics, type Metrics } from '../../infra/metrics.ts'
 import type { Outbound, OutboundRequest, OutboundResponse } from '../../infra/outbound/outbound.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import { stepEndpoint } from '../../machines/endpoint.step.ts'
 import { createWebhookControl, type WebhookControl } from '../../services/dashboard/webhook/control.ts'
 import { applyBootstrap, readBootstrap } from '../../services/domain/bootstrap/bootstrap.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
@@ -130,7 +129,7 @@ export async function createWebhookHarness(
   let consumers: Consumer[][] = []
   let processState: ProcessState = { running: true, openCalls: new Set(), failuresLeft: 0, before: new Map() }
   const publisher: Pick<Broker, 'publish'> = { publish: (queue, message) => broker.publish(queue, message) }
-  const control = createWebhookControl({ store, clock, log: log.log, broker: publisher, step: stepEndpoint })
+  const control = createWebhookControl({ store, clock, log: log.log, broker: publisher })
 
   async function start(): Promise<void> {
     const delays = createTopology(brokerDelays({ channel: [1000], webhook: backoff }))

@@ -3,9 +3,9 @@
 // Channels are restored in channel.ts, because amqplib's own `recovery` does not restore them.
 import { Duplex } from 'node:stream'
 import type { ChannelModel } from 'amqplib'
-import type { Logger } from 'pino'
 import type { Clock } from '../../clock.ts'
 import type { EngineWait } from '../../engine-wait.ts'
+import type { Logger } from '../../log/log.ts'
 import { sleep, withTimeout } from '../../timeout.ts'
 import { type Backoff, backoffDelay } from './backoff.ts'
 

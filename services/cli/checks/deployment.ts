@@ -1,5 +1,6 @@
 // What concerns the whole deployment: its address, its engines, its clocks and its queues.
 import { type Api, bodyOf, callServer } from '../api.ts'
+import { isLocalOrHttps } from '../profile.ts'
 import { createFinding, type Finding } from './finding.ts'
 
 /** As the server itself warns about its clock and the store's. */
@@ -8,13 +9,10 @@ const MAX_CLOCK_DIFFERENCE_MS = 2_000
 const MAX_WAIT_MS = 60_000
 /** The same, where the broker does not tell how long a message has waited: RabbitMQ does not. As the alert CountersignQueueGrows. */
 const MAX_READY = 1_000
-const LOCAL = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/
 
 export function checkAddress(url: string): Finding[] {
   const finding = createFinding('address')
-  return url.startsWith('https:') || LOCAL.test(url)
-    ? []
-    : [finding('risky', `${url} is not https: others on the way can read the token.`)]
+  return isLocalOrHttps(url) ? [] : [finding('risky', `${url} is not https: others on the way can read the token.`)]
 }
 
 interface Readiness {

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { bodyOf, createApi } from '../api.ts'
 import { UsageError } from '../failures.ts'
 import { printNote } from '../output.ts'
-import { DEFAULT_URL, parseBaseUrl, removeProfile, writeProfile } from '../profile.ts'
+import { DEFAULT_URL, isLocalOrHttps, parseBaseUrl, removeProfile, writeProfile } from '../profile.ts'
 import { examples, type Session } from '../session.ts'
 
 export function addLogin(program: Command, session: Session): void {
@@ -51,8 +51,7 @@ async function fromQuestions(given: string | undefined) {
   const url = parseBaseUrl(
     given ?? (await input({ message: 'Address of the deployment', default: DEFAULT_URL }, output)),
   )
-  if (url.startsWith('http:') && !/^http:\/\/(localhost|127\.|\[::1\])/.test(url))
-    printNote('This address is not https: others on the way can read the token.')
+  if (!isLocalOrHttps(url)) printNote('This address is not https: others on the way can read the token.')
   const token = await password({ message: 'A token of ADMIN_TOKEN', mask: true }, output)
   return { url, token: token.trim() }
 }

@@ -1,16 +1,12 @@
 // An address list as the admin API answers it.
 import { z } from 'zod'
-import type { AddressClass, ListSource, ListStatus } from '../../domain/address-lists/documents.ts'
+import { ADDRESS_CLASSES, type ListSource, type ListStatus } from '../../domain/address-lists/documents.ts'
 import { enumOf, timeSchema } from '../../domain/openapi/shared-schemas.ts'
 import { pageOf } from '../page-schema.ts'
 
-export const addressClass = enumOf<AddressClass>({
-  abusive: true,
-  vpn: true,
-  proxy: true,
-  tor: true,
-  datacenter: true,
-}).meta({ id: 'AddressClass', description: 'What the addresses of a list are.' })
+export const addressClass = z
+  .enum(ADDRESS_CLASSES)
+  .meta({ id: 'AddressClass', description: 'What the addresses of a list are.' })
 
 const sourceKind = enumOf<ListSource['kind']>({ bootstrap: true, given: true, url: true }).meta({
   id: 'AddressListSourceKind',

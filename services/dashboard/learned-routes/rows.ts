@@ -4,7 +4,7 @@
 import { CHANNELS, type Channel } from '../../../machines/channels.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
 import { estimate, pooledPrior } from '../../../machines/routes.estimate.ts'
-import { type RouteOption, type RouteRule, type RouteShare, sharesOf } from '../../../machines/routes.order.ts'
+import { type RouteOption, type RouteRule, type RouteShare, rounded, sharesOf } from '../../../machines/routes.order.ts'
 import { suggestionOver } from '../../../machines/routes.suggestion.ts'
 import type { Evidence, Others, RouteFact } from '../../../machines/routes.ts'
 import { costIn, mayBeUsed, serves } from '../../../machines/routing.ts'
@@ -239,5 +239,3 @@ function stateOf({ name, paused }: Provider, open: ReadonlySet<string>, { silent
   if (open.has(name)) return 'open'
   return silent ? 'silent' : 'ok'
 }
-
-const rounded = (share: number): number => Math.round(share * 1_000) / 1_000

@@ -3,6 +3,7 @@
 import type { RouteReason } from '../../../machines/otp.ts'
 import type { RouteShare } from '../../../machines/routes.order.ts'
 import type { Others } from '../../../machines/routes.ts'
+import type { RouteRowAnswer } from './schemas.ts'
 
 /** A share in percent, with a decimal only below 10 %: "2 %", "0.5 %", "81 %". */
 export const percent = (share: number): string => {
@@ -12,7 +13,7 @@ export const percent = (share: number): string => {
 
 /** What is known about a provider in one country. */
 export interface RouteSituation {
-  state: 'ok' | 'silent' | 'open' | 'paused'
+  state: RouteRowAnswer['state']
   rule: RouteShare['rule']
   /** What the other routes do while it is silent; null while it is not. */
   others: Others | null

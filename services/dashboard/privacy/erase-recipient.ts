@@ -101,17 +101,12 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
       const batch = await otps.find(filter, { sort: { _id: -1 }, limit: OTP_BATCH_SIZE })
       if (batch.length === 0) return counts
       const endedOtps = (await Promise.all(batch.map(cancelOtp))).filter(one => one !== null)
-      await Promise.all(endedOtps.map(({ doc }) => refund(doc)))
-      await markErasedHours(
-        store,
-        endedOtps.map(({ doc }) => doc),
-      )
-      const ids = endedOtps.map(({ doc }) => doc._id)
+      const docs = endedOtps.map(({ doc }) => doc)
+      await Promise.all(docs.map(refund))
+      await markErasedHours(store, docs)
+      const ids = docs.map(({ _id }) => _id)
       const events = ids.length === 0 ? 0 : await eraseAnswersForOtps(store, app_id, ids)
-      const erased = await eraseVerifications(
-        store,
-        endedOtps.map(({ doc }) => doc),
-      )
+      const erased = await eraseVerifications(store, docs)
       counts = sumCounts(counts, {
         ...ZERO_COUNTS,
         ...erased,

@@ -5,6 +5,7 @@
 // cannot pass where only one may. A refused test is not counted.
 import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import type { Clock } from '../../../infra/clock.ts'
+import { createCounts } from '../../../infra/counts.ts'
 import { rateLimited } from '../../../infra/http/problem.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
 
@@ -47,7 +48,7 @@ export type BeginTest = (test: LimitedTest) => () => void
 export function createTestLimit(clock: Pick<Clock, 'now'>): BeginTest {
   /** For each limit, the times of the latest tests by key. */
   const counted = LIMITS.map(limit => ({ ...limit, times: createBoundedMap<readonly number[]>(MAX_TRACKED) }))
-  const underWay = new Map<string, number>()
+  const underWay = createCounts()
 
   return test => {
     const { company_id } = test
@@ -57,8 +58,7 @@ export function createTestLimit(clock: Pick<Clock, 'now'>): BeginTest {
       const waitMs = (times.get(keyOf(test))?.at(-max) ?? Number.NEGATIVE_INFINITY) + withinMs - now
       if (waitMs > 0) throw rateLimited({ scope, detail, waitMs })
     }
-    const running = underWay.get(company_id) ?? 0
-    if (running >= MAX_UNDER_WAY)
+    if (underWay.of(company_id) >= MAX_UNDER_WAY)
       throw rateLimited({
         scope,
         detail: `At most ${MAX_UNDER_WAY} tests of a company are under way at once.`,
@@ -68,11 +68,7 @@ export function createTestLimit(clock: Pick<Clock, 'now'>): BeginTest {
       const key = keyOf(test)
       times.set(key, [...(times.get(key) ?? []), now].slice(-max))
     }
-    underWay.set(company_id, running + 1)
-    return () => {
-      const left = (underWay.get(company_id) ?? 1) - 1
-      if (left === 0) underWay.delete(company_id)
-      else underWay.set(company_id, left)
-    }
+    underWay.add(company_id, 1)
+    return () => underWay.add(company_id, -1)
   }
 }

@@ -135,14 +135,8 @@ export async function* readPast(
     await source.read()
     await setImmediate()
     const horizon = Math.min(...sources.map(({ reader }) => reader.readUntil)) - ID_SLACK_MS
-    yield takeAllBefore(horizon)
+    yield queue.takeBefore(horizon)
     await setImmediate()
   }
-  yield takeAllBefore(Number.POSITIVE_INFINITY)
-
-  function takeAllBefore(time: number): PastEvent[] {
-    const events: PastEvent[] = []
-    for (let event = queue.takeBefore(time); event !== undefined; event = queue.takeBefore(time)) events.push(event)
-    return events
-  }
+  yield queue.takeBefore(Number.POSITIVE_INFINITY)
 }

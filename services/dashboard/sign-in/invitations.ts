@@ -13,11 +13,15 @@ import { conflict, ok } from '../answers.ts'
 import { operationWith } from '../operation.ts'
 import { notFound } from '../request-input.ts'
 import { auditFieldsOf } from '../user-audit-fields.ts'
-import { createEntry, type EntryDeps } from './entry.ts'
+import type { Cookies } from './cookie.ts'
+import type { Entry } from './entry.ts'
 import { currentSession, me, meExample } from './schemas.ts'
-import { userPrincipal } from './sessions.ts'
+import { type Sessions, userPrincipal } from './sessions.ts'
 
-export interface InvitationDeps extends AdminDeps, EntryDeps {
+export interface InvitationDeps extends AdminDeps {
+  entry: Entry
+  sessions: Pick<Sessions, 'endAllOf'>
+  cookies: Pick<Cookies, 'session'>
   grants: Pick<Grants, 'stamp'>
 }
 
@@ -40,7 +44,7 @@ export const invitationOperations = [
     answers: [ok(me, 'The caller, in the company.', meExample)],
     refusals: [documentRefusal('The caller is not a user of this company.', httpException(404))],
     handle: async ({ ctx, body: { company_id } }, deps) => {
-      const { move, usersOf, viewOf } = createEntry(deps)
+      const { move, usersOf, viewOf } = deps.entry
       const caller = principalOf(ctx)
       const chosen = (await usersOf(caller)).find(user => user.company_id === company_id && !isInvitation(user))
       if (chosen === undefined) throw notFound('company')
@@ -58,7 +62,7 @@ export const invitationOperations = [
     refusals: [conflict('The company is closed.')],
     handle: async ({ ctx, params }, deps) => {
       const { store, keyring, grants, withAudit } = deps
-      const { move, usersOf } = createEntry(deps)
+      const { move, usersOf } = deps.entry
       const caller = principalOf(ctx)
       const invited = findInvitation(await usersOf(caller), params.id)
       // The company's log names the person as the user whom it has invited, not as a user of another company.
@@ -93,7 +97,7 @@ export const invitationOperations = [
     answers: [ok(currentSession, 'The caller, or null.', { me: meExample })],
     handle: async ({ ctx, params }, deps) => {
       const { store, keyring, sessions, cookies, withAudit } = deps
-      const { move, viewOf, usersOf, end } = createEntry(deps)
+      const { move, viewOf, usersOf, end } = deps.entry
       const caller = principalOf(ctx)
       const all = await usersOf(caller)
       const invited = findInvitation(all, params.id)

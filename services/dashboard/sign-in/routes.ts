@@ -15,7 +15,7 @@ import { MINUTE_MS } from '../../../infra/time.ts'
 import { sleep } from '../../../infra/timeout.ts'
 import { documentRefusal } from '../../domain/openapi/refusals.ts'
 import type { SessionDoc, UserDoc } from '../../domain/users/documents.ts'
-import { landingOf } from '../../domain/users/people.ts'
+import { landingOf, type People } from '../../domain/users/people.ts'
 import type { SignInTickets } from '../../domain/users/sign-in-tickets.ts'
 import { enteredCode } from '../../domain/verifications/entered-code.ts'
 import { type Principal, principalOf } from '../access.ts'
@@ -30,7 +30,7 @@ import { describeBrowser } from './browser.ts'
 import { type Browsers, KNOWN_BROWSER_MS, SIGN_IN_FLOW_MS } from './browsers.ts'
 import { SENT_BY, type SignInCodes } from './codes.ts'
 import { type Cookies, newCookieToken } from './cookie.ts'
-import { companyOrNull, createEntry, type EntryDeps } from './entry.ts'
+import { companyOrNull, type Entry } from './entry.ts'
 import type { NewBrowserMail } from './new-browser-mail.ts'
 import { NO_PASSKEYS, type Passkeys } from './passkeys/passkeys.ts'
 import { type Assertion, assertion, requestOptions } from './passkeys/schemas.ts'
@@ -44,9 +44,12 @@ import {
   sessionPage,
   signInResult,
 } from './schemas.ts'
-import { endsAt, sessionsOf } from './sessions.ts'
+import { endsAt, type Sessions, sessionsOf } from './sessions.ts'
 
-export interface SignInDeps extends AdminDeps, EntryDeps {
+export interface SignInDeps extends AdminDeps {
+  entry: Entry
+  sessions: Sessions
+  people: Pick<People, 'sameAs'>
   codes: SignInCodes
   browsers: Pick<Browsers, 'known' | 'remember'>
   newBrowserMail: NewBrowserMail
@@ -138,7 +141,7 @@ export const signInOperations = [
         const name = identifyOperator(ctx, { token })
         const operator = operators.find(one => one.name === name)
         if (!operator) throw new Error(`the operator ${name} has no token`)
-        return createEntry(deps).begin(ctx, { operator })
+        return deps.entry.begin(ctx, { operator })
       }
       countRequest(throttle, findCaller(ctx))
       if (ticket !== undefined) return signInWithTicket(deps, ctx, ticket)
@@ -193,7 +196,7 @@ export const signInOperations = [
     handle: async ({ ctx }, deps) => {
       const token = deps.cookies.session.tokenIn(ctx)
       const caller = token === null ? null : await deps.sessions.find(token)
-      const me = caller === null ? null : await createEntry(deps).viewOf(caller)
+      const me = caller === null ? null : await deps.entry.viewOf(caller)
       return { me, passkeys: deps.passkeys.available }
     },
   }),
@@ -206,7 +209,7 @@ export const signInOperations = [
     answers: [noContent('Signed out.')],
     handle: async ({ ctx }, deps) => {
       const { session } = principalOf(ctx)
-      if (session) await createEntry(deps).end(ctx, session.id)
+      if (session) await deps.entry.end(ctx, session.id)
       ctx.set('Set-Cookie', deps.cookies.session.end())
     },
   }),
@@ -218,7 +221,7 @@ export const signInOperations = [
     description:
       'Who is calling, in which company and with which role, what else the person may choose or accept, and the CSRF token of the session.',
     answers: [ok(me, 'The caller.', meExample)],
-    handle: ({ ctx }, deps) => createEntry(deps).viewOf(principalOf(ctx)),
+    handle: ({ ctx }, { entry }) => entry.viewOf(principalOf(ctx)),
   }),
   operation({
     id: 'listSessions',
@@ -232,7 +235,7 @@ export const signInOperations = [
       const caller = principalOf(ctx)
       const listing = {
         docs: deps.store.docs('sessions'),
-        filter: sessionsOf(await createEntry(deps).ownerOf(caller)),
+        filter: sessionsOf(await deps.entry.ownerOf(caller)),
         newestFirst: true,
         show: (session: SessionDoc) => sessionView(session, caller),
       }
@@ -254,7 +257,7 @@ export const signInOperations = [
         company_id: companyOrNull(caller.company_id),
         before: null,
         after: null,
-        perform: async () => deps.sessions.endAllOf(await createEntry(deps).ownerOf(caller)),
+        perform: async () => deps.sessions.endAllOf(await deps.entry.ownerOf(caller)),
       }))
       ctx.set('Set-Cookie', deps.cookies.session.end())
     },
@@ -268,7 +271,7 @@ export const signInOperations = [
     answers: [noContent('It is ended.')],
     handle: async ({ ctx, params: { id } }, deps) => {
       const caller = principalOf(ctx)
-      const { ownerOf, end } = createEntry(deps)
+      const { ownerOf, end } = deps.entry
       if ((await deps.sessions.own(await ownerOf(caller), id)) === null) throw notFound('session')
       await end(ctx, id)
       if (caller.session?.id === id) ctx.set('Set-Cookie', deps.cookies.session.end())
@@ -285,7 +288,7 @@ function countRequest(throttle: AttemptThrottle, caller: Caller): void {
 
 async function signInWithTicket(deps: SignInDeps, ctx: Context, ticket: string): Promise<MeAnswer> {
   const operator = await deps.tickets.use(ticket)
-  if (operator) return createEntry(deps).begin(ctx, { operator })
+  if (operator) return deps.entry.begin(ctx, { operator })
   const caller_address = deps.findCaller(ctx).nearestKnown
   deps.log.warn({ request_id: ctx.state.requestId, caller_address }, 'sign_in.ticket_refused')
   throw httpException(401, TICKET_REFUSED)
@@ -321,7 +324,7 @@ async function signInWithCode(deps: SignInDeps, ctx: Context, email: string, cod
 async function enter(deps: SignInDeps, ctx: Context, users: readonly UserDoc[]): Promise<MeAnswer | null> {
   const [first, user] = [users[0], landingOf(users)]
   if (!first || !user) return null
-  const entered = await createEntry(deps).begin(ctx, { user })
+  const entered = await deps.entry.begin(ctx, { user })
   await knowBrowser(deps, ctx, first, users)
   return entered
 }

@@ -16,9 +16,8 @@ import type { StepUpWay } from '../step-up.ts'
 import { SIGN_IN_FLOW_MS } from './browsers.ts'
 import { SENT_BY } from './codes.ts'
 import { newCookieToken } from './cookie.ts'
-import { companyOrNull, createEntry, type EntryDeps } from './entry.ts'
-import type { Passkeys } from './passkeys/passkeys.ts'
-import { ownPasskeys } from './passkeys/routes.ts'
+import { companyOrNull } from './entry.ts'
+import { ownPasskeys, type PasskeyRouteDeps } from './passkeys/routes.ts'
 import { assertion, requestOptions } from './passkeys/schemas.ts'
 import type { SignInDeps } from './routes.ts'
 import { stepUpResult } from './schemas.ts'
@@ -117,7 +116,7 @@ export const stepUpOperations = [
 
 /** The ways of a caller: an operator's is the token. */
 export const createStepUpWays =
-  (deps: EntryDeps & { passkeys: Passkeys }) =>
+  (deps: Pick<PasskeyRouteDeps, 'entry' | 'passkeys'>) =>
   async (caller: Principal): Promise<StepUpWay[]> => {
     if (caller.user_id === null) return ['token']
     return (await ownPasskeys(deps, caller)).length > 0 ? ['passkey', 'code'] : ['code']
@@ -132,7 +131,7 @@ async function prove(deps: SignInDeps, ctx: Context, caller: Principal, proof: P
     return 'token'
   }
   const isOwn = async (users: readonly { _id: string }[]): Promise<boolean> => {
-    const own = (await createEntry(deps).usersOf(caller)).map(({ _id }) => _id)
+    const own = (await deps.entry.usersOf(caller)).map(({ _id }) => _id)
     return users.some(({ _id }) => own.includes(_id))
   }
   if (passkey !== undefined) {

@@ -5,13 +5,13 @@ import { DAY_MS, HOUR_MS } from '../../../infra/time.ts'
 import { MODES, type Mode } from '../../../machines/otp.ts'
 import { keyMode } from '../../domain/openapi/shared-schemas.ts'
 import { STATS_DAY_RETENTION_MS, STATS_HOUR_RETENTION_MS } from '../../domain/retention.ts'
-import { DIMENSIONS, dayOf, hourOf } from '../../domain/stats/contribution.ts'
+import { DIMENSIONS } from '../../domain/stats/contribution.ts'
 import { dayId, hourId, PROGRESS_ID, type StatsDoc, type StatsStore } from '../../domain/stats/documents.ts'
 import { page } from '../answers.ts'
 import { operation } from '../operation.ts'
 import { validationProblem } from '../request-input.ts'
 import { timeQuery } from '../time-query.ts'
-import { statsRows } from './rows.ts'
+import { bucketStart, statsRows } from './rows.ts'
 import { statsPage } from './schemas.ts'
 
 const query = z.strictObject({
@@ -32,7 +32,6 @@ const query = z.strictObject({
 
 interface BucketKind {
   ms: number
-  startOf(at: number): number
   /** How many a query without `since` shows. */
   usual: number
   max: number
@@ -42,15 +41,8 @@ interface BucketKind {
 }
 
 const BUCKETS: Readonly<Record<'hour' | 'day', BucketKind>> = {
-  hour: {
-    ms: HOUR_MS,
-    startOf: hourOf,
-    usual: 24,
-    max: 31 * 24,
-    maxByCountry: 7 * 24,
-    keptMs: STATS_HOUR_RETENTION_MS,
-  },
-  day: { ms: DAY_MS, startOf: dayOf, usual: 30, max: 400, maxByCountry: 100, keptMs: STATS_DAY_RETENTION_MS },
+  hour: { ms: HOUR_MS, usual: 24, max: 31 * 24, maxByCountry: 7 * 24, keptMs: STATS_HOUR_RETENTION_MS },
+  day: { ms: DAY_MS, usual: 30, max: 400, maxByCountry: 100, keptMs: STATS_DAY_RETENTION_MS },
 }
 
 /** Buckets from the first one to the last one, which is not included. */
@@ -91,7 +83,7 @@ export const statsOperations = [
       const range = rangeOf(kind, `${bucket}s${by === 'country' ? ' by country' : ''}`, max, times, clock.now())
       const modes = mode === undefined ? MODES : [mode]
       const docs = (await Promise.all(modes.map(one => load(store, bucket, app._id, one, range)))).flat()
-      return { items: statsRows(docs, { by, bucket: kind, ...range }), next_cursor: null }
+      return { items: statsRows(docs, { by, bucketMs: kind.ms, ...range }), next_cursor: null }
     },
   }),
 ]
@@ -105,8 +97,8 @@ function rangeOf(
 ): Range {
   // The bucket that begins at `until` is not included. The last one is that of now.
   const last = until === undefined || until > now ? now : until - 1
-  const to = kind.startOf(last) + kind.ms
-  const from = since === undefined ? to - kind.usual * kind.ms : kind.startOf(since)
+  const to = bucketStart(last, kind.ms) + kind.ms
+  const from = since === undefined ? to - kind.usual * kind.ms : bucketStart(since, kind.ms)
   if (from >= to) throw validationProblem([{ path: 'until', message: 'must be later than since' }])
   const count = (to - from) / kind.ms
   if (count > max)

@@ -6,7 +6,7 @@ import { newId } from '../../../infra/ids.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { batchDocs } from '../../../infra/store/batched-docs.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
-import { type StepEndpoint, stepEndpoint } from '../../../machines/endpoint.step.ts'
+import { stepEndpoint } from '../../../machines/endpoint.step.ts'
 import type { EndpointEvent } from '../../../machines/endpoint.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { MIN_EVENT_RETENTION_MS } from '../../domain/retention.ts'
@@ -27,7 +27,6 @@ export interface WebhookControlDeps {
   broker: Pick<Broker, 'publish'>
   clock: Clock
   log: Logger
-  step?: StepEndpoint
 }
 
 export interface WebhookControl {
@@ -52,13 +51,7 @@ export interface WebhookControl {
  *  their attempts because it takes it for active. */
 const LATE_EVENTS_MS = 10_000
 
-export function createWebhookControl({
-  store,
-  broker,
-  clock,
-  log,
-  step = stepEndpoint,
-}: WebhookControlDeps): WebhookControl {
+export function createWebhookControl({ store, broker, clock, log }: WebhookControlDeps): WebhookControl {
   const [webhooks, events] = [store.docs('webhooks'), batchDocs(store.docs('events'))]
   const replayDeps = { events, otps: store.docs('otps') }
   const remind = createRemind({ broker, log })
@@ -72,7 +65,7 @@ export function createWebhookControl({
     retryAfterLostRace<WebhookEndpoint | null>('an endpoint', async () => {
       const endpoint = await endpointWith(_id)
       if (!endpoint) return null
-      const { status, life, changed } = step(endpoint, [event])
+      const { status, life, changed } = stepEndpoint(endpoint, [event])
       if (!changed) return endpoint
       const drain = {
         drain_at: event.at + LATE_EVENTS_MS,

@@ -21,8 +21,6 @@ export interface ReplayDeps {
 const PAGE_SIZE = 200
 /** The time in an event's id may differ from its `created_at`, because the clock is read twice. */
 export const CLOCK_SLACK_MS = 60_000
-/** Ids hold 48 bits of time. */
-export const MAX_ID_TIME = 2 ** 48 - 1
 
 export const findEventDocs = (events: Pick<Docs<EventDoc>, 'find'>, event_id: string): Promise<EventDoc[]> =>
   events.find(docsOfEvent(event_id), { sort: { _id: 1 }, limit: PAGE_SIZE })

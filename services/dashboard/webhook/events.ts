@@ -1,6 +1,7 @@
 // The webhook events of an app with their attempts, newest first, and sending them again.
 import { z } from 'zod'
 import { httpException } from '../../../infra/http/problem.ts'
+import { MAX_ID_TIME } from '../../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import type { App } from '../../domain/tenancy/documents.ts'
@@ -15,7 +16,7 @@ import { notFound, validationProblem } from '../request-input.ts'
 import { refuseEmptyRange } from '../time-query.ts'
 import { createWebhookControl } from './control.ts'
 import { endpointWithId } from './endpoint-changes.ts'
-import { endpointsToReplay, findEventDocs, MAX_ID_TIME } from './event-replay.ts'
+import { endpointsToReplay, findEventDocs } from './event-replay.ts'
 import { createEventSearch, eventSearchFields } from './event-search.ts'
 import { type EventAnswer, type EventDeliveriesAnswer, eventPage, eventWithDeliveries, replayed } from './schemas.ts'
 

@@ -2,7 +2,7 @@
 // chunks and then named in the list's document. Until it is named no process uses it, so that a crash leaves the version before.
 // Every write requires that the document still holds the lease: of two imports of one list the later lease wins, and the earlier import
 // removes its own chunks.
-import { setImmediate } from 'node:timers'
+import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../../infra/clock.ts'
 import type { ExclusiveChange } from '../../../infra/exclusive-change.ts'
 import { newId } from '../../../infra/ids.ts'
@@ -214,4 +214,4 @@ const reasonOf = (error: unknown): string | null =>
   error instanceof BadList || error instanceof TooManyRanges ? error.message : null
 
 /** Parsing is synchronous: other work of the process runs between its batches. */
-export const yieldToEventLoop = (): Promise<void> => new Promise(resolve => void setImmediate(resolve))
+export const yieldToEventLoop = (): Promise<void> => setImmediate()

@@ -37,7 +37,7 @@ export interface ReadOptions {
 export function readBootstrap(text: string, { production = false, readFile = noFiles }: ReadOptions = {}): Bootstrap {
   const json = parseJson(text)
   if (!json.ok) throw new BootstrapProblems([{ path: '', message: json.message }])
-  const { problems: fileProblems } = readKeyFiles(json.value, readFile)
+  const fileProblems = readKeyFiles(json.value, readFile)
   if (fileProblems.length > 0) throw new BootstrapProblems(fileProblems)
   const file = check(bootstrapSchema, json.value)
   const brokenRules = ruleProblems(json.value, { production })

@@ -1,7 +1,6 @@
 // In: the bootstrap file as parsed JSON of any shape. Out: problems between several members, such as an id that is used twice.
 // The rules are checked even if the schema finds problems, so that one start reports everything. They skip members of the wrong shape.
 
-import { isJsonObject } from '../../../infra/json-object.ts'
 import { canonicalCidr } from '../address-lists/cidr.ts'
 import { CONFIRM_MOST_ADDRESSES, findUnconfirmedIn } from '../address-lists/most-addresses.ts'
 import { addressesOf } from '../address-lists/reserved.ts'
@@ -9,22 +8,19 @@ import { kindAndModeOf, secretPartOf } from '../tenancy/api-keys.ts'
 import { type InputProblem, underPath } from '../tenancy/problems.ts'
 import { PROVIDER_TYPES } from '../tenancy/provider-types/list.ts'
 import { channelProblems, parseProviderConfig } from '../tenancy/providers.ts'
-
-interface ObjectAtPath {
-  path: string
-  value: Record<string, unknown>
-}
+import { type ObjectAtPath, objectsIn, wholeFile } from './objects-at-path.ts'
 
 /** Of a key in production, after its prefix. */
 const MIN_KEY_LENGTH = 24
 
 export function ruleProblems(file: unknown, { production }: { production: boolean }): InputProblem[] {
-  const companies = objectsIn({ path: '', value: isJsonObject(file) ? file : {} }, 'companies')
+  const whole = wholeFile(file)
+  const companies = objectsIn(whole, 'companies')
   const apps = companies.flatMap(company => objectsIn(company, 'apps'))
   const keys = apps.flatMap(app => objectsIn(app, 'keys'))
   const providers = apps.map(app => objectsIn(app, 'providers'))
-  const prices = objectsIn({ path: '', value: isJsonObject(file) ? file : {} }, 'prices')
-  const ranges = objectsIn({ path: '', value: isJsonObject(file) ? file : {} }, 'ip_lists')
+  const prices = objectsIn(whole, 'prices')
+  const ranges = objectsIn(whole, 'ip_lists')
   return [
     ...findRepeats(companies, 'id'),
     ...findRepeats(apps, 'id'),
@@ -96,14 +92,6 @@ function findRepeats(
     if (before === undefined) first.set(value, path)
     return before === undefined ? [] : [{ path, message: `is the same as ${before}` }]
   })
-}
-
-function objectsIn(holder: ObjectAtPath, name: string): ObjectAtPath[] {
-  const members = holder.value[name]
-  if (!Array.isArray(members)) return []
-  return members.flatMap((value: unknown, at) =>
-    isJsonObject(value) ? [{ path: [holder.path, name, at].filter(part => part !== '').join('.'), value }] : [],
-  )
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)

@@ -11,6 +11,7 @@ import { MODES } from '../../../machines/otp.ts'
 import { replaceBootstrapLists } from '../address-lists/bootstrap-lists.ts'
 import type { CountersignStore } from '../collections.ts'
 import { openAccount } from '../money/batches.ts'
+import { priceUpdate } from '../money/documents.ts'
 import { hashApiKey, keyDocument, last4Of, newApiKey } from '../tenancy/api-keys.ts'
 import {
   type ApiKey,
@@ -194,9 +195,6 @@ async function ensureProviders(
   const removedIds = stored.flatMap(({ _id }) => (listed.has(_id) ? [] : _id))
   if (removedIds.length > 0) await docs.remove({ _id: { $in: removedIds } }, removedIds.length)
 }
-
-const priceUpdate = (stored: { micros: number }, { micros }: { micros: number }) =>
-  stored.micros === micros ? null : { $set: { micros } }
 
 /** The secret that this process made for the endpoint; null when the file has one, or the endpoint was there before. */
 async function ensureWebhook(

@@ -71,7 +71,7 @@ export interface LedgerDoc extends LedgerItem, RevisedDoc {
 /** Ids sort by the entries' numbers within a company. */
 export const ledgerId = (company_id: string, seq: number): string => `${company_id}:${String(seq).padStart(15, '0')}`
 
-export const holdEntry = (otp_id: string, delivery_id: string, micros: number): Entry => ({
+export const holdEntry = (otp_id: string | null, delivery_id: string, micros: number): Entry => ({
   entry: `hold:${delivery_id}`,
   kind: 'hold',
   micros: -micros,
@@ -82,11 +82,7 @@ export const holdEntry = (otp_id: string, delivery_id: string, micros: number): 
 
 /** A test of a provider has no verification. The hold is not checked by the sweeper: a test that was cut off may have been sent. */
 export const testHoldEntry = (provider: string, delivery_id: string, micros: number): Entry => ({
-  entry: `hold:${delivery_id}`,
-  kind: 'hold',
-  micros: -micros,
-  otp_id: null,
-  delivery_id,
+  ...holdEntry(null, delivery_id, micros),
   note: `test of the provider ${provider}`,
 })
 
@@ -131,6 +127,15 @@ export interface Price extends Doc {
 export const priceId = (channel: Channel, country: string): string => `${channel}:${country}`
 
 export const ANY_COUNTRY = '*'
+
+export const priceDoc = (price: Omit<Price, '_id'>): Price => ({
+  _id: priceId(price.channel, price.country),
+  ...price,
+})
+
+/** Null where the stored price is the wanted one. */
+export const priceUpdate = (stored: Pick<Price, 'micros'>, { micros }: Pick<Price, 'micros'>) =>
+  stored.micros === micros ? null : { $set: { micros } }
 
 /** The price of a message: that of its channel and country, or of its channel for all other countries, or nothing. */
 export type PriceList = (channel: Channel, country: string | null) => number

@@ -1,20 +1,19 @@
 // The schemas that both APIs answer with: states, kinds and the problem. Each has an id, so that generators make one type of it, and a
 // name that no generator makes by itself from an object and its member (`VerificationStatus` would be the `status` of `Verification`).
 import { z } from 'zod'
-import type { LimitScope } from '../../../machines/calls.ts'
-import type { ChannelReason } from '../../../machines/channels.ts'
-import type { ErrorType } from '../../../machines/errors.ts'
-import type {
-  Completion,
-  DeliveryStatus,
-  FailureReason,
-  KeyKind,
-  MessageStatus,
-  Mode,
-  NotAllowedCause,
-  OtpStatus,
-  Recipient,
-  SavedStatus,
+import { LIMIT_SCOPES } from '../../../machines/calls.ts'
+import { CHANNEL_REASONS } from '../../../machines/channels.ts'
+import { ERROR_TYPES } from '../../../machines/errors.ts'
+import {
+  COMPLETIONS,
+  DELIVERY_STATUSES,
+  FAILURE_REASONS,
+  KEY_KINDS,
+  MESSAGE_STATUSES,
+  MODES,
+  NOT_ALLOWED_CAUSES,
+  OTP_STATUSES,
+  RECIPIENT_KINDS,
 } from '../../../machines/otp.ts'
 import { channel } from '../../../machines/settings.values.ts'
 
@@ -28,149 +27,69 @@ export const jsonObject = z
   .record(z.string(), z.unknown())
   .meta({ id: 'JsonObject', description: 'An object with any members.' })
 
-export const otpStatus = enumOf<OtpStatus>({
-  pending: true,
-  approved: true,
-  failed: true,
-  expired: true,
-  canceled: true,
-}).meta({
+export const otpStatus = z.enum(OTP_STATUSES).meta({
   id: 'OtpStatus',
   description: 'The state of a verification. Only `pending` can change. `failed`: the verify attempts were used up.',
 })
 
-export const messageStatus = enumOf<MessageStatus>({
-  pending: true,
-  delivered: true,
-  failed: true,
-  expired: true,
-  canceled: true,
-}).meta({
+export const messageStatus = z.enum(MESSAGE_STATUSES).meta({
   id: 'MessageStatus',
   description:
     'The state of a message. `expired`: no receipt came in ten minutes, as with a provider that sends none; a later one still counts. `canceled`: its recipient was erased.',
 })
 
-export const savedStatus = enumOf<SavedStatus>({
-  pending: true,
-  approved: true,
-  failed: true,
-  expired: true,
-  canceled: true,
-  delivered: true,
-}).meta({
+export const savedStatus = z.enum([...new Set([...OTP_STATUSES, ...MESSAGE_STATUSES])]).meta({
   id: 'RecordStatus',
   description:
     'The state of a verification or a message: only a verification is `approved`, only a message `delivered`.',
 })
 
-export const completion = enumOf<Completion>({ code: true, inbound: true }).meta({
+export const completion = z.enum(COMPLETIONS).meta({
   id: 'Completion',
   description: "`code`: the user enters a code. `inbound`: the user's WhatsApp message approves.",
 })
 
-export const deliveryStatus = enumOf<DeliveryStatus>({ queued: true, sent: true, delivered: true, failed: true }).meta({
+export const deliveryStatus = z.enum(DELIVERY_STATUSES).meta({
   id: 'DeliveryStatus',
   description: 'The state of one message. `delivered` and `failed` are final. Without receipts it stays `sent`.',
 })
 
-export const failureReason = enumOf<FailureReason>({
-  recipient_unreachable: true,
-  provider_failed: true,
-  no_answer: true,
-  superseded: true,
-  no_provider: true,
-  insufficient_funds: true,
-}).meta({
+export const failureReason = z.enum(FAILURE_REASONS).meta({
   id: 'FailureReason',
   description:
     'Why a message failed. `recipient_unreachable`: the number or address cannot be reached. `provider_failed`: every provider failed, or one reported that the message was lost. `no_answer`: what became of it is not known. `superseded`: the verification had ended, or a newer code was sent. `no_provider`: no provider was usable. `insufficient_funds`: it could not be paid.',
 })
 
-export const recipientType = enumOf<Recipient['kind']>({ phone: true, email: true }).meta({
+export const recipientType = z.enum(RECIPIENT_KINDS).meta({
   id: 'RecipientType',
   description: 'What kind of recipient it is.',
 })
 
-export const keyKind = enumOf<KeyKind>({ server: true, publishable: true }).meta({
+export const keyKind = z.enum(KEY_KINDS).meta({
   id: 'KeyKind',
   description: '`server` keys stay on your backend, `publishable` keys are for apps and web pages.',
 })
 
-export const keyMode = enumOf<Mode>({ live: true, test: true }).meta({
+export const keyMode = z.enum(MODES).meta({
   id: 'Mode',
   description: '`live` reaches people and costs money. `test` stays in the sandbox.',
 })
 
-export const problemType = enumOf<ErrorType | 'HTTPException'>({
-  HTTPException: true,
-  ValidationError: true,
-  InvalidRecipientError: true,
-  InvalidIdempotencyKeyError: true,
-  NoEnabledChannelError: true,
-  GeoBlockedError: true,
-  IpReputationBlockedError: true,
-  InsufficientFundsError: true,
-  RateLimitExceededError: true,
-  ResendCooldownError: true,
-  ResendNotAllowedError: true,
-  OtpNotFoundError: true,
-  OtpNotPendingError: true,
-  OtpExpiredError: true,
-  VerifyNotAllowedError: true,
-  PublishableSendDisabledError: true,
-  OriginNotAllowedError: true,
-  ChallengeRequiredError: true,
-  StepUpRequiredError: true,
-  ServiceUnavailableError: true,
-}).meta({ id: 'ErrorType', description: 'The stable name of an error.' })
+export const problemType = z
+  .enum(['HTTPException', ...ERROR_TYPES])
+  .meta({ id: 'ErrorType', description: 'The stable name of an error.' })
 
-export const limitScope = enumOf<
-  LimitScope | 'operator_token' | 'sign_in' | 'provider_test' | 'invitations' | 'settings_trial'
->({
-  recipient: true,
-  client_ip: true,
-  client_ip_reputation: true,
-  app: true,
-  app_without_client_ip: true,
-  recipient_verify: true,
-  resend_cooldown: true,
-  fraud_guard: true,
-  spend_cap: true,
-  operator_token: true,
-  sign_in: true,
-  provider_test: true,
-  invitations: true,
-  settings_trial: true,
-}).meta({ id: 'LimitScope', description: 'Which limit was hit.' })
+export const limitScope = z
+  .enum([...LIMIT_SCOPES, 'operator_token', 'sign_in', 'provider_test', 'invitations', 'settings_trial'])
+  .meta({ id: 'LimitScope', description: 'Which limit was hit.' })
 
-export const notAllowedCause = enumOf<NotAllowedCause>({
-  not_pending: true,
-  send_attempts_spent: true,
-  no_usable_channel: true,
-  channel_disabled: true,
-  channel_no_provider: true,
-  channel_no_provider_for_country: true,
-  channel_provider_paused: true,
-  channel_cannot_reach_recipient: true,
-  channel_no_business_number: true,
-  channel_not_provable_by_device: true,
-  approved_by_message: true,
-  proved_by_exchange: true,
-}).meta({
+export const notAllowedCause = z.enum(NOT_ALLOWED_CAUSES).meta({
   id: 'NotAllowedCause',
   description:
     'Why a resend or a verify is not allowed. `channel_…`: why the channel that the call names is not usable.',
 })
 
-export const channelReason = enumOf<ChannelReason>({
-  off: true,
-  recipient: true,
-  country: true,
-  no_provider: true,
-  provider_paused: true,
-  not_in_order: true,
-}).meta({
+export const channelReason = z.enum(CHANNEL_REASONS).meta({
   id: 'ChannelReason',
   description:
     "Why a send does not use a channel. `off`: the app's settings do not allow it. `recipient`: email reaches addresses, the other channels phone numbers. `country`: no provider of the channel serves the country. `no_provider`: the channel has none. `provider_paused`: those that serve the country are paused. `not_in_order`: the routing order leaves it out.",

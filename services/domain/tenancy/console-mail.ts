@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Broker } from '../../../infra/broker/broker.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { isJsonObject } from '../../../infra/json-object.ts'
 import { type Trace, withTrace } from '../../../infra/trace.ts'
 import { CONSOLE_APP_ID } from './console.ts'
 import { channelCallQueue } from './provider-test.ts'
@@ -35,7 +36,7 @@ const consoleMailCall = (keyring: Pick<Keyring, 'seal'>, mail: ConsoleMail): Con
 })
 
 export const isConsoleMailCall = (body: unknown): body is ConsoleMailCall =>
-  typeof body === 'object' && body !== null && 'type' in body && body.type === 'console.mail'
+  isJsonObject(body) && body.type === 'console.mail'
 
 /** Throws `Unsealable`. */
 export const mailOf = (keyring: Pick<Keyring, 'unseal'>, { sealed_mail }: ConsoleMailCall): ConsoleMail =>

@@ -1,6 +1,7 @@
 // A test of a provider: one real message with a made-up code. In: the call that the dashboard sends to the processes of a channel. Out: what
 // the vendor said to the message. Messages between actors; the recipient is sealed in them, and the code is in neither.
 import type { ChannelCallQueue } from '../../../infra/broker/topology.ts'
+import { isJsonObject } from '../../../infra/json-object.ts'
 import type { Channel } from '../../../machines/channels.ts'
 
 export const channelCallQueue = (channel: Channel): ChannelCallQueue => `channel.${channel}.calls`
@@ -15,7 +16,7 @@ export interface ProviderTestCall {
 
 /** False for a call of another program, or of a newer version. */
 export const isProviderTestCall = (body: unknown): body is ProviderTestCall =>
-  typeof body === 'object' && body !== null && 'type' in body && body.type === 'provider.test'
+  isJsonObject(body) && body.type === 'provider.test'
 
 /** The context that the recipient is sealed in: the message cannot be copied to have another provider send it. */
 export const testRecipientContext = (app_id: string, provider: string): string =>

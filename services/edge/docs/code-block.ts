@@ -19,14 +19,24 @@ ${LANGUAGES.map(
     html`<label><input type="radio" name="language" value="${id}"${at === 0 ? html` checked` : EMPTY_HTML}> ${name}</label>`,
 )}</fieldset>`
 
-/** `title` says what the sample does: it is the name of the block for assistive technology. */
-export function sampleBlock(title: string, samples: Record<Language, string>, base: Base): Html {
-  return html`<div class="code sample" role="group" aria-label="${title}"><div class="code-head"><span class="code-title">${title}</span></div>
-${LANGUAGES.map(
-  ({ id }) =>
-    html`<pre tabindex="0" data-language="${id}"><code>${markBase(highlight(samples[id], id), base)}</code></pre>`,
-)}</div>`
-}
+/** `title` is the name of the block for assistive technology. */
+const block = (className: 'code' | 'code sample', title: string, content: Html): Html =>
+  html`<div class="${className}" role="group" aria-label="${title}"><div class="code-head"><span class="code-title">${title}</span></div>
+${content}</div>`
+
+const codeBlock = (title: string, code: Html): Html =>
+  block('code', title, html`<pre tabindex="0"><code>${code}</code></pre>`)
+
+/** `title` says what the sample does. */
+export const sampleBlock = (title: string, samples: Record<Language, string>, base: Base): Html =>
+  block(
+    'code sample',
+    title,
+    html`${LANGUAGES.map(
+      ({ id }) =>
+        html`<pre tabindex="0" data-language="${id}"><code>${markBase(highlight(samples[id], id), base)}</code></pre>`,
+    )}`,
+  )
 
 export const requestSample = (title: string, request: SampleRequest, base: Base): Html =>
   sampleBlock(title, writeSamples(request, base.url), base)
@@ -36,15 +46,10 @@ const markBase = ({ html: text }: Html, { url, known }: Base): Html =>
   known ? { html: text } : { html: text.replaceAll(escapeText(url), `<b data-base>${escapeText(url)}</b>`) }
 
 export const jsonBlock = (title: string, value: unknown): Html =>
-  html`<div class="code" role="group" aria-label="${title}"><div class="code-head"><span class="code-title">${title}</span></div>
-<pre tabindex="0"><code>${highlight(JSON.stringify(value, null, 2), 'json')}</code></pre></div>`
+  codeBlock(title, highlight(JSON.stringify(value, null, 2), 'json'))
 
 /** A program in one language. */
-export const programBlock = (title: string, text: string): Html =>
-  html`<div class="code" role="group" aria-label="${title}"><div class="code-head"><span class="code-title">${title}</span></div>
-<pre tabindex="0"><code>${highlight(text, 'typescript')}</code></pre></div>`
+export const programBlock = (title: string, text: string): Html => codeBlock(title, highlight(text, 'typescript'))
 
 /** A text that is no program, such as an HTTP request. */
-export const textBlock = (title: string, text: string): Html =>
-  html`<div class="code" role="group" aria-label="${title}"><div class="code-head"><span class="code-title">${title}</span></div>
-<pre tabindex="0"><code>${text}</code></pre></div>`
+export const textBlock = (title: string, text: string): Html => codeBlock(title, html`${text}`)

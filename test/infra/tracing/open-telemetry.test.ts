@@ -41,7 +41,7 @@ describe('spans', () => {
     return new Map(collector.spans().map(span => [span.name, span]))
   }
   const begin = (name: string, parent: Parameters<Tracing['begin']>[1]['parent']) =>
-    tracing.begin(name, { kind: 'internal', parent, attributes: {} })
+    tracing.begin(name, { kind: 'consumer', parent, attributes: {} })
 
   it('continue a trace for an hour, and then link to it', async () => {
     const request = begin('request', null)
@@ -68,7 +68,7 @@ describe('spans', () => {
   })
 
   it('are below the one that they run in, also after a wait, and beside it elsewhere', async () => {
-    await inSpan(tracing, 'outer', { kind: 'internal', parent: null, attributes: {} }, async outer => {
+    await inSpan(tracing, 'outer', { kind: 'consumer', parent: null, attributes: {} }, async outer => {
       expect(tracing.current()).to.equal(outer)
       await Promise.resolve()
       begin('inner', tracing.current()).end()
@@ -181,7 +181,7 @@ describe('spans', () => {
   })
 
   it('of failed work name the error and not its text', async () => {
-    const failing = inSpan(tracing, 'work', { kind: 'internal', parent: null, attributes: {} }, () =>
+    const failing = inSpan(tracing, 'work', { kind: 'consumer', parent: null, attributes: {} }, () =>
       Promise.reject(new TypeError('to +14155550100')),
     )
     expect(await failing.catch(({ name }) => name)).to.equal('TypeError')

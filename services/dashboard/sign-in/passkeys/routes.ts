@@ -9,11 +9,12 @@ import type { AdminDeps } from '../../admin-deps.ts'
 import { conflict, noContent, ok } from '../../answers.ts'
 import { operationWith } from '../../operation.ts'
 import { notFound } from '../../request-input.ts'
-import { companyOrNull, createEntry, type EntryDeps } from '../entry.ts'
+import { companyOrNull, type Entry } from '../entry.ts'
 import { MAX_PASSKEYS, NO_PASSKEYS, type Passkeys } from './passkeys.ts'
 import { addPasskeyBody, creationOptions, type PasskeyAnswer, passkey, passkeys } from './schemas.ts'
 
-export interface PasskeyRouteDeps extends AdminDeps, EntryDeps {
+export interface PasskeyRouteDeps extends AdminDeps {
+  entry: Pick<Entry, 'usersOf'>
   passkeys: Passkeys
 }
 
@@ -145,11 +146,11 @@ export const passkeyOperations = [
 
 /** All passkeys of the person who calls. */
 export async function ownPasskeys(
-  deps: EntryDeps & { passkeys: Pick<Passkeys, 'available' | 'of'> },
+  deps: Pick<PasskeyRouteDeps, 'entry' | 'passkeys'>,
   caller: Principal,
 ): Promise<PasskeyDoc[]> {
   if (!deps.passkeys.available) return []
-  const users = await createEntry(deps).usersOf(caller)
+  const users = await deps.entry.usersOf(caller)
   return deps.passkeys.of(users.map(({ _id }) => _id))
 }
 
@@ -158,7 +159,7 @@ async function requireUser(
   deps: PasskeyRouteDeps,
   caller: Principal,
 ): Promise<{ user: UserDoc; session_id: string; known: PasskeyDoc[]; person: string }> {
-  const users = await createEntry(deps).usersOf(caller)
+  const users = await deps.entry.usersOf(caller)
   const user = users.find(({ _id }) => _id === caller.user_id)
   if (!user || caller.session === null) throw httpException(409, 'Only users have passkeys; an operator has a token.')
   if (!deps.passkeys.available) throw httpException(409, NO_PASSKEYS)

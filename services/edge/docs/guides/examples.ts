@@ -2,8 +2,8 @@
 import { type OpenApiDocument, resolveResponse } from '../../../../infra/openapi/document.ts'
 import type { SampleRequest } from '../samples/request.ts'
 
-export function exampleOf(document: OpenApiDocument, path: string, method: 'get' | 'post', name: string): unknown {
-  const response = document.paths[path]?.[method]?.responses[200]
+export function exampleOf(document: OpenApiDocument, path: string, name: string): unknown {
+  const response = document.paths[path]?.post?.responses[200]
   if (response === undefined || '$ref' in response) return undefined
   return response.content?.['application/json']?.examples?.[name]?.value
 }

@@ -1,13 +1,17 @@
 // From a test key to the first verified code, and what the states mean.
 import type { OpenApiDocument } from '../../../../infra/openapi/document.ts'
 import type { OtpStatus } from '../../../../machines/otp.ts'
-import { type Base, jsonBlock, requestSample } from '../code-block.ts'
+import { type Base, jsonBlock, requestSample, textBlock } from '../code-block.ts'
 import { EMPTY_HTML, type Html, html, paragraphs, prose } from '../html.ts'
 import { besides, heading, table } from '../layout.ts'
 import { bodyOf, call, exampleOf } from './examples.ts'
 import type { Guide } from './guide.ts'
 
 const RECIPIENT = '+15005550010'
+
+const ENVIRONMENT = `export SERVER_KEY=sk_test_…
+export PUBLISHABLE_KEY=pk_test_…
+export ADMIN_TOKEN=…`
 
 const STATUSES: Record<OtpStatus, string> = {
   pending: 'The code is on its way, or the user has not entered it yet. The only state that can change.',
@@ -26,7 +30,7 @@ const sendStep = (document: OpenApiDocument, base: Base): Html =>
       'On your backend, add `client_ip`, the address of the user: sends without it share [a much tighter limit](#limits).',
     )}`,
     html`${requestSample('Send a code', call('/api/v1/otp/send', { recipient: RECIPIENT }), base)}
-${jsonBlock('Answer', { ...object(exampleOf(document, '/api/v1/otp/send', 'post', 'sent')), masked_recipient: '+1****10' })}`,
+${jsonBlock('Answer', { ...object(exampleOf(document, '/api/v1/otp/send', 'sent')), masked_recipient: '+1****10' })}`,
   )
 
 const object = (value: unknown): Record<string, unknown> =>
@@ -59,7 +63,7 @@ const verifyStep = (document: OpenApiDocument, base: Base): Html =>
       'Accept an `otp_id` once. A lost answer may be asked for again, so the same approval can reach you twice, by a repeated call or by a [webhook](#webhooks).',
     )}`,
     html`${requestSample('Check a code', call('/api/v1/otp/verify', bodyOf(document, '/api/v1/otp/verify')), base)}
-${jsonBlock('Answer', exampleOf(document, '/api/v1/otp/verify', 'post', 'a right code'))}`,
+${jsonBlock('Answer', exampleOf(document, '/api/v1/otp/verify', 'a right code'))}`,
   )
 
 const linkModes = paragraphs(
@@ -77,10 +81,7 @@ export const gettingStarted: Guide = {
     document,
     base,
   }) => html`<p>${prose('All you need is a test key (`sk_test_…`). The first start prints one; the screen [API Keys](/api-keys) of the dashboard makes more. The samples read keys from the environment:')}</p>
-<div class="code" role="group" aria-label="Environment"><div class="code-head"><span class="code-title">Environment</span></div>
-<pre tabindex="0"><code>export SERVER_KEY=sk_test_…
-export PUBLISHABLE_KEY=pk_test_…
-export ADMIN_TOKEN=…</code></pre></div>
+${textBlock('Environment', ENVIRONMENT)}
 <p>${prose('Samples of the client API in TypeScript and Python use our clients, which are in the repository: `npm pack ./clients/typescript` makes a package for `npm install`, and `pip install ./clients/python` installs the other. Others call the API by itself, and so can you, in any language.')}</p>
 ${sendStep(document, base)}
 ${readStep(document, base)}

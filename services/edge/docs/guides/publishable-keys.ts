@@ -18,7 +18,7 @@ const deviceFlow = (document: OpenApiDocument, base: Base): Html =>
 </ol>`,
     html`${requestSample('On the device', call('/api/v1/otp/verify', bodyOf(document, '/api/v1/otp/verify'), 'PUBLISHABLE_KEY'), base)}
 ${requestSample('On your backend', call('/api/v1/verifications/exchange', bodyOf(document, '/api/v1/verifications/exchange')), base)}
-${jsonBlock('Answer', exampleOf(document, '/api/v1/verifications/exchange', 'post', 'exchanged'))}`,
+${jsonBlock('Answer', exampleOf(document, '/api/v1/verifications/exchange', 'exchanged'))}`,
   )
 
 const READ_REFUSAL = `const response = await fetch(url, request)

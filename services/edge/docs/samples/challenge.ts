@@ -1,5 +1,5 @@
 // How a page solves a challenge, as JavaScript for a browser. test/flow/challenge.test.ts runs it. Its solver is that of
-// machines/challenge-solver.ts, and docs/challenges.md shows the same: test/docs/examples.test.ts compares the three.
+// clients/typescript/src/challenge-solver.ts, and docs/challenges.md shows the same: test/docs/examples.test.ts compares the three.
 import { SAMPLE_NUMBER } from '../../../../machines/sample-number.ts'
 
 export const CHALLENGE_SAMPLE = `// Sends, and where the API asks for it solves a challenge first: { recipient: '${SAMPLE_NUMBER}' } → the verification.

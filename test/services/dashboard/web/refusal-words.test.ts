@@ -1,12 +1,12 @@
 // Every refusal of the API has words in the dashboard.
 import { expect } from 'chai'
+import { ERROR_TYPES } from '../../../../machines/errors.ts'
 import {
   isRefusalType,
   REFUSAL_TYPES,
   refusalWords,
   scopeText,
 } from '../../../../services/dashboard/web/screens/verifications/refusal-words.ts'
-import { ERROR_TYPES } from '../../../../services/domain/errors.ts'
 import { limitScope, problemType } from '../../../../services/domain/openapi/shared-schemas.ts'
 
 describe('the words of a refusal', () => {
