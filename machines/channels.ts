@@ -1,6 +1,5 @@
-export type Channel = 'sms' | 'whatsapp' | 'telegram' | 'email'
-
-export const CHANNELS: readonly Channel[] = ['sms', 'whatsapp', 'telegram', 'email']
+export const CHANNELS = ['sms', 'whatsapp', 'telegram', 'email'] as const
+export type Channel = (typeof CHANNELS)[number]
 
 /** Why a channel cannot be used. */
 export const OBSTACLES = [
