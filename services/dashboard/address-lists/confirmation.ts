@@ -2,13 +2,14 @@
 // hold more than half of all addresses. It is found before the PUT is answered: the import goes on after the answer, and would refuse
 // every client before anyone looks at it.
 import { Buffer } from 'node:buffer'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   ADDRESS_CLASSES,
   type AddressListDoc,
   BOOTSTRAP_LIST_NAME,
   listId,
 } from '../../domain/address-lists/documents.ts'
-import { isMostlyBad, yieldToEventLoop } from '../../domain/address-lists/imports.ts'
+import { isMostlyBad } from '../../domain/address-lists/imports.ts'
 import type { AddressSet } from '../../domain/address-lists/intervals.ts'
 import { parseList, TooManyRanges } from '../../domain/address-lists/list-parser.ts'
 import { CONFIRM_MOST_ADDRESSES, findToConfirm, holdMostWithStored } from '../../domain/address-lists/most-addresses.ts'
@@ -58,7 +59,7 @@ const isReplaced = ({ set, confirm }: ParsedInput): boolean => set !== null || c
 
 async function parseText(text: string): Promise<AddressSet | null> {
   try {
-    const parsed = await parseList(Buffer.from(text), yieldToEventLoop)
+    const parsed = await parseList(Buffer.from(text), () => nextTurn())
     return isMostlyBad(parsed) ? null : parsed.set
   } catch (error) {
     // The import reports it.

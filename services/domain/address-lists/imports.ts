@@ -2,7 +2,7 @@
 // chunks and then named in the list's document. Until it is named no process uses it, so that a crash leaves the version before.
 // Every write requires that the document still holds the lease: of two imports of one list the later lease wins, and the earlier import
 // removes its own chunks.
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../../infra/clock.ts'
 import type { ExclusiveChange } from '../../../infra/exclusive-change.ts'
 import { newId } from '../../../infra/ids.ts'
@@ -103,7 +103,8 @@ export function createRunImport({ store, clock, changeExclusively, log, signal }
     await saveProgress(list, { total_bytes: bytes.length })
     let savedAt = clock.now()
     const parsed = await parseList(bytes, async progress => {
-      await yieldToEventLoop()
+      // Parsing is synchronous: other work of the process runs between its batches.
+      await nextTurn()
       signal?.throwIfAborted()
       if (clock.now() - savedAt < PROGRESS_INTERVAL_MS) return
       savedAt = clock.now()
@@ -212,6 +213,3 @@ const untilRefresh = ({ refresh_seconds }: AddressListDoc): number | null =>
 /** The problem as operators read it; null for an error that is not the list's fault. */
 const reasonOf = (error: unknown): string | null =>
   error instanceof BadList || error instanceof TooManyRanges ? error.message : null
-
-/** Parsing is synchronous: other work of the process runs between its batches. */
-export const yieldToEventLoop = (): Promise<void> => setImmediate()
