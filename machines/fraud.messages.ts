@@ -7,7 +7,9 @@ export const canCost = ({ channel }: Pick<Delivery, 'channel'>, { whatsapp }: Pi
 
 /** The messages of a verification that can cost money, and those by email, which are counted only as traffic of the app's devices. A fallback
  *  that could not be paid was not sent. */
-export const countedMessages = (otp: Pick<Otp, 'deliveries' | 'whatsapp'>): Delivery[] =>
+export const countedMessages = <Message extends Pick<Delivery, 'channel' | 'reason'>>(
+  otp: Pick<Otp, 'whatsapp'> & { deliveries: readonly Message[] },
+): Message[] =>
   otp.deliveries.filter(
     delivery => (delivery.channel === 'email' || canCost(delivery, otp)) && delivery.reason !== 'insufficient_funds',
   )
