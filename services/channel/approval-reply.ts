@@ -1,5 +1,6 @@
 // Thanks a user in the chat whose own message has approved the verification. In: the id of the verification. Out: always `done`: the reply
 // is tried once, with the first provider that can reply, and nothing depends on it.
+import { getOne } from '../../infra/store/one-doc.ts'
 import { done, type Outcome } from '../../infra/broker/broker.ts'
 import type { Cache } from '../../infra/cache.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
@@ -31,7 +32,7 @@ export type SendApprovalReply = (body: ApprovalNoticeBody, trace: Trace | undefi
 export const createSendApprovalReply =
   ({ otps, apps, candidates, admission, callProvider, keyring }: ApprovalReplyDeps): SendApprovalReply =>
   async ({ otp_id }, trace) => {
-    const doc = (await otps.get([otp_id])).get(otp_id)
+    const doc = (await getOne(otps, otp_id))
     const app = doc && (await apps.get(doc.app_id))
     if (!doc || !app) return done()
     const { context: otp } = toCurrentVersion(doc)

@@ -5,6 +5,7 @@
 //
 // An attempt is stored before its call and its result after it, so that another process can go on after a crash. An attempt at a
 // `repeatable` provider is stored only after its call: after a crash the call is made again.
+import { getOne } from '../../infra/store/one-doc.ts'
 import { type DeliveredMessage, dead, done, type Outcome, retry, unreadable } from '../../infra/broker/broker.ts'
 import type { Cache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
@@ -76,7 +77,7 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
     { otp_id, delivery_id }: DeliverBody,
     options: ReadOptions = {},
   ): Promise<{ doc: OtpDoc; delivery: Delivery | undefined } | null> {
-    const doc = (await otps.get([otp_id], options)).get(otp_id)
+    const doc = (await getOne(otps, otp_id, options))
     if (!doc) return null
     const delivery = toCurrentVersion(doc).context.deliveries.find(one => one.delivery_id === delivery_id)
     return delivery || options.certain ? { doc, delivery } : null

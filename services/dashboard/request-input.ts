@@ -1,4 +1,5 @@
 // Reads bodies, queries and ids of requests, and refuses what is not valid. Unknown members are refused: a mistyped name must not be ignored.
+import { getOne } from '../../infra/store/one-doc.ts'
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { createReadJson } from '../../infra/http/body.ts'
@@ -34,7 +35,7 @@ export async function getOr404<T extends Doc & { company_id?: string }>(
   id: string | undefined,
   what: 'company' | 'app' | (string & {}),
 ): Promise<T> {
-  const doc = id === undefined ? undefined : (await docs.get([id])).get(id)
+  const doc = id === undefined ? undefined : (await getOne(docs, id))
   const company_id = what === 'company' ? doc?._id : doc?.company_id
   if (!doc || (company_id !== undefined && !mayAccessCompany(request, company_id))) throw notFound(what)
   return doc

@@ -1,5 +1,6 @@
 // The sandbox: what it has received in place of vendors, and messages that a user would send.
 
+import { getOne } from '../../../infra/store/one-doc.ts'
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { createBoundedMap } from '../../../infra/bounded-map.ts'
@@ -82,7 +83,7 @@ export const sandboxOperations = [
     },
     answers: [ok(accepted, 'It was taken.', { accepted: true })],
     handle: async ({ ctx, body: { app_id, from, text } }, { store, broker, keyring, clock, withAudit }) => {
-      const app = (await store.docs('apps').get([app_id])).get(app_id)
+      const app = (await getOne(store.docs('apps'), app_id))
       if (!app || !mayAccessCompany(ctx, app.company_id))
         throw validationProblem([{ path: 'app_id', message: 'is not the id of an app' }])
       const report: OtpReport = {

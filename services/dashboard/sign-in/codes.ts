@@ -7,6 +7,7 @@
 //
 // A code goes to the address that is stored with the user, never to the text that was typed: two spellings may be equal here and lead
 // to different mailboxes elsewhere.
+import { getOne } from '../../../infra/store/one-doc.ts'
 import { randomUUID } from 'node:crypto'
 import type { Broker } from '../../../infra/broker/broker.ts'
 import type { Clock } from '../../../infra/clock.ts'
@@ -91,7 +92,7 @@ export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
   async function sendAgain(flow: SignInFlow, mode: Mode, trace: Trace): Promise<OtpAnswer | null> {
     const found = await flow.find()
     if (found === null || found.mode !== mode) return null
-    const doc = (await store.docs('otps').get([found.otp_id])).get(found.otp_id)
+    const doc = (await getOne(store.docs('otps'), found.otp_id))
     if (doc === undefined || !canBeSentAgain(doc)) return null
     const answer = await call(trace, { type: 'otp.resend', by: identity(mode), otp_id: doc._id, channel: null })
     return answer.kind === 'refused' && NOT_RESENDABLE.has(answer.error) ? null : answer

@@ -1,6 +1,7 @@
 // Balances that are never overdrawn, however many processes spend from them. In: entries. Out: for each, whether it was entered, known
 // already, or refused. Entries of one company that wait together are one write of its document, so a busy company costs a write per
 // batch and not per send. Holds are first written without reading the company, so that processes do not lose races to each other.
+import { getOne } from '../../../infra/store/one-doc.ts'
 import { createKeyedBatcher } from '../../../infra/batcher.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
@@ -54,7 +55,7 @@ export function createAccounts({ store, clock, log }: AccountsDeps): Accounts {
   const ledgerWriter = createLedgerWriter({ companies, ledger, clock, log })
 
   async function accountOf(company_id: string): Promise<AccountDoc> {
-    const company = (await companies.get([company_id])).get(company_id)
+    const company = (await getOne(companies, company_id))
     if (!company) throw new Error(`there is no company ${company_id}`)
     return company
   }
@@ -114,7 +115,7 @@ export function createAccounts({ store, clock, log }: AccountsDeps): Accounts {
       if (waitingItems(await accountOf(company_id)).some(item => item.entry === entry)) return true
       return (await ledger.find({ company_id, entry }, { sort: { entry: 1 }, limit: 1 })).length > 0
     },
-    balance: async company_id => (await companies.get([company_id])).get(company_id)?.balance ?? 0,
+    balance: async company_id => (await getOne(companies, company_id))?.balance ?? 0,
     flush: async company_id => ledgerWriter.moveAll(await accountOf(company_id)),
     settled: ledgerWriter.settled,
   }

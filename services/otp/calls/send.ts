@@ -3,6 +3,7 @@
 // A refusal undoes the steps before it. A crash may leave a claim, which the next call with the same key takes over; counts, which slide
 // out of their windows; and a hold on the price, which the sweeper voids.
 
+import { getOne } from '../../../infra/store/one-doc.ts'
 import type { BoundedMap } from '../../../infra/bounded-map.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
@@ -221,7 +222,7 @@ export const createSend = (deps: SendDeps) => {
     }
     // The call was delivered twice, or the former holder of the claim was only slow: the verification that exists is the answer.
     await undo()
-    const existing = (await otps.get([doc._id])).get(doc._id)
+    const existing = (await getOne(otps, doc._id))
     return existingOtp({ otp: existing ?? doc }, command_id)
   }
 }

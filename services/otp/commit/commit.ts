@@ -5,6 +5,7 @@
 // The write is conditional on the revision; after a lost race it loads and steps again.
 // A verification that this process saved a moment ago is not loaded the first time: if it is out of date, the conditional write is lost.
 
+import { changeOne, getOne } from '../../../infra/store/one-doc.ts'
 import type { BoundedMap } from '../../../infra/bounded-map.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import { createSerialRunner } from '../../../infra/serial-runner.ts'
@@ -76,8 +77,7 @@ export function createCommit({ otps, relay, recentOtps, clock, onChange }: Commi
         const added = effects.filter(isInOutbox)
         const removed = added.length === 0 ? finishedEffects(doc, next.saved, relay.published(otp_id)) : []
         const { after, update } = otpUpdate(doc, next, { added, removed, at: clock.now() })
-        const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update }])
-        if (answer === 'lost') return LOST
+        if (!(await changeOne(otps, { _id: otp_id, rev: doc.rev, update }))) return LOST
         recentOtps.set(otp_id, after)
         onChange?.(doc, after, intent.trace)
         relay.removed(otp_id, removed)
@@ -116,8 +116,8 @@ async function read(
   isReport: boolean,
   mustBeCertain: boolean,
 ): Promise<OtpDoc | undefined> {
-  const found = mustBeCertain ? undefined : (await otps.get([otp_id])).get(otp_id)
-  return found ?? (isReport ? (await otps.get([otp_id], { certain: true })).get(otp_id) : undefined)
+  const found = mustBeCertain ? undefined : (await getOne(otps, otp_id))
+  return found ?? (isReport ? (await getOne(otps, otp_id, { certain: true })) : undefined)
 }
 
 /** Whether the verification does not have the delivery or the link that a report is about. The report would be dropped, but such a primary may
