@@ -95,7 +95,7 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
       const { type, by } = call
       const otp_id = otpIdOf(answer) ?? ('otp_id' in call ? call.otp_id : undefined)
       const known = { ...requestOf(received), ...(otp_id === undefined ? {} : { otp_id }), app_id: by.app_id }
-      log.info({ ...known, type, outcome: outcomeOf(answer), ms: clock.now() - startedAt }, 'call.answered')
+      log.info({ ...known, type, outcome: answerName(answer), ms: clock.now() - startedAt }, 'call.answered')
     }
     return answer
   }
@@ -174,7 +174,7 @@ const otpIdOf = (answer: OtpAnswer): string | undefined => {
   return 'otp_id' in answer ? answer.otp_id : undefined
 }
 
-const outcomeOf = (answer: OtpAnswer): string => (answer.kind === 'refused' ? answer.error : answer.kind)
+const answerName = (answer: OtpAnswer): string => (answer.kind === 'refused' ? answer.error : answer.kind)
 
 /** The setting holds for servers: a device could join, and spend, what a stranger has started. */
 const canReuse = ({ by, sealed_code }: SendCall): boolean => by.kind === 'server' && sealed_code === undefined

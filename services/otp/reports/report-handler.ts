@@ -144,7 +144,7 @@ export const createReportHandler = (deps: ReportDeps) => {
   async function handleAll({ id, body, trace, attempt }: DeliveredMessage): Promise<Outcome> {
     if (!isReportMessage(body)) return unreadable('not a report')
     const all = body.type === 'reports' ? body.all : [{ id, report: body, trace }]
-    const outcomes = await Promise.all(all.map(report => outcomeOf(report, attempt)))
+    const outcomes = await Promise.all(all.map(report => handleOne(report, attempt)))
     for (const kind of OUTCOMES_THAT_WIN) {
       const outcome = outcomes.find(one => one.kind === kind)
       if (outcome) return outcome
@@ -152,7 +152,7 @@ export const createReportHandler = (deps: ReportDeps) => {
     return done()
   }
 
-  async function outcomeOf({ id, report, trace }: ReceivedReport, attempt: number): Promise<Outcome> {
+  async function handleOne({ id, report, trace }: ReceivedReport, attempt: number): Promise<Outcome> {
     const fields = () => ({ message_id: id, type: report.type, ...requestOf({ trace }), ...subjectOf(report) })
     try {
       await handle(id, report, trace)
