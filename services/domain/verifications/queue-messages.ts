@@ -1,11 +1,22 @@
-// Messages about a verification between actors: the entries of its outbox, which its effects become; the bodies that channels read; and
-// reports to `otp.reports`. An approval notice is not an effect and not in the outbox. Ids only, no secrets. The bodies of webhook events are
+// Messages about a verification between actors: calls to `otp.calls`; the entries of its outbox, which its effects become; the bodies that
+// channels read; and reports to `otp.reports`. An approval notice is not an effect and not in the outbox. Ids only, no secrets. The bodies of webhook events are
 // in domain/webhooks/queue-messages.ts, the types of reports in machines/reports.ts.
+import { randomUUID } from 'node:crypto'
+import type { Broker } from '../../../infra/broker/broker.ts'
 import type { ChannelQueue, WorkQueue } from '../../../infra/broker/topology.ts'
 import { isJsonObject } from '../../../infra/json-object.ts'
 import type { Trace } from '../../../infra/trace.ts'
+import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
+
+/** How long a caller waits. The actor drops a call that has waited longer; on RabbitMQ it may take up to twice this time until a call is
+ *  dropped (see `Broker.serve`). */
+const CALL_TIMEOUT_MS = 5_000
+
+/** Calls the OTP actor and waits for its answer. */
+export const requestOtp = async (broker: Pick<Broker, 'request'>, body: OtpCall, trace: Trace): Promise<OtpAnswer> =>
+  (await broker.request('otp.calls', { id: randomUUID(), body, trace }, CALL_TIMEOUT_MS)) as OtpAnswer
 
 export const channelQueue = (channel: Channel): ChannelQueue => `channel.${channel}`
 
