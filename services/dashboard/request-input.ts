@@ -1,12 +1,12 @@
 // Reads bodies, queries and ids of requests, and refuses what is not valid. Unknown members are refused: a mistyped name must not be ignored.
-import { getOne } from '../../infra/store/one-doc.ts'
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { createReadJson } from '../../infra/http/body.ts'
 import { httpException, type Problem } from '../../infra/http/problem.ts'
 import type { Doc, Docs } from '../../infra/store/docs.ts'
+import { getOne } from '../../infra/store/one-doc.ts'
+import { validationProblem } from '../domain/errors.ts'
 import { check } from '../domain/tenancy/problems.ts'
-import { validationProblem } from '../domain/validation-problem.ts'
 import { type AdminRequest, mayAccessCompany } from './access.ts'
 
 export { validationProblem }
@@ -35,7 +35,7 @@ export async function getOr404<T extends Doc & { company_id?: string }>(
   id: string | undefined,
   what: 'company' | 'app' | (string & {}),
 ): Promise<T> {
-  const doc = id === undefined ? undefined : (await getOne(docs, id))
+  const doc = id === undefined ? undefined : await getOne(docs, id)
   const company_id = what === 'company' ? doc?._id : doc?.company_id
   if (!doc || (company_id !== undefined && !mayAccessCompany(request, company_id))) throw notFound(what)
   return doc
