@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Identity, OtpAnswer } from '../../../../machines/calls.ts'
 import type { Channel } from '../../../../machines/channels.ts'
-import type { OtpReport } from '../../../../machines/reports.ts'
+import type { OtpReport } from '../../../../services/domain/verifications/queue-messages.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { codeOf } from '../../../../services/domain/verifications/code.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
