@@ -21,7 +21,7 @@ import { inFlight } from '../../services/domain/verifications/encryption-context
 import { createAppCache } from '../../services/otp/apps.ts'
 import { createCallHandler } from '../../services/otp/calls/call-handler.ts'
 import { createClaims } from '../../services/otp/calls/idempotency-claims.ts'
-import { createCommit } from '../../services/otp/commit/commit.ts'
+import { createCommit } from '../../services/otp/commit.ts'
 import { createFraudCounts } from '../../services/otp/fraud/counts.ts'
 import { createFraudGuard } from '../../services/otp/fraud/guard.ts'
 import { createFunds } from '../../services/otp/funds.ts'

@@ -1,7 +1,7 @@
 // What comes of a call that changes a verification. In: the result of its commit. Out: the verification object, or a refusal.
 import type { LimitUse, OtpAnswer } from '../../../machines/calls.ts'
 import { verificationView } from '../../../machines/otp.view.ts'
-import type { CommitResult } from '../commit/commit.ts'
+import type { CommitResult } from '../commit.ts'
 import { notFoundRefusal, refusalFromReply } from '../refusals.ts'
 
 export function verificationAnswer(committed: CommitResult | null, at: number, limit?: LimitUse): OtpAnswer {

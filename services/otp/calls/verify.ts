@@ -20,7 +20,7 @@ import { atRest, inFlight } from '../../domain/verifications/encryption-context.
 import { mailboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { eventIdFor } from '../../domain/webhooks/event-ids.ts'
 import type { CachedApp } from '../apps.ts'
-import type { Commit } from '../commit/commit.ts'
+import type { Commit } from '../commit.ts'
 import type { TakeResult } from '../limits/counters.ts'
 import type { Limits } from '../limits/limits.ts'
 import { type GuessQuotas, guessQuotas } from '../limits/quota-counters.ts'
