@@ -252,7 +252,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   },
   {
     fault: "the signature of Twilio's callbacks is checked over the fields in the order they came",
-    file: 'services/channel/providers/twilio.signature.ts',
+    file: 'services/channel/providers/twilio.ts',
     original: '    .sort()\n    .flatMap(name =>',
     planted: '    .flatMap(name =>',
     tests: ['test/services/channel/providers/twilio.receipts.test.ts'],
