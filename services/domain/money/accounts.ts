@@ -1,11 +1,12 @@
 // Balances that are never overdrawn, however many processes spend from them. In: entries. Out: for each, whether it was entered, known
 // already, or refused. Entries of one company that wait together are one write of its document, so a busy company costs a write per
 // batch and not per send. Holds are first written without reading the company, so that processes do not lose races to each other.
-import { getOne } from '../../../infra/store/one-doc.ts'
 import { createKeyedBatcher } from '../../../infra/batcher.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
+import type { SpendCap } from '../../../machines/spend-caps.ts'
 import { waitingItems } from './batches.ts'
 import {
   type AccountWriteInput,
@@ -20,7 +21,6 @@ import {
 } from './booking.ts'
 import type { AccountDoc, Entry, MoneyStore } from './documents.ts'
 import { createLedgerWriter } from './ledger-writer.ts'
-import type { SpendCap } from './spend-caps.ts'
 
 export interface Accounts {
   enter(company_id: string, entry: Entry, cap?: SpendCap): Promise<EnterResult>
@@ -55,7 +55,7 @@ export function createAccounts({ store, clock, log }: AccountsDeps): Accounts {
   const ledgerWriter = createLedgerWriter({ companies, ledger, clock, log })
 
   async function accountOf(company_id: string): Promise<AccountDoc> {
-    const company = (await getOne(companies, company_id))
+    const company = await getOne(companies, company_id)
     if (!company) throw new Error(`there is no company ${company_id}`)
     return company
   }
