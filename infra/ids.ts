@@ -58,6 +58,10 @@ export const withPrefix = (prefix: IdPrefix, id: string): string => `${prefix}${
 /** Whether the text has the form of an id that `newId` makes. */
 export const isId = (prefix: IdPrefix, text: string): boolean => ID_PATTERNS[prefix].test(text)
 
+/** Whether the text has the form of an id that Countersign makes or a bootstrap file gives. */
+export const isGivenId = (prefix: 'cmp' | 'app' | 'key', text: string): boolean =>
+  text.startsWith(`${prefix}_`) && GIVEN_ID_PATTERN.test(text)
+
 /** When an id was made, in epoch milliseconds. Null for an id without a ULID. */
 export function ulidTime(id: string): number | null {
   const ulid = ANY_ID_PATTERN.exec(id)?.[1]
@@ -83,6 +87,7 @@ export function ulidOfHex(hex: string): string {
   return ulid
 }
 
+const GIVEN_ID_PATTERN = /^[a-z]{3}_[0-9A-Za-z]{1,64}$/
 const ANY_ID_PATTERN = new RegExp(`^(?:[a-z]{3}_)?(${ULID})$`)
 const ID_PATTERNS = Object.fromEntries(
   ID_PREFIXES.map(prefix => [prefix, new RegExp(`^${prefix}_${ULID}$`)]),

@@ -4,7 +4,19 @@ import type { Channel } from './channels.ts'
 import { deliveryToRecharge, keepsPrice } from './otp.charges.ts'
 import { expiryAfterSend } from './otp.code-life.ts'
 import { isMessage } from './otp.queries.ts'
-import type { Caller, Delivery, DeliveryStatus, KeyKind, Link, Otp, OtpStart, Prices, ReportDetails } from './otp.ts'
+import type {
+  Caller,
+  Delivery,
+  DeliveryStatus,
+  KeyKind,
+  Link,
+  Otp,
+  OtpStart,
+  Prices,
+  ReportDetails,
+  Rules,
+} from './otp.ts'
+import type { AppSettings } from './settings.ts'
 
 /** In the link modes of WhatsApp the user writes first, so no message is sent. */
 export const waitsOnLink = (otp: Pick<Otp, 'whatsapp'>, channel: Channel): boolean =>
@@ -14,6 +26,16 @@ function requireLink(link: Link | null): Link {
   if (link === null) throw new Error('a link mode needs a link')
   return link
 }
+
+/** The rules of a verification, from the settings that its app has when it starts. */
+export const rulesFrom = (settings: AppSettings): Rules => ({
+  ttl_ms: settings.code.ttl_seconds * 1000,
+  verify_attempts: settings.verify_attempts,
+  send_attempts: settings.send_attempts,
+  cooldowns_ms: settings.resend_cooldown_seconds.map(seconds => seconds * 1000),
+  token_ttl_ms: settings.token_ttl_seconds * 1000,
+  auto_fallback: settings.auto_fallback,
+})
 
 /** Every member is named: the start comes inside a command, and copying it with a rest pattern took half the time of a send. */
 export function newOtp(start: OtpStart): Otp {

@@ -1,6 +1,6 @@
 // What the log lines of a request say of it. In: what a router has learned of the caller and the subject. Out: fields.
 import type { Context } from 'koa'
-import { isId } from '../ids.ts'
+import { isGivenId, isId } from '../ids.ts'
 
 export interface RequestFields {
   app_id?: string
@@ -22,9 +22,9 @@ export const requestFields = (ctx: Context): object => ({
 
 /** Anyone can write anything into a path, so only what has the form of an id is logged. The first three may come from a bootstrap file. */
 const FIELDS: readonly [string, (value: string) => boolean][] = [
-  ['company_id', value => /^cmp_[0-9A-Za-z]{1,64}$/.test(value)],
-  ['app_id', value => /^app_[0-9A-Za-z]{1,64}$/.test(value)],
-  ['key_id', value => /^key_[0-9A-Za-z]{1,64}$/.test(value)],
+  ['company_id', value => isGivenId('cmp', value)],
+  ['app_id', value => isGivenId('app', value)],
+  ['key_id', value => isGivenId('key', value)],
   ['otp_id', value => isId('otp', value) || isId('msg', value)],
   ['event_id', value => isId('evt', value)],
 ]

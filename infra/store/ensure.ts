@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Doc, Docs, Filter, Operators, RevisedDoc } from './docs.ts'
 import { LOST, retryAfterLostRace } from './lost-race.ts'
+import { getOne } from './one-doc.ts'
 import { scanAll } from './scan.ts'
 
 /** `update` answers the changes that a stored document needs, or null when it needs none. */
@@ -12,7 +13,7 @@ export const ensure = <T extends RevisedDoc>(
   wanted: { create: () => T; update: (stored: T) => Operators<T> | null },
 ): Promise<'created' | 'changed' | 'kept'> =>
   retryAfterLostRace(id, async () => {
-    const stored = (await docs.get([id])).get(id)
+    const stored = await getOne(docs, id)
     if (stored === undefined) {
       const [outcome] = await docs.insert([wanted.create()])
       return outcome === 'inserted' ? 'created' : LOST

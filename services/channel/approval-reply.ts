@@ -4,6 +4,7 @@ import { done, type Outcome } from '../../infra/broker/broker.ts'
 import type { Cache } from '../../infra/cache.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { getOne } from '../../infra/store/one-doc.ts'
 import { type Trace, withTrace } from '../../infra/trace.ts'
 import { chooseLocale } from '../../machines/locale.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
@@ -12,7 +13,7 @@ import { approvedText, LANGUAGES } from '../domain/texts/message-text.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest } from '../domain/verifications/encryption-context.ts'
 import type { ApprovalNoticeBody } from '../domain/verifications/queue-messages.ts'
-import type { Admission } from './admission/provider-gates.ts'
+import type { ProviderGates } from './admission/provider-gates.ts'
 import type { CallProvider } from './call-provider.ts'
 import { type Candidates, mayCall } from './candidates.ts'
 import type { DeliveryJob } from './provider.ts'
@@ -21,7 +22,7 @@ export interface ApprovalReplyDeps {
   otps: Pick<Docs<OtpDoc>, 'get'>
   apps: Pick<Cache<TenantApp | null>, 'get'>
   candidates: Pick<Candidates, 'of'>
-  admission: Pick<Admission, 'admit'>
+  gates: Pick<ProviderGates, 'admit'>
   callProvider: CallProvider
   keyring: Pick<Keyring, 'unseal'>
 }
@@ -29,9 +30,9 @@ export interface ApprovalReplyDeps {
 export type SendApprovalReply = (body: ApprovalNoticeBody, trace: Trace | undefined) => Promise<Outcome>
 
 export const createSendApprovalReply =
-  ({ otps, apps, candidates, admission, callProvider, keyring }: ApprovalReplyDeps): SendApprovalReply =>
+  ({ otps, apps, candidates, gates, callProvider, keyring }: ApprovalReplyDeps): SendApprovalReply =>
   async ({ otp_id }, trace) => {
-    const doc = (await otps.get([otp_id])).get(otp_id)
+    const doc = await getOne(otps, otp_id)
     const app = doc && (await apps.get(doc.app_id))
     if (!doc || !app) return done()
     const { context: otp } = toCurrentVersion(doc)
@@ -40,7 +41,7 @@ export const createSendApprovalReply =
     if (otp.approval?.by !== null || !candidate) return done()
     const locale = chooseLocale(otp.locale, app.settings.locale, LANGUAGES)
     const recipient = keyring.unseal(otp.recipient.sealed, atRest.recipient(otp_id))
-    const permit = await admission.admit({
+    const permit = await gates.admit({
       company_id: otp.company_id,
       app_id: otp.app_id,
       name: candidate.name,

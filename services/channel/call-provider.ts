@@ -208,14 +208,14 @@ export async function callWithTimeout(
     const answer = { httpStatus, vendorCode: null, vendorText: null }
     return { result: 'accepted', reference, answer, retryAfterMs: null }
   } catch (error) {
-    return outcomeOf(error, controller.signal)
+    return outcomeOfFault(error, controller.signal)
   } finally {
     cancelTimeout()
   }
 }
 
 /** Throws what is neither a fault nor the result of a timeout: a bug. */
-function outcomeOf(error: unknown, { aborted }: AbortSignal): CallOutcome {
+function outcomeOfFault(error: unknown, { aborted }: AbortSignal): CallOutcome {
   const defaults = { reference: null, retryAfterMs: null }
   if (error instanceof RecipientFault) return { ...defaults, result: 'refused', fault: error, answer: answerTo(error) }
   if (error instanceof ProviderFault)

@@ -17,6 +17,7 @@ import {
 } from '../../infra/crypto/missing-key-reporter.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs, ReadOptions } from '../../infra/store/docs.ts'
+import { getOne } from '../../infra/store/one-doc.ts'
 import { requestOf, type Traced, withTrace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { chooseLocale } from '../../machines/locale.ts'
@@ -28,7 +29,7 @@ import { LANGUAGES } from '../domain/texts/message-text.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { renderContent } from '../domain/verifications/message-content.ts'
 import { type ApprovalNoticeBody, type DeliverBody, isChannelMessage } from '../domain/verifications/queue-messages.ts'
-import type { Admission, AdmissionResult, Permit, ProviderKey } from './admission/provider-gates.ts'
+import type { GateAnswer, Permit, ProviderGates, ProviderKey } from './admission/provider-gates.ts'
 import type { SendApprovalReply } from './approval-reply.ts'
 import type { CallProvider } from './call-provider.ts'
 import { type Candidate, type Candidates, mayCall } from './candidates.ts'
@@ -43,7 +44,7 @@ export interface DeliverDeps {
   attempts: ProviderAttempts
   candidates: Candidates
   orderCandidates: OrderCandidates
-  admission: Pick<Admission, 'admit' | 'busyMs' | 'reserve'>
+  gates: Pick<ProviderGates, 'admit' | 'busyMs' | 'reserve'>
   apps: Pick<Cache<TenantApp | null>, 'get'>
   keyring: Pick<Keyring, 'unseal' | 'code'>
   callProvider: CallProvider
@@ -65,7 +66,7 @@ const MAX_BUSY_RETRY_MS = 5_000
 const MAX_READ_AGE_MS = 1_000
 
 export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) => Promise<Outcome> {
-  const { otps, attempts, candidates, orderCandidates, admission, callProvider, publishReport } = deps
+  const { otps, attempts, candidates, orderCandidates, gates, callProvider, publishReport } = deps
   const { policy, clock, log, random = Math.random } = deps
   const reportMissingKey = createMissingKeyReporter({ log, clock })
   const busyDelays = policy.backoff.filter(delay => delay <= MAX_BUSY_RETRY_MS)
@@ -76,7 +77,7 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
     { otp_id, delivery_id }: DeliverBody,
     options: ReadOptions = {},
   ): Promise<{ doc: OtpDoc; delivery: Delivery | undefined } | null> {
-    const doc = (await otps.get([otp_id], options)).get(otp_id)
+    const doc = await getOne(otps, otp_id, options)
     if (!doc) return null
     const delivery = toCurrentVersion(doc).context.deliveries.find(one => one.delivery_id === delivery_id)
     return delivery || options.certain ? { doc, delivery } : null
@@ -99,9 +100,9 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
   async function deliver(body: DeliverBody, message: DeliveredMessage): Promise<Outcome> {
     const providers = body.live ? await providersOf(body.live) : []
     // Asked first, so that the verification is not read in vain.
-    const busyMs = admission.busyMs(providers)
+    const busyMs = gates.busyMs(providers)
     if (busyMs !== null) return retryWhenFree(busyMs)
-    const turn = createTurn(admission.reserve(providers))
+    const turn = createTurn(gates.reserve(providers))
     try {
       return await takeSteps(body, message, turn)
     } finally {
@@ -228,8 +229,8 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
     (await candidates.ofApp(app_id)).map(({ name, type }) => ({ company_id, app_id, name, type }))
 
   /** The sandbox needs no permit, even where an app has configured it as its own provider. */
-  const admit = async ({ otp }: DeliveryJob, { name, type }: Candidate): Promise<AdmissionResult | undefined> =>
-    type === 'sandbox' ? undefined : admission.admit({ company_id: otp.company_id, app_id: otp.app_id, name, type })
+  const admit = async ({ otp }: DeliveryJob, { name, type }: Candidate): Promise<GateAnswer | undefined> =>
+    type === 'sandbox' ? undefined : gates.admit({ company_id: otp.company_id, app_id: otp.app_id, name, type })
 
   /** For a delivery that is no longer queued: the sandbox plays its receipts again, since a crash may have cut them off. */
   async function repeatReceipts(job: DeliveryJob): Promise<Outcome> {

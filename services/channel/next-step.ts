@@ -12,7 +12,7 @@ export interface ProviderStatus {
   /** The vendor reports whether a message arrived. */
   sendsReceipts: boolean
   repeatable: boolean
-  /** Admission does not let us call it now: its breaker is open, or the vendor asked for a pause. */
+  /** Its gate does not let us call it now: its breaker is open, or the vendor asked for a pause. */
   shut: boolean
   /** False while it is paused, and where it does not serve the recipient's country. Receipts of earlier calls are waited for. */
   mayBeCalled: boolean

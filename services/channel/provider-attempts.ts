@@ -5,6 +5,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { getOne } from '../../infra/store/one-doc.ts'
 import type { Trace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { RouteReason } from '../../machines/otp.ts'
@@ -136,7 +137,7 @@ export function createProviderAttempts({ attempts, clock, soleProcess }: Provide
   /** The attempt that the store holds under this id: this one, unless there was one before. */
   async function insertOrFind(doc: AttemptDoc): Promise<AttemptDoc> {
     const [inserted] = await attempts.insert([doc])
-    return inserted === 'duplicate' ? ((await attempts.get([doc._id])).get(doc._id) ?? doc) : doc
+    return inserted === 'duplicate' ? ((await getOne(attempts, doc._id)) ?? doc) : doc
   }
 
   /** The store may have written the attempt and its answer was lost. The second try then finds the first, by its maker. */

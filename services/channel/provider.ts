@@ -167,3 +167,11 @@ export class BadSignature extends Error {
 export class BadCallback extends Error {
   override name = 'BadCallback'
 }
+
+/** How long a vendor may try to deliver a message, in seconds: until its code expires, within the bounds that the vendor accepts. A message
+ *  that is still in the vendor's queue by then is not sent. */
+export const codeValiditySeconds = (
+  expires_at: number,
+  now: number,
+  { min, max }: { min: number; max: number },
+): number => Math.min(Math.max(Math.ceil((expires_at - now) / 1000), min), max)

@@ -6,8 +6,7 @@ import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { withTrace } from '../../infra/trace.ts'
 import type { ReportDetails, ReportedStatus } from '../../machines/otp.ts'
-import type { OtpReport } from '../../machines/reports.ts'
-import type { ReportBundle } from '../domain/verifications/queue-messages.ts'
+import type { OtpReport, ReportBundle } from '../domain/verifications/queue-messages.ts'
 import type { DeliveryJob } from './provider.ts'
 
 type ReportEntry = ReportBundle['all'][number]

@@ -32,7 +32,7 @@ import { channelCallQueue } from '../domain/tenancy/provider-test.ts'
 import { createTenancy, TENANT_CACHE } from '../domain/tenancy/tenancy.ts'
 import { channelQueue } from '../domain/verifications/queue-messages.ts'
 import { createBreakerReports } from './admission/breaker-reports.ts'
-import { createAdmission, prefetchFor } from './admission/provider-gates.ts'
+import { createProviderGates, prefetchFor } from './admission/provider-gates.ts'
 import { createSendApprovalReply } from './approval-reply.ts'
 import { createCallProvider } from './call-provider.ts'
 import { createHandleCallback } from './callbacks/receipts.ts'
@@ -90,24 +90,24 @@ export const createChannelService =
       publicUrl,
     })
     const breakerReports = createBreakerReports({ breakers: store.docs('breakers'), clock, log })
-    const admission = createAdmission({ channel, maxCalls, clock, log, metrics, breakerReports })
+    const gates = createProviderGates({ channel, maxCalls, clock, log, metrics, breakerReports })
     const candidates = createCandidates({
       channel,
       tenancy,
       sandbox,
       buildProvider,
-      onReplaced: admission.forget,
+      onReplaced: gates.forget,
       clock,
     })
     const callProvider = createCallProvider({ attempts, clock, log, metrics, tracing, timeoutMs })
-    const sendApprovalReply = createSendApprovalReply({ otps, apps, candidates, admission, callProvider, keyring })
+    const sendApprovalReply = createSendApprovalReply({ otps, apps, candidates, gates, callProvider, keyring })
     const orderCandidates = createRouteOrder({ facts: store.docs('route_facts'), apps, clock, log })
     const deliver = createDeliver({
       otps,
       attempts,
       candidates,
       orderCandidates,
-      admission,
+      gates,
       apps,
       keyring,
       callProvider,
@@ -132,7 +132,7 @@ export const createChannelService =
     const withoutWaiting = (consumer: Consumer): Consumer => ({
       ...consumer,
       stop(graceMs) {
-        admission.pause()
+        gates.pause()
         return consumer.stop(graceMs)
       },
     })
@@ -144,11 +144,11 @@ export const createChannelService =
         withoutWaiting(await broker.consume(channelQueue(channel), waiting => Promise.all(waiting.map(deliver)), flow)),
         await broker.serve(channelCallQueue(channel), calls => Promise.all(calls.map(answerCall)), CALLS),
       ],
-      pause: admission.pause,
-      resume: admission.resume,
+      pause: gates.pause,
+      resume: gates.resume,
       stop: async () => {
         candidates.close()
-        admission.close()
+        gates.close()
         await breakerReports.stop()
       },
     }

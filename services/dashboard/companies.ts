@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { httpException } from '../../infra/http/problem.ts'
 import { newId } from '../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../infra/iso-time.ts'
+import { changeOne } from '../../infra/store/one-doc.ts'
 import { openAccount } from '../domain/money/batches.ts'
 import { timeSchema } from '../domain/openapi/shared-schemas.ts'
 import type { Company } from '../domain/tenancy/documents.ts'
@@ -142,7 +143,7 @@ export const companyOperations = [
           before: auditFields(stored),
           after: auditFields(company),
           perform: async () =>
-            (await docs.change([{ _id, rev, update: withLowBalance(change, threshold) }]))[0] === 'won'
+            (await changeOne(docs, { _id, rev, update: withLowBalance(change, threshold) }))
               ? companyView(company)
               : null,
         }

@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { CSV_TYPE, csvLine, MORE_ROWS } from '../../infra/csv.ts'
 import { isoTime } from '../../infra/iso-time.ts'
 import type { ApiAnswer } from '../../infra/openapi/operation.ts'
+import { getOne } from '../../infra/store/one-doc.ts'
 import { principalOf } from './access.ts'
 import type { AdminDeps } from './admin-deps.ts'
 import { MAX_PAGE_SIZE, type PageOptions } from './pages.ts'
@@ -122,7 +123,7 @@ async function recordExport(
   { store, withAudit }: Pick<AdminDeps, 'withAudit' | 'store'>,
 ): Promise<void> {
   const { limit: _, cursor: __, ...filters } = ctx.query
-  const app = query.app_id === undefined ? undefined : (await store.docs('apps').get([query.app_id])).get(query.app_id)
+  const app = query.app_id === undefined ? undefined : await getOne(store.docs('apps'), query.app_id)
   const named = owner ?? app
   const company_id = named ? (named.company_id ?? named._id) : (query.company_id ?? principalOf(ctx).company_id)
   // It changes nothing of a closed company.

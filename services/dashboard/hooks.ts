@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../infra/crypto/unseal-or-null.ts'
+import { changeOne } from '../../infra/store/one-doc.ts'
 import { MODES, type Mode } from '../../machines/otp.ts'
 import { keyMode } from '../domain/openapi/shared-schemas.ts'
 import { type App, hookSecretContext } from '../domain/tenancy/documents.ts'
@@ -93,9 +94,7 @@ export const hookOperations = [
           before: audited(view(keyring, stored)),
           after: audited(view(keyring, changed)),
           perform: async () =>
-            (await docs.change([{ _id, rev, update: { $set: { hook_secrets } } }]))[0] === 'won'
-              ? view(keyring, changed)
-              : null,
+            (await changeOne(docs, { _id, rev, update: { $set: { hook_secrets } } })) ? view(keyring, changed) : null,
         }
       }),
   }),

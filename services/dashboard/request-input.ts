@@ -4,8 +4,9 @@ import { z } from 'zod'
 import { createReadJson } from '../../infra/http/body.ts'
 import { httpException, type Problem } from '../../infra/http/problem.ts'
 import type { Doc, Docs } from '../../infra/store/docs.ts'
+import { getOne } from '../../infra/store/one-doc.ts'
+import { validationProblem } from '../domain/errors.ts'
 import { check } from '../domain/tenancy/problems.ts'
-import { validationProblem } from '../domain/validation-problem.ts'
 import { type AdminRequest, mayAccessCompany } from './access.ts'
 
 export { validationProblem }
@@ -34,7 +35,7 @@ export async function getOr404<T extends Doc & { company_id?: string }>(
   id: string | undefined,
   what: 'company' | 'app' | (string & {}),
 ): Promise<T> {
-  const doc = id === undefined ? undefined : (await docs.get([id])).get(id)
+  const doc = id === undefined ? undefined : await getOne(docs, id)
   const company_id = what === 'company' ? doc?._id : doc?.company_id
   if (!doc || (company_id !== undefined && !mayAccessCompany(request, company_id))) throw notFound(what)
   return doc

@@ -8,6 +8,7 @@ import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { LOST, retryAfterLostRace, TooManyRaces } from '../../infra/store/lost-race.ts'
+import { getOne } from '../../infra/store/one-doc.ts'
 import type { AuditDoc } from '../domain/audit.ts'
 import { problem } from '../domain/errors.ts'
 import { type Company, isClosed } from '../domain/tenancy/documents.ts'
@@ -69,7 +70,7 @@ export const createWithAudit =
     /** Operators may: they can reopen it. Users sign in and out, to do what is allowed. */
     const requireOpenCompany = async (action: string): Promise<void> => {
       if (own === null || request.state.allowedWhenClosed || action.startsWith('session.')) return
-      if (!isClosed((await companies.get([own])).get(own))) return
+      if (!isClosed(await getOne(companies, own))) return
       await complete('undone')
       throw httpException(409, 'The company is closed: nothing of it is changed, except that people are erased.')
     }

@@ -1,6 +1,9 @@
-// All errors of the API with their status and title. The types are part of the public contract.
+// All errors of the API with their status and title, and the problems that callers get. The types are part of the public contract.
 import { type ErrorKind, type Extras, INFRA_ERRORS, type Problem, problemOfKind } from '../../infra/http/problem.ts'
+import { isoTime } from '../../infra/iso-time.ts'
+import type { Refusal } from '../../machines/calls.ts'
 import type { ErrorType } from '../../machines/errors.ts'
+import type { InputProblem } from './tenancy/problems.ts'
 
 const ERRORS: Record<ErrorType, ErrorKind> = {
   InvalidRecipientError: { status: 422, title: 'The recipient is not a valid phone number or email address' },
@@ -36,3 +39,46 @@ export const notExecuted = (reason: string, extras: Omit<Extras, 'detail' | 'mem
     detail: `${reason} Nothing was executed.`,
     members: { executed: false },
   })
+
+const MAX_IN_DETAIL = 10
+/** Every member of a body may be a problem, and an answer of all of them would be many times as long as the body. */
+const MAX_ERRORS = 100
+
+/** Of a body or query that is not valid: every problem by its path, as many as help. `detail` says the first ones in words, for people who
+ *  read a log. */
+export function validationProblem(errors: readonly InputProblem[]): Problem {
+  const sentences = errors.slice(0, MAX_IN_DETAIL).map(({ path, message }) => `${path || 'The body'} ${message}`)
+  const more = errors.length > MAX_IN_DETAIL ? [`and ${errors.length - MAX_IN_DETAIL} more`] : []
+  return problem('ValidationError', {
+    detail: [...sentences, ...more].join('; ').replace(/[^.?]$/, '$&.'),
+    members: { errors: errors.slice(0, MAX_ERRORS) },
+  })
+}
+
+/** Of a refusal by the OTP actor. */
+export function refusalProblem({
+  error,
+  detail,
+  scope,
+  retry_after_ms,
+  executed,
+  otp_status,
+  cause,
+  challenge,
+  channels,
+}: Refusal): Problem {
+  const seconds = retry_after_ms === undefined ? undefined : Math.max(1, Math.ceil(retry_after_ms / 1000))
+  return problem(error, {
+    detail,
+    members: {
+      ...(scope === undefined ? {} : { scope }),
+      ...(seconds === undefined || error === 'ServiceUnavailableError' ? {} : { retry_after: seconds }),
+      ...(executed === undefined ? {} : { executed }),
+      ...(otp_status === undefined ? {} : { otp_status }),
+      ...(cause === undefined ? {} : { cause }),
+      ...(challenge === undefined ? {} : { challenge: { ...challenge, expires_at: isoTime(challenge.expires_at) } }),
+      ...(channels === undefined ? {} : { channels }),
+    },
+    ...(seconds === undefined ? {} : { headers: { 'Retry-After': String(seconds) } }),
+  })
+}

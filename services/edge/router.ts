@@ -1,6 +1,5 @@
 // The routes of the API. In: an HTTP request. Out: the OTP actor's answer. Every request is checked in the same order: route, key, body.
 // The OTP actor decides the rest: the edge holds no verification, it sends a call, waits and passes the answer on.
-import { randomUUID } from 'node:crypto'
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import type { Broker } from '../../infra/broker/broker.ts'
@@ -24,6 +23,7 @@ import { notExecuted, problem } from '../domain/errors.ts'
 import type { RefusalLog } from '../domain/refusals/refusal-log.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
+import { requestOtp } from '../domain/verifications/queue-messages.ts'
 import { createAdmission } from './admission.ts'
 import { createRespond, createUnsealed, rateLimitHeaders } from './answers.ts'
 import { bearerKeyOf, createIdentify, createTrustsCaller } from './api-keys.ts'
@@ -54,10 +54,6 @@ export interface RouterDeps {
 }
 
 const NOT_STORED = { 'Cache-Control': 'no-store' }
-
-/** How long a caller waits. The actor drops a call that has waited longer; on RabbitMQ it may take up to twice this time until a call is
- *  dropped (see `Broker.serve`). */
-const CALL_TIMEOUT_MS = 5_000
 
 export interface ApiRouters {
   router: Router
@@ -98,11 +94,7 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
 
   const callOtp = async (ctx: Context, body: OtpCall): Promise<OtpAnswer> => {
     requireConnectedCaller(ctx)
-    const message = { id: randomUUID(), body, trace: traceOf(ctx) }
-    const answer = await admission.call(
-      body.by,
-      async () => (await broker.request('otp.calls', message, CALL_TIMEOUT_MS)) as OtpAnswer,
-    )
+    const answer = await admission.call(body.by, () => requestOtp(broker, body, traceOf(ctx)))
     ctx.set(rateLimitHeaders(body.by, answer))
     return answer
   }

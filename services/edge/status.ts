@@ -5,6 +5,7 @@ import type { Clock } from '../../infra/clock.ts'
 import { isId } from '../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../infra/iso-time.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { getOne } from '../../infra/store/one-doc.ts'
 import type { Trace } from '../../infra/trace.ts'
 import type { Identity } from '../../machines/calls.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
@@ -27,7 +28,7 @@ export interface ReadStatus {
 
 /** A verification or a message of the app and mode of the caller's key; null where there is none. */
 export async function findOwn(otps: StatusDeps['otps'], id: string | null, by: Identity): Promise<OtpDoc | null> {
-  const doc = id === null ? undefined : (await otps.get([id])).get(id)
+  const doc = id === null ? undefined : await getOne(otps, id)
   return !doc || doc.app_id !== by.app_id || doc.mode !== by.mode ? null : doc
 }
 

@@ -1,8 +1,8 @@
 // In: a schema and the JSON of a body, or undefined without one. Out: the parsed body, or a refusal that names every problem by its path.
 import { z } from 'zod'
+import { validationProblem } from '../domain/errors.ts'
 import { didYouMean, inWords } from '../domain/tenancy/problem-words.ts'
 import { dottedPath, type InputProblem } from '../domain/tenancy/problems.ts'
-import { validationProblem } from '../domain/validation-problem.ts'
 
 /** A request without a body is refused for every required member, as `{}` is. */
 export function parseBody<Schema extends z.ZodObject>(schema: Schema, json: unknown): z.output<Schema> {

@@ -1,5 +1,5 @@
 // The OTP actor. In: the edge's calls (calls/) and reports from outside (reports/). Out: answers, saved verifications, and effects on their
-// way to the other actors. Both change a verification through one commit (commit/), which asks the machine. next-message/ has what a call
+// way to the other actors. Both change a verification through one commit (commit.ts), which asks the machine. next-message/ has what a call
 // and a report need alike to send one more message; limits/, fraud/ and funds.ts decide whether it may be sent, each by a reservation
 // (reservation.ts).
 import { createBoundedMap } from '../../infra/bounded-map.ts'
@@ -23,7 +23,7 @@ import { createAppCache, createIsAskedFor } from './apps.ts'
 import { createCallHandler } from './calls/call-handler.ts'
 import { createChallenges } from './calls/challenges.ts'
 import { createClaims } from './calls/idempotency-claims.ts'
-import { createCommit } from './commit/commit.ts'
+import { createCommit } from './commit.ts'
 import { createFraudCounts } from './fraud/counts.ts'
 import { createDecisionLog } from './fraud/decisions.ts'
 import { createFraudGuard } from './fraud/guard.ts'

@@ -9,6 +9,7 @@ import type { Clock } from '../../infra/clock.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
+import { getOne } from '../../infra/store/one-doc.ts'
 import { scanAll } from '../../infra/store/scan.ts'
 import { DAY_MS, MINUTE_MS } from '../../infra/time.ts'
 import { CHANNELS } from '../../machines/channels.ts'
@@ -181,9 +182,9 @@ export function createIncidentSweeps({
     const name = `${type}:${id}`
     const [last] = await notices.find(incidentsOf(name), { sort: { incident: -1 }, limit: 1 })
     if (last && (last.open_since !== undefined || last.at >= since)) return
-    const app = 'app_id' in owner ? (await store.docs('apps').get([owner.app_id])).get(owner.app_id) : undefined
+    const app = 'app_id' in owner ? await getOne(store.docs('apps'), owner.app_id) : undefined
     const company_id = 'app_id' in owner ? (app?.company_id ?? '') : owner.company_id
-    const company = (await store.docs('companies').get([company_id])).get(company_id)
+    const company = await getOne(store.docs('companies'), company_id)
     // Neither vendors nor endpoints are called for a closed company, and its owners cannot act.
     if (!company || isClosed(company)) return
     const owners = (await hasConsoleMail(tenancy)) ? await findOwners(store, company_id) : []

@@ -7,6 +7,7 @@ import type { Clock } from '../../infra/clock.ts'
 import { ulidTime } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Pipeline } from '../../infra/store/docs.ts'
+import { getOne } from '../../infra/store/one-doc.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { EVENT_LOOK_ID, type OtpDoc } from '../domain/verifications/documents.ts'
@@ -109,7 +110,7 @@ export function createOwedEventSweeps({
         return 0
       }
       const now = clock.now()
-      lookedUntil ??= (await looks.get([EVENT_LOOK_ID])).get(EVENT_LOOK_ID)?.until ?? 0
+      lookedUntil ??= (await getOne(looks, EVENT_LOOK_ID))?.until ?? 0
       const due = await otps.find(
         { events_at: { $gt: lookedUntil, $lte: Math.max(beforeStart, now) } },
         { sort: { events_at: 1 }, limit: SWEEP_BATCH },

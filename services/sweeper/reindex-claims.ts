@@ -4,6 +4,7 @@
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../infra/crypto/unseal-or-null.ts'
+import { getOne } from '../../infra/store/one-doc.ts'
 import { isMessage } from '../../machines/otp.queries.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { isAbandoned } from '../domain/verifications/claim-holds.ts'
@@ -55,7 +56,7 @@ export function createReindexClaims({ store, keyring, clock }: ReindexClaimDeps)
       await removeIfErased(copy, claim)
       return true
     }
-    const existing = (await claims.get([id])).get(id)
+    const existing = await getOne(claims, id)
     if (existing === undefined) return false
     const isBound = (await otps.get([existing.otp_id], { certain: true })).has(existing.otp_id)
     if (!isBound && isAbandoned(existing, clock.now())) await remove(existing)
@@ -65,7 +66,7 @@ export function createReindexClaims({ store, keyring, clock }: ReindexClaimDeps)
   /** An erasure may have removed the claims of the verification before there was a copy. Then the claim that was copied is gone. If it is
    *  still there, the erasure finds the copy, see services/domain/privacy/erasure.ts. */
   async function removeIfErased(copy: ClaimDoc, { _id, otp_id }: ClaimDoc): Promise<void> {
-    const copied = (await claims.get([_id])).get(_id)
+    const copied = await getOne(claims, _id)
     if (copied?.otp_id !== otp_id) await remove(copy)
   }
 

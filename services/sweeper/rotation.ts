@@ -14,6 +14,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
+import { changeOne, getOne } from '../../infra/store/one-doc.ts'
 import { MINUTE_MS } from '../../infra/time.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import {
@@ -61,7 +62,7 @@ export function createRotationSweeps({ store, keyring, clock, log, metrics }: Ro
 
   /** Null when there is nothing to rotate, or another sweeper has just changed the rotation. */
   async function load(): Promise<RotationDoc | null> {
-    const found = (await rotations.get([ROTATION_ID])).get(ROTATION_ID)
+    const found = await getOne(rotations, ROTATION_ID)
     if (!found) {
       if (keyring.keyIds.length < 2) return null
       const fresh = newRotation()
@@ -87,8 +88,9 @@ export function createRotationSweeps({ store, keyring, clock, log, metrics }: Ro
   }
 
   async function save(from: RotationDoc, set: Partial<RotationDoc>): Promise<RotationDoc | null> {
-    const [answer] = await rotations.change([{ _id: ROTATION_ID, rev: from.rev, update: { $set: set } }])
-    return answer === 'won' ? { ...from, ...set, rev: from.rev + 1 } : null
+    return (await changeOne(rotations, { _id: ROTATION_ID, rev: from.rev, update: { $set: set } }))
+      ? { ...from, ...set, rev: from.rev + 1 }
+      : null
   }
 
   async function resealNextBatch(state: RotationDoc): Promise<RotationDoc | null> {

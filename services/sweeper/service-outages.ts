@@ -7,6 +7,7 @@
 import type { Broker } from '../../infra/broker/broker.ts'
 import { depthIfKnown } from '../../infra/broker/depth.ts'
 import type { Clock } from '../../infra/clock.ts'
+import { changeOne, getOne } from '../../infra/store/one-doc.ts'
 import type { Outage } from '../../machines/routes.ts'
 import {
   newOutagesDoc,
@@ -45,7 +46,7 @@ export function createServiceOutages({ store, broker, clock }: ServiceOutagesDep
 
   /** Null when another sweeper was first. */
   async function save(now: number): Promise<RouteOutagesDoc | null> {
-    const before = known ?? (await docs.get([OUTAGES_ID])).get(OUTAGES_ID)
+    const before = known ?? (await getOne(docs, OUTAGES_ID))
     if (!before) {
       const fresh = newOutagesDoc(now)
       return (await docs.insert([fresh]))[0] === 'inserted' ? fresh : null
@@ -54,8 +55,9 @@ export function createServiceOutages({ store, broker, clock }: ServiceOutagesDep
     const isOutage = known === null && outage.until - outage.from >= MIN_OUTAGE_MS
     const recent = before.outages.filter(({ until }) => until > now - SLOTS_RETENTION_MS)
     const set = { working_until: now, outages: isOutage ? [...recent, outage] : recent }
-    const [answer] = await docs.change([{ _id: OUTAGES_ID, rev: before.rev, update: { $set: set } }])
-    return answer === 'won' ? { ...before, ...set, rev: before.rev + 1 } : null
+    return (await changeOne(docs, { _id: OUTAGES_ID, rev: before.rev, update: { $set: set } }))
+      ? { ...before, ...set, rev: before.rev + 1 }
+      : null
   }
 
   return {

@@ -8,6 +8,7 @@
 import type { Clock } from '../../infra/clock.ts'
 import { firstIdAt } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
+import { changeOne, getOne } from '../../infra/store/one-doc.ts'
 import { scanAll } from '../../infra/store/scan.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../infra/time.ts'
 import { MODES, type Mode } from '../../machines/otp.ts'
@@ -68,7 +69,7 @@ export function createStatsSweeps({ store, clock, log }: StatsSweepDeps): Record
   let lastAppId = ''
 
   async function loadProgress(): Promise<StatsProgressDoc | null> {
-    const found = (await progress.get([PROGRESS_ID])).get(PROGRESS_ID)
+    const found = await getOne(progress, PROGRESS_ID)
     if (found) return found
     const next_hour = oldestHour()
     const fresh = { _id: PROGRESS_ID, next_hour, next_day: dayOf(next_hour), rev: 1 }
@@ -79,8 +80,7 @@ export function createStatsSweeps({ store, clock, log }: StatsSweepDeps): Record
 
   /** Answers false when another sweeper has changed the progress. */
   async function save(from: StatsProgressDoc, set: Partial<StatsProgressDoc>): Promise<boolean> {
-    const [answer] = await progress.change([{ _id: PROGRESS_ID, rev: from.rev, update: { $set: set } }])
-    return answer === 'won'
+    return changeOne(progress, { _id: PROGRESS_ID, rev: from.rev, update: { $set: set } })
   }
 
   /** Does one small piece of work. Answers whether there is more to do at once. */

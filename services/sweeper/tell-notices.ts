@@ -7,6 +7,7 @@
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Logger } from '../../infra/log/log.ts'
+import { changeOne } from '../../infra/store/one-doc.ts'
 import { scanAll } from '../../infra/store/scan.ts'
 import { HOUR_MS, MINUTE_MS } from '../../infra/time.ts'
 import { createUnderWay } from '../../infra/under-way.ts'
@@ -48,8 +49,7 @@ export function createTellNotices(deps: TellNoticeDeps) {
   async function save(notice: NoticeDoc, update: NoticeUpdate): Promise<NoticeDoc | null> {
     const { _id, rev } = notice
     const $set = { ...update, due_at: clock.now() + TAKEN_MS }
-    const [outcome] = await notices.change([{ _id, rev, update: { $set } }])
-    return outcome === 'won' ? { ...notice, ...$set, rev: rev + 1 } : null
+    return (await changeOne(notices, { _id, rev, update: { $set } })) ? { ...notice, ...$set, rev: rev + 1 } : null
   }
 
   async function tell(found: NoticeDoc): Promise<void> {

@@ -3,9 +3,9 @@
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Pipeline } from '../../infra/store/docs.ts'
-import type { OtpReport } from '../../machines/reports.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { Relay } from '../domain/verifications/outbox.ts'
+import type { OtpReport } from '../domain/verifications/queue-messages.ts'
 import { findDue, postponeDue, type Sweep } from './sweep.ts'
 
 export interface OtpSweepDeps {

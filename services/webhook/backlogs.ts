@@ -6,6 +6,7 @@ import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { getOne } from '../../infra/store/one-doc.ts'
 import { sleep } from '../../infra/timeout.ts'
 import type { EventDoc, WebhookEndpoint } from '../domain/webhooks/documents.ts'
 import { type EndpointRef, eventFilterOf, storedEndpointId } from '../domain/webhooks/endpoint-ids.ts'
@@ -149,7 +150,7 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
   /** Its document is removed once no process can put another event into its backlog; until then the sweeper asks again. */
   async function removeDeleted(endpoint: EndpointRef): Promise<void> {
     const _id = storedEndpointId(endpoint)
-    const deletedAt = (await webhooks.get([_id])).get(_id)?.deleted_at
+    const deletedAt = (await getOne(webhooks, _id))?.deleted_at
     if (deletedAt === undefined) return
     await giveUpEvents(events, endpoint)
     const over = deletedAt + LATE_RESULTS_MS

@@ -106,7 +106,7 @@ export function createRecordResult(deps: CallResultDeps): RecordResult {
 
   return async (event, result) => {
     const { type, round, tries } = event
-    const outcome = change.outcomeOf(result)
+    const outcome = change.attemptOutcome(result)
     metrics.webhookAttempts.inc({ outcome })
     if (result.ms !== null) metrics.webhookDuration.observe(result.ms / 1000)
     const subject = subjectOf(event)

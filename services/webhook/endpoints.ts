@@ -8,6 +8,7 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { LOST, retryAfterLostRace } from '../../infra/store/lost-race.ts'
+import { changeOne, getOne } from '../../infra/store/one-doc.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { endpointLife, stepEndpoint } from '../../machines/endpoint.step.ts'
 import type { EndpointEffect, EndpointEvent, SavedEndpoint } from '../../machines/endpoint.ts'
@@ -112,15 +113,14 @@ export function createEndpoints({ webhooks, tenancy, clock, log, metrics }: Endp
   const applyFacts = (ref: EndpointRef, facts: EndpointEvent[]): Promise<boolean> =>
     retryAfterLostRace('an endpoint', async () => {
       const _id = storedEndpointId(ref)
-      const endpoint = (await webhooks.get([_id])).get(_id)
+      const endpoint = await getOne(webhooks, _id)
       if (!endpoint || endpoint.deleted_at !== undefined) return false
       const { status, life, effects, changed } = stepEndpoint(endpoint, facts)
       if (!changed) return status === 'paused'
       // The sweeper asks for the events that wait to be held.
       const mark = effects.some(({ type }) => type === 'paused') ? { drain_at: clock.now() } : {}
       const update = { $set: { status, life, ...mark } }
-      const [answer] = await webhooks.change([{ _id, rev: endpoint.rev, update }])
-      if (answer === 'lost') return LOST
+      if (!(await changeOne(webhooks, { _id, rev: endpoint.rev, update }))) return LOST
       cache.invalidate(ref.app_id)
       for (const effect of effects) logEffect(ref, effect, life)
       return status === 'paused'

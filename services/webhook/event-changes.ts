@@ -140,4 +140,5 @@ export const recordLateAttempt = (event: EventDoc, result: CallResult): Change =
   $push: pushAttempt(event, result),
 })
 
-export const outcomeOf = (result: CallResult): string => (isSuccess(result) ? 'delivered' : (result.error ?? 'refused'))
+export const attemptOutcome = (result: CallResult): string =>
+  isSuccess(result) ? 'delivered' : (result.error ?? 'refused')

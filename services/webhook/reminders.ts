@@ -5,6 +5,7 @@ import { done, type Outcome, retry } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { getOne } from '../../infra/store/one-doc.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import type { AttemptReminder } from '../domain/webhooks/queue-messages.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-waits.ts'
@@ -54,7 +55,7 @@ export function createReminders(deps: ReminderDeps): Reminders {
   }
 
   async function handleNow(body: AttemptReminder): Promise<Outcome> {
-    const event = (await events.get([body.event_id])).get(body.event_id)
+    const event = await getOne(events, body.event_id)
     if (!event || !isCurrentAttempt(event, body)) return done()
     if (!mayWork()) return retry(RETRY_MS)
     const at = event.next_attempt_at ?? 0

@@ -3,7 +3,7 @@ import { readConfig } from '../../infra/config/config.ts'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { createMongoStore } from '../../infra/store/mongo.ts'
 import { COLLECTIONS } from '../../services/domain/collections.ts'
-import { codeOf } from '../../services/domain/verifications/code.ts'
+import { codeOf } from '../../services/domain/verifications/message-content.ts'
 
 const BATCH_SIZE = 1_000
 

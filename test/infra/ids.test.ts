@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { isId, newId, ulidTime } from '../../infra/ids.ts'
+import { isGivenId, isId, newId, ulidTime } from '../../infra/ids.ts'
 
 const LATEST = 2 ** 48 - 1
 const bytes =
@@ -70,5 +70,12 @@ describe('ids', () => {
   it('have no time if they hold no ULID', () => {
     expect(ulidTime('app_demo')).to.equal(null)
     expect(ulidTime(`8${ulid.slice(1)}`)).to.equal(null)
+  })
+
+  it('of companies, apps and keys may come from a bootstrap file, and then need no time', () => {
+    for (const id of ['app_demo', 'app_Shop2', newId('app', 1), `app_${'a'.repeat(64)}`])
+      expect(isGivenId('app', id), id).to.equal(true)
+    for (const text of ['app_', 'app_my-shop', 'key_demo', 'demo', `app_${'a'.repeat(65)}`, 'app_demo\n'])
+      expect(isGivenId('app', text), text).to.equal(false)
   })
 })

@@ -210,7 +210,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'a refused caller is told to come back up to a second before the limit lets it in',
-    file: 'services/domain/refusals/refusal-problem.ts',
+    file: 'services/domain/errors.ts',
     original: 'Math.ceil(retry_after_ms / 1000)',
     planted: 'Math.floor(retry_after_ms / 1000)',
     tests: ['test/services/edge/answers.test.ts'],
@@ -861,7 +861,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'a refused call keeps the recipient in the clear',
-    file: 'services/otp/calls/results.ts',
+    file: 'services/otp/calls/call-handler.ts',
     original: 'sealed: keyring.seal(JSON.stringify(person), refusedPersonContext(refusal_id))',
     planted: 'sealed: JSON.stringify(person)',
     tests: ['test/flow/settings-trial.test.ts'],

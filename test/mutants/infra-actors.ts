@@ -252,7 +252,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   },
   {
     fault: "the signature of Twilio's callbacks is checked over the fields in the order they came",
-    file: 'services/channel/providers/twilio.signature.ts',
+    file: 'services/channel/providers/twilio.ts',
     original: '    .sort()\n    .flatMap(name =>',
     planted: '    .flatMap(name =>',
     tests: ['test/services/channel/providers/twilio.receipts.test.ts'],
@@ -497,8 +497,8 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'two processes send the mails of one notice',
     file: 'services/sweeper/tell-notices.ts',
-    original: "return outcome === 'won' ? {",
-    planted: 'return outcome ? {',
+    original: 'update: { $set } })) ? {',
+    planted: 'update: { $set } })) || true ? {',
     tests: ['test/services/sweeper/notices.test.ts'],
   },
   {
@@ -827,7 +827,7 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'a channel process that stops waits for messages that wait for their provider',
     file: 'services/channel/service.ts',
-    original: '        admission.pause()\n',
+    original: '        gates.pause()\n',
     planted: '',
     tests: ['test/services/channel/service.test.ts'],
   },

@@ -356,7 +356,7 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   },
   {
     fault: 'a key changes verifications of any other app in the same mode',
-    file: 'services/otp/commit/commit.ts',
+    file: 'services/otp/commit.ts',
     original: 'app_id === owner.app_id && mode === owner.mode',
     planted: 'app_id === owner.app_id || mode === owner.mode',
     tests: ['test/flow/status.test.ts'],

@@ -5,9 +5,8 @@ import { createMetrics } from '../../infra/metrics.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { type OtpCommand, step } from '../../machines/otp.step.ts'
-import type { OtpReport } from '../../machines/reports.ts'
 import { createBreakerReports } from '../../services/channel/admission/breaker-reports.ts'
-import { createAdmission } from '../../services/channel/admission/provider-gates.ts'
+import { createProviderGates } from '../../services/channel/admission/provider-gates.ts'
 import type { SendApprovalReply } from '../../services/channel/approval-reply.ts'
 import { createCallProvider } from '../../services/channel/call-provider.ts'
 import { createCandidates } from '../../services/channel/candidates.ts'
@@ -25,7 +24,7 @@ import { createRouteOrder } from '../../services/channel/route-order.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import { createTenancy } from '../../services/domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
-import type { ReportBundle } from '../../services/domain/verifications/queue-messages.ts'
+import type { OtpReport, ReportBundle } from '../../services/domain/verifications/queue-messages.ts'
 import { createCapturedLog } from './captured-log.ts'
 import { type TestClock, testClock } from './clock.ts'
 import { promiseState } from './promise-state.ts'
@@ -92,14 +91,14 @@ export function createChannelActor(
     publicUrl: 'https://otp.example',
   })
   const breakerReports = createBreakerReports({ breakers: store.docs('breakers'), clock, log })
-  const admission = createAdmission({ channel: 'sms', maxCalls, clock, log, metrics, breakerReports })
+  const gates = createProviderGates({ channel: 'sms', maxCalls, clock, log, metrics, breakerReports })
   let askedForPermit = 0
   const candidates = createCandidates({
     channel: 'sms',
     tenancy: tenants,
     sandbox: inbox,
     buildProvider,
-    onReplaced: admission.forget,
+    onReplaced: gates.forget,
     clock,
   })
   const sendApprovalReply: SendApprovalReply = () => Promise.reject(new Error('no approval reply is expected here'))
@@ -114,12 +113,12 @@ export function createChannelActor(
     publishReport,
     clock,
     random,
-    admission: {
-      busyMs: admission.busyMs,
-      reserve: admission.reserve,
+    gates: {
+      busyMs: gates.busyMs,
+      reserve: gates.reserve,
       admit(provider) {
         askedForPermit += 1
-        return admission.admit(provider)
+        return gates.admit(provider)
       },
     },
     apps,
@@ -140,7 +139,7 @@ export function createChannelActor(
     inbox,
     metrics,
     candidates,
-    admission,
+    gates,
     breakerReports,
     log: captured,
     /** How many messages have asked for a permit. */

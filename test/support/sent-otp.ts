@@ -1,7 +1,7 @@
 // A verification that an OTP actor has sent for `app_1`, as it is stored, and what its channel reports of it.
-import type { OtpReport } from '../../machines/reports.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
+import type { OtpReport } from '../../services/domain/verifications/queue-messages.ts'
 import type { TestActor } from './otp.actor.ts'
 
 export interface SentOtp {

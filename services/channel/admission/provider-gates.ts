@@ -29,7 +29,7 @@ export interface Permit {
 }
 
 /** `shut`: try the next provider. `busyMs`: all calls are in use; a message that comes now would wait about this long. */
-export type AdmissionResult = Permit | 'shut' | { busyMs: number }
+export type GateAnswer = Permit | 'shut' | { busyMs: number }
 
 export interface ProviderKey {
   company_id: string
@@ -38,7 +38,7 @@ export interface ProviderKey {
   type: ProviderType
 }
 
-export interface Admission {
+export interface ProviderGates {
   /** The shortest time that a message would wait now, when all of the providers that are not shut are busy; null when one has a free slot
    *  or place to wait, or all are shut. */
   busyMs(providers: readonly ProviderKey[]): number | null
@@ -46,7 +46,7 @@ export interface Admission {
    *  it asks for a permit. So of many messages that come at once to an app with one provider, only those are read that will be sent. */
   reserve(providers: readonly ProviderKey[]): () => void
   /** May wait in the provider's queue for up to five seconds. */
-  admit(provider: ProviderKey): Promise<AdmissionResult>
+  admit(provider: ProviderKey): Promise<GateAnswer>
   /** The provider's setup has changed, so what was learned about it no longer holds: its next call gets a new gate. */
   forget(app_id: string, name: string): void
   /** No message waits from now on, until `resume`. For those that wait, the provider is busy at once. */
@@ -55,7 +55,7 @@ export interface Admission {
   close(): void
 }
 
-export interface AdmissionDeps {
+export interface ProviderGatesDeps {
   channel: Channel
   /** The most calls under way at one provider of an app. */
   maxCalls: number
@@ -91,7 +91,14 @@ interface Gate {
   pausedUntil: number
 }
 
-export function createAdmission({ channel, maxCalls, clock, log, metrics, breakerReports }: AdmissionDeps): Admission {
+export function createProviderGates({
+  channel,
+  maxCalls,
+  clock,
+  log,
+  metrics,
+  breakerReports,
+}: ProviderGatesDeps): ProviderGates {
   const mostOfCompany = maxCallsPerCompany(maxCalls)
   const room = createWaitingRoom(waitingPlaces(maxCalls))
   const gatesByProvider = new Map<string, Gate>()
@@ -141,7 +148,7 @@ export function createAdmission({ channel, maxCalls, clock, log, metrics, breake
   const isShut = (gate: Gate): boolean => isPaused(gate) || gate.breaker.isShut()
 
   /** Asks the breaker again: it may have opened while the caller waited for a slot. */
-  function grantPermit(gate: Gate, release: (result: AttemptResult | null) => void): AdmissionResult {
+  function grantPermit(gate: Gate, release: (result: AttemptResult | null) => void): GateAnswer {
     const entry = isPaused(gate) ? null : gate.breaker.enter()
     if (!entry) {
       release(null)

@@ -17,6 +17,7 @@ import { readBytes } from '../../../infra/http/body.ts'
 import type { FindCaller } from '../../../infra/http/caller-address.ts'
 import { httpException, type Problem, rateLimited } from '../../../infra/http/problem.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
+import { isGivenId } from '../../../infra/ids.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
@@ -63,9 +64,7 @@ const TOO_MANY_WRONG = 'Too many callbacks with a wrong signature came from this
 const PREPARATION_RETRY_MS = 10_000
 
 const subjectOf = ({ app_id = '', name = '' }: Record<string, string | undefined>): string =>
-  APP_ID.test(app_id) && PROVIDER_NAME.test(name) ? `${app_id}/${name}` : 'none'
-
-const APP_ID = /^app_[0-9A-Za-z]{1,64}$/
+  isGivenId('app', app_id) && PROVIDER_NAME.test(name) ? `${app_id}/${name}` : 'none'
 
 export function createCallbackRouter(deps: CallbackDeps): Router {
   const { log, metrics, clock, http, findCaller } = deps
@@ -80,7 +79,7 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
     { app_id = '', name = '' }: Record<string, string | undefined>,
     trace: Trace,
   ): Promise<KnownProvider | null> {
-    if (!APP_ID.test(app_id) || !PROVIDER_NAME.test(name)) return null
+    if (!isGivenId('app', app_id) || !PROVIDER_NAME.test(name)) return null
     const found = (await providersByApp.get(app_id)).get(name) ?? null
     if (!isMissingKeyError(found)) return found
     // Not 401: the signature may be right, and a vendor may not repeat a callback after a 401.

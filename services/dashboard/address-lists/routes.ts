@@ -2,6 +2,7 @@
 // it is. Content is imported after the answer; GET shows the progress.
 import { type TargetInspector, targetProblem } from '../../../infra/outbound/target-inspector.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
+import { changeOne } from '../../../infra/store/one-doc.ts'
 import { loadVersion, removeList } from '../../domain/address-lists/chunks.ts'
 import { type AddressListDoc, BOOTSTRAP_LIST_NAME, findAllLists, listId } from '../../domain/address-lists/documents.ts'
 import { createRunImport, LISTS_CHANGE } from '../../domain/address-lists/imports.ts'
@@ -123,7 +124,7 @@ async function writeChange(
   { list, rev, update }: ListChange,
 ): Promise<boolean> {
   if (rev === null) return (await lists.insert([list]))[0] === 'inserted'
-  return (await lists.change([{ _id: list._id, rev, update }]))[0] === 'won'
+  return changeOne(lists, { _id: list._id, rev, update })
 }
 
 async function refuseUncallable(inspect: TargetInspector, given: readonly ListInput[]): Promise<void> {

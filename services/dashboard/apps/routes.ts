@@ -5,6 +5,7 @@ import { newId } from '../../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import type { JsonObject } from '../../../infra/json-object.ts'
 import { sameJson } from '../../../infra/store/ensure.ts'
+import { changeOne } from '../../../infra/store/one-doc.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import type { App } from '../../domain/tenancy/documents.ts'
 import { exceedsGuessBudget } from '../../domain/tenancy/guess-budget.ts'
@@ -180,8 +181,7 @@ export const appOperations = [
           company_id,
           before: auditFields(stored),
           after: auditFields(app),
-          perform: async () =>
-            (await docs.change([{ _id, rev, update: { $set: change } }]))[0] === 'won' ? appView(app) : null,
+          perform: async () => ((await changeOne(docs, { _id, rev, update: { $set: change } })) ? appView(app) : null),
         }
       }),
   }),

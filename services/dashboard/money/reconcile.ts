@@ -4,6 +4,7 @@
 //                 are in its outbox
 //   holds         every hold has a delivery, or was given back, or its send is under way, or the sweeper is about to check it
 //   caps          every spend cap has counted its holds, less those that were given back
+import { getOne } from '../../../infra/store/one-doc.ts'
 import { scanAll } from '../../../infra/store/scan.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { waitingItems } from '../../domain/money/batches.ts'
@@ -15,7 +16,7 @@ const MAX_PROBLEMS = 100
 const READ_AT_ONCE = 500
 
 export async function reconcile(store: CountersignStore, company_id: string): Promise<ReconciliationAnswer> {
-  const company = (await store.docs('companies').get([company_id])).get(company_id)
+  const company = await getOne(store.docs('companies'), company_id)
   if (!company) throw new Error(`there is no company ${company_id}`)
   const { balance, seq } = company
   const problems: string[] = []
@@ -125,10 +126,10 @@ async function recheckDelivery(
   company_id: string,
   [otp_id, delivery_id]: [string, string],
 ): Promise<string[]> {
-  const otp = (await store.docs('otps').get([otp_id])).get(otp_id)
+  const otp = await getOne(store.docs('otps'), otp_id)
   const delivery = otp?.context.deliveries.find(one => one.delivery_id === delivery_id)
   if (!otp || !delivery) return []
-  const company = (await store.docs('companies').get([company_id])).get(company_id)
+  const company = await getOne(store.docs('companies'), company_id)
   const entry = { $in: [`hold:${delivery_id}`, `back:${delivery_id}`, `${delivery_id}:recharge`] }
   const entered = await store.docs('ledger').find({ company_id, entry }, { sort: { entry: 1 }, limit: 3 })
   const waiting = (company ? waitingItems(company) : []).filter(item => item.delivery_id === delivery_id)

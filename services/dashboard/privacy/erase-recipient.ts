@@ -3,6 +3,7 @@
 // erasure is completed by repeating it.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { changeOne } from '../../../infra/store/one-doc.ts'
 import { recordReport } from '../../../machines/otp.changes.ts'
 import { type Step, step } from '../../../machines/otp.step.ts'
 import { MODES, type Otp } from '../../../machines/otp.ts'
@@ -59,8 +60,9 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
   async function cancelOtp(doc: OtpDoc): Promise<{ doc: OtpDoc; canceled: boolean } | null> {
     const next = step(doc, { id: `${doc._id}:erase`, type: 'otp.cancel', at: clock.now() })
     if (!next.changed) return { doc, canceled: false }
-    const [answer] = await otps.change([{ _id: doc._id, rev: doc.rev, update: cancelUpdate(next) }])
-    return answer === 'won' ? { doc: { ...doc, ...next.saved }, canceled: true } : null
+    return (await changeOne(otps, { _id: doc._id, rev: doc.rev, update: cancelUpdate(next) }))
+      ? { doc: { ...doc, ...next.saved }, canceled: true }
+      : null
   }
 
   /** A provider has the message of this queued delivery, or may have it: the call is under way, or its outcome is unknown. */

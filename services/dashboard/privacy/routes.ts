@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
 import { scanAll } from '../../../infra/store/scan.ts'
 import { SAMPLE_NUMBER } from '../../../machines/sample-number.ts'
 import { ROTATION_ID, type RotationDoc } from '../../domain/privacy/documents.ts'
@@ -100,7 +101,7 @@ export const privacyOperations = [
     description: 'The ids of the data keys, and the progress of their rotation.',
     answers: [ok(privacy, 'The data keys.', { data_keys: ['k1'], rotation: null })],
     handle: async (_, { store, keyring }) => {
-      const rotation = (await store.docs('rotations').get([ROTATION_ID])).get(ROTATION_ID)
+      const rotation = await getOne(store.docs('rotations'), ROTATION_ID)
       return { data_keys: [...keyring.keyIds], rotation: rotationView(keyring, rotation) }
     },
   }),

@@ -6,6 +6,7 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { httpException } from '../../../infra/http/problem.ts'
 import { type TargetInspector, targetProblem } from '../../../infra/outbound/target-inspector.ts'
 import { sameJson } from '../../../infra/store/ensure.ts'
+import { changeOne, getOne } from '../../../infra/store/one-doc.ts'
 import { findBreakers } from '../../domain/breakers/documents.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { jsonObject } from '../../domain/openapi/shared-schemas.ts'
@@ -133,7 +134,7 @@ export const providerOperations = [
       await checkChannelAndAddress(inspect, input)
       const answer = await withAudit(ctx, async () => {
         const _id = providerId(app_id, name)
-        const stored = (await docs.get([_id])).get(_id)
+        const stored = await getOne(docs, _id)
         if (input.replaces) refuseOthersChange(keyring, stored, input.replaces)
         const all = await findProviders(store, app_id)
         if (!stored && all.length >= MAX_PROVIDERS_PER_APP)
@@ -174,7 +175,7 @@ export const providerOperations = [
           perform: async () => {
             // The last one first: a crash in between leaves the order as it was.
             for (const { _id, rev, position } of moved.toReversed())
-              if ((await docs.change([{ _id, rev, update: { $set: { position } } }]))[0] !== 'won') return null
+              if (!(await changeOne(docs, { _id, rev, update: { $set: { position } } }))) return null
             return (await writeProvider(admin, stored, next)) ? { created: !stored, provider: next } : null
           },
         }
@@ -246,7 +247,7 @@ async function writeProvider({ store }: AdminDeps, stored: Provider | undefined,
   if (!stored) return (await docs.insert([next]))[0] === 'inserted'
   const { channel, type, position, paused, countries, cost_micros, config } = next
   const update = { $set: { channel, type, position, paused, countries, cost_micros, config } }
-  return (await docs.change([{ _id: next._id, rev: stored.rev, update }]))[0] === 'won'
+  return changeOne(docs, { _id: next._id, rev: stored.rev, update })
 }
 
 /** Refuses with `problem` if no other provider sends them: then only operators could sign in. */

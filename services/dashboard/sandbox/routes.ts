@@ -5,11 +5,12 @@ import { z } from 'zod'
 import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import { isoTime } from '../../../infra/iso-time.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
-import type { OtpReport } from '../../../machines/reports.ts'
 import { SAMPLE_NUMBER } from '../../../machines/sample-number.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import { referenceIndexes } from '../../domain/verifications/lookup-indexes.ts'
+import type { OtpReport } from '../../domain/verifications/queue-messages.ts'
 import { referencesIn } from '../../domain/verifications/whatsapp-references.ts'
 import { mayAccessCompany, principalOf } from '../access.ts'
 import { ok } from '../answers.ts'
@@ -82,7 +83,7 @@ export const sandboxOperations = [
     },
     answers: [ok(accepted, 'It was taken.', { accepted: true })],
     handle: async ({ ctx, body: { app_id, from, text } }, { store, broker, keyring, clock, withAudit }) => {
-      const app = (await store.docs('apps').get([app_id])).get(app_id)
+      const app = await getOne(store.docs('apps'), app_id)
       if (!app || !mayAccessCompany(ctx, app.company_id))
         throw validationProblem([{ path: 'app_id', message: 'is not the id of an app' }])
       const report: OtpReport = {

@@ -2,6 +2,7 @@
 // and whether the user has signed in there before. Ids are hashes of the token and the user's id: they tell nothing without the cookie.
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../../infra/clock.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
 import { DAY_MS, HOUR_MS } from '../../../infra/time.ts'
 import type { SignInFlowDoc, UserStore } from '../../domain/users/documents.ts'
 import type { Grants } from '../../domain/users/grants.ts'
@@ -40,7 +41,7 @@ export function createBrowsers({ store, grants, clock }: BrowserDeps): Browsers 
       const _id = idOf(token, userId)
       return {
         async find() {
-          const stored = (await flows.get([_id])).get(_id)
+          const stored = await getOne(flows, _id)
           const isGood = stored && stored.expires_at > clock.now() && grants.isGenuine('sign_in_flows', stored)
           return isGood ? stored : null
         },
@@ -56,7 +57,7 @@ export function createBrowsers({ store, grants, clock }: BrowserDeps): Browsers 
 
     async known(token, userId) {
       const _id = idOf(token, userId)
-      const stored = (await knownBrowsers.get([_id])).get(_id)
+      const stored = await getOne(knownBrowsers, _id)
       return stored && stored.expires_at > clock.now() ? _id : null
     },
 

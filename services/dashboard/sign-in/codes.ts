@@ -13,8 +13,9 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { newId } from '../../../infra/ids.ts'
 import type { Logger } from '../../../infra/log/log.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
 import { requestOf, type Trace } from '../../../infra/trace.ts'
-import type { Identity, OtpAnswer, OtpCall } from '../../../machines/calls.ts'
+import type { Identity, OtpAnswer } from '../../../machines/calls.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
 import { statusAt } from '../../../machines/otp.code-life.ts'
 import type { Mode } from '../../../machines/otp.ts'
@@ -28,6 +29,7 @@ import { type UserDoc, userContext } from '../../domain/users/documents.ts'
 import type { People } from '../../domain/users/people.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
+import { requestOtp } from '../../domain/verifications/queue-messages.ts'
 import type { Browsers, SignInFlow } from './browsers.ts'
 import type { MailLimit } from './mail-limit.ts'
 
@@ -71,13 +73,9 @@ export const SENT_BY = { live: 'email', test: 'sandbox' } as const
 
 /** Refusals after which a new code is sent. */
 const NOT_RESENDABLE: ReadonlySet<ErrorType> = new Set(['ResendNotAllowedError', 'OtpNotFoundError'])
-const CALL_TIMEOUT_MS = 5_000
 
 export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
   const { store, broker, browsers, mailLimit, people, keyring, clock, log, tenancy, production } = deps
-
-  const call = async (trace: Trace, body: OtpCall): Promise<OtpAnswer> =>
-    (await broker.request('otp.calls', { id: randomUUID(), body, trace }, CALL_TIMEOUT_MS)) as OtpAnswer
 
   const emailOf = ({ _id, sealed_email }: UserDoc): string => keyring.unseal(sealed_email, userContext.email(_id))
 
@@ -91,9 +89,13 @@ export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
   async function sendAgain(flow: SignInFlow, mode: Mode, trace: Trace): Promise<OtpAnswer | null> {
     const found = await flow.find()
     if (found === null || found.mode !== mode) return null
-    const doc = (await store.docs('otps').get([found.otp_id])).get(found.otp_id)
+    const doc = await getOne(store.docs('otps'), found.otp_id)
     if (doc === undefined || !canBeSentAgain(doc)) return null
-    const answer = await call(trace, { type: 'otp.resend', by: identity(mode), otp_id: doc._id, channel: null })
+    const answer = await requestOtp(
+      broker,
+      { type: 'otp.resend', by: identity(mode), otp_id: doc._id, channel: null },
+      trace,
+    )
     return answer.kind === 'refused' && NOT_RESENDABLE.has(answer.error) ? null : answer
   }
 
@@ -103,15 +105,19 @@ export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
     const otp_id = newId('otp', clock.now())
     // Saved before the message leaves, so that its code is good when it arrives.
     await flow.save({ otp_id, mode })
-    const answer = await call(trace, {
-      type: 'otp.send',
-      by: identity(mode),
-      otp_id,
-      sealed_recipient: keyring.seal(email, inFlight.recipient),
-      locale: null,
-      sealed_client_ip: clientAddress === null ? null : keyring.seal(clientAddress, inFlight.clientIp),
-      claim: null,
-    })
+    const answer = await requestOtp(
+      broker,
+      {
+        type: 'otp.send',
+        by: identity(mode),
+        otp_id,
+        sealed_recipient: keyring.seal(email, inFlight.recipient),
+        locale: null,
+        sealed_client_ip: clientAddress === null ? null : keyring.seal(clientAddress, inFlight.clientIp),
+        claim: null,
+      },
+      trace,
+    )
     // No new code was sent, so the former one stays good.
     if (answer.kind === 'refused' && former !== null) await flow.save(former)
     return answer
@@ -150,13 +156,17 @@ export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
       const found = (await flow?.find()) ?? null
       // The code of a stranger, or of another browser, is checked against no verification, so that the answer takes a call for everyone.
       const otp_id = found?.otp_id ?? newId('otp', clock.now())
-      const answer = await call(trace, {
-        type: 'otp.verify',
-        // The key that approved may repeat its call. A code must be good once, so each check comes from a key of its own.
-        by: identity(found?.mode ?? mode, `${CONSOLE_KEY_ID}:${randomUUID()}`),
-        otp_id,
-        sealed_code: keyring.seal(code, inFlight.code),
-      })
+      const answer = await requestOtp(
+        broker,
+        {
+          type: 'otp.verify',
+          // The key that approved may repeat its call. A code must be good once, so each check comes from a key of its own.
+          by: identity(found?.mode ?? mode, `${CONSOLE_KEY_ID}:${randomUUID()}`),
+          otp_id,
+          sealed_code: keyring.seal(code, inFlight.code),
+        },
+        trace,
+      )
       if (answer.kind === 'refused' && answer.error === 'ServiceUnavailableError')
         throw problem('ServiceUnavailableError', { detail: 'The code cannot be checked now. Try again.' })
       if (answer.kind === 'broken') throw new Error('the OTP actor did not answer this call')

@@ -2,6 +2,7 @@
 // in a cookie, and the caller's own data.
 import type { Context } from 'koa'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
 import { isInvitation, type UserDoc, userContext } from '../../domain/users/documents.ts'
 import type { People } from '../../domain/users/people.ts'
 import { NO_COMPANY, operatorPrincipal, type Principal, principalOf } from '../access.ts'
@@ -42,7 +43,7 @@ export function createEntry({ store, keyring, clock, withAudit, sessions, people
   const [users, companies] = [store.docs('users'), store.docs('companies')]
 
   const userOf = async ({ user_id }: Principal): Promise<UserDoc | undefined> =>
-    user_id === null ? undefined : (await users.get([user_id])).get(user_id)
+    user_id === null ? undefined : await getOne(users, user_id)
 
   const nameOf = ({ _id, sealed_name }: UserDoc): string | null =>
     sealed_name === null ? null : unsealOrNull(keyring, sealed_name, userContext.name(_id))

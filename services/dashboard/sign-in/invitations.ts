@@ -2,6 +2,7 @@
 // user becomes a member, and the session goes there.
 import { z } from 'zod'
 import { httpException } from '../../../infra/http/problem.ts'
+import { changeOne, getOne } from '../../../infra/store/one-doc.ts'
 import { documentRefusal } from '../../domain/openapi/refusals.ts'
 import { isClosed } from '../../domain/tenancy/documents.ts'
 import { isInvitation, type UserDoc } from '../../domain/users/documents.ts'
@@ -70,7 +71,7 @@ export const invitationOperations = [
       const member = await withAudit(ctx, async () => {
         const { purge_at, invited_until, ...stored } = findInvitation(await usersOf(caller), params.id)
         const { _id, rev, company_id } = stored
-        if (isClosed((await store.docs('companies').get([company_id])).get(company_id)))
+        if (isClosed(await getOne(store.docs('companies'), company_id)))
           throw httpException(409, 'The company is closed. Nobody joins it until it is open again.')
         const user = grants.stamp('users', stored)
         return {
@@ -81,7 +82,7 @@ export const invitationOperations = [
           after: auditFieldsOf(keyring, user),
           perform: async () => {
             const update = { $set: { mac: user.mac }, $unset: { invited_until: true, purge_at: true } } as const
-            return (await store.docs('users').change([{ _id, rev, update }]))[0] === 'won' ? user : null
+            return (await changeOne(store.docs('users'), { _id, rev, update })) ? user : null
           },
         }
       })

@@ -3,6 +3,7 @@
 import type { Clock } from '../../../infra/clock.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
 import type { RecentTimesDoc } from '../../domain/users/documents.ts'
 
 export type TakenTime =
@@ -24,7 +25,7 @@ export function createRecentTimes({ docs, clock, windowMs }: RecentTimesDeps): R
   const change = <R>(_id: string, next: (times: number[], now: number) => number[] | R): Promise<R | null> =>
     retryAfterLostRace('a count', async () => {
       const now = clock.now()
-      const stored = (await docs.get([_id])).get(_id)
+      const stored = await getOne(docs, _id)
       const times = next(
         (stored?.times ?? []).filter(at => at + windowMs > now),
         now,

@@ -9,6 +9,7 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import { newId } from '../../../infra/ids.ts'
 import type { Filter } from '../../../infra/store/docs.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../infra/time.ts'
 import { maskEmail } from '../../../machines/masking.ts'
 import {
@@ -92,7 +93,7 @@ export function createSessions({ store, keyring, grants, clock, operators }: Ses
 
   async function ownerOf({ user_id, operator }: SessionDoc): Promise<Omit<Principal, 'session'> | null> {
     if (operator !== null) return operatorWith(keyring, operators, operator) ? operatorPrincipal(operator.name) : null
-    const user = user_id === null ? undefined : (await users.get([user_id])).get(user_id)
+    const user = user_id === null ? undefined : await getOne(users, user_id)
     const isGood = user && isOpen(user, clock.now()) && grants.isGenuine('users', user)
     return isGood ? userPrincipal(keyring, user) : null
   }
@@ -120,7 +121,7 @@ export function createSessions({ store, keyring, grants, clock, operators }: Ses
     },
 
     async own(owner, id) {
-      const session = (await sessions.get([id])).get(id)
+      const session = await getOne(sessions, id)
       if (session === undefined) return null
       const isOwn =
         'operator' in owner
@@ -130,7 +131,7 @@ export function createSessions({ store, keyring, grants, clock, operators }: Ses
     },
 
     async stepUp(id) {
-      const session = (await sessions.get([id])).get(id)
+      const session = await getOne(sessions, id)
       // A new MAC would make good what an attacker has written.
       if (!session || !grants.isGenuine('sessions', session)) return null
       const { stepped_up_at, mac } = grants.stamp('sessions', { ...session, stepped_up_at: clock.now() })

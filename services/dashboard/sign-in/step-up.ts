@@ -6,6 +6,7 @@ import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import { clientAddressOf } from '../../../infra/http/caller-address.ts'
 import { httpException, Problem } from '../../../infra/http/problem.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
 import { documentRefusal } from '../../domain/openapi/refusals.ts'
 import { userContext } from '../../domain/users/documents.ts'
 import { enteredCode } from '../../domain/verifications/entered-code.ts'
@@ -160,7 +161,7 @@ function operatorWith({ identifyOperator }: SignInDeps, ctx: Context, token: str
 }
 
 async function emailOf({ store, keyring }: SignInDeps, { user_id }: Principal): Promise<string | null> {
-  const user = user_id === null ? undefined : (await store.docs('users').get([user_id])).get(user_id)
+  const user = user_id === null ? undefined : await getOne(store.docs('users'), user_id)
   return user ? unsealOrNull(keyring, user.sealed_email, userContext.email(user._id)) : null
 }
 

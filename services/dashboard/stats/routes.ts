@@ -1,6 +1,7 @@
 // Statistics: how many verifications were started, approved and so on, by hour or day, and by channel, country or provider.
 import { z } from 'zod'
 import type { Docs } from '../../../infra/store/docs.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
 import { DAY_MS, HOUR_MS } from '../../../infra/time.ts'
 import { MODES, type Mode } from '../../../machines/otp.ts'
 import { keyMode } from '../../domain/openapi/shared-schemas.ts'
@@ -125,7 +126,7 @@ async function load(
   const hours = (range: Range) => find(store.docs('stats_hours'), hourId, app_id, mode, range)
   if (bucket === 'hour') return hours({ from, to })
   // The latest days have no documents yet and are summed up from their hours.
-  const nextDay = (await store.docs('stats_progress').get([PROGRESS_ID])).get(PROGRESS_ID)?.next_day ?? from
+  const nextDay = (await getOne(store.docs('stats_progress'), PROGRESS_ID))?.next_day ?? from
   const split = Math.min(Math.max(nextDay, from), to)
   const [summed, latest] = await Promise.all([
     find(store.docs('stats_days'), dayId, app_id, mode, { from, to: split }),

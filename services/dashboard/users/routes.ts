@@ -9,6 +9,7 @@ import { httpException } from '../../../infra/http/problem.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import { newId } from '../../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
+import { changeOne } from '../../../infra/store/one-doc.ts'
 import { scanAll } from '../../../infra/store/scan.ts'
 import { documentRefusal } from '../../domain/openapi/refusals.ts'
 import { CONSOLE_COMPANY_ID } from '../../domain/tenancy/console.ts'
@@ -175,7 +176,7 @@ export const userOperations = [
             after: auditFieldsOf(keyring, user),
             perform: async () => {
               await renewLease()
-              return (await users.change([{ _id, rev, update: { $set: { role, mac: user.mac } } }]))[0] === 'won'
+              return (await changeOne(users, { _id, rev, update: { $set: { role, mac: user.mac } } }))
                 ? userView(deps, user)
                 : null
             },
@@ -232,8 +233,9 @@ export const userOperations = [
             before: null,
             after: auditFieldsOf(deps.keyring, user),
             perform: async () => {
-              const [outcome] = await users.change([{ _id: id, rev: stored.rev, update: { $set: { mac: user.mac } } }])
-              return outcome === 'won' ? userView(deps, user) : null
+              return (await changeOne(users, { _id: id, rev: stored.rev, update: { $set: { mac: user.mac } } }))
+                ? userView(deps, user)
+                : null
             },
           }
         })
@@ -353,7 +355,7 @@ async function save({ store }: UserDeps, stored: UserDoc | undefined, user: User
   if (!stored) return (await users.insert([user]))[0] === 'inserted'
   const { _id, rev, role, sealed_name, invited_until, purge_at, mac } = user
   const $set = { role, sealed_name, invited_until, purge_at, mac }
-  return (await users.change([{ _id, rev, update: { $set } }]))[0] === 'won'
+  return changeOne(users, { _id, rev, update: { $set } })
 }
 
 const addressTaken = () => httpException(409, 'This address belongs to a user of this company already.')

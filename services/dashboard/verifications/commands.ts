@@ -1,15 +1,15 @@
 // Resends and cancels by people, through the same calls to the OTP actor as those of API keys, with the same limits and prices. In: a
 // verification. Out: the verification after, and an audit record. No challenge is asked for: who may do this may use a server key too.
-import { randomUUID } from 'node:crypto'
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { traceOf } from '../../../infra/http/request-trace.ts'
-import type { CallOf, OtpAnswer } from '../../../machines/calls.ts'
+import type { CallOf } from '../../../machines/calls.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
+import { refusalProblem } from '../../domain/errors.ts'
 import { errorRefusal } from '../../domain/openapi/refusals.ts'
-import { refusalProblem } from '../../domain/refusals/refusal-problem.ts'
 import { channel } from '../../domain/tenancy/value-schemas.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import { requestOtp } from '../../domain/verifications/queue-messages.ts'
 import type { AdminDeps } from '../admin-deps.ts'
 import { conflict, ok } from '../answers.ts'
 import { operation } from '../operation.ts'
@@ -18,8 +18,6 @@ import { requireOpen } from '../require-open.ts'
 import { NotMade } from '../with-audit.ts'
 import { exampleVerification, operatorView } from './operator-view.ts'
 import { verificationRecord } from './schemas.ts'
-
-const CALL_TIMEOUT_MS = 5_000
 
 /** In place of an API key, in the record of refusals. */
 const DASHBOARD_KEY_ID = 'dashboard'
@@ -92,8 +90,7 @@ async function callOtp(ctx: Context, admin: AdminDeps, doc: OtpDoc, action: stri
       before: recordOf(doc),
       after: null,
       async perform() {
-        const message = { id: randomUUID(), body: { ...command, by, otp_id }, trace: traceOf(ctx) }
-        const answer = (await broker.request('otp.calls', message, CALL_TIMEOUT_MS)) as OtpAnswer
+        const answer = await requestOtp(broker, { ...command, by, otp_id }, traceOf(ctx))
         if (answer.kind === 'refused') {
           const refused = refusalProblem(answer)
           // After this one it is not known whether the call was executed, so the record stays begun.

@@ -6,6 +6,7 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { firstIdAt, withPrefix } from '../../../infra/ids.ts'
 import type { Filter } from '../../../infra/store/docs.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
 import { statusAt } from '../../../machines/otp.code-life.ts'
 import { MODES } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
@@ -97,7 +98,7 @@ export function createSearch({ store, keyring, clock }: SearchDeps) {
 
   /** No index serves an id and a recipient, so the recipient of the one document is compared. */
   async function* readOne(otp_id: string, { app_id, recipient }: Search): AsyncGenerator<OtpDoc> {
-    const doc = (await docs.get([otp_id])).get(otp_id)
+    const doc = await getOne(docs, otp_id)
     if (!doc || (app_id !== undefined && doc.app_id !== app_id)) return
     const isOfRecipient =
       recipient === undefined || recipientIndexes(keyring, doc, lookupForm(recipient)).includes(doc.recipient)

@@ -6,6 +6,7 @@ import { newId } from '../../../infra/ids.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { batchDocs } from '../../../infra/store/batched-docs.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
+import { changeOne, getOne } from '../../../infra/store/one-doc.ts'
 import { stepEndpoint } from '../../../machines/endpoint.step.ts'
 import type { EndpointEvent } from '../../../machines/endpoint.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
@@ -57,7 +58,7 @@ export function createWebhookControl({ store, broker, clock, log }: WebhookContr
   const remind = createRemind({ broker, log })
 
   async function endpointWith(_id: string): Promise<WebhookEndpoint | null> {
-    const found = (await webhooks.get([_id])).get(_id)
+    const found = await getOne(webhooks, _id)
     return found && found.deleted_at === undefined ? found : null
   }
 
@@ -71,8 +72,9 @@ export function createWebhookControl({ store, broker, clock, log }: WebhookContr
         drain_at: event.at + LATE_EVENTS_MS,
         ...(status === 'active' ? { retry_all_before: event.at } : {}),
       }
-      const [answer] = await webhooks.change([{ _id, rev: endpoint.rev, update: { $set: { status, life, ...drain } } }])
-      return answer === 'won' ? { ...endpoint, status, life, ...drain, rev: endpoint.rev + 1 } : LOST
+      return (await changeOne(webhooks, { _id, rev: endpoint.rev, update: { $set: { status, life, ...drain } } }))
+        ? { ...endpoint, status, life, ...drain, rev: endpoint.rev + 1 }
+        : LOST
     })
 
   /** The webhook actor then sends what waits, or holds it. */
@@ -111,8 +113,7 @@ export function createWebhookControl({ store, broker, clock, log }: WebhookContr
       const { _id, rev } = endpoint
       const now = clock.now()
       const update = { $set: { deleted_at: now, drain_at: now }, $unset: { slot: true } } as const
-      const [answer] = await webhooks.change([{ _id, rev, update }])
-      if (answer === 'lost') return null
+      if (!(await changeOne(webhooks, { _id, rev, update }))) return null
       remind(drainMessage(refOf(endpoint), now))
       return true
     },

@@ -5,6 +5,7 @@ import { httpException } from '../../../infra/http/problem.ts'
 import { newId } from '../../../infra/ids.ts'
 import { targetProblem } from '../../../infra/outbound/target-inspector.ts'
 import { sameJson } from '../../../infra/store/ensure.ts'
+import { changeOne } from '../../../infra/store/one-doc.ts'
 import { endpointLife } from '../../../machines/endpoint.step.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import type { App } from '../../domain/tenancy/documents.ts'
@@ -145,8 +146,9 @@ export function planChange(
     after: endpointAuditFields(keyring, changed),
     perform: async () => {
       const update = { $set: { ...$set, secrets }, $unset }
-      const [answer] = await store.docs('webhooks').change([{ _id: stored._id, rev: stored.rev, update }])
-      return answer === 'won' ? { endpoint: changed, created: false, secret: null } : null
+      return (await changeOne(store.docs('webhooks'), { _id: stored._id, rev: stored.rev, update }))
+        ? { endpoint: changed, created: false, secret: null }
+        : null
     },
   }
 }

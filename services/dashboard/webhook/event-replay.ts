@@ -4,6 +4,7 @@
 import { firstIdAt } from '../../../infra/ids.ts'
 import type { Docs, Operators } from '../../../infra/store/docs.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
+import { changeOne, getOne } from '../../../infra/store/one-doc.ts'
 import { groupBy } from '../../../machines/group-by.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { asksFor, type EventDoc, type WebhookEndpoint } from '../../domain/webhooks/documents.ts'
@@ -58,10 +59,11 @@ export async function replayTo(
     await events.insert([source.discard_answers ? { ...copy, discard_answers: true } : copy])
   }
   const change = async (): Promise<EventDoc | null | typeof LOST> => {
-    const found = (await events.get([_id])).get(_id)
+    const found = await getOne(events, _id)
     if (!found) return null
-    const [answer] = await events.change([{ _id, rev: found.rev, update: update(found) }])
-    return answer === 'won' ? ((await events.get([_id])).get(_id) ?? null) : LOST
+    return (await changeOne(events, { _id, rev: found.rev, update: update(found) }))
+      ? ((await getOne(events, _id)) ?? null)
+      : LOST
   }
   return retryAfterLostRace(_id, change)
 }

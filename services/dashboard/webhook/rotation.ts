@@ -2,6 +2,7 @@
 // makes it the current one. With `immediate`, rotating does both at once.
 import { z } from 'zod'
 import { httpException } from '../../../infra/http/problem.ts'
+import { changeOne } from '../../../infra/store/one-doc.ts'
 import type { WebhookEndpoint, WebhookSecret } from '../../domain/webhooks/documents.ts'
 import { createWebhookSecret, newWebhookSecret, withCurrent, withNext } from '../../domain/webhooks/secrets.ts'
 import type { AdminRequest } from '../access.ts'
@@ -106,9 +107,7 @@ async function changeSecrets(
       before: endpointAuditFields(keyring, stored),
       after: endpointAuditFields(keyring, changed),
       perform: async () =>
-        (await docs.change([{ _id: stored._id, rev: stored.rev, update: { $set: { secrets } } }]))[0] === 'won'
-          ? changed
-          : null,
+        (await changeOne(docs, { _id: stored._id, rev: stored.rev, update: { $set: { secrets } } })) ? changed : null,
     }
   })
 }

@@ -4,6 +4,7 @@
 import { Buffer } from 'node:buffer'
 import type { Clock } from '../../../infra/clock.ts'
 import { ensure } from '../../../infra/store/ensure.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
 import { removeList, removeVersion, saveVersion } from './chunks.ts'
 import type { AddressClass, AddressListStore } from './documents.ts'
 import { ADDRESS_CLASSES, type AddressListDoc, BOOTSTRAP_LIST_NAME, digestOf, listId } from './documents.ts'
@@ -38,7 +39,7 @@ async function putList(
   ]
   const text = cidrs.join('\n')
   const source = { kind: 'bootstrap', digest: digestOf(text) } as const
-  const stored = (await lists.get([id])).get(id)
+  const stored = await getOne(lists, id)
   if (stored?.source.kind === 'bootstrap' && stored.source.digest === source.digest) return
 
   const { set, ...counts } = await parseList(Buffer.from(text), async () => {})
@@ -70,6 +71,6 @@ async function putList(
 
 async function dropList(addressClass: AddressClass, { store }: BootstrapListsDeps): Promise<void> {
   const id = listId(addressClass, BOOTSTRAP_LIST_NAME)
-  const stored = (await store.docs('ip_lists').get([id])).get(id)
+  const stored = await getOne(store.docs('ip_lists'), id)
   if (stored) await removeList(store, stored)
 }

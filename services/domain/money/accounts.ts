@@ -5,6 +5,8 @@ import { createKeyedBatcher } from '../../../infra/batcher.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
+import type { SpendCap } from '../../../machines/spend-caps.ts'
 import { waitingItems } from './batches.ts'
 import {
   type AccountWriteInput,
@@ -19,7 +21,6 @@ import {
 } from './booking.ts'
 import type { AccountDoc, Entry, MoneyStore } from './documents.ts'
 import { createLedgerWriter } from './ledger-writer.ts'
-import type { SpendCap } from './spend-caps.ts'
 
 export interface Accounts {
   enter(company_id: string, entry: Entry, cap?: SpendCap): Promise<EnterResult>
@@ -54,7 +55,7 @@ export function createAccounts({ store, clock, log }: AccountsDeps): Accounts {
   const ledgerWriter = createLedgerWriter({ companies, ledger, clock, log })
 
   async function accountOf(company_id: string): Promise<AccountDoc> {
-    const company = (await companies.get([company_id])).get(company_id)
+    const company = await getOne(companies, company_id)
     if (!company) throw new Error(`there is no company ${company_id}`)
     return company
   }
@@ -114,7 +115,7 @@ export function createAccounts({ store, clock, log }: AccountsDeps): Accounts {
       if (waitingItems(await accountOf(company_id)).some(item => item.entry === entry)) return true
       return (await ledger.find({ company_id, entry }, { sort: { entry: 1 }, limit: 1 })).length > 0
     },
-    balance: async company_id => (await companies.get([company_id])).get(company_id)?.balance ?? 0,
+    balance: async company_id => (await getOne(companies, company_id))?.balance ?? 0,
     flush: async company_id => ledgerWriter.moveAll(await accountOf(company_id)),
     settled: ledgerWriter.settled,
   }

@@ -3,9 +3,9 @@
 // account as it is at the time of the write, and the filter requires that all entries still fit. So entries of other processes in between
 // do not make the write fail, as long as there is enough for all.
 import type { Filter, Pipeline } from '../../../infra/store/docs.ts'
+import { isExpiredKey, type SpendCap } from '../../../machines/spend-caps.ts'
 import { batchesWithout, packEntries, UPDATE_BEHIND_AT } from './batches.ts'
 import type { Account, AccountDoc, Entry, EntryBatch, LedgerItem } from './documents.ts'
-import { isExpiredKey, type SpendCap } from './spend-caps.ts'
 
 /** `known`: an entry of this name was entered before. `short`: the balance is too small, or would exceed what a number counts exactly.
  *  `capped`: a spend cap does not allow it. */

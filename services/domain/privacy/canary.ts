@@ -5,6 +5,7 @@ import { type Keyring, Unsealable } from '../../../infra/crypto/keyring.ts'
 import { keyIdOf } from '../../../infra/crypto/seal.ts'
 import { StartProblem } from '../../../infra/start-problem.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
 import type { PrivacyStore } from './documents.ts'
 
 export interface CanaryDeps {
@@ -38,7 +39,7 @@ export async function checkKeys(deps: CanaryDeps): Promise<void> {
   const canaries = store.docs('canaries')
   await retryAfterLostRace('the canary', async () => {
     const sealed = keyring.seal(CANARY_TEXT, CANARY_CONTEXT)
-    const found = (await canaries.get([CANARY_ID])).get(CANARY_ID)
+    const found = await getOne(canaries, CANARY_ID)
     // Of several processes that start on an empty store with different keys, the first to insert decides.
     if (!found) {
       const [inserted] = await canaries.insert([{ _id: CANARY_ID, sealed, format: STORE_FORMAT }])

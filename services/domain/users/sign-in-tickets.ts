@@ -6,6 +6,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../../infra/clock.ts'
 import type { AdminToken } from '../../../infra/config/secrets.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
 import { HOUR_MS } from '../../../infra/time.ts'
 import type { UserStore } from './documents.ts'
 import type { Grants } from './grants.ts'
@@ -47,7 +48,7 @@ export function createSignInTickets({ store, keyring, grants, clock, operators }
 
     async use(ticket) {
       const _id = hashOf(ticket)
-      const stored = (await tickets.get([_id])).get(_id)
+      const stored = await getOne(tickets, _id)
       if (!stored || stored.expires_at <= clock.now() || !grants.isGenuine('sign_in_tickets', stored)) return null
       const operator = operatorWith(keyring, operators, stored.operator)
       if (operator === undefined) return null

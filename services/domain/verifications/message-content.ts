@@ -1,11 +1,10 @@
-// Renders the message of a delivery. In: a verification with sealed data. Out: recipient, code and text in the clear. The result must
-// never be stored or logged.
+// The code of a verification, and the message of a delivery. In: a verification with sealed data. Out: the code; or recipient, code and text.
+// Both are in the clear, and must never be stored or logged.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Delivery, Otp } from '../../../machines/otp.ts'
 import type { TenantApp } from '../tenancy/tenancy.ts'
 import { type MessageText, minutesInText, renderMessage } from '../texts/message-text.ts'
 import { ownTextFor } from '../texts/own-texts.ts'
-import { codeOf } from './code.ts'
 import { atRest } from './encryption-context.ts'
 
 export interface MessageContent extends MessageText {
@@ -23,11 +22,21 @@ export interface ContentInput {
   code?: string | undefined
 }
 
-type ContentKeyring = Pick<Keyring, 'unseal' | 'code'>
+/** The code of a verification, or the one that the caller of a message gave. Throws `Unsealable` or `UnknownSecret` when a data key or code
+ *  secret is no longer configured. */
+export function codeOf(keyring: Pick<Keyring, 'unseal' | 'code'>, otp: Otp, generation = otp.generation): string {
+  const { otp_id, code } = otp
+  if ('given' in code) {
+    if (code.given === null) throw new Error('the code of a message that has ended is erased')
+    return keyring.unseal(code.given, atRest.givenCode(otp_id))
+  }
+  const { secret, salt, length } = code
+  return keyring.code(secret, { otpId: otp_id, generation, salt: keyring.unseal(salt, atRest.salt(otp)), length })
+}
 
-/** Throws `Unsealable` or `UnknownSecret` when a data key or code secret of the verification is no longer configured. */
+/** Throws as `codeOf` does. */
 export function renderContent(
-  keyring: ContentKeyring,
+  keyring: Pick<Keyring, 'unseal' | 'code'>,
   { otp, delivery, app, locale, code: given }: ContentInput,
 ): MessageContent {
   const code = given ?? codeOf(keyring, otp, delivery.generation)

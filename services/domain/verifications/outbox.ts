@@ -7,10 +7,9 @@ import type { Docs, GroupUpdate, Pipeline } from '../../../infra/store/docs.ts'
 import { createTimer } from '../../../infra/timeout.ts'
 import { requestOf, type Trace, withTrace } from '../../../infra/trace.ts'
 import type { Delivery, Effect } from '../../../machines/otp.ts'
-import type { OtpReport } from '../../../machines/reports.ts'
 import type { NotifyBody } from '../webhooks/queue-messages.ts'
 import type { OtpDoc } from './documents.ts'
-import { channelQueue, type DeliverBody, type OutboxEntry } from './queue-messages.ts'
+import { channelQueue, type DeliverBody, type OtpReport, type OutboxEntry } from './queue-messages.ts'
 
 type Owner = Pick<OtpDoc, '_id' | 'app_id' | 'company_id' | 'mode'>
 

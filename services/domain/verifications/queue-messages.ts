@@ -1,11 +1,23 @@
-// Messages about a verification between actors: the entries of its outbox, which its effects become; the bodies that channels read; and
-// reports to `otp.reports`. An approval notice is not an effect and not in the outbox. Ids only, no secrets. The bodies of webhook events are
-// in domain/webhooks/queue-messages.ts, the types of reports in machines/reports.ts.
+// Messages about a verification between actors: calls to `otp.calls`; the entries of its outbox, which its effects become; the bodies that
+// channels read; and reports to `otp.reports`. An approval notice is not an effect and not in the outbox. They hold ids; personal data and
+// secrets only where they are sealed. What calls say and answer is in machines/calls.ts, the bodies of webhook events in
+// domain/webhooks/queue-messages.ts.
+import { randomUUID } from 'node:crypto'
+import type { Broker } from '../../../infra/broker/broker.ts'
 import type { ChannelQueue, WorkQueue } from '../../../infra/broker/topology.ts'
 import { isJsonObject } from '../../../infra/json-object.ts'
 import type { Trace } from '../../../infra/trace.ts'
+import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
-import type { OtpReport } from '../../../machines/reports.ts'
+import type { Mode, ReportDetails, ReportedStatus } from '../../../machines/otp.ts'
+
+/** How long a caller waits. The actor drops a call that has waited longer; on RabbitMQ it may take up to twice this time until a call is
+ *  dropped (see `Broker.serve`). */
+const CALL_TIMEOUT_MS = 5_000
+
+/** Calls the OTP actor and waits for its answer. */
+export const requestOtp = async (broker: Pick<Broker, 'request'>, body: OtpCall, trace: Trace): Promise<OtpAnswer> =>
+  (await broker.request('otp.calls', { id: randomUUID(), body, trace }, CALL_TIMEOUT_MS)) as OtpAnswer
 
 export const channelQueue = (channel: Channel): ChannelQueue => `channel.${channel}`
 
@@ -43,6 +55,26 @@ export function isChannelMessage(body: unknown): body is DeliverBody | ApprovalN
   if (!isJsonObject(body) || typeof body.otp_id !== 'string') return false
   return 'approved' in body || typeof body.delivery_id === 'string'
 }
+
+/** To the durable queue `otp.reports`: receipts of deliveries, users' messages, refunds, charges after a refund and the sweeper's reminders.
+ *  Personal data in them is sealed. */
+export type OtpReport =
+  /** `provider` took the message, or this is its receipt. `because` may come with each status, the other details come with `failed`. */
+  | ({
+      type: 'delivery.reported'
+      otp_id: string
+      delivery_id: string
+      status: ReportedStatus
+      at: number
+    } & ReportDetails)
+  /** A user's WhatsApp message, or in test mode one from the sandbox. `references` has the index of each reference found in its text. */
+  | { type: 'message.received'; app_id: string; mode: Mode; sealed_from: string; references: string[]; at: number }
+  /** A delivery that was paid for has failed, so its price is given back. */
+  | { type: 'delivery.refunded'; company_id: string; otp_id: string; delivery_id: string; micros: number }
+  /** The code of a delivery that was refunded has been entered, so its price is charged again. */
+  | { type: 'delivery.recharged'; company_id: string; otp_id: string; delivery_id: string; micros: number }
+  /** The sweeper's reminder that the verification's time is up. */
+  | { type: 'otp.due'; otp_id: string }
 
 /** Several reports in one message, each with the id and the trace that it would have alone. */
 export interface ReportBundle {

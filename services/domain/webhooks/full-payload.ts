@@ -3,6 +3,7 @@
 // verification when the event is sent, so that no copy of them has to be erased.
 import { isoTime } from '../../../infra/iso-time.ts'
 import type { Doc, Docs } from '../../../infra/store/docs.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
 import type { Otp } from '../../../machines/otp.ts'
 import type { EventDoc } from './documents.ts'
 
@@ -57,5 +58,5 @@ export async function otpOf(
   otps: Pick<Docs<DescribedOtp>, 'get'>,
   { payload: { otp_id } }: Pick<EventDoc, 'payload'>,
 ): Promise<DescribedOtp | null> {
-  return otp_id === undefined ? null : ((await otps.get([otp_id])).get(otp_id) ?? null)
+  return otp_id === undefined ? null : ((await getOne(otps, otp_id)) ?? null)
 }

@@ -1,7 +1,8 @@
 // Blocks of code: a sample in all languages, of which the reader sees one, and an example of JSON. The script of the page adds the tabs
 // and the copy buttons; the language can be chosen without it.
+import { escapeText } from '../../../infra/html.ts'
 import { highlight } from './highlight.ts'
-import { EMPTY_HTML, escapeText, type Html, html } from './html.ts'
+import { EMPTY_HTML, type Html, html } from './html.ts'
 import { writeSamples } from './samples/all-languages.ts'
 import { LANGUAGES, type Language, type SampleRequest } from './samples/request.ts'
 

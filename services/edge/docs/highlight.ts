@@ -1,6 +1,7 @@
 // In: a text of a program or JSON. Out: HTML in which its comments, strings, names and numbers have classes of their own. It knows no
 // grammar: what it takes for a string in the wrong place is coloured wrongly, and nothing else.
-import { escapeText, type Html } from './html.ts'
+import { escapeText } from '../../../infra/html.ts'
+import type { Html } from './html.ts'
 import type { Language } from './samples/request.ts'
 
 const word = (...words: string[]): string => `\\b(?:${words.join('|')})\\b`

@@ -1,4 +1,6 @@
 // HTML as tagged templates. Every value in a template is escaped, unless it is an `Html`.
+import { escapeHtml, escapeText } from '../../../infra/html.ts'
+
 export interface Html {
   readonly html: string
 }
@@ -13,18 +15,6 @@ const render = (part: Part): string => {
   if (typeof part === 'string' || typeof part === 'number') return escapeHtml(String(part))
   return 'html' in part ? part.html : part.map(one => one.html).join('\n')
 }
-
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-const CHARACTERS = new Map(Object.entries(ENTITIES).map(([char, entity]) => [entity, char]))
-
-/** The text of what was escaped. */
-export const unescapeHtml = (escaped: string): string =>
-  escaped.replace(/&[#\w]+;/g, entity => CHARACTERS.get(entity) ?? entity)
-
-export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, char => ENTITIES[char] ?? char)
-
-/** Between tags, where a quote needs no entity: a third of the characters of a sample are quotes. */
-export const escapeText = (text: string): string => text.replace(/[&<>]/g, char => ENTITIES[char] ?? char)
 
 export const EMPTY_HTML: Html = { html: '' }
 

@@ -1,7 +1,7 @@
 // In: the HTML of a page of the reference. Out: the same as Markdown, for programs that read. It knows the tags that these pages are made
 // of, and leaves out what only a browser can use: forms, the choice of a language, links to neighbours.
+import { unescapeHtml } from '../../../infra/html.ts'
 import { FRONT_PATH } from './front-path.ts'
-import { unescapeHtml } from './html.ts'
 
 const LEFT_OUT = new Set(['fieldset', 'form', 'nav', 'datalist'])
 const FENCE = '```'

@@ -12,13 +12,14 @@ import { createReadJson, readBytes } from '../../../infra/http/body.ts'
 import { asProblem, httpException } from '../../../infra/http/problem.ts'
 import { describeRequest } from '../../../infra/http/request-log.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
+import { isGivenId } from '../../../infra/ids.ts'
 import { parseJson } from '../../../infra/json.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { Identity, KeyedClaim, OtpAnswer, OtpCall } from '../../../machines/calls.ts'
+import { validationProblem } from '../../domain/errors.ts'
 import type { RefusalLog } from '../../domain/refusals/refusal-log.ts'
 import { inWords } from '../../domain/tenancy/problem-words.ts'
 import { TENANT_CACHE, type Tenancy } from '../../domain/tenancy/tenancy.ts'
-import { validationProblem } from '../../domain/validation-problem.ts'
 import { isSignedBy, REPEATABLE_MS } from '../../domain/webhooks/standard-signature.ts'
 import type { Answer, createUnsealed } from '../answers.ts'
 import type { Calls } from '../calls.ts'
@@ -49,7 +50,6 @@ interface CallKey extends Pick<KeyedClaim, 'min_life_ms'> {
 const MAX_BODY_BYTES = 256 * 1024
 /** Of a caller who is known only when the whole body is read: anybody can make the process hold this much. */
 const MAX_UNSIGNED_BYTES = 32 * 1024
-const APP_ID = /^app_[0-9A-Za-z]{1,64}$/
 /** In place of an API key, in the record of refusals. */
 const SUPABASE_KEY_ID = 'supabase'
 
@@ -90,7 +90,7 @@ export function createHookRouter(deps: HookDeps): Router {
 
   async function identifySupabase(ctx: Context, body: Uint8Array): Promise<Identity> {
     const { app_id = '' } = ctx.params
-    const app = APP_ID.test(app_id) ? await secrets.get(app_id) : null
+    const app = isGivenId('app', app_id) ? await secrets.get(app_id) : null
     const request = { id: ctx.get('webhook-id'), timestamp: ctx.get('webhook-timestamp'), body }
     const signed = app?.secrets.find(({ secret }) =>
       isSignedBy(secret, request, ctx.get('webhook-signature'), clock.now()),

@@ -3,6 +3,7 @@
 // while it waited for its turn is not executed.
 import type { ReceivedCall } from '../../../infra/broker/broker.ts'
 import type { Cache } from '../../../infra/cache.ts'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import {
   createMissingKeyReporter,
   isMissingKeyError,
@@ -13,18 +14,21 @@ import { createSerialRunner } from '../../../infra/serial-runner.ts'
 import { createTaskGroups } from '../../../infra/task-groups.ts'
 import { requestOf, type Trace } from '../../../infra/trace.ts'
 import { MAYBE_EXECUTED, Unavailable } from '../../../infra/unavailable.ts'
-import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
+import type { CallOf, OtpAnswer, OtpCall } from '../../../machines/calls.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
-import type { RefusalLog } from '../../domain/refusals/refusal-log.ts'
+import { type RefusedCall, type RefusedPerson, refusedPersonContext } from '../../domain/refusals/documents.ts'
+import type { RefusalLog, RefusedRecipient } from '../../domain/refusals/refusal-log.ts'
 import { retentionMs } from '../../domain/retention.ts'
+import { inFlight } from '../../domain/verifications/encryption-context.ts'
+import { acceptRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp, IsAskedFor } from '../apps.ts'
+import type { JudgedAddress } from '../limits/reputation.ts'
 import { refusal } from '../refusals.ts'
 import { createCancel } from './cancel.ts'
 import { createExchange } from './exchange.ts'
 import { createResend, type ResendDeps } from './resend.ts'
-import { refusedResend, refusedSend, type SendResult } from './results.ts'
 import { createSendOrResend, type ReuseDeps, reuseKeyOf } from './reuse-pending.ts'
-import { createSend, type SendCall, type SendDeps } from './send.ts'
+import { createSend, type SendCall, type SendDeps, type SendResult } from './send.ts'
 import { createVerify } from './verify.ts'
 
 export type CallDeps = SendDeps &
@@ -95,7 +99,7 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
       const { type, by } = call
       const otp_id = otpIdOf(answer) ?? ('otp_id' in call ? call.otp_id : undefined)
       const known = { ...requestOf(received), ...(otp_id === undefined ? {} : { otp_id }), app_id: by.app_id }
-      log.info({ ...known, type, outcome: outcomeOf(answer), ms: clock.now() - startedAt }, 'call.answered')
+      log.info({ ...known, type, outcome: answerName(answer), ms: clock.now() - startedAt }, 'call.answered')
     }
     return answer
   }
@@ -174,10 +178,43 @@ const otpIdOf = (answer: OtpAnswer): string | undefined => {
   return 'otp_id' in answer ? answer.otp_id : undefined
 }
 
-const outcomeOf = (answer: OtpAnswer): string => (answer.kind === 'refused' ? answer.error : answer.kind)
+const answerName = (answer: OtpAnswer): string => (answer.kind === 'refused' ? answer.error : answer.kind)
 
 /** The setting holds for servers: a device could join, and spend, what a stranger has started. */
 const canReuse = ({ by, sealed_code }: SendCall): boolean => by.kind === 'server' && sealed_code === undefined
 
 const reuses = (call: SendCall, settings: Pick<AppSettings, 'reuse_pending'> | undefined): boolean =>
   call.reuse_pending === true || (settings?.reuse_pending === true && canReuse(call))
+
+/** What is recorded of a refused call, so that it can be judged again by other settings. The record is made when it is stored: of a flood of
+ *  refusals most are only counted. */
+type MakeRecord = (refusal_id: string) => RefusedCall
+
+/** Null where it cannot be judged again: its recipient is not valid, or was not read. */
+function refusedSend(
+  keyring: Pick<Keyring, 'seal' | 'unseal'>,
+  { by, channel, without_link, sealed_code, sealed_recipient }: SendCall,
+  recipient: RefusedRecipient | null,
+  client: JudgedAddress | null,
+): MakeRecord | null {
+  if (recipient === null || recipient.masked === null) return null
+  return refusal_id => {
+    const text = keyring.unseal(sealed_recipient, inFlight.recipient)
+    const person: RefusedPerson = {
+      recipient: acceptRecipient(text, by.mode)?.parsed.value ?? text,
+      client_ip: client?.value ?? null,
+    }
+    return {
+      call: sealed_code === undefined ? 'send' : 'message',
+      kind: by.kind,
+      sealed: keyring.seal(JSON.stringify(person), refusedPersonContext(refusal_id)),
+      ...(channel && { channel }),
+      ...(without_link && { without_link }),
+      ...(client && client.reputation !== 'unknown' && { reputation: client.reputation }),
+    }
+  }
+}
+
+const refusedResend =
+  ({ by, otp_id, channel }: CallOf<'otp.resend'>): MakeRecord =>
+  () => ({ call: 'resend', kind: by.kind, otp_id, ...(channel && { channel }) })

@@ -4,7 +4,7 @@ import type { Trace } from '../../../infra/trace.ts'
 import type { CallOf, OtpAnswer } from '../../../machines/calls.ts'
 import { eventIdFor } from '../../domain/webhooks/event-ids.ts'
 import type { IsAskedFor } from '../apps.ts'
-import type { Commit } from '../commit/commit.ts'
+import type { Commit } from '../commit.ts'
 import { verificationAnswer } from './results.ts'
 
 export const createCancel =

@@ -9,7 +9,7 @@ import type { Trace } from '../../../infra/trace.ts'
 import type { CallOf, OtpAnswer } from '../../../machines/calls.ts'
 import { step } from '../../../machines/otp.step.ts'
 import { atRest, inFlight } from '../../domain/verifications/encryption-context.ts'
-import type { Commit } from '../commit/commit.ts'
+import type { Commit } from '../commit.ts'
 import { tokenOf } from './verify.ts'
 
 export const createExchange =

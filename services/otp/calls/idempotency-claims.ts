@@ -8,6 +8,7 @@
 // both know: one of them gets it, the other waits there or finds the verification. It holds nothing that the first one still needs.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
 import { sleep } from '../../../infra/timeout.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { KeyedClaim } from '../../../machines/calls.ts'
@@ -87,20 +88,20 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
     new_otp_id: string,
     lifeMs: number,
   ): Promise<Hold | BoundClaim | 'busy' | null> {
-    const found = (await claims.get([id])).get(id)
+    const found = await getOne(claims, id)
     if (!found) return null
     const { otp_id, held_until, claimed_at = 0, expires_at, answer } = found
     const now = clock.now()
     // The write is conditional on what was read, so of two calls that try at once only one takes the claim over.
     const unchanged = { _id: id, otp_id, held_until: held_until ?? { $exists: false } }
     if (now < expires_at) {
-      const otp = (await otps.get([otp_id])).get(otp_id)
+      const otp = await getOne(otps, otp_id)
       if (otp) return { kind: 'bound', otp, answer }
       // The same call held the claim and was delivered again because its process died, so there is no other holder to wait for.
       const isSameCall = otp_id === new_otp_id
       if (held_until !== undefined && now < held_until && !isSameCall) return 'busy'
       // A primary of the store that was cut off may answer from before the verification was saved.
-      const savedBefore = (await otps.get([otp_id], { certain: true })).get(otp_id)
+      const savedBefore = await getOne(otps, otp_id, { certain: true })
       if (savedBefore) return { kind: 'bound', otp: savedBefore, answer }
       if (!isAbandoned(found, now)) {
         const taken = { otp_id, held_until: now + CLAIM_HELD_MS }

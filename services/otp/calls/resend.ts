@@ -9,7 +9,7 @@ import { type OtpCommand, type Step, step } from '../../../machines/otp.step.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
 import type { CachedApp } from '../apps.ts'
-import type { Commit } from '../commit/commit.ts'
+import type { Commit } from '../commit.ts'
 import { resendQuotas } from '../limits/quota-counters.ts'
 import { judgeClientAddress, type Reputation } from '../limits/reputation.ts'
 import { obstacleFor, resendInputsFor, usableFor } from '../next-message/resend-inputs.ts'
@@ -17,7 +17,8 @@ import { type ReserveMessageDeps, reserveMessage } from '../next-message/reserve
 import { abusiveAddressRefusal } from '../refusals.ts'
 import { chainReservations, NO_RESERVATION, type Reservation } from '../reservation.ts'
 import type { Challenges } from './challenges.ts'
-import { type SendResult, verificationAnswer } from './results.ts'
+import { verificationAnswer } from './results.ts'
+import type { SendResult } from './send.ts'
 
 type ResendCommand = Extract<OtpCommand, { type: 'otp.resend' }>
 type ResendCall = CallOf<'otp.resend'>

@@ -19,8 +19,7 @@ import { acceptRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Claims } from './idempotency-claims.ts'
 import type { createResend } from './resend.ts'
-import type { SendResult } from './results.ts'
-import { claimLifeMs, type createSend, existingOtp, type SendCall } from './send.ts'
+import { claimLifeMs, type createSend, existingOtp, type SendCall, type SendResult } from './send.ts'
 
 /** Longer than a call takes. After a crash the recipient waits for no longer. */
 const TURN_MS = 10_000

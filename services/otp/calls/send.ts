@@ -7,12 +7,13 @@ import type { BoundedMap } from '../../../infra/bounded-map.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { CallOf, KeyedClaim, OtpAnswer, Refusal } from '../../../machines/calls.ts'
 import type { Mode, SendCircumstances } from '../../../machines/otp.ts'
 import { freeChannel } from '../../../machines/routing.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
-import { refusedRecipient } from '../../domain/refusals/refusal-log.ts'
+import { type RefusedRecipient, refusedRecipient } from '../../domain/refusals/refusal-log.ts'
 import { retentionMs } from '../../domain/retention.ts'
 import type { MetadataIndexDoc, OtpDoc } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
@@ -37,11 +38,19 @@ import {
 import type { Challenges } from './challenges.ts'
 import type { BoundClaim, Claim, Claims, HeldClaim } from './idempotency-claims.ts'
 import { type NewOtpInput, newOtpDocument } from './new-otp-document.ts'
-import type { SendResult } from './results.ts'
 import { checkRecipient, planSend } from './send-plan.ts'
 import { prepareIsUnlearned } from './unlearned-sends.ts'
 
 export type SendCall = CallOf<'otp.send'>
+
+/** What came of a send or a resend. */
+export interface SendResult {
+  answer: OtpAnswer
+  /** For the record of a refusal; absent where it is not known. */
+  recipient?: RefusedRecipient
+  /** The client address of a send, as far as it was judged. */
+  client?: JudgedAddress | null
+}
 
 export interface SendDeps {
   keyring: Keyring
@@ -221,7 +230,7 @@ export const createSend = (deps: SendDeps) => {
     }
     // The call was delivered twice, or the former holder of the claim was only slow: the verification that exists is the answer.
     await undo()
-    const existing = (await otps.get([doc._id])).get(doc._id)
+    const existing = await getOne(otps, doc._id)
     return existingOtp({ otp: existing ?? doc }, command_id)
   }
 }

@@ -35,7 +35,7 @@ import { NO_RESERVATION, type Reservation, reserve } from '../reservation.ts'
 import type { FraudCounts } from './counts.ts'
 import type { DecisionLog, NewDecision } from './decisions.ts'
 import { type GroupedNumber, type NumberGroups, networkId, numberGroupsOf } from './groups.ts'
-import { type CountedEvidence, createFraudWatch, type Outcome, outcomeOf } from './watch.ts'
+import { type CountedEvidence, createFraudWatch, messageOutcome, type Outcome } from './watch.ts'
 
 /** A verification whose latest delivery is about to be sent. */
 export interface FraudEvidenceInput {
@@ -289,7 +289,7 @@ export function createFraudGuard({
     check,
     challengeNeed: askedChallenge,
     onChange(before, after) {
-      const outcome = outcomeOf(before, after)
+      const outcome = messageOutcome(before, after)
       if (outcome === null) return
       countOutcome(outcome, after).catch(error => {
         // A missing key is reported where it is needed. Here it only means that the change is not counted.

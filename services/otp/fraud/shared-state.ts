@@ -5,6 +5,7 @@ import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
 import { createTimer } from '../../../infra/timeout.ts'
 import type { SharedStateDoc } from '../../domain/fraud/documents.ts'
 
@@ -125,7 +126,7 @@ export function createSharedState<State, Entry>(deps: SharedStateDeps<State, Ent
   return {
     async state(key) {
       const found = cachedStates.get(key)
-      if (!found || found.until <= clock.now()) cacheDoc(key, (await docs.get([key])).get(key) ?? null)
+      if (!found || found.until <= clock.now()) cacheDoc(key, (await getOne(docs, key)) ?? null)
       // Read again, because a flush may have replaced the cached document during the await.
       const now = cachedStates.get(key)
       if (now?.view) return now.view

@@ -20,7 +20,7 @@ export interface Outcome {
 
 /** Null when the change has neither sent a message that counts nor approved a verification that has one. A code that the caller made counts
  *  in no conversion: only the caller knows whether it was entered. */
-export function outcomeOf(before: OtpDoc | null, after: OtpDoc): Outcome | null {
+export function messageOutcome(before: OtpDoc | null, after: OtpDoc): Outcome | null {
   if (isMessage(after.context)) return null
   const messages = countedMessages(after.context)
   const last = messages.at(-1)

@@ -18,14 +18,13 @@ import type { Refusal } from '../../../machines/calls.ts'
 import { isLapsed } from '../../../machines/otp.code-life.ts'
 import type { OtpCommand } from '../../../machines/otp.step.ts'
 import type { ResendInputs } from '../../../machines/otp.ts'
-import type { OtpReport } from '../../../machines/reports.ts'
 import type { Accounts } from '../../domain/money/accounts.ts'
 import { rechargeEntry, refundEntry } from '../../domain/money/documents.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
-import { isReportMessage } from '../../domain/verifications/queue-messages.ts'
+import { isReportMessage, type OtpReport } from '../../domain/verifications/queue-messages.ts'
 import { eventIdFor } from '../../domain/webhooks/event-ids.ts'
 import type { CachedApp, IsAskedFor } from '../apps.ts'
-import type { Intent } from '../commit/commit.ts'
+import type { Intent } from '../commit.ts'
 import { resendInputsFor } from '../next-message/resend-inputs.ts'
 import { isUnpaid, reserveMessage } from '../next-message/reserve-message.ts'
 import { createReceiveMessage, type InboundMessageDeps } from './inbound-messages.ts'
@@ -144,7 +143,7 @@ export const createReportHandler = (deps: ReportDeps) => {
   async function handleAll({ id, body, trace, attempt }: DeliveredMessage): Promise<Outcome> {
     if (!isReportMessage(body)) return unreadable('not a report')
     const all = body.type === 'reports' ? body.all : [{ id, report: body, trace }]
-    const outcomes = await Promise.all(all.map(report => outcomeOf(report, attempt)))
+    const outcomes = await Promise.all(all.map(report => handleOne(report, attempt)))
     for (const kind of OUTCOMES_THAT_WIN) {
       const outcome = outcomes.find(one => one.kind === kind)
       if (outcome) return outcome
@@ -152,7 +151,7 @@ export const createReportHandler = (deps: ReportDeps) => {
     return done()
   }
 
-  async function outcomeOf({ id, report, trace }: ReceivedReport, attempt: number): Promise<Outcome> {
+  async function handleOne({ id, report, trace }: ReceivedReport, attempt: number): Promise<Outcome> {
     const fields = () => ({ message_id: id, type: report.type, ...requestOf({ trace }), ...subjectOf(report) })
     try {
       await handle(id, report, trace)

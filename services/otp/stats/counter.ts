@@ -7,6 +7,7 @@
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
+import { changeOne, getOne } from '../../../infra/store/one-doc.ts'
 import { createTimer } from '../../../infra/timeout.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { addRoute, changedEntries, changesTried, type RouteEntry } from '../../domain/routes/contribution.ts'
@@ -163,10 +164,11 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
     for (const { owner, tally, refused } of late) {
       const _id = dayId(owner.app_id, owner.mode, owner.start)
       await retryAfterLostRace('a day', async () => {
-        const day = (await days.get([_id])).get(_id)
+        const day = await getOne(days, _id)
         if (!day) return
-        const [answer] = await days.change([{ _id, rev: day.rev, update: { $set: withAdded(day, tally, refused) } }])
-        return answer === 'won' ? undefined : LOST
+        return (await changeOne(days, { _id, rev: day.rev, update: { $set: withAdded(day, tally, refused) } }))
+          ? undefined
+          : LOST
       })
     }
   }

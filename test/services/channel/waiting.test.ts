@@ -70,7 +70,7 @@ async function createSlowActor(
     /** Whether a message could be sent by the provider at once. */
     async isFree(name: string): Promise<boolean> {
       const admitted = promiseState(
-        actor.admission.admit({ company_id: 'cmp_acme', app_id: 'app_shop', name, type: 'http' }),
+        actor.gates.admit({ company_id: 'cmp_acme', app_id: 'app_shop', name, type: 'http' }),
       )
       await actor.clock.advance(0)
       return admitted.state === 'resolved' && 'run' in (admitted.value as object)
@@ -197,7 +197,7 @@ onEmbeddedStore('a message that waits for a slot of its provider', fresh => {
       const doc = await insertOtp(actor, live)
       await actor.begin()
       await actor.clock.advance(1_800)
-      actor.admission.pause()
+      actor.gates.pause()
       expect(await actor.deliver(doc)).to.deep.equal({ kind: 'retry', afterMs })
     })
 })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { validationProblem } from '../../../services/domain/validation-problem.ts'
+import { validationProblem } from '../../../services/domain/errors.ts'
 
 const problems = (count: number) =>
   Array.from({ length: count }, (_, nth) => ({ path: `m${nth}`, message: 'is wrong' }))

@@ -8,6 +8,7 @@ import type { Clock } from '../../../../infra/clock.ts'
 import { newId } from '../../../../infra/ids.ts'
 import type { Logger } from '../../../../infra/log/log.ts'
 import { LOST, retryAfterLostRace } from '../../../../infra/store/lost-race.ts'
+import { changeOne, getOne } from '../../../../infra/store/one-doc.ts'
 import { scanAll } from '../../../../infra/store/scan.ts'
 import { isInvitation, type PasskeyDoc, type UserDoc, type UserStore } from '../../../domain/users/documents.ts'
 import type { Grants } from '../../../domain/users/grants.ts'
@@ -67,7 +68,7 @@ export function createPasskeys({ store, grants, challenges, clock, log, relyingP
   async function find(credential_id: string): Promise<{ passkey: PasskeyDoc; user: UserDoc } | null> {
     const [passkey] = await passkeys.find({ credential_id }, { sort: { credential_id: 1 }, limit: 1 })
     if (!passkey || !grants.isGenuine('passkeys', passkey)) return null
-    const user = (await users.get([passkey.user_id])).get(passkey.user_id)
+    const user = await getOne(users, passkey.user_id)
     return user && !isInvitation(user) && grants.isGenuine('users', user) ? { passkey, user } : null
   }
 
@@ -161,7 +162,7 @@ export function createPasskeys({ store, grants, challenges, clock, log, relyingP
         const { _id, rev } = passkey
         const { mac } = grants.stamp('passkeys', { ...passkey, counter })
         const $set = { counter, last_used_at: clock.now(), ...(mac === undefined ? {} : { mac }) }
-        return (await passkeys.change([{ _id, rev, update: { $set } }]))[0] === 'won' ? user : LOST
+        return (await changeOne(passkeys, { _id, rev, update: { $set } })) ? user : LOST
       })
     },
   }

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { createMetrics } from '../../../../infra/metrics.ts'
 import {
-  type AdmissionResult,
-  createAdmission,
+  createProviderGates,
+  type GateAnswer,
   type Permit,
   prefetchFor,
 } from '../../../../services/channel/admission/provider-gates.ts'
@@ -13,7 +13,7 @@ import { promiseState } from '../../../support/promise-state.ts'
 
 const shop = { company_id: 'cmp_acme', app_id: 'app_shop', name: 'twilio-main', type: 'twilio' } as const
 
-function createTestAdmission(maxCalls = 200) {
+function createTestGates(maxCalls = 200) {
   const clock = testClock()
   const log = createCapturedLog()
   const metrics = createMetrics()
@@ -22,9 +22,9 @@ function createTestAdmission(maxCalls = 200) {
     report: (app_id: string, provider: string, state: string) => void reported.push(`${app_id} ${provider} ${state}`),
     forget: (app_id: string, provider: string) => void reported.push(`${app_id} ${provider} gone`),
   }
-  const admission = createAdmission({ channel: 'sms', maxCalls, clock, log: log.log, metrics, breakerReports })
-  const enter = async (provider: Parameters<typeof admission.admit>[0] = shop): Promise<Permit> => {
-    const permit = await admission.admit(provider)
+  const gates = createProviderGates({ channel: 'sms', maxCalls, clock, log: log.log, metrics, breakerReports })
+  const enter = async (provider: Parameters<typeof gates.admit>[0] = shop): Promise<Permit> => {
+    const permit = await gates.admit(provider)
     if (!isPermit(permit)) throw new Error(`not admitted: ${JSON.stringify(permit)}`)
     return permit
   }
@@ -32,7 +32,7 @@ function createTestAdmission(maxCalls = 200) {
     clock,
     log,
     metrics,
-    admission,
+    gates,
     reported,
     enter,
     call: async (result: AttemptResult, retryAfterMs: number | null = null) =>
@@ -40,111 +40,111 @@ function createTestAdmission(maxCalls = 200) {
   }
 }
 
-const isPermit = (permit: AdmissionResult): permit is Permit => typeof permit === 'object' && 'run' in permit
+const isPermit = (permit: GateAnswer): permit is Permit => typeof permit === 'object' && 'run' in permit
 
 describe('admission to a provider', () => {
   it('has a separate limit for every app and provider', async () => {
-    const { admission, enter, clock } = createTestAdmission()
+    const { gates, enter, clock } = createTestGates()
     for (let nth = 0; nth < 64; nth += 1) await enter()
     await clock.advance(3_000)
-    expect(await admission.admit(shop)).to.deep.equal({ busyMs: 3_000 })
+    expect(await gates.admit(shop)).to.deep.equal({ busyMs: 3_000 })
     for (const other of [
       { ...shop, app_id: 'app_other' },
       { ...shop, name: 'twilio-spare' },
     ])
-      expect(await admission.admit(other)).to.satisfy(isPermit)
+      expect(await gates.admit(other)).to.satisfy(isPermit)
   })
 
   it('bounds the calls at each provider, and not those of a company with several', async () => {
-    const { admission, enter, clock } = createTestAdmission(10)
+    const { gates, enter, clock } = createTestGates(10)
     for (let nth = 0; nth < 10; nth += 1) await enter()
     await clock.advance(3_000)
-    expect(await admission.admit(shop)).to.deep.equal({ busyMs: 3_000 })
+    expect(await gates.admit(shop)).to.deep.equal({ busyMs: 3_000 })
     const spares = ['a', 'b', 'c'].map(name => ({ ...shop, name }))
     for (const spare of spares) for (let nth = 0; nth < 10; nth += 1) await enter(spare)
     expect([prefetchFor(10), prefetchFor(200), prefetchFor(400)]).to.deep.equal([750, 750, 1_500])
   })
 
   it('limits the calls of one company over all its apps and providers', async () => {
-    const { admission, enter } = createTestAdmission()
+    const { gates, enter } = createTestGates()
     const permits: Permit[] = []
     for (let nth = 0; nth < 250; nth += 1) permits.push(await enter({ ...shop, app_id: `app_${nth % 4}` }))
     const more = { ...shop, app_id: 'app_more' }
-    expect(await admission.admit(more)).to.have.property('busyMs')
-    expect(await admission.admit({ ...more, company_id: 'cmp_other' })).to.satisfy(isPermit)
+    expect(await gates.admit(more)).to.have.property('busyMs')
+    expect(await gates.admit({ ...more, company_id: 'cmp_other' })).to.satisfy(isPermit)
     permits[0]?.release()
-    expect(await admission.admit(more)).to.satisfy(isPermit)
+    expect(await gates.admit(more)).to.satisfy(isPermit)
   })
 
   it('lets messages of one tenant wait without taking the places of another', async () => {
-    const { admission, enter } = createTestAdmission(10)
+    const { gates, enter } = createTestGates(10)
     const other = { ...shop, company_id: 'cmp_other', app_id: 'app_other' }
     const waitAtAllSlots = async (provider: typeof shop | typeof other): Promise<number> => {
       for (let nth = 0; nth < 10; nth += 1) await enter(provider)
       let waiting = 0
-      for (; admission.busyMs([provider]) === null; waiting += 1) void admission.admit(provider)
+      for (; gates.busyMs([provider]) === null; waiting += 1) void gates.admit(provider)
       return waiting
     }
     expect(await waitAtAllSlots(shop), 'half of the places').to.equal(125)
     expect(await waitAtAllSlots(other), 'half of those that are left').to.equal(63)
-    expect(admission.busyMs([other])).to.equal(50 * (1 + 63 / 10))
+    expect(gates.busyMs([other])).to.equal(50 * (1 + 63 / 10))
   })
 
   it('keeps a third of what the channel takes free of one company, whatever waits', async () => {
-    const { admission, clock } = createTestAdmission()
+    const { gates, clock } = createTestGates()
     let held = 0
     for (const app_id of ['app_a', 'app_b', 'app_c', 'app_d', 'app_e'])
       for (; held < prefetchFor(200) && (await isAdmitted({ ...shop, app_id })); held += 1);
     expect(held).to.be.within(251, prefetchFor(200) * (2 / 3))
 
     /** A provider that was never called has no gate, and tells nothing before. */
-    async function isAdmitted(provider: Parameters<typeof admission.admit>[0]): Promise<boolean> {
-      const admitted = promiseState(admission.admit(provider))
+    async function isAdmitted(provider: Parameters<typeof gates.admit>[0]): Promise<boolean> {
+      const admitted = promiseState(gates.admit(provider))
       await clock.advance(0)
-      return admitted.state === 'pending' || isPermit(admitted.value as AdmissionResult)
+      return admitted.state === 'pending' || isPermit(admitted.value as GateAnswer)
     }
   })
 
   it('sends those that wait away while it is paused, and lets others wait once it is resumed', async () => {
-    const { admission, enter } = createTestAdmission(1)
+    const { gates, enter } = createTestGates(1)
     await enter()
-    const waiting = [admission.admit(shop), admission.admit(shop)]
-    admission.pause()
+    const waiting = [gates.admit(shop), gates.admit(shop)]
+    gates.pause()
     expect(await Promise.all(waiting)).to.deep.equal([{ busyMs: 50 }, { busyMs: 50 }])
-    expect(await admission.admit(shop)).to.deep.equal({ busyMs: 50 })
-    admission.resume()
-    expect(admission.busyMs([shop])).to.equal(null)
+    expect(await gates.admit(shop)).to.deep.equal({ busyMs: 50 })
+    gates.resume()
+    expect(gates.busyMs([shop])).to.equal(null)
   })
 
   it('is not shut by destinations that the provider does not serve, so that requests for them cannot shut it', async () => {
-    const { admission, enter } = createTestAdmission()
+    const { gates, enter } = createTestGates()
     for (let nth = 0; nth < 30; nth += 1)
       await (await enter()).run(async () => ({ result: 'failed', retryAfterMs: null, ignoredByBreaker: true }))
-    expect(await admission.admit(shop)).to.satisfy(isPermit)
+    expect(await gates.admit(shop)).to.satisfy(isPermit)
   })
 
   it('is shut by failures and unknown outcomes, but not by faults of recipients', async () => {
-    const { admission, call } = createTestAdmission()
+    const { gates, call } = createTestGates()
     for (let nth = 0; nth < 20; nth += 1) await call('refused')
     for (let nth = 0; nth < 19; nth += 1) await call(nth % 2 ? 'failed' : 'unknown')
-    expect(await admission.admit(shop)).to.satisfy(isPermit)
+    expect(await gates.admit(shop)).to.satisfy(isPermit)
     await call('failed')
-    expect(await admission.admit(shop)).to.equal('shut')
-    expect(await admission.admit({ ...shop, app_id: 'app_other' }), 'another app’s').to.satisfy(isPermit)
+    expect(await gates.admit(shop)).to.equal('shut')
+    expect(await gates.admit({ ...shop, app_id: 'app_other' }), 'another app’s').to.satisfy(isPermit)
   })
 
   it('refuses calls at once when the provider is shut, after it has admitted those that waited before', async () => {
-    const { admission, enter } = createTestAdmission()
+    const { gates, enter } = createTestGates()
     const inside = await Promise.all(Array.from({ length: 64 }, () => enter()))
-    const waiting = [admission.admit(shop), admission.admit(shop)]
+    const waiting = [gates.admit(shop), gates.admit(shop)]
     for (const permit of inside.slice(0, 32)) await permit.run(async () => ({ result: 'failed', retryAfterMs: null }))
     expect((await Promise.all(waiting)).map(isPermit), 'admitted before').to.deep.equal([true, true])
-    const late = admission.admit(shop)
+    const late = gates.admit(shop)
     expect(await late).to.equal('shut')
   })
 
   it('reports changes of the breaker in the log, and its state in metrics that name no app', async () => {
-    const { call, log, metrics, clock, admission } = createTestAdmission()
+    const { call, log, metrics, clock, gates } = createTestGates()
     for (let nth = 0; nth < 10; nth += 1) await call('failed')
     const breakerMetrics = async () =>
       (await metrics.render()).body.split('\n').filter(line => line.startsWith('countersign_breakers'))
@@ -160,54 +160,54 @@ describe('admission to a provider', () => {
     expect(lines.map(({ app_id, provider, state }) => [app_id, provider, state])).to.deep.equal(
       ['open', 'half_open', 'closed'].map(state => ['app_shop', 'twilio-main', state]),
     )
-    admission.close()
+    gates.close()
   })
 
   it('reports every breaker to operators: when it is made, when it changes, when it is gone', async () => {
-    const { call, reported, clock, admission } = createTestAdmission()
+    const { call, reported, clock, gates } = createTestGates()
     for (let nth = 0; nth < 10; nth += 1) await call('failed')
     await clock.advance(30_000)
     await call('accepted')
     await call('accepted')
-    admission.forget(shop.app_id, shop.name)
-    admission.forget(shop.app_id, shop.name)
+    gates.forget(shop.app_id, shop.name)
+    gates.forget(shop.app_id, shop.name)
     expect(reported).to.deep.equal(
       ['closed', 'open', 'half_open', 'closed', 'gone'].map(state => `app_shop twilio-main ${state}`),
     )
   })
 
   it('starts afresh when the setup of the provider has changed, and does not count calls that began before', async () => {
-    const { admission, call, enter, metrics } = createTestAdmission()
+    const { gates, call, enter, metrics } = createTestGates()
     const begunBefore = await Promise.all(Array.from({ length: 20 }, () => enter()))
     for (let nth = 0; nth < 10; nth += 1) await call('failed')
-    expect(await admission.admit(shop)).to.equal('shut')
-    admission.forget(shop.app_id, shop.name)
-    expect(await admission.admit(shop)).to.satisfy(isPermit)
+    expect(await gates.admit(shop)).to.equal('shut')
+    gates.forget(shop.app_id, shop.name)
+    expect(await gates.admit(shop)).to.satisfy(isPermit)
     for (const permit of begunBefore) await permit.run(async () => ({ result: 'failed', retryAfterMs: 60_000 }))
-    expect(await admission.admit(shop)).to.satisfy(isPermit)
+    expect(await gates.admit(shop)).to.satisfy(isPermit)
     expect((await metrics.render()).body).to.include(
       'countersign_breakers{channel="sms",provider="twilio",state="open"} 0',
     )
   })
 
   it('reports no breaker as open once its provider is gone', async () => {
-    const { admission, call, metrics } = createTestAdmission()
+    const { gates, call, metrics } = createTestGates()
     for (let nth = 0; nth < 10; nth += 1) await call('failed')
     const open = 'countersign_breakers{channel="sms",provider="twilio",state="open"}'
     expect((await metrics.render()).body).to.include(`${open} 1`)
-    admission.forget(shop.app_id, shop.name)
+    gates.forget(shop.app_id, shop.name)
     expect((await metrics.render()).body).to.include(`${open} 0`)
   })
 
   it('pauses for as long as the vendor asks, at most a minute', async () => {
-    const { admission, call, clock } = createTestAdmission()
+    const { gates, call, clock } = createTestGates()
     await call('failed', 20_000)
-    expect(await admission.admit(shop)).to.equal('shut')
+    expect(await gates.admit(shop)).to.equal('shut')
     await clock.advance(20_000)
     await call('failed', 3_600_000)
     await clock.advance(59_999)
-    expect(await admission.admit(shop)).to.equal('shut')
+    expect(await gates.admit(shop)).to.equal('shut')
     await clock.advance(1)
-    expect(await admission.admit(shop)).to.satisfy(isPermit)
+    expect(await gates.admit(shop)).to.satisfy(isPermit)
   })
 })

@@ -1,10 +1,10 @@
 // The sandbox routes with the real OTP actor: messages of test keys, and simulated replies of a user.
 import { expect } from 'chai'
 import { Unavailable } from '../../../../infra/unavailable.ts'
-import type { OtpReport } from '../../../../machines/reports.ts'
 import { providerContext, providerId } from '../../../../services/domain/tenancy/documents.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
 import { referenceIndex, sandboxIndex } from '../../../../services/domain/verifications/lookup-indexes.ts'
+import type { OtpReport } from '../../../../services/domain/verifications/queue-messages.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { onEmbeddedStore } from '../../../support/stores.ts'

@@ -3,10 +3,10 @@ import { moveTo, placeAt } from '../../../../services/dashboard/web/data/order.t
 import {
   byPlace,
   orderWords,
-  outcomeOf,
   providerWords,
   type RoutePreview,
   recipientOf,
+  sendOutcome,
   verdictOf,
 } from '../../../../services/dashboard/web/screens/routing/route-words.ts'
 
@@ -45,18 +45,18 @@ describe('the order of channels', () => {
 
 describe('the explanation of a route, in words', () => {
   it('says the channel, or why a send is refused', () => {
-    expect(outcomeOf(BRAZIL, SERVER)).to.equal('The code goes by WhatsApp.')
-    expect(outcomeOf({ ...BRAZIL, whatsapp_mode: 'link_code' }, SERVER)).to.match(/^The user gets a link/)
-    expect(outcomeOf(REFUSED, SERVER)).to.match(/^A send is refused: no channel of the order/)
-    expect(outcomeOf({ ...REFUSED, refusal: 'HTTPException', why: 'So it is.' }, SERVER)).to.equal(
+    expect(sendOutcome(BRAZIL, SERVER)).to.equal('The code goes by WhatsApp.')
+    expect(sendOutcome({ ...BRAZIL, whatsapp_mode: 'link_code' }, SERVER)).to.match(/^The user gets a link/)
+    expect(sendOutcome(REFUSED, SERVER)).to.match(/^A send is refused: no channel of the order/)
+    expect(sendOutcome({ ...REFUSED, refusal: 'HTTPException', why: 'So it is.' }, SERVER)).to.equal(
       'A send is refused: So it is.',
     )
   })
 
   it('says that publishable keys may not send, before anything else', () => {
-    expect(outcomeOf(BRAZIL, DEVICE)).to.match(/publishable keys may not send.*under Settings/)
-    expect(outcomeOf(BRAZIL, { ...DEVICE, mode: 'test' })).to.equal('The code goes by WhatsApp.')
-    expect(outcomeOf(BRAZIL, { ...DEVICE, publishableSend: true })).to.equal('The code goes by WhatsApp.')
+    expect(sendOutcome(BRAZIL, DEVICE)).to.match(/publishable keys may not send.*under Settings/)
+    expect(sendOutcome(BRAZIL, { ...DEVICE, mode: 'test' })).to.equal('The code goes by WhatsApp.')
+    expect(sendOutcome(BRAZIL, { ...DEVICE, publishableSend: true })).to.equal('The code goes by WhatsApp.')
   })
 
   it('says whose order holds', () => {

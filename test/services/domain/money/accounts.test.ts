@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { capKey } from '../../../../machines/spend-caps.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { type Accounts, createAccounts } from '../../../../services/domain/money/accounts.ts'
 import { openAccount } from '../../../../services/domain/money/batches.ts'
@@ -9,7 +10,6 @@ import {
   refundEntry,
   voidEntry,
 } from '../../../../services/domain/money/documents.ts'
-import { capKey } from '../../../../services/domain/money/spend-caps.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'

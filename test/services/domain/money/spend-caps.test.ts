@@ -1,11 +1,11 @@
 // Spend caps as the account counts them: up with a hold, down with its refund, each in one write with the balance.
 import { expect } from 'chai'
 import { DAY_MS } from '../../../../infra/time.ts'
+import { capKey, endOfDay } from '../../../../machines/spend-caps.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { type Accounts, createAccounts } from '../../../../services/domain/money/accounts.ts'
 import { openAccount } from '../../../../services/domain/money/batches.ts'
 import { holdEntry, refundEntry, voidEntry } from '../../../../services/domain/money/documents.ts'
-import { capKey, endOfDay } from '../../../../services/domain/money/spend-caps.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'

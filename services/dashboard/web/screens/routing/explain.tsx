@@ -16,11 +16,11 @@ import { ScreenLink } from '../../ui/screen-link.tsx'
 import {
   byPlace,
   orderWords,
-  outcomeOf,
   providerWords,
   type RoutePreview,
   recipientOf,
   type Sender,
+  sendOutcome,
   verdictOf,
 } from './route-words.ts'
 
@@ -129,7 +129,7 @@ function Answer({ preview, sender, providers }: AnswerProps) {
     <div class="routing-answer">
       <div class={isRefused ? 'routing-outcome refused' : 'routing-outcome'}>
         <p>
-          {outcomeOf(preview, sender)}{' '}
+          {sendOutcome(preview, sender)}{' '}
           {mayNotSend && <ScreenLink to="/settings">{linkToScreen('/settings')}</ScreenLink>}
         </p>
         {!isRefused && preview.channel && (

@@ -27,7 +27,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 }
 
 /** What happens to a send, in a sentence. */
-export function outcomeOf(preview: RoutePreview, sender: Sender): string {
+export function sendOutcome(preview: RoutePreview, sender: Sender): string {
   if (sender.kind === 'publishable' && sender.mode === 'live' && !sender.publishableSend)
     return 'A send is refused: publishable keys may not send in live mode. They may once “Devices” under Settings allows it.'
   if (preview.channel === null) return REFUSALS[preview.refusal ?? ''] ?? `A send is refused: ${preview.why}`

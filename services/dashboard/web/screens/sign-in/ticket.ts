@@ -42,12 +42,12 @@ export function useTicketSignIn(): TicketSignIn {
   }, [ticket, isChecked])
 
   return {
-    outcome: outcomeOf(),
+    outcome: ticketOutcome(),
     problem: change.problem,
     retry: change.problem === null || change.problem.status === 401 ? undefined : signIn,
   }
 
-  function outcomeOf(): TicketSignIn['outcome'] {
+  function ticketOutcome(): TicketSignIn['outcome'] {
     if (ticket === null) return 'none'
     if (isSignedIn) return 'signed in'
     return change.problem === null || change.busy ? 'under way' : 'refused'

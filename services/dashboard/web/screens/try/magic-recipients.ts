@@ -16,7 +16,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   RateLimitExceededError: 'a limit is reached',
 }
 
-const outcomeOf = (magic: Magic): string =>
+const magicOutcome = (magic: Magic): string =>
   'scenario' in magic
     ? SCENARIOS[magic.scenario].replaceAll('`', '')
     : `Refused: ${REFUSALS[magic.refuses] ?? magic.refuses}`
@@ -24,7 +24,7 @@ const outcomeOf = (magic: Magic): string =>
 /** Those that are delivered first, because a newcomer begins with them. */
 export const magicRecipients: readonly MagicRecipient[] = [...MAGIC_RECIPIENTS]
   .sort(([, , one], [, , other]) => Number('refuses' in one) - Number('refuses' in other))
-  .map(([number, name, magic]) => ({ number, address: `${name}@magic.test`, outcome: outcomeOf(magic) }))
+  .map(([number, name, magic]) => ({ number, address: `${name}@magic.test`, outcome: magicOutcome(magic) }))
 
 /** One that simply works. */
 export const WORKING_RECIPIENT = magicRecipients[0]?.number ?? ''

@@ -58,9 +58,9 @@ const timesText = (times: number): string => TIMES[times] ?? `${times} times`
 /** "the provider main answered 503 3 times", "the provider backup took it after 90 ms": one part for each provider and outcome, in the
  *  order of the first call. */
 export function callClauses(calls: readonly TimelineEntry[], now: number): string[] {
-  const outcomeOf = (call: TimelineEntry): string =>
+  const callFacts = (call: TimelineEntry): string =>
     JSON.stringify([call.provider, call.result, call.http_status, call.vendor_code, call.vendor_text])
-  return [...groupBy(calls, outcomeOf).values()].flatMap(group => {
+  return [...groupBy(calls, callFacts).values()].flatMap(group => {
     const [first] = group
     return first ? [`the provider ${first.provider} ${callOutcome(first, group.length, now)}`] : []
   })

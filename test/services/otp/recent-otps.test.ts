@@ -1,14 +1,14 @@
 // Two OTP actors share a store. One has a verification in memory that the other may have changed.
 import { expect } from 'chai'
-import type { Identity, OtpAnswer } from '../../../../machines/calls.ts'
-import type { Channel } from '../../../../machines/channels.ts'
-import type { OtpReport } from '../../../../machines/reports.ts'
-import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { codeOf } from '../../../../services/domain/verifications/code.ts'
-import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
-import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
-import { eachStore } from '../../../support/stores.ts'
-import { testKeyring } from '../../../support/tenancy.ts'
+import type { Identity, OtpAnswer } from '../../../machines/calls.ts'
+import type { Channel } from '../../../machines/channels.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
+import { inFlight } from '../../../services/domain/verifications/encryption-context.ts'
+import { codeOf } from '../../../services/domain/verifications/message-content.ts'
+import type { OtpReport } from '../../../services/domain/verifications/queue-messages.ts'
+import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
+import { eachStore } from '../../support/stores.ts'
+import { testKeyring } from '../../support/tenancy.ts'
 
 eachStore('a verification that one actor has in memory', fresh => {
   const keyring = testKeyring()

@@ -5,24 +5,26 @@
 // The write is conditional on the revision; after a lost race it loads and steps again.
 // A verification that this process saved a moment ago is not loaded the first time: if it is out of date, the conditional write is lost.
 
-import type { BoundedMap } from '../../../infra/bounded-map.ts'
-import type { Clock } from '../../../infra/clock.ts'
-import { createSerialRunner } from '../../../infra/serial-runner.ts'
-import type { Docs } from '../../../infra/store/docs.ts'
-import { LOST, retryAfterLostRace, TooManyRaces } from '../../../infra/store/lost-race.ts'
-import type { Trace } from '../../../infra/trace.ts'
-import type { Refusal } from '../../../machines/calls.ts'
-import { leaveUnlearned } from '../../../machines/otp.changes.ts'
-import { isMessage } from '../../../machines/otp.queries.ts'
-import { type OtpCommand, type Step, step } from '../../../machines/otp.step.ts'
-import type { Reply } from '../../../machines/otp.ts'
-import type { SavedOtp } from '../../../machines/otp.versions.ts'
-import type { OtpDoc } from '../../domain/verifications/documents.ts'
-import type { AppMode } from '../../domain/verifications/lookup-indexes.ts'
-import { isInOutbox, outboxEntries, type Relay } from '../../domain/verifications/outbox.ts'
-import { eventsOf } from '../../domain/verifications/owed.ts'
-import { NO_RESERVATION, type Reservation } from '../reservation.ts'
-import { finishedEffects, otpUpdate } from './otp-update.ts'
+import type { BoundedMap } from '../../infra/bounded-map.ts'
+import type { Clock } from '../../infra/clock.ts'
+import { createSerialRunner } from '../../infra/serial-runner.ts'
+import type { Docs, Operators } from '../../infra/store/docs.ts'
+import { LOST, retryAfterLostRace, TooManyRaces } from '../../infra/store/lost-race.ts'
+import { changeOne, getOne } from '../../infra/store/one-doc.ts'
+import type { Trace } from '../../infra/trace.ts'
+import { withoutMembers } from '../../infra/without-members.ts'
+import type { Refusal } from '../../machines/calls.ts'
+import { leaveUnlearned } from '../../machines/otp.changes.ts'
+import { isEnded, isMessage } from '../../machines/otp.queries.ts'
+import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
+import type { Otp, Reply } from '../../machines/otp.ts'
+import type { SavedOtp } from '../../machines/otp.versions.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
+import type { AppMode } from '../domain/verifications/lookup-indexes.ts'
+import { isInOutbox, outboxEntries, type Relay } from '../domain/verifications/outbox.ts'
+import { eventsOf, firstLookAt, lookForEventsAt, owesDelivery } from '../domain/verifications/owed.ts'
+import type { OutboxEntry } from '../domain/verifications/queue-messages.ts'
+import { NO_RESERVATION, type Reservation } from './reservation.ts'
 
 export interface Intent {
   command(doc: OtpDoc): OtpCommand | Promise<OtpCommand>
@@ -76,8 +78,7 @@ export function createCommit({ otps, relay, recentOtps, clock, onChange }: Commi
         const added = effects.filter(isInOutbox)
         const removed = added.length === 0 ? finishedEffects(doc, next.saved, relay.published(otp_id)) : []
         const { after, update } = otpUpdate(doc, next, { added, removed, at: clock.now() })
-        const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update }])
-        if (answer === 'lost') return LOST
+        if (!(await changeOne(otps, { _id: otp_id, rev: doc.rev, update }))) return LOST
         recentOtps.set(otp_id, after)
         onChange?.(doc, after, intent.trace)
         relay.removed(otp_id, removed)
@@ -116,8 +117,8 @@ async function read(
   isReport: boolean,
   mustBeCertain: boolean,
 ): Promise<OtpDoc | undefined> {
-  const found = mustBeCertain ? undefined : (await otps.get([otp_id])).get(otp_id)
-  return found ?? (isReport ? (await otps.get([otp_id], { certain: true })).get(otp_id) : undefined)
+  const found = mustBeCertain ? undefined : await getOne(otps, otp_id)
+  return found ?? (isReport ? await getOne(otps, otp_id, { certain: true }) : undefined)
 }
 
 /** Whether the verification does not have the delivery or the link that a report is about. The report would be dropped, but such a primary may
@@ -166,3 +167,81 @@ const newDeliveryOf = (doc: OtpDoc, { saved }: Step): string | undefined =>
   saved.context.deliveries.length > doc.context.deliveries.length
     ? saved.context.deliveries.at(-1)?.delivery_id
     : undefined
+
+/** Either adds or removes: MongoDB does not do both in one write. */
+interface OutboxChange {
+  added: readonly OutboxEntry[]
+  /** Ids of effects. */
+  removed: readonly string[]
+  /** When it is saved. A report may be much older, and its effects would look as if they had waited in the outbox since. */
+  at: number
+}
+
+/** Members that a step may change, beside the context and the outbox. */
+const CHANGING = ['value', 'last_commands', 'due_at', 'reference', 'owed_at', 'events_at'] as const
+
+/** How a changed verification is saved. `after`: the document as the store has it after the write. Its outbox may have fewer effects there, because the relay and the sweeper
+ *  remove them, and never more. `update` writes only the members that changed, because everything that is written also goes to the
+ *  engine's log. */
+function otpUpdate(
+  doc: OtpDoc,
+  { saved, dueAt, effects }: Pick<Step, 'saved' | 'dueAt' | 'effects'>,
+  { added, removed, at }: OutboxChange,
+): { after: OtpDoc; update: Operators<OtpDoc> } {
+  const outbox = [...doc.outbox.filter(({ id }) => !removed.includes(id)), ...added]
+  const changing: Record<(typeof CHANGING)[number], unknown> = {
+    value: saved.value,
+    last_commands: saved.last_commands,
+    due_at: dueAt ?? undefined,
+    reference: saved.context.link?.reference,
+    owed_at: owedAtAfter(doc, saved, at),
+    events_at: effects.some(({ type }) => type === 'notify') ? lookForEventsAt(at) : doc.events_at,
+  }
+  const changed: Record<string, unknown> = {}
+  const unset: Record<string, true> = {}
+  for (const name of CHANGING) {
+    if (changing[name] === doc[name]) continue
+    if (changing[name] === undefined) unset[name] = true
+    else changed[name] = changing[name]
+  }
+  const { version, context } = saved
+  const after: OtpDoc = { ...doc, version, context, outbox, rev: doc.rev + 1, ...changed }
+  const set = { ...changedContext(doc, saved), ...changed }
+  if (added.length > 0) set.outbox_at = at
+  else if (removed.length > 0 && outbox.length === 0) set.outbox_at = null
+  const update: Operators<OtpDoc> = { $set: set, $unset: unset }
+  if (added.length > 0) update.$push = { outbox: { $each: [...added] } }
+  if (removed.length > 0) update.$pull = { outbox: { id: { $in: [...removed] } } }
+  return {
+    after: Object.keys(unset).length === 0 ? after : withoutMembers(after, name => Object.hasOwn(unset, name)),
+    update,
+  }
+}
+
+/** Published effects, and deliveries that have ended: no repeated message changes those. On the embedded broker a delivery of the sandbox
+ *  ends before it counts as published, because its message is held until the last receipt. */
+const finishedEffects = (
+  { outbox }: Pick<OtpDoc, 'outbox'>,
+  { context }: Pick<SavedOtp, 'context'>,
+  published: readonly string[],
+): string[] =>
+  outbox
+    .map(({ id }) => id)
+    .filter(id => published.includes(id) || context.deliveries.some(one => one.delivery_id === id && isEnded(one)))
+
+/** A new delivery is looked at first some time after it was queued, also where an older one still is. */
+function owedAtAfter(doc: OtpDoc, { context }: SavedOtp, at: number): number | undefined {
+  if (!owesDelivery(context)) return undefined
+  return context.deliveries.length > doc.context.deliveries.length ? firstLookAt(at) : doc.owed_at
+}
+
+/** The machine keeps the objects of the members that it does not change, so comparing by identity finds the changed members. */
+function changedContext({ version, context: old }: SavedOtp, after: SavedOtp): Record<string, unknown> {
+  const { context } = after
+  const names = Object.keys(context) as (keyof Otp)[]
+  const sameShape = version === after.version && names.length === Object.keys(old).length
+  if (!sameShape) return { version: after.version, context }
+  const changed: Record<string, unknown> = {}
+  for (const name of names) if (context[name] !== old[name]) changed[`context.${name}`] = context[name]
+  return changed
+}
