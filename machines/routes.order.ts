@@ -38,9 +38,10 @@ const MIN_MESSAGES = 50
 const MIN_SHARE = 0.02
 /** All providers but the best get no more than this together. */
 const MAX_EXPLORED = 0.2
-/** Evidence counts this many times where the others get their chances. It fades in days, and a provider with few messages is never known
- *  well: by its plain chance to be the best it would get twice its 2 % for ever (docs/routes-simulation.md). */
-const CERTAINTY = 3
+/** Where the others get their chances, evidence counts once for every `MIN_MESSAGES` messages that the country had in 30 days, and so many
+ *  times at most. It fades in days, and a provider with few messages is never known well: by its plain chance to be the best it would get
+ *  twice its 2 % for ever (docs/routes-simulation.md). */
+const MAX_CERTAINTY = 10
 /** Silent providers keep this share together while it is not known whether the others do better. */
 const UNSURE_SHARE = 0.5
 /** A suggestion needs this much certainty, and this much gain. */
@@ -61,14 +62,16 @@ export function sharesOf(options: readonly RouteOption[], rule: RouteRule, prior
   // Where all are silent, none stands behind another.
   const usable = inFront.length === 0 ? listed : inFront
   const behind = listed.filter(option => !usable.includes(option))
-  const learns = rule.providers === 'best' && inFront.length > 0 && messagesOf(listed) >= MIN_MESSAGES
+  const messages = messagesOf(listed)
+  const learns = rule.providers === 'best' && inFront.length > 0 && messages >= MIN_MESSAGES
   const values = valuesOf(usable, rule.worth_micros, prior)
   const first = learns ? highestOf(values) : values[0]
   const floor = Math.min(MIN_SHARE, MAX_EXPLORED / Math.max(1, listed.length - 1))
   const shares = new Map<RouteOption, number>()
   const unsure = behind.filter(isUnsure).length
   for (const option of behind) shares.set(option, isUnsure(option) ? UNSURE_SHARE / unsure : floor)
-  if (learns) explore(values, first, { floor, most: MAX_EXPLORED - floor * behind.length }, shares)
+  const certainty = Math.min(MAX_CERTAINTY, messages / MIN_MESSAGES)
+  if (learns) explore(values, first, { floor, most: MAX_EXPLORED - floor * behind.length, certainty }, shares)
   // A change is noticed only if the others get some messages.
   else if (first && isSilent(first.option) && inFront.length > 0)
     for (const option of usable) if (option !== first.option) shares.set(option, floor)
@@ -114,18 +117,18 @@ export const meanValue = ({ distribution, less }: Value): number => meanOf(distr
 const highestOf = (values: readonly Value[]): Value | undefined =>
   values.reduce<Value | undefined>((best, one) => (best && meanValue(best) >= meanValue(one) ? best : one), undefined)
 
-/** Gives all but the first their chance to be the best, by evidence that counts `CERTAINTY` times: `floor` at least, and together `most` at
+/** Gives all but the first their chance to be the best, by evidence that counts `certainty` times: `floor` at least, and together `most` at
  *  most. */
 function explore(
   values: readonly Value[],
   first: Value | undefined,
-  { floor, most }: { floor: number; most: number },
+  { floor, most, certainty }: { floor: number; most: number; certainty: number },
   shares: Map<RouteOption, number>,
 ): void {
   const chances = chancesToBeHighest(
     values.map(({ option, distribution: { alpha, beta }, less }) => {
       const { approved, missed } = evidenceOf(option)
-      const more = CERTAINTY - 1
+      const more = certainty - 1
       return { distribution: { alpha: alpha + more * approved, beta: beta + more * missed }, less }
     }),
   )

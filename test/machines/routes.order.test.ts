@@ -93,14 +93,25 @@ describe('the order by evidence', () => {
     })
   })
 
-  it('explores by the chance to be the best', () => {
-    const all = options([30, 20], [6, 8])
-    const { a = 0, b = 0 } = sharesBy(all)
-    const chance = 1 - a
-    expect(b).to.be.closeTo(chance, 1e-9)
-    // The chance that a draw of Beta(20.4, 25.6) is above one of Beta(92.4, 61.6). With evidence that counts once it is 19 %.
-    expect(chance).to.be.closeTo(0.035, 0.005)
-    expect(firstOf(all, BEST, 0.999).because?.rule).to.equal('explored')
+  /** As if each provider had so many messages in 30 days, of which the evidence is what has not faded. */
+  const withMessages = (perProvider: number, all: readonly RouteOption[]): RouteOption[] =>
+    all.map(option => ({ ...option, fact: option.fact && { ...option.fact, messages: perProvider } }))
+
+  it('explores by the chance to be the best, by evidence that counts more where the country had more messages', () => {
+    const shareOf = (perProvider: number) => sharesBy(withMessages(perProvider, options([30, 20], [6, 8]))).b
+    // The chance that a draw of Beta(8.4, 9.6) is above one of Beta(32.4, 21.6).
+    expect(shareOf(25)).to.be.closeTo(0.19, 0.005)
+    // Beta(20.4, 25.6) above Beta(92.4, 61.6).
+    expect(shareOf(75)).to.be.closeTo(0.035, 0.005)
+    // Less than its least share.
+    expect(shareOf(250)).to.be.closeTo(0.02, 1e-9)
+    expect(firstOf(withMessages(75, options([30, 20], [6, 8])), BEST, 0.999).because?.rule).to.equal('explored')
+  })
+
+  it('counts evidence ten times at most', () => {
+    const shareOf = (perProvider: number) => sharesBy(withMessages(perProvider, options([6, 4], [5, 5]))).b
+    expect(shareOf(250)).to.be.above(0.021).and.below(0.19)
+    expect(shareOf(2_500)).to.equal(shareOf(250))
   })
 
   it('gives the others 20 % together at most, in the proportion of their chances', () => {

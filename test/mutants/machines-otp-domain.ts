@@ -19,8 +19,8 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   {
     fault: 'a provider that is hardly the best is explored for ever, because its few messages leave doubt',
     file: 'machines/routes.order.ts',
-    original: 'const CERTAINTY = 3',
-    planted: 'const CERTAINTY = 1',
+    original: 'const MAX_CERTAINTY = 10',
+    planted: 'const MAX_CERTAINTY = 1',
     tests: ['test/machines/routes.order.test.ts'],
   },
   {
