@@ -184,6 +184,19 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     expect((await admin('GET', `${PATH}/own`)).body.cost_micros).to.deep.equal({ BR: 42_000, '*': 60_000 })
   })
 
+  it('shows a provider whose type this release does not know, beside the others', async () => {
+    const viewer = await operator()
+    const { page, countersign } = viewer
+    await addGateway(viewer, 'own', gateway())
+    await addGateway(viewer, 'newer', gateway())
+    await countersign.engines.store.docs('providers').modify({ _id: 'app_demo:newer' }, { $set: { type: 'pigeon' } })
+    await openScreen(page)
+    await item(page, 'newer').getByText('This release of Countersign does not know its type').waitFor()
+    expect(await item(page, 'newer').getByRole('button').allInnerTexts()).to.deep.equal(['↑', '↓', 'Delete'])
+    await test(page, 'own', RECIPIENT)
+    await page.getByText('The vendor accepted the message').waitFor()
+  })
+
   it('keeps on edit what a colleague has saved meanwhile', async () => {
     const viewer = await operator()
     const { page, admin } = viewer
