@@ -184,6 +184,22 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     expect((await admin('GET', `${PATH}/own`)).body.cost_micros).to.deep.equal({ BR: 42_000, '*': 60_000 })
   })
 
+  it('replaces no provider that a colleague has added under the same name meanwhile', async () => {
+    const viewer = await operator()
+    const { page, admin } = viewer
+    await openScreen(page)
+    await page.getByRole('button', { name: 'Add provider' }).click()
+    await page.getByLabel('Type').selectOption({ label: 'Sandbox, any channel' })
+    await page.getByLabel('Name', { exact: true }).fill('own')
+    await addGateway(viewer, 'own', gateway())
+    await dialogButton(page, 'Add').click()
+    await page.getByText('Name is taken: this app has a provider with this name').waitFor()
+    expect((await admin('GET', `${PATH}/own`)).body.type).to.equal('http')
+    await page.getByLabel('Name', { exact: true }).fill('other')
+    await dialogButton(page, 'Add').click()
+    await page.getByText('other was added').waitFor()
+  })
+
   it('shows a provider whose type this release does not know, beside the others', async () => {
     const viewer = await operator()
     const { page, countersign } = viewer

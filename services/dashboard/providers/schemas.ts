@@ -58,7 +58,7 @@ export const replacedProvider = z
   .meta({
     id: 'ReplacedProvider',
     description:
-      'What the caller has read of the provider. If other values of these members are stored, or the provider was deleted, the answer is 409, and nothing is changed.',
+      'What the caller has read of the provider. If other values of these members are stored, or the provider was deleted, the answer is 409, and nothing is changed. Null: there was none of this name, and if there is one now, the answer is 409.',
   })
 
 export const providerPage = pageOf('ProviderPage', provider)

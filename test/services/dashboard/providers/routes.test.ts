@@ -511,6 +511,14 @@ onEmbeddedStore('the providers of an app', fresh => {
     expect((await admin.ask('DELETE', at('new'))).status).to.equal(204)
   })
 
+  it('are added, and replace none, where the caller says that there was none', async () => {
+    const add = (from: string) => put('own', { type: 'twilio', config: { ...TWILIO, from }, replaces: null })
+    expect((await add('+15005550006')).status).to.equal(201)
+    const refused = await add('+15005550007')
+    expect([refused.status, refused.body.detail]).to.deep.equal([409, 'A provider of this name was added meanwhile.'])
+    expect(await opened('own')).to.include({ from: '+15005550006' })
+  })
+
   it('are not changed if other values are stored than the caller has read', async () => {
     const headers = { Authorization: HTTP.headers.Authorization }
     const config = { url: 'https://gateway.example/send', headers }
