@@ -193,7 +193,15 @@ export class CountersignVerify extends HTMLElement {
   async #resend(): Promise<void> {
     if (!this.#verification) return
     const { signal } = this.#leaving
-    await this.#follow(await this.#client.resend({ otp_id: this.#verification.otp_id }, { signal }), false)
+    const { otp_id } = this.#verification
+    try {
+      await this.#follow(await this.#client.resend({ otp_id }, { signal }), false)
+    } catch (error) {
+      if (signal.aborted || !isRefusedForGood(error)) throw error
+      // The code that was sent is still good.
+      this.#resendAt = null
+      this.#parts.warn(this.#texts.noResend)
+    }
   }
 
   /** Shows where the code went, and waits for it. */
@@ -260,12 +268,8 @@ export class CountersignVerify extends HTMLElement {
       this.#parts.warn(`${texts.failed} (${error})`)
       return
     }
-    const { type, retry_after, status, problem } = error
-    if (type === 'ResendNotAllowedError' && problem.cause !== 'not_pending') {
-      // The code that was sent is still good.
-      this.#resendAt = null
-      this.#parts.warn(`${texts.failed} (${type})`)
-    } else if (type === 'ResendCooldownError') {
+    const { type, retry_after, status } = error
+    if (type === 'ResendCooldownError') {
       this.#resendAt = Date.now() + this.#clockOffset + (retry_after ?? 0) * 1000
       this.#startTicking()
     } else if (ENDS.includes(type)) this.#end()
@@ -326,6 +330,14 @@ export class CountersignVerify extends HTMLElement {
     this.#parts.setLanguage(locale, RIGHT_TO_LEFT.test(script) ? 'rtl' : 'ltr', texts)
     this.#tick()
   }
+}
+
+/** Another try of the resend would be refused too, and the verification goes on. */
+function isRefusedForGood(error: unknown): boolean {
+  if (!(error instanceof CountersignError)) return false
+  const { type, status, retry_after, problem } = error
+  if (type === 'ResendNotAllowedError') return problem.cause !== 'not_pending'
+  return status >= 400 && status < 500 && retry_after === null && !ENDS.includes(type)
 }
 
 /** As the API takes it: people write numbers with spaces, and some with 00 for the plus. */

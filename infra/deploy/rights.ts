@@ -26,7 +26,7 @@ const EVERY_ROLE: RoleRights['mongodb'] = {
 const EDGE: RoleRights['mongodb'] = {
   find: 'attempts keys otps providers',
   insert: 'refusals',
-  update: 'keys',
+  update: 'attempts keys',
 }
 
 const channel = (name: 'sms' | 'whatsapp' | 'telegram' | 'email'): RoleRights => ({

@@ -74,7 +74,7 @@ export const createChannelService =
     const { timeoutMs, maxCalls, unknownWaitMs } = config.provider
     const { publicUrl } = config.http
     const otps = batchDocs(store.docs('otps'))
-    const tenancy = createTenancy({ store, keyring })
+    const tenancy = createTenancy({ store, keyring, log })
     const apps = createCache(id => tenancy.app(id), { ...TENANT_CACHE, clock })
 
     const attempts = createProviderAttempts({

@@ -279,10 +279,30 @@ describeInBrowserOnce('<countersign-verify> in a page of another origin', (open,
     await admin('PATCH', '/apps/app_quick', { settings: { channels: { sms: off, whatsapp: off, telegram: off } } })
     await clock.advance(CACHE_TTL_MS)
     await page.getByRole('button', { name: 'Send again' }).click()
-    await page.getByRole('alert').getByText('Something went wrong. Try again. (ResendNotAllowedError)').waitFor()
+    await page.getByRole('alert').getByText('The code cannot be sent again.', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Send again' }).waitFor({ state: 'hidden' })
     await expectFocusInCode(page)
   })
+
+  for (const [status, type] of [
+    [402, 'InsufficientFundsError'],
+    [422, 'ValidationError'],
+    [429, 'RateLimitExceededError'],
+  ] as const)
+    it(`says so after a ${status} that names no time to wait, and takes the code that was sent`, async () => {
+      const viewer = await visit({ app: 'quick', lang: 'de' })
+      const { page } = viewer
+      const headers = { 'Access-Control-Allow-Origin': '*' }
+      await page.route('**/api/v1/otp/resend', route => route.fulfill({ status, headers, json: { type, status } }))
+      await page.getByLabel('Telefonnummer oder E-Mail').fill(NUMBER)
+      await page.getByRole('button', { name: 'Code senden' }).click()
+      await page.getByRole('button', { name: 'Erneut senden' }).click()
+      const said = 'Der Code kann nicht erneut gesendet werden.'
+      await page.getByRole('alert').getByText(said, { exact: true }).waitFor()
+      await page.getByLabel('Code', { exact: true }).fill(await codeFor(viewer))
+      await page.getByRole('button', { name: 'Bestätigen' }).click()
+      await eventually(async () => expect(await page.evaluate('verified.length')).to.equal(1))
+    })
 
   /** What a framework does with the attributes that a page gives: in strict mode, where a property without a setter throws. */
   const assign = (page: Page, members: string) =>

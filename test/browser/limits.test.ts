@@ -102,6 +102,26 @@ describeInBrowserOnce('the screen of limits and fraud', (open, start) => {
     expect(fraud_guard).to.include({ mode: 'record', action: 'free_channel' })
   })
 
+  it('keeps what a colleague has switched meanwhile, and shows it', async () => {
+    const { page, admin } = await open.operator(await start())
+    await page.goto('/limits')
+    const records = page.getByRole('switch', { name: 'Record what it would refuse' })
+    await records.and(page.locator(':enabled')).waitFor()
+    const change = (settings: object) => admin('PATCH', `/apps/${APP}`, { settings })
+    expect((await change({ fraud_guard: { mode: 'on' }, publishable_challenge: 'risk' })).status).to.equal(200)
+    await records.click()
+    const refused = page.getByText('Another person has changed it meanwhile, so nothing was saved.')
+    await refused.waitFor()
+    expect(await page.getByRole('switch', { name: 'Fraud guard', exact: true }).isChecked()).to.equal(true)
+    expect(await page.getByRole('radio', { name: 'When a send looks risky' }).isChecked()).to.equal(true)
+    expect((await change({ publishable_challenge: 'always' })).status).to.equal(200)
+    await page.getByRole('radio', { name: 'Never' }).click()
+    await eventually(async () => expect(await refused.count()).to.equal(2))
+    expect(await page.getByRole('radio', { name: 'Always' }).isChecked()).to.equal(true)
+    const { fraud_guard, publishable_challenge } = (await admin('GET', `/apps/${APP}`)).body.settings
+    expect([fraud_guard.mode, publishable_challenge]).to.deep.equal(['on', 'always'])
+  })
+
   it('sets when a device must solve a challenge', async () => {
     const { page, admin } = await open.operator(await start())
     await page.goto('/limits')

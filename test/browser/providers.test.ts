@@ -184,6 +184,35 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     expect((await admin('GET', `${PATH}/own`)).body.cost_micros).to.deep.equal({ BR: 42_000, '*': 60_000 })
   })
 
+  it('replaces no provider that a colleague has added under the same name meanwhile', async () => {
+    const viewer = await operator()
+    const { page, admin } = viewer
+    await openScreen(page)
+    await page.getByRole('button', { name: 'Add provider' }).click()
+    await page.getByLabel('Type').selectOption({ label: 'Sandbox, any channel' })
+    await page.getByLabel('Name', { exact: true }).fill('own')
+    await addGateway(viewer, 'own', gateway())
+    await dialogButton(page, 'Add').click()
+    await page.getByText('Name is taken: this app has a provider with this name').waitFor()
+    expect((await admin('GET', `${PATH}/own`)).body.type).to.equal('http')
+    await page.getByLabel('Name', { exact: true }).fill('other')
+    await dialogButton(page, 'Add').click()
+    await page.getByText('other was added').waitFor()
+  })
+
+  it('shows a provider whose type this release does not know, beside the others', async () => {
+    const viewer = await operator()
+    const { page, countersign } = viewer
+    await addGateway(viewer, 'own', gateway())
+    await addGateway(viewer, 'newer', gateway())
+    await countersign.engines.store.docs('providers').modify({ _id: 'app_demo:newer' }, { $set: { type: 'pigeon' } })
+    await openScreen(page)
+    await item(page, 'newer').getByText('This release of Countersign does not know its type').waitFor()
+    expect(await item(page, 'newer').getByRole('button').allInnerTexts()).to.deep.equal(['↑', '↓', 'Delete'])
+    await test(page, 'own', RECIPIENT)
+    await page.getByText('The vendor accepted the message').waitFor()
+  })
+
   it('keeps on edit what a colleague has saved meanwhile', async () => {
     const viewer = await operator()
     const { page, admin } = viewer

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
 import { codeIn, describeLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live-flow.ts'
 import { gatewayCall, type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
-import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
+import { startTwilio, type Twilio, type TwilioMessage, twilioReceipt } from '../support/vendors/twilio.ts'
 import type { Script } from '../support/vendors/vendor.ts'
 
 const RECEIPTS: Script = { receipts: ['sent', 'delivered'] }
@@ -249,6 +249,90 @@ describeLiveFlow('an app with two providers', live => {
     })
   })
 
+  describe('when the first provider does not say what became of the message', () => {
+    /** Resolves once the outcome of the call is stored as unknown, and the channel waits for a receipt. */
+    async function sendUnanswered(shop: Shop): Promise<{ otp_id: string; message: TwilioMessage }> {
+      shop.twilio.next({ fault: { kind: 'garbage' } })
+      const otp_id = await sendOtp(shop)
+      await live.eventually(async () => expect(await resultsOf(otp_id)).to.deep.equal(['main unknown']))
+      return { otp_id, message: shop.twilio.messages[0] as TwilioMessage }
+    }
+    const resultsOf = async (otp_id: string): Promise<string[]> => {
+      const { timeline } = (await live.admin('GET', `/verifications/${otp_id}`)).body
+      const calls = timeline.filter(({ happened }: { happened: string }) => happened === 'provider.called')
+      return calls.map(({ provider, result }: Record<string, string>) => `${provider} ${result}`)
+    }
+    /** Twilio reports a failure without an error code: the fault is not the recipient's. */
+    const reportFault = ({ twilio }: Shop, message: TwilioMessage): Promise<number | null> => {
+      const callback = twilioReceipt(message, 'failed', twilio)
+      if (!callback) throw new Error('Twilio was given no address for receipts')
+      return twilio.call(callback)
+    }
+
+    it('and then reports its fault: sends by the second', async () => {
+      const shop = await open()
+      shop.gateway.always(RECEIPTS)
+      const { otp_id, message } = await sendUnanswered(shop)
+      expect(await reportFault(shop, message)).to.equal(200)
+      await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
+      expect(await resultsOf(otp_id)).to.deep.equal(['main failed', 'spare accepted'])
+      expect(messageCounts(shop)).to.deep.equal([1, 1])
+      await waitForEvents(shop, ['delivery.delivered'])
+    })
+
+    it('and reports its fault twice, with an older receipt in between: sends by the second', async () => {
+      const shop = await open()
+      const { otp_id, message } = await sendUnanswered(shop)
+      await reportFault(shop, message)
+      await shop.twilio.report(message, 'sent')
+      await reportFault(shop, message)
+      await live.eventually(() => expect(shop.gateway.messages).to.have.length(1))
+      await live.waitForDeliveries(shop.server, otp_id, 'sms sent')
+    })
+
+    it('and then reports that the recipient cannot be reached: fails the delivery, and does not call the second', async () => {
+      const shop = await open()
+      const { otp_id, message } = await sendUnanswered(shop)
+      await shop.twilio.report(message, 'failed')
+      await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
+      expect((await shop.server.status(otp_id)).body.deliveries[0].reason).to.equal('recipient_unreachable')
+      expect(shop.gateway.requests).to.deep.equal([])
+    })
+
+    it('and reports its fault once the second has sent: leaves the delivery to the second', async () => {
+      const shop = await open()
+      const { otp_id, message } = await sendUnanswered(shop)
+      await live.waitForDeliveries(shop.server, otp_id, 'sms sent')
+      await reportFault(shop, message)
+      expect(await resultsOf(otp_id)).to.deep.equal(['main failed', 'spare accepted'])
+      const [second] = shop.gateway.messages
+      if (!second) throw new Error('the second provider was not called')
+      await shop.gateway.report(second, 'delivered')
+      await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
+      await waitForEvents(shop, ['delivery.delivered'])
+    })
+
+    it('and reports its fault after it reported the message as sent: fails the delivery', async () => {
+      const shop = await open()
+      const { otp_id, message } = await sendUnanswered(shop)
+      await shop.twilio.report(message, 'sent')
+      await live.waitForDeliveries(shop.server, otp_id, 'sms sent')
+      await reportFault(shop, message)
+      await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
+      expect(await resultsOf(otp_id)).to.deep.equal(['main accepted'])
+      expect(shop.gateway.requests).to.deep.equal([])
+    })
+
+    it('and reports the message as sent before its answer is missed: a failure later still counts', async () => {
+      const shop = await open()
+      shop.twilio.next({ fault: { kind: 'garbage' }, receipts: ['sent'], early: true })
+      const otp_id = await sendOtp(shop)
+      await live.waitForDeliveries(shop.server, otp_id, 'sms sent')
+      await reportFault(shop, shop.twilio.messages[0] as TwilioMessage)
+      await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
+    })
+  })
+
   describe('when both providers fail', () => {
     it('calls both again after each delay of the backoff', async () => {
       const shop = await open()
@@ -411,6 +495,23 @@ describeLiveFlow('an app with one provider', live => {
     await live.advance(30_000)
     await live.waitForDeliveries(shop.server, await sendOtp(), 'sms sent')
     expect(twilio.messages).to.have.length(2)
+  })
+
+  it('that does not answer and then reports its fault is asked again in the next round', async () => {
+    twilio.next({ fault: { kind: 'garbage' } }, RECEIPTS)
+    const otp_id = await sendOtp()
+    const calls = async (): Promise<{ result: string; round: number }[]> =>
+      (await live.admin('GET', `/verifications/${otp_id}`)).body.timeline.filter(
+        ({ happened }: { happened: string }) => happened === 'provider.called',
+      )
+    await live.eventually(async () => expect((await calls())[0]?.result).to.equal('unknown'))
+    const receipt = twilioReceipt(twilio.messages[0] as TwilioMessage, 'failed', twilio)
+    expect(receipt && (await twilio.call(receipt))).to.equal(200)
+    await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
+    expect((await calls()).map(({ result, round }) => [result, round])).to.deep.equal([
+      ['failed', 1],
+      ['accepted', 2],
+    ])
   })
 
   it('that hangs twice fails the delivery, once', async () => {

@@ -3,6 +3,14 @@ import type { Mutant } from './mutant.ts'
 
 export const MENDED: readonly Mutant[] = [
   {
+    fault:
+      'a receipt of failure ends a delivery although the outcome of its call is unknown, and another provider is left',
+    file: 'services/channel/callbacks/receipts.ts',
+    original: "  failed: ['unknown'],",
+    planted: '  failed: [],',
+    tests: ['test/flow/provider-failover.test.ts'],
+  },
+  {
     fault: 'a message whose delivery Infobip does not know has failed, and is paid back',
     file: 'services/channel/providers/infobip.ts',
     original: "'DELIVERED_TO_OPERATOR', 'EXPIRED_DLR_UNKNOWN'",

@@ -4,6 +4,9 @@
 // A receipt counts only for deliveries that this app gave to this provider: the attempt says so. It is saved before the provider is called,
 // so it is there when the receipt comes. The attempt at a `repeatable` provider is saved after the call, and a receipt that comes sooner
 // changes nothing; today only the sandbox is repeatable, and no vendor calls back for it.
+//
+// Where the outcome of a call is unknown, its receipt settles it. A failure then is that of the call alone: the channel still has the
+// message, and goes on with the next provider (../next-step.ts).
 
 import { createHash } from 'node:crypto'
 import type { Broker } from '../../../infra/broker/broker.ts'
@@ -13,11 +16,17 @@ import { isId } from '../../../infra/ids.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
+import { getOne } from '../../../infra/store/one-doc.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { Tracing } from '../../../infra/tracing/tracing.ts'
-import type { ReportDetails } from '../../../machines/otp.ts'
+import type { ReportDetails, ReportedStatus } from '../../../machines/otp.ts'
 import type { ProviderType } from '../../domain/tenancy/provider-types/list.ts'
-import { type AttemptDoc, END_OF_ROUND, findAttempts } from '../../domain/verifications/documents.ts'
+import {
+  type AttemptDoc,
+  type AttemptResult,
+  END_OF_ROUND,
+  findAttempts,
+} from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import { referenceIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import type { OtpReport } from '../../domain/verifications/queue-messages.ts'
@@ -40,7 +49,7 @@ export interface CallbackSource {
 export type HandleCallback = (source: CallbackSource, items: readonly CallbackItem[]) => Promise<void>
 
 export interface HandleCallbackDeps {
-  attempts: Pick<Docs<AttemptDoc>, 'get' | 'find'>
+  attempts: Pick<Docs<AttemptDoc>, 'get' | 'find' | 'modify'>
   broker: Pick<Broker, 'publish'>
   keyring: Pick<Keyring, 'seal' | 'indexes'>
   clock: Pick<Clock, 'now'>
@@ -58,6 +67,14 @@ type Message = Extract<CallbackItem, { kind: 'message' }>
 /** Longer than the id that any vendor gives a message. */
 const MAX_ID_LENGTH = 512
 const BATCH_SIZE = 64
+
+/** The results of a call that its receipt replaces. An attempt without a result is under way, or its result was not saved: the vendor may have
+ *  accepted the message, so a failure of it is that of the delivery. Receipts come out of order, so `sent` does not undo a failure. */
+const REPLACED_RESULTS: Readonly<Record<ReportedStatus, readonly AttemptDoc['result'][]>> = {
+  sent: [null, 'unknown'],
+  delivered: [null, 'unknown', 'failed', 'refused'],
+  failed: ['unknown'],
+}
 
 export function createHandleCallback({
   attempts,
@@ -84,7 +101,7 @@ export function createHandleCallback({
 
   /** A provider's further calls in a round are not asked for: where there is one, there is the first of that round too. */
   async function findAttempt({ app_id, provider }: CallbackSource, receipt: Receipt): Promise<AttemptDoc | undefined> {
-    const { delivery_id, reference: vendorReference } = receipt
+    const { delivery_id } = receipt
     if (delivery_id !== null && delivery_id.length <= MAX_ID_LENGTH) {
       const found = await attempts.get(allRounds.map(round => attemptId(delivery_id, provider, round)))
       const ownAttempts = [...found.values()].filter(
@@ -93,25 +110,39 @@ export function createHandleCallback({
       if (ownAttempts.length > 0)
         return ownAttempts.reduce((latest, attempt) => (attempt.round > latest.round ? attempt : latest))
     }
-    if (!vendorReference || vendorReference.length > MAX_ID_LENGTH) return undefined
-    const reference = storedReference(vendorReference)
+    const reference = referenceIn(receipt)
+    if (reference === null) return undefined
     return (await attempts.find({ app_id, provider, reference }, { sort: { reference: 1 }, limit: 1 }))[0]
   }
 
-  /** The message was sent again since, or by another call than the receipt's: the vendor's answer to one call may name several messages.
-   *  A receipt of another message still counts when it arrived, but not when it failed. */
-  async function isSuperseded(found: AttemptDoc, { reference }: Receipt): Promise<boolean> {
-    const { delivery_id, provider } = found
-    const all = await findAttempts(attempts, delivery_id)
-    const ofProvider = all.filter(attempt => attempt.provider === provider).sort(byCall)
-    const reported = reference ? findByReference(ofProvider, storedReference(reference)) : (ofProvider.at(-1) ?? found)
-    if (!reported) return true
-    return all.some(
-      other =>
-        other.provider !== END_OF_ROUND &&
-        other.result !== 'failed' &&
-        (other.provider === provider ? byCall(other, reported) > 0 : other.at >= reported.at),
+  /** The attempt as it is after the receipt. Undefined when the receipt is that of another call: the vendor's answer to one call may name
+   *  several messages. */
+  async function settle(
+    source: CallbackSource,
+    receipt: Receipt,
+    all: readonly AttemptDoc[],
+  ): Promise<AttemptDoc | undefined> {
+    const { status } = receipt
+    const reference = referenceIn(receipt)
+    const ofProvider = all.filter(({ provider }) => provider === source.provider).sort(byCall)
+    const reported = reference ? findByReference(ofProvider, reference) : ofProvider.at(-1)
+    if (!reported || !REPLACED_RESULTS[status].includes(reported.result)) return reported
+    const { _id, otp_id } = reported
+    const { reason, vendor_code, vendor_text } = receiptDetails(source, receipt, otp_id)
+    const settled = await attempts.modify(
+      { _id, result: { $in: REPLACED_RESULTS[status] } },
+      {
+        $set: {
+          result: resultOf(status, reason),
+          ...(reported.reference === null && reference ? { reference } : {}),
+          ...(vendor_code === undefined ? {} : { vendor_code }),
+          ...(vendor_text === undefined ? {} : { vendor_text }),
+        },
+        $unset: { unknown_at: true },
+      },
     )
+    // Another receipt, or the answer to the call, came first.
+    return settled ?? (await getOne(attempts, _id))
   }
 
   async function handleReceipt(source: CallbackSource, receipt: Receipt): Promise<void> {
@@ -121,8 +152,14 @@ export function createHandleCallback({
     const { otp_id, delivery_id } = attempt
     const { status } = receipt
     const fields = { otp_id, delivery_id, status }
-    if (status === 'failed' && (await isSuperseded(attempt, receipt)))
-      return logOutcome(source, 'receipt', 'superseded', fields)
+    if (status === 'failed' || attempt.result !== 'accepted') {
+      const all = await findAttempts(attempts, delivery_id)
+      const reported = await settle(source, receipt, all)
+      if (reported?.result === 'failed' || reported?.result === 'refused')
+        return logOutcome(source, 'receipt', 'settled', fields)
+      if (status === 'failed' && (!reported || isSuperseded(reported, all)))
+        return logOutcome(source, 'receipt', 'superseded', fields)
+    }
     const details = {
       ...receiptDetails(source, receipt, otp_id),
       // The receipt may come before the report that the message was sent.
@@ -187,6 +224,24 @@ function receiptDetails(
     ...(vendor_text === null ? {} : { vendor_text }),
   }
 }
+
+const referenceIn = ({ reference }: Receipt): string | null =>
+  reference && reference.length <= MAX_ID_LENGTH ? storedReference(reference) : null
+
+/** As a call that was answered so. */
+const resultOf = (status: ReportedStatus, reason: ReportDetails['reason']): AttemptResult => {
+  if (status !== 'failed') return 'accepted'
+  return reason === 'recipient_unreachable' ? 'refused' : 'failed'
+}
+
+/** The message was sent again since. Then a receipt of this call still counts when the message arrived, but not when it failed. */
+const isSuperseded = (reported: AttemptDoc, all: readonly AttemptDoc[]): boolean =>
+  all.some(
+    other =>
+      other.provider !== END_OF_ROUND &&
+      other.result !== 'failed' &&
+      (other.provider === reported.provider ? byCall(other, reported) > 0 : other.at >= reported.at),
+  )
 
 const byCall = (one: AttemptDoc, other: AttemptDoc): number =>
   one.round - other.round || (one.call ?? 1) - (other.call ?? 1)

@@ -46,7 +46,7 @@ const providerBody = z.strictObject({
   /** Whether it is meant that users can no longer sign in by email. */
   confirm: z.boolean().optional(),
   config: z.unknown().optional(),
-  replaces: replacedProvider.optional(),
+  replaces: replacedProvider.nullable().optional(),
 })
 type ProviderInput = z.output<typeof providerBody>
 
@@ -124,7 +124,7 @@ export const providerOperations = [
       example: given,
     },
     answers: [ok(provider, 'It was changed.', example), ok(provider, 'It was created.', example, 201)],
-    refusals: [conflict('Other values are stored than `replaces` has, or the provider was deleted.')],
+    refusals: [conflict('Other values are stored than `replaces` has, or the provider was deleted or added.')],
     handle: async ({ ctx, app, params: { name }, body: input }, admin) => {
       const { store, keyring, clock, inspect, withAudit } = admin
       const { _id: app_id, company_id } = app
@@ -135,7 +135,7 @@ export const providerOperations = [
       const answer = await withAudit(ctx, async () => {
         const _id = providerId(app_id, name)
         const stored = await getOne(docs, _id)
-        if (input.replaces) refuseOthersChange(keyring, stored, input.replaces)
+        if (input.replaces !== undefined) refuseOthersChange(keyring, stored, input.replaces)
         const all = await findProviders(store, app_id)
         if (!stored && all.length >= MAX_PROVIDERS_PER_APP)
           throw validationProblem([
@@ -220,8 +220,12 @@ export const providerOperations = [
 function refuseOthersChange(
   keyring: Keyring,
   stored: Provider | undefined,
-  replaces: z.output<typeof replacedProvider>,
+  replaces: z.output<typeof replacedProvider> | null,
 ): void {
+  if (replaces === null) {
+    if (stored === undefined) return
+    throw httpException(409, 'A provider of this name was added meanwhile.')
+  }
   const now = stored && providerView(keyring, stored, [])
   const names = Object.keys(replaces) as (keyof typeof replaces)[]
   if (now && names.every(name => sameJson(replaces[name], now[name]))) return

@@ -31,7 +31,9 @@ export const provider = z
   .object({
     name: z.string().meta({ description: 'Unique within the app. Part of the address that the vendor calls.' }),
     channel: channel.meta({ description: 'The channel it serves.' }),
-    type: providerType,
+    type: z.string().meta({
+      description: 'A `ProviderType`, or one that only a newer release knows: then the provider is left out.',
+    }),
     paused: z.boolean().meta({ description: 'It is not used while it is true. Its receipts count.' }),
     countries: z.array(z.string()).nullable().meta({
       description: 'The countries whose numbers it serves; null: all. Recipients without a country are served.',
@@ -42,7 +44,8 @@ export const provider = z
     }),
     position: z.int().meta({ description: 'Providers are tried in the order of positions, then of names.' }),
     config: jsonObject.nullable().meta({
-      description: 'With fingerprints in place of secrets. Null when its data key is no longer configured.',
+      description:
+        'With fingerprints in place of secrets. Null when its data key is no longer configured, and when the release does not know its type.',
     }),
     breaker: breaker.nullable().meta({
       description: 'Null when no process has used the provider lately, and for a sandbox.',
@@ -55,7 +58,7 @@ export const replacedProvider = z
   .meta({
     id: 'ReplacedProvider',
     description:
-      'What the caller has read of the provider. If other values of these members are stored, or the provider was deleted, the answer is 409, and nothing is changed.',
+      'What the caller has read of the provider. If other values of these members are stored, or the provider was deleted, the answer is 409, and nothing is changed. Null: there was none of this name, and if there is one now, the answer is 409.',
   })
 
 export const providerPage = pageOf('ProviderPage', provider)

@@ -19,6 +19,7 @@ import {
   type ProviderTestCall,
   testRecipientContext,
 } from '../../domain/tenancy/provider-test.ts'
+import { isProviderType } from '../../domain/tenancy/provider-types/list.ts'
 import { maskRecipient, type ParsedRecipient, parseRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { AdminDeps } from '../admin-deps.ts'
 import { conflict, ok } from '../answers.ts'
@@ -134,7 +135,7 @@ export const providerTestOperations = [
       errorRefusal('GeoBlockedError', 'The app does not send to the country of the recipient.'),
       errorRefusal('InsufficientFundsError', 'The balance does not pay for the message.'),
       conflict(
-        'The app or its company is closed, or the config cannot be unsealed because its data key is no longer configured.',
+        'The app or its company is closed, the config cannot be unsealed because its data key is no longer configured, or the release does not know the type.',
       ),
     ],
     keep: deps => ({ beginTest: createTestLimit(deps.clock), performTest: createPerformTest(deps) }),
@@ -145,6 +146,8 @@ export const providerTestOperations = [
       const provider = await getOr404(ctx, store.docs('providers'), id, 'provider')
       const recipient = requireReachable(body.recipient, provider.channel)
       await requireOpen(store, app)
+      if (!isProviderType(provider.type))
+        throw httpException(409, 'This release does not know the type of the provider.')
       if (unsealConfig(keyring, provider) === null)
         throw httpException(409, 'Its config cannot be read: the data key that sealed it is no longer configured.')
       await requireConsumer(broker, provider.channel)

@@ -4,6 +4,7 @@ import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { BreakerDoc } from '../../domain/breakers/documents.ts'
 import { type Provider, providerContext, scopeOf } from '../../domain/tenancy/documents.ts'
 import { maskConfig } from '../../domain/tenancy/provider-secrets.ts'
+import { isProviderType } from '../../domain/tenancy/provider-types/list.ts'
 import { resolveProvider } from '../../domain/tenancy/providers.ts'
 import { breakerView } from './breaker-view.ts'
 import type { StoredConfig } from './changes.ts'
@@ -14,9 +15,9 @@ export const withoutConfig = (provider: Provider) => {
   return { name, type, position, ...scopeOf(provider), cost_micros }
 }
 
-/** Null when its data key is no longer configured. */
+/** Null when its data key is no longer configured, and when this release does not know its type: then its secrets are not known either. */
 export function unsealConfig(keyring: Pick<Keyring, 'unseal'>, { _id, type, config }: Provider): StoredConfig | null {
-  const text = unsealOrNull(keyring, config, providerContext(_id))
+  const text = isProviderType(type) ? unsealOrNull(keyring, config, providerContext(_id)) : null
   if (text === null) return null
   const raw: unknown = JSON.parse(text)
   return { raw, resolved: resolveProvider(type, raw).config }

@@ -8,6 +8,7 @@ import type { CountersignStore } from '../collections.ts'
 import { type Provider, providerContext, providerId } from '../tenancy/documents.ts'
 import type { InputProblem } from '../tenancy/problems.ts'
 import { addressIn } from '../tenancy/provider-destinations.ts'
+import { isProviderType } from '../tenancy/provider-types/list.ts'
 import type { Bootstrap, BootstrapProvider } from './complete-file.ts'
 
 export interface AddressDeps {
@@ -61,6 +62,7 @@ function newAddress({ type, config }: BootstrapProvider, path: string, saved: st
 }
 
 function savedAddressOf(keyring: Pick<Keyring, 'unseal'>, provider: Provider | undefined): string | null {
-  const opened = provider && unsealOrNull(keyring, provider.config, providerContext(provider._id))
-  return provider && opened ? (addressIn(provider.type, JSON.parse(opened))?.value ?? null) : null
+  if (!provider || !isProviderType(provider.type)) return null
+  const opened = unsealOrNull(keyring, provider.config, providerContext(provider._id))
+  return opened ? (addressIn(provider.type, JSON.parse(opened))?.value ?? null) : null
 }

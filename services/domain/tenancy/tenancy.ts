@@ -2,9 +2,11 @@
 // and secrets unsealed. Nothing is cached here: each service caches what it makes of it, for as long as
 // `TENANT_CACHE` says.
 // Configs and secrets that cannot be unsealed are left out, so that an app loses one provider and not all of them. A provider whose data
-// key is missing is listed as `unreadable`: it works again once the key is configured again.
+// key is missing is listed as `unreadable`: it works again once the key is configured again. A provider whose type this release does not
+// know is left out as well: a newer release stored it, and was rolled back.
 import { type Keyring, MissingKey, Unsealable } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
+import type { Logger } from '../../../infra/log/log.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import { MODES, type Mode } from '../../../machines/otp.ts'
 import type { ProviderCost, ProviderScope } from '../../../machines/routing.ts'
@@ -25,6 +27,7 @@ import {
   scopeOf,
   type TenancyStore,
 } from './documents.ts'
+import { isProviderType } from './provider-types/list.ts'
 import { resolveProvider, type TypedProviderConfig } from './providers.ts'
 import { resolveSettings } from './settings.ts'
 
@@ -83,76 +86,87 @@ export const TENANT_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
 export const createTenancy = ({
   store,
   keyring,
+  log,
 }: {
   store: TenancyStore
   keyring: Pick<Keyring, 'unseal'>
-}): Tenancy => ({
-  async keyByHash(hash) {
-    const [key] = await store.docs('keys').find({ hash }, { sort: { hash: 1 }, limit: 1 })
-    if (!key || key.revoked_at !== null) return null
-    const { app_id, company_id } = key
-    const [apps, companies] = await Promise.all([
-      store.docs('apps').get([app_id]),
-      store.docs('companies').get([company_id]),
-    ])
-    return isClosed(apps.get(app_id)) || isClosed(companies.get(company_id)) ? null : key
-  },
+  /** Given by the one reader of a process that tells operators of providers that are left out. */
+  log?: Pick<Logger, 'warn'>
+}): Tenancy => {
+  const logged = new Set<string>()
+  return {
+    async keyByHash(hash) {
+      const [key] = await store.docs('keys').find({ hash }, { sort: { hash: 1 }, limit: 1 })
+      if (!key || key.revoked_at !== null) return null
+      const { app_id, company_id } = key
+      const [apps, companies] = await Promise.all([
+        store.docs('apps').get([app_id]),
+        store.docs('companies').get([company_id]),
+      ])
+      return isClosed(apps.get(app_id)) || isClosed(companies.get(company_id)) ? null : key
+    },
 
-  async app(id) {
-    const stored = (await store.docs('apps').get([id])).get(id)
-    if (!stored) return null
-    const { company_id, name, settings } = stored
-    return { id, company_id, name, settings: resolveSettings(settings) }
-  },
+    async app(id) {
+      const stored = (await store.docs('apps').get([id])).get(id)
+      if (!stored) return null
+      const { company_id, name, settings } = stored
+      return { id, company_id, name, settings: resolveSettings(settings) }
+    },
 
-  async hookSecrets(appId) {
-    const app = (await store.docs('apps').get([appId])).get(appId)
-    if (!app?.hook_secrets || isClosed(app)) return null
-    const { company_id, hook_secrets } = app
-    if (isClosed((await store.docs('companies').get([company_id])).get(company_id))) return null
-    const found: HookSecrets = { company_id, secrets: [], missingKey: null }
-    for (const mode of MODES)
-      try {
-        const sealed = hook_secrets[mode]
-        if (sealed) found.secrets.push({ mode, secret: keyring.unseal(sealed, hookSecretContext(appId, mode)) })
-      } catch (error) {
-        if (!(error instanceof Unsealable)) throw error
-        if (error instanceof MissingKey) found.missingKey = error
+    async hookSecrets(appId) {
+      const app = (await store.docs('apps').get([appId])).get(appId)
+      if (!app?.hook_secrets || isClosed(app)) return null
+      const { company_id, hook_secrets } = app
+      if (isClosed((await store.docs('companies').get([company_id])).get(company_id))) return null
+      const found: HookSecrets = { company_id, secrets: [], missingKey: null }
+      for (const mode of MODES)
+        try {
+          const sealed = hook_secrets[mode]
+          if (sealed) found.secrets.push({ mode, secret: keyring.unseal(sealed, hookSecretContext(appId, mode)) })
+        } catch (error) {
+          if (!(error instanceof Unsealable)) throw error
+          if (error instanceof MissingKey) found.missingKey = error
+        }
+      return found
+    },
+
+    async providersOf(appId, channel) {
+      const stored = await findProviders(store, appId)
+      const result: AppProviders = { providers: [], unreadable: [] }
+      for (const provider of stored) {
+        const { _id, app_id, name, type, cost_micros = {}, config } = provider
+        if (channel !== undefined && provider.channel !== channel) continue
+        if (!isProviderType(type)) {
+          if (!logged.has(_id)) log?.warn({ app_id, provider: name, provider_type: type }, 'provider.type_unknown')
+          logged.add(_id)
+          continue
+        }
+        try {
+          const written: unknown = JSON.parse(keyring.unseal(config, providerContext(_id)))
+          result.providers.push({ app_id, name, cost_micros, ...scopeOf(provider), ...resolveProvider(type, written) })
+        } catch (error) {
+          if (!(error instanceof Unsealable)) throw error
+          if (error instanceof MissingKey) result.unreadable.push({ name, ...scopeOf(provider), problem: error })
+        }
       }
-    return found
-  },
+      return result
+    },
 
-  async providersOf(appId, channel) {
-    const stored = await findProviders(store, appId)
-    const result: AppProviders = { providers: [], unreadable: [] }
-    for (const provider of stored) {
-      const { _id, app_id, name, type, cost_micros = {}, config } = provider
-      if (channel !== undefined && provider.channel !== channel) continue
-      try {
-        const written: unknown = JSON.parse(keyring.unseal(config, providerContext(_id)))
-        result.providers.push({ app_id, name, cost_micros, ...scopeOf(provider), ...resolveProvider(type, written) })
-      } catch (error) {
-        if (!(error instanceof Unsealable)) throw error
-        if (error instanceof MissingKey) result.unreadable.push({ name, ...scopeOf(provider), problem: error })
-      }
-    }
-    return result
-  },
+    async isCompanyClosed(appId) {
+      const { company_id = '' } = (await store.docs('apps').get([appId])).get(appId) ?? {}
+      return isClosed((await store.docs('companies').get([company_id])).get(company_id))
+    },
 
-  async isCompanyClosed(appId) {
-    const { company_id = '' } = (await store.docs('apps').get([appId])).get(appId) ?? {}
-    return isClosed((await store.docs('companies').get([company_id])).get(company_id))
-  },
-
-  async webhooks(appId) {
-    const stored = await findEndpoints(store.docs('webhooks'), appId)
-    return stored.map(({ secrets, rev, slot, name, drain_at, deleted_at, ...endpoint }) => ({
-      ...endpoint,
-      app_id: appIdOf(endpoint),
-      secrets: secrets.flatMap(({ id, state, sealed, expires_at }) => {
-        const secret = unsealOrNull(keyring, sealed, webhookSecretContext(endpoint._id, id))
-        return secret === null ? [] : [{ id, state, secret, expires_at }]
-      }),
-    }))
-  },
-})
+    async webhooks(appId) {
+      const stored = await findEndpoints(store.docs('webhooks'), appId)
+      return stored.map(({ secrets, rev, slot, name, drain_at, deleted_at, ...endpoint }) => ({
+        ...endpoint,
+        app_id: appIdOf(endpoint),
+        secrets: secrets.flatMap(({ id, state, sealed, expires_at }) => {
+          const secret = unsealOrNull(keyring, sealed, webhookSecretContext(endpoint._id, id))
+          return secret === null ? [] : [{ id, state, secret, expires_at }]
+        }),
+      }))
+    },
+  }
+}

@@ -10,6 +10,7 @@ import { api, bodyOf, type Schemas } from '../api/client.ts'
 import { Problem } from '../api/problem.ts'
 import { readInTab, readStored, store, storeInTab } from './browser-storage.ts'
 import { useMe } from './session.tsx'
+import { patchOf, rebase, type Settings } from './settings-patch.ts'
 import { useQuery } from './use-query.ts'
 
 export type Company = Schemas['Company']
@@ -158,12 +159,27 @@ export function useApp(): App {
   return app
 }
 
-/** Changes settings of the chosen app at once, and shows them. */
-export function usePatchSettings(): (settings: Schemas['AppSettingsPatch']) => Promise<void> {
-  const { id } = useApp()
+/** Changes settings of the chosen app at once, and shows them. What others have changed meanwhile is shown, and not replaced. */
+export function usePatchSettings(): (patch: Schemas['AppSettingsPatch']) => Promise<void> {
+  const { id, settings: shown } = useApp()
   const { replaceApp } = useTenant()
-  return async settings =>
-    replaceApp(await bodyOf(api.PATCH('/admin/v1/apps/{id}', { params: { path: { id } }, body: { settings } })))
+  return async patch => {
+    const patched = (settings: Settings) => rebase({}, patch, settings)
+    const body = { settings: patch, replaces: patchOf(patched(shown), shown) ?? {} }
+    const changed = bodyOf(api.PATCH('/admin/v1/apps/{id}', { params: { path: { id } }, body }))
+    replaceApp(
+      await changed.catch(async thrown => {
+        if (Problem.from(thrown).status !== 409) throw thrown
+        const now = await getApp(id)
+        // Others have saved the same.
+        if (patchOf(now.settings, patched(now.settings)) === null) return now
+        replaceApp(now)
+        throw new Problem(409, {
+          detail: 'Another person has changed it meanwhile, so nothing was saved. What they saved is shown now.',
+        })
+      }),
+    )
+  }
 }
 
 export function useCompany(): Company {

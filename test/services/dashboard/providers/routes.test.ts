@@ -487,6 +487,38 @@ onEmbeddedStore('the providers of an app', fresh => {
     expect((await admin.store.docs('providers').get([`${app}:main`])).get(`${app}:main`)?.config).to.equal('v1.gone.x')
   })
 
+  it('are shown, replaced and deleted where a newer release has stored a type that this one does not know', async () => {
+    const store = async (name: string) => {
+      await put(name, { type: 'twilio', config: TWILIO })
+      await admin.store.docs('providers').modify({ _id: `${app}:${name}` }, { $set: { type: 'pigeon' } })
+    }
+    await store('new')
+    await put('spare', { type: 'sandbox', channel: 'sms' })
+    const { status, body } = await admin.get(`/apps/${app}/providers`)
+    expect(status).to.equal(200)
+    expect(body.items.map(({ type, config }: Record<string, unknown>) => [type, config])).to.deep.equal([
+      ['pigeon', null],
+      ['sandbox', {}],
+    ])
+    expect((await admin.get(at('new'))).body).to.include({ type: 'pigeon', config: null })
+    const tested = await admin.ask('POST', `${at('new')}/test`, { recipient: '+14155552671' })
+    expect([tested.status, tested.body.detail]).to.deep.equal([
+      409,
+      'This release does not know the type of the provider.',
+    ])
+    expect((await put('new', { type: 'twilio', config: TWILIO })).body).to.include({ type: 'twilio', position: 0 })
+    await store('new')
+    expect((await admin.ask('DELETE', at('new'))).status).to.equal(204)
+  })
+
+  it('are added, and replace none, where the caller says that there was none', async () => {
+    const add = (from: string) => put('own', { type: 'twilio', config: { ...TWILIO, from }, replaces: null })
+    expect((await add('+15005550006')).status).to.equal(201)
+    const refused = await add('+15005550007')
+    expect([refused.status, refused.body.detail]).to.deep.equal([409, 'A provider of this name was added meanwhile.'])
+    expect(await opened('own')).to.include({ from: '+15005550006' })
+  })
+
   it('are not changed if other values are stored than the caller has read', async () => {
     const headers = { Authorization: HTTP.headers.Authorization }
     const config = { url: 'https://gateway.example/send', headers }

@@ -6,6 +6,7 @@ import { hashApiKey } from '../../../../services/domain/tenancy/api-keys.ts'
 import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
 import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
 import { fullBootstrapFile } from '../../../support/bootstrap.ts'
+import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
@@ -100,6 +101,20 @@ eachStore('tenancy', fresh => {
     expect((await providersOf('app_other')).providers).to.deep.equal([])
     await store.docs('providers').modify({ _id: 'app_shop:backup' }, { $set: { app_id: 'app_shop', name: 'mail' } })
     expect((await providersOf('app_shop')).providers.filter(({ name }) => name === 'mail')).to.have.length(1)
+  })
+
+  it('leaves out a provider of a type that this release does not know, and logs it once', async () => {
+    const captured = createCapturedLog()
+    const { providersOf } = createTenancy({ store, keyring, log: captured.log })
+    await store.docs('providers').modify({ _id: 'app_shop:twilio-main' }, { $set: { type: 'pigeon' } })
+    const namesOf = async () => (await providersOf('app_shop')).providers.map(({ name }) => name)
+    expect([await namesOf(), await namesOf()]).to.deep.equal([
+      ['mail', 'backup'],
+      ['mail', 'backup'],
+    ])
+    const logged = captured.lines().filter(({ msg }) => msg === 'provider.type_unknown')
+    expect(logged).to.have.length(1)
+    expect(logged[0]).to.include({ app_id: 'app_shop', provider: 'twilio-main', provider_type: 'pigeon' })
   })
 
   it('leaves out what was sealed with a data key that is no longer configured', async () => {

@@ -1,19 +1,21 @@
 // The calls of the screen. In: an app, a provider and what is to be done. Out: what the API answers; a refusal is thrown.
+import type { ProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import type { Placed } from './provider-order.ts'
 
-export type Provider = Schemas['Provider']
+/** One whose type this release does not know is shown and deleted, and nothing else: `isProviderType` tells. */
+export type Provider = Schemas['Provider'] & { type: ProviderType }
 
 const pathOf = (id: string, name: string) => ({ params: { path: { id, name } } })
 
 export const listProviders = async (appId: string): Promise<Provider[]> =>
-  (await bodyOf(api.GET('/admin/v1/apps/{id}/providers', { params: { path: { id: appId } } }))).items
+  (await bodyOf(api.GET('/admin/v1/apps/{id}/providers', { params: { path: { id: appId } } }))).items as Provider[]
 
 export const getProvider = (appId: string, name: string): Promise<Provider> =>
-  bodyOf(api.GET('/admin/v1/apps/{id}/providers/{name}', pathOf(appId, name)))
+  bodyOf(api.GET('/admin/v1/apps/{id}/providers/{name}', pathOf(appId, name))) as Promise<Provider>
 
 export const putProvider = (appId: string, name: string, body: Schemas['PutProviderRequest']): Promise<Provider> =>
-  bodyOf(api.PUT('/admin/v1/apps/{id}/providers/{name}', { ...pathOf(appId, name), body }))
+  bodyOf(api.PUT('/admin/v1/apps/{id}/providers/{name}', { ...pathOf(appId, name), body })) as Promise<Provider>
 
 /** `confirmed`: that no other one sends for its channel. */
 export const deleteProvider = (appId: string, name: string, confirmed: boolean): Promise<unknown> =>

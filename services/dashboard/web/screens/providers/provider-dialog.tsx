@@ -25,6 +25,8 @@ import { configOf, fieldOfRefusal, formOf, rebaseForm } from './config-form.ts'
 import { getProvider, type Provider, putProvider } from './provider-calls.ts'
 import { suggestName } from './provider-names.ts'
 
+const NAME_TAKEN = 'is taken: this app has a provider with this name'
+
 const COST_WORDS = {
   none: 'Optional. Routes that learn weigh it against approvals; nobody is charged by it.',
   per: 'a message',
@@ -93,8 +95,7 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
     setWasChanged(false)
     const built = configOf(type, form)
     const found = new Map([...built.problems].map(([path, problem]) => [`config.${path}`, problem]))
-    if (provider === null && taken.includes(name.trim()))
-      found.set('name', 'is taken: this app has a provider with this name')
+    if (provider === null && taken.includes(name.trim())) found.set('name', NAME_TAKEN)
     setProblems(found)
     if (found.size > 0) return
     await change.run(async () => {
@@ -103,11 +104,13 @@ export function ProviderDialog({ provider, channel: wanted, taken, onSaved, onCl
       const cost_micros = cost as Record<string, number>
       const fields = { countries: scope, cost_micros, config: built.config }
       const changed = opened === null ? fields : changedMembers(openedWith(opened), fields)
-      const body = { type, channel: servedChannel, ...changed, ...(opened && { replaces: readOf(opened, changed) }) }
+      const replaces = opened && readOf(opened, changed)
+      const body = { type, channel: servedChannel, ...changed, replaces }
       const saved = await putProvider(app.id, name.trim(), body).catch(async thrown => {
-        const isConflict = opened !== null && Problem.from(thrown).status === 409
-        if (isConflict && (await showOthersChange(opened, changed))) return null
-        throw thrown
+        if (Problem.from(thrown).status !== 409) throw thrown
+        if (opened === null) setProblems(new Map([['name', NAME_TAKEN]]))
+        else if (!(await showOthersChange(opened, changed))) throw thrown
+        return null
       })
       if (saved !== null) await onSaved(saved)
     })

@@ -1,6 +1,6 @@
 // One provider in the list of its channel: its state, what it sends as, and what can be done with it.
 import { useId } from 'preact/hooks'
-import { declarationOf, fieldsOf } from '../../../../domain/tenancy/provider-types/list.ts'
+import { declarationOf, fieldsOf, isProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
 import { valueAt } from '../../data/settings-patch.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -37,6 +37,7 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
   const { name, type, config, breaker, paused, countries } = provider
   const words = paused ? PAUSED_WORDS : breakerWords(breaker, type, alone)
   const sender = senderOf(provider)
+  const isKnown = isProviderType(type)
   const nameId = useId()
   return (
     <li class="providers-item">
@@ -75,7 +76,7 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
           )}
         </div>
         <p class="soft">
-          {declarationOf(type).label}
+          {isKnown ? declarationOf(type).label : type}
           {sender && (
             <>
               {' · '}
@@ -85,7 +86,13 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
         </p>
         {countries && <p>{servedWords(countries)}</p>}
         {words.explanation && <p class="hint">{words.explanation}</p>}
-        {config === null && (
+        {!isKnown && (
+          <Notice tone="warning">
+            This release of Countersign does not know its type: a newer one stored it. It sends nothing until a release
+            that knows it runs again.
+          </Notice>
+        )}
+        {isKnown && config === null && (
           <Notice tone="warning">
             Its settings cannot be read: their data key is no longer configured. It sends nothing until they are entered
             again.
@@ -101,15 +108,19 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
       </div>
       {actions && (
         <div class="providers-actions">
-          <Button aria-describedby={nameId} onClick={actions.test}>
-            Test
-          </Button>
-          <Button look="quiet" aria-describedby={nameId} onClick={paused ? actions.resume : actions.pause}>
-            {paused ? 'Resume' : 'Pause'}
-          </Button>
-          <Button look="quiet" aria-describedby={nameId} onClick={actions.edit}>
-            Edit
-          </Button>
+          {isKnown && (
+            <>
+              <Button aria-describedby={nameId} onClick={actions.test}>
+                Test
+              </Button>
+              <Button look="quiet" aria-describedby={nameId} onClick={paused ? actions.resume : actions.pause}>
+                {paused ? 'Resume' : 'Pause'}
+              </Button>
+              <Button look="quiet" aria-describedby={nameId} onClick={actions.edit}>
+                Edit
+              </Button>
+            </>
+          )}
           <Button look="quiet danger" aria-describedby={nameId} onClick={actions.remove}>
             Delete
           </Button>

@@ -22,7 +22,7 @@ import { Reading } from '../../ui/reading.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { savePositions } from '../providers/provider-calls.ts'
+import { type Provider, savePositions } from '../providers/provider-calls.ts'
 import { positionsFor } from '../providers/provider-order.ts'
 import { countriesIn, placeName, STATES, withoutBreaks } from './learned-words.ts'
 
@@ -63,7 +63,7 @@ const COLUMNS: Column<Row>[] = [
 ]
 
 export interface ProvidersByCountryProps {
-  providers: readonly Schemas['Provider'][]
+  providers: readonly Provider[]
   /** After the order of the providers was changed. */
   onReordered(): Promise<void>
 }
@@ -140,7 +140,7 @@ export function ProvidersByCountry({ providers, onReordered }: ProvidersByCountr
 
 interface SuggestionProps {
   suggestion: Schemas['RouteSuggestion']
-  providers: readonly Schemas['Provider'][]
+  providers: readonly Provider[]
   onUsed(): Promise<void>
 }
 
