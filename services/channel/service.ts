@@ -186,6 +186,7 @@ export function createCallbackRoutes({
       tracing,
       rounds: backoff.channel.length + 1,
       attempts: batchDocs(store.docs('attempts')),
+      otps: store.docs('otps'),
     }),
   })
 }

@@ -5,8 +5,8 @@
 // so it is there when the receipt comes. The attempt at a `repeatable` provider is saved after the call, and a receipt that comes sooner
 // changes nothing; today only the sandbox is repeatable, and no vendor calls back for it.
 //
-// Where the outcome of a call is unknown, its receipt settles it. A failure then is that of the call alone: the channel still has the
-// message, and goes on with the next provider (../next-step.ts).
+// A receipt of failure ends the delivery, unless the channel still has the message: where the outcome of the call was unknown, the failure is
+// that of the call alone, and the channel goes on with the next provider (../next-step.ts).
 
 import { createHash } from 'node:crypto'
 import type { Broker } from '../../../infra/broker/broker.ts'
@@ -19,14 +19,9 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import { getOne } from '../../../infra/store/one-doc.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { Tracing } from '../../../infra/tracing/tracing.ts'
-import type { ReportDetails, ReportedStatus } from '../../../machines/otp.ts'
+import type { FailureReason, ReportDetails } from '../../../machines/otp.ts'
 import type { ProviderType } from '../../domain/tenancy/provider-types/list.ts'
-import {
-  type AttemptDoc,
-  type AttemptResult,
-  END_OF_ROUND,
-  findAttempts,
-} from '../../domain/verifications/documents.ts'
+import { type AttemptDoc, END_OF_ROUND, findAttempts, type OtpDoc } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import { referenceIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import type { OtpReport } from '../../domain/verifications/queue-messages.ts'
@@ -50,6 +45,7 @@ export type HandleCallback = (source: CallbackSource, items: readonly CallbackIt
 
 export interface HandleCallbackDeps {
   attempts: Pick<Docs<AttemptDoc>, 'get' | 'find' | 'modify'>
+  otps: Pick<Docs<OtpDoc>, 'get'>
   broker: Pick<Broker, 'publish'>
   keyring: Pick<Keyring, 'seal' | 'indexes'>
   clock: Pick<Clock, 'now'>
@@ -68,16 +64,12 @@ type Message = Extract<CallbackItem, { kind: 'message' }>
 const MAX_ID_LENGTH = 512
 const BATCH_SIZE = 64
 
-/** The results of a call that its receipt replaces. An attempt without a result is under way, or its result was not saved: the vendor may have
- *  accepted the message, so a failure of it is that of the delivery. Receipts come out of order, so `sent` does not undo a failure. */
-const REPLACED_RESULTS: Readonly<Record<ReportedStatus, readonly AttemptDoc['result'][]>> = {
-  sent: [null, 'unknown'],
-  delivered: [null, 'unknown', 'failed', 'refused'],
-  failed: ['unknown'],
-}
+/** Reasons that no other provider would change. They end the delivery at once. */
+const FINAL_REASONS: ReadonlySet<FailureReason> = new Set(['recipient_unreachable', 'superseded'])
 
 export function createHandleCallback({
   attempts,
+  otps,
   broker,
   keyring,
   clock,
@@ -115,33 +107,59 @@ export function createHandleCallback({
     return (await attempts.find({ app_id, provider, reference }, { sort: { reference: 1 }, limit: 1 }))[0]
   }
 
-  /** The attempt as it is after the receipt. Undefined when the receipt is that of another call: the vendor's answer to one call may name
-   *  several messages. */
-  async function settle(
-    source: CallbackSource,
-    receipt: Receipt,
-    all: readonly AttemptDoc[],
-  ): Promise<AttemptDoc | undefined> {
+  /** Why a receipt is not passed on; null where it is. */
+  async function reasonToKeep(source: CallbackSource, receipt: Receipt, attempt: AttemptDoc): Promise<string | null> {
     const { status } = receipt
+    if (status === 'delivered' || (status === 'sent' && attempt.result === 'accepted')) return null
+    const all = await findAttempts(attempts, attempt.delivery_id)
+    const call = callOf(receipt, all.filter(({ provider }) => provider === source.provider).sort(byCall))
+    if (status === 'sent') {
+      const settled = call && (await settle(source, receipt, call))
+      // Receipts come out of order: the failure of the same message was there before.
+      return settled?.failed_by_receipt ? 'settled' : null
+    }
+    if (!call) return 'superseded'
+    if (isSuperseded(call, all)) {
+      await settle(source, receipt, call)
+      return 'superseded'
+    }
+    const { reason = 'provider_failed' } = receiptDetails(source, receipt, attempt.otp_id)
+    if (FINAL_REASONS.has(reason) || !(await isQueued(attempt))) return null
+    const settled = await settle(source, receipt, call)
+    return settled?.result === 'failed' ? 'settled' : null
+  }
+
+  /** Whether the channel still has the message. */
+  async function isQueued({ otp_id, delivery_id }: AttemptDoc): Promise<boolean> {
+    const otp = await getOne(otps, otp_id)
+    return otp?.context.deliveries.find(delivery => delivery.delivery_id === delivery_id)?.status === 'queued'
+  }
+
+  /** The call as it is after the receipt, which decides an outcome that was unknown. `sent` is stored before it is reported: a failure that
+   *  comes before the report is handled would else find the message queued. */
+  async function settle(source: CallbackSource, receipt: Receipt, call: AttemptDoc): Promise<AttemptDoc | undefined> {
+    if (call.result !== 'unknown') return call
+    const { _id, otp_id } = call
     const reference = referenceIn(receipt)
-    const ofProvider = all.filter(({ provider }) => provider === source.provider).sort(byCall)
-    const reported = reference ? findByReference(ofProvider, reference) : ofProvider.at(-1)
-    if (!reported || !REPLACED_RESULTS[status].includes(reported.result)) return reported
-    const { _id, otp_id } = reported
-    const { reason, vendor_code, vendor_text } = receiptDetails(source, receipt, otp_id)
+    const { vendor_code, vendor_text } = receiptDetails(source, receipt, otp_id)
     const settled = await attempts.modify(
-      { _id, result: { $in: REPLACED_RESULTS[status] } },
+      { _id, result: 'unknown' },
       {
         $set: {
-          result: resultOf(status, reason),
-          ...(reported.reference === null && reference ? { reference } : {}),
+          ...(receipt.status === 'failed' ? { result: 'failed', failed_by_receipt: true } : { result: 'accepted' }),
+          ...(reference === null ? {} : { reference }),
           ...(vendor_code === undefined ? {} : { vendor_code }),
           ...(vendor_text === undefined ? {} : { vendor_text }),
         },
-        $unset: { unknown_at: true },
+        // What was stored of the missing answer are not the words of the receipt.
+        $unset: {
+          unknown_at: true,
+          ...(vendor_code === undefined ? { vendor_code: true } : {}),
+          ...(vendor_text === undefined ? { vendor_text: true } : {}),
+        },
       },
     )
-    // Another receipt, or the answer to the call, came first.
+    // Another receipt came first.
     return settled ?? (await getOne(attempts, _id))
   }
 
@@ -152,14 +170,8 @@ export function createHandleCallback({
     const { otp_id, delivery_id } = attempt
     const { status } = receipt
     const fields = { otp_id, delivery_id, status }
-    if (status === 'failed' || attempt.result !== 'accepted') {
-      const all = await findAttempts(attempts, delivery_id)
-      const reported = await settle(source, receipt, all)
-      if (reported?.result === 'failed' || reported?.result === 'refused')
-        return logOutcome(source, 'receipt', 'settled', fields)
-      if (status === 'failed' && (!reported || isSuperseded(reported, all)))
-        return logOutcome(source, 'receipt', 'superseded', fields)
-    }
+    const kept = await reasonToKeep(source, receipt, attempt)
+    if (kept !== null) return logOutcome(source, 'receipt', kept, fields)
     const details = {
       ...receiptDetails(source, receipt, otp_id),
       // The receipt may come before the report that the message was sent.
@@ -228,12 +240,6 @@ function receiptDetails(
 const referenceIn = ({ reference }: Receipt): string | null =>
   reference && reference.length <= MAX_ID_LENGTH ? storedReference(reference) : null
 
-/** As a call that was answered so. */
-const resultOf = (status: ReportedStatus, reason: ReportDetails['reason']): AttemptResult => {
-  if (status !== 'failed') return 'accepted'
-  return reason === 'recipient_unreachable' ? 'refused' : 'failed'
-}
-
 /** The message was sent again since. Then a receipt of this call still counts when the message arrived, but not when it failed. */
 const isSuperseded = (reported: AttemptDoc, all: readonly AttemptDoc[]): boolean =>
   all.some(
@@ -246,9 +252,18 @@ const isSuperseded = (reported: AttemptDoc, all: readonly AttemptDoc[]): boolean
 const byCall = (one: AttemptDoc, other: AttemptDoc): number =>
   one.round - other.round || (one.call ?? 1) - (other.call ?? 1)
 
-/** The call whose message has this id. A vendor's id that we do not know is that of a call whose answer we do not know. */
-const findByReference = (attempts: readonly AttemptDoc[], reference: string): AttemptDoc | undefined =>
-  attempts.find(attempt => attempt.reference === reference) ?? attempts.findLast(attempt => attempt.reference === null)
+/** The call of the receipt; undefined when it is that of another call: the vendor's answer to one call may name several messages. A vendor's id
+ *  that we do not know is that of a call whose answer we do not know. */
+function callOf(receipt: Receipt, calls: readonly AttemptDoc[]): AttemptDoc | undefined {
+  const reference = referenceIn(receipt)
+  if (reference === null) return calls.at(-1)
+  const nameless = calls.filter(call => call.reference === null)
+  return (
+    calls.find(call => call.reference === reference) ??
+    nameless.findLast(({ result }) => result === null || result === 'unknown') ??
+    nameless.at(-1)
+  )
+}
 
 /** Hashed, because a vendor's id may be long and may contain the sender's number. */
 const messageId = (app_id: string, provider: string, id: string): string =>

@@ -115,6 +115,7 @@ onEmbeddedStore('the callbacks of vendors', fresh => {
       }),
       handleCallback: createHandleCallback({
         attempts: store.docs('attempts'),
+        otps: store.docs('otps'),
         broker,
         keyring,
         clock,
