@@ -160,7 +160,8 @@ describe('a server that many connect to', () => {
     await allAccepted()
     const onCopy = callers.find(caller => isOfCopy(accepted.get(caller.localPort ?? 0)))
     const closing = promiseState(close())
-    await expectRefused(port)
+    // The process that copied the handle listens too until it has died.
+    await eventually(() => expectRefused(port))
     for (const caller of callers) if (caller !== onCopy) caller.destroy()
     await eventually(() => expect(server.listening).to.equal(false))
     await eventually(() => expect([...accepted.values()].filter(socket => !socket.destroyed)).to.have.length(1))
