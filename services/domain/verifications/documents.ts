@@ -102,8 +102,8 @@ export interface CounterDoc extends Doc {
   /** The latest grant of each process. */
   grants?: Grant[]
   locked_until?: number
-  /** When it was last counted; null when that was given back and there was no count before. Kept in the counters of a recipient's sends
-   *  alone, see `isRepeated` (../routes/contribution.ts). */
+  /** When it was last counted, not counting what came within an hour of that; null when it was given back and there was none before. Kept
+   *  in the counters of a recipient's sends alone, see `isRepeated` (../routes/contribution.ts). */
   last_at?: number | null
   /** Its `last_at` before the latest grant, to be given back with it. */
   last_at_before?: number | null

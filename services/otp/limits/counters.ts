@@ -154,14 +154,17 @@ function grantUpdate(
     return [count, { $add: [`$${count}`, '$granted'] }]
   })
   const before = tellsLast ? { last_at: { $ifNull: ['$last_at', null] } } : {}
+  // A grant within the hour leaves the time as it is. Otherwise a recipient who comes every fifty minutes would never weigh again.
+  const isNewHour = { $gte: [now - RECIPIENT_WEIGHS_ONCE_MS, { $ifNull: ['$last_at', 0] }] }
+  const newLast = { $cond: [isNewHour, now, '$last_at'] }
   const last = tellsLast
     ? {
-        last_at: { $cond: [{ $gt: ['$granted', 0] }, now, before.last_at] },
+        last_at: { $cond: [{ $gt: ['$granted', 0] }, newLast, before.last_at] },
         last_at_before: {
           $cond: [
             { $gt: ['$granted', 0] },
             // Of several, one may be given back while another stays.
-            { $cond: [{ $gt: ['$granted', 1] }, now, before.last_at] },
+            { $cond: [{ $gt: ['$granted', 1] }, newLast, before.last_at] },
             { $ifNull: ['$last_at_before', null] },
           ],
         },

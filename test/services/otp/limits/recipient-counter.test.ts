@@ -142,6 +142,21 @@ eachStore('the counter of a recipient', fresh => {
       expect(await lastAt(limits)).to.equal(counted)
     })
 
+    it('not one that came within an hour of that, so that each hour has one that came after an hour', async () => {
+      const limits = process()
+      const [start, minute] = [clock.now(), 60_000]
+      const minutesBefore: (number | undefined)[] = []
+      for (let sent = 0; sent < 4; sent += 1) {
+        const last_at = await lastAt(sent % 2 === 0 ? limits : process())
+        minutesBefore.push(last_at && (last_at - start) / minute)
+        await clock.advance(50 * minute)
+      }
+      expect(minutesBefore).to.deep.equal([undefined, 0, 0, 100])
+      const { undo } = await reserve(limits, quotasOf('send', rules))
+      await undo()
+      expect(((await lastAt(limits)) ?? 0) - start).to.equal(100 * minute)
+    })
+
     it('not one that this limit refused', async () => {
       const limits = process()
       const counted = clock.now()
