@@ -160,10 +160,11 @@ eachStore('the counter of a recipient', fresh => {
     it('not one that this limit refused', async () => {
       const limits = process()
       const counted = clock.now()
-      for (let sent = 0; sent < 2; sent += 1) await reserve(limits, quotasOf('send', rules))
-      await clock.advance(1_000)
-      expect((await reserve(limits, quotasOf('send', rules))).refusal?.scope).to.equal('recipient')
-      expect((await reserve(process(), quotasOf('send', { ...rules, sends: rule(3) }))).last_at).to.equal(counted)
+      const daily = { ...rules, sends: rule(2, DAY) }
+      for (let sent = 0; sent < 2; sent += 1) await reserve(limits, quotasOf('send', daily))
+      await clock.advance(2 * 3_600_000)
+      expect((await reserve(limits, quotasOf('send', daily))).refusal?.scope).to.equal('recipient')
+      expect((await reserve(process(), quotasOf('send', { ...daily, sends: rule(3, DAY) }))).last_at).to.equal(counted)
     })
 
     it('also if one of those that were counted with it is given back', async () => {
