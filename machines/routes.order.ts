@@ -1,18 +1,19 @@
-// Which provider comes first: Thompson sampling by its probabilities, with evidence that counts several times. In: the providers that may be
-// used and the facts about them. Out: the share of messages that each gets first, and an order drawn by the shares. The shares are computed
-// once per facts; only the draw is per message, with a random function that the caller seeds. Pure.
+// Which provider comes first: Thompson sampling by its probabilities, with evidence that counts more where there is much of it. In: the
+// providers that may be used and the facts about them. Out: the share of messages that each gets first, and an order drawn by the shares.
+// The shares are computed once per facts; only the draw is per message, with a random function that the caller seeds. Pure.
 import type { RouteReason } from './otp.ts'
 import { type Beta, betaOf, chancesToBeHighest, meanOf } from './routes.beta.ts'
 import { estimate } from './routes.estimate.ts'
 import type { Evidence, RouteFact } from './routes.ts'
 
-/** A provider that may be used for the message: it serves the country, and is neither paused nor shut. */
+/** A provider that may be used for the message: it serves the country, and is not paused. One whose circuit breaker is open keeps its place:
+ *  its messages are passed on to the next in the order. */
 export interface RouteOption {
   provider: string
   fact: RouteFact | null
   /** What the vendor charges for a message; null where it is not known. */
   cost_micros: number | null
-  /** Its place in the list. */
+  /** Its place in the list, from 0. */
   listed: number
 }
 
@@ -32,15 +33,15 @@ export interface RouteRule {
   worth_micros: number
 }
 
-/** Fewer messages in a country are too few to learn from. */
+/** Fewer messages in a country, of one channel and one kind of key in 30 days, are too few to learn from. */
 const MIN_MESSAGES = 50
 /** Every provider gets this share, so that a better one, and a recovery, is noticed. */
 const MIN_SHARE = 0.02
 /** All providers but the best get no more than this together. */
 const MAX_EXPLORED = 0.2
-/** Where the others get their chances, evidence counts once for every `MIN_MESSAGES` messages that the country had in 30 days, and so many
- *  times at most. It fades in days, and a provider with few messages is never known well: by its plain chance to be the best it would get
- *  twice its 2 % for ever (docs/routes-simulation.md). */
+/** Where the others get their chances, evidence counts in proportion to the messages of the country: once at `MIN_MESSAGES`, and so many times
+ *  at most. Evidence fades in days, so a provider with few messages is never known well, and its plain chance to be the best would give it
+ *  twice its 2 % forever (docs/routes-simulation.md). */
 const MAX_CERTAINTY = 10
 /** Silent providers keep this share together while it is not known whether the others do better. */
 const UNSURE_SHARE = 0.5
@@ -52,18 +53,23 @@ export const isSilent = ({ fact }: RouteOption): boolean => fact !== null && fac
 /** Where codes of the others are not entered either, it stands behind none of them. */
 const standsBehind = (option: RouteOption): boolean => isSilent(option) && option.fact?.silence.others !== 'silent'
 const isUnsure = ({ fact }: RouteOption): boolean => fact?.silence.others === 'unknown'
-const messagesOf = (options: readonly RouteOption[]): number =>
-  options.reduce((sum, { fact }) => sum + (fact?.messages ?? 0), 0)
 
-/** Each provider's share of the messages, in the listed order. */
-export function sharesOf(options: readonly RouteOption[], rule: RouteRule, prior: Evidence): RouteShare[] {
+/** The messages of a country, of one channel and one kind of key, in 30 days: also those of providers that may no longer be used. */
+export const messagesIn = (facts: readonly RouteFact[]): number =>
+  facts.reduce((sum, { messages }) => sum + messages, 0)
+
+/** Each provider's share of the messages, in the listed order. `messages`: see `messagesIn`. */
+export function sharesOf(
+  options: readonly RouteOption[],
+  rule: RouteRule,
+  { prior, messages }: { prior: Evidence; messages: number },
+): RouteShare[] {
   const listed = options.toSorted((one, other) => one.listed - other.listed)
   const inFront = listed.filter(option => !standsBehind(option))
   // Where all are silent, none stands behind another.
   const usable = inFront.length === 0 ? listed : inFront
   const behind = listed.filter(option => !usable.includes(option))
-  const messages = messagesOf(listed)
-  const learns = rule.providers === 'best' && inFront.length > 0 && messages >= MIN_MESSAGES
+  const learns = rule.providers === 'best' && messages >= MIN_MESSAGES
   const values = valuesOf(usable, rule.worth_micros, prior)
   const first = learns ? highestOf(values) : values[0]
   const floor = Math.min(MIN_SHARE, MAX_EXPLORED / Math.max(1, listed.length - 1))
@@ -73,7 +79,7 @@ export function sharesOf(options: readonly RouteOption[], rule: RouteRule, prior
   const certainty = Math.min(MAX_CERTAINTY, messages / MIN_MESSAGES)
   if (learns) explore(values, first, { floor, most: MAX_EXPLORED - floor * behind.length, certainty }, shares)
   // A change is noticed only if the others get some messages.
-  else if (first && isSilent(first.option) && inFront.length > 0)
+  else if (first && isSilent(first.option))
     for (const option of usable) if (option !== first.option) shares.set(option, floor)
   const given = [...shares.values()].reduce((sum, share) => sum + share, 0)
   if (first) shares.set(first.option, 1 - given)
@@ -157,10 +163,26 @@ export function drawOrder(
   return { order, because: rule === null ? null : { rule, share: rounded(share), conversion: rounded(mean) } }
 }
 
+/** The same shares while the circuit breakers of some are open: `drawOrder` passes their messages on by the shares of the others, and to a
+ *  silent provider last. */
+export function passedOn(shares: readonly RouteShare[], isOpen: (provider: string) => boolean): RouteShare[] {
+  const open = shares.filter(({ provider }) => isOpen(provider))
+  const closed = shares.filter(one => !open.includes(one))
+  const taking = closed.filter(({ rule }) => rule !== 'probe')
+  const [passed, taken] = [sumOf(open), sumOf(taking)]
+  const next = taking[0] ?? closed[0]
+  return shares.map(one => {
+    if (open.includes(one)) return { ...one, share: 0 }
+    if (taken === 0) return one === next ? { ...one, share: one.share + passed } : one
+    return taking.includes(one) ? { ...one, share: one.share + (passed * one.share) / taken } : one
+  })
+}
+
+const sumOf = (shares: readonly RouteShare[]): number => shares.reduce((total, { share }) => total + share, 0)
+
 /** Takes one out by the shares; the first where no share is left. */
 function draw(left: RouteShare[], random: () => number): RouteShare | undefined {
-  const sum = left.reduce((total, { share }) => total + share, 0)
-  let rest = random() * sum
+  let rest = random() * sumOf(left)
   const drawn = left.findIndex(({ share }) => {
     rest -= share
     return rest < 0
@@ -170,26 +192,39 @@ function draw(left: RouteShare[], random: () => number): RouteShare | undefined 
 
 export const rounded = (share: number): number => Math.round(share * 1_000) / 1_000
 
-/** A better first provider for an app that keeps the listed order, and why. Null where the evidence is not sure. Only the first place
+/** Moves a provider up the list, to the place of the one that it was compared with. Those before that were not compared, and stay. */
+export interface Move {
+  provider: string
+  to: number
+}
+
+/** A better provider than the first that is not silent, for an app that keeps the listed order, and why. Null where the evidence is not sure. Only the first place
  *  changes: the evidence about the others is of messages that came to them second. */
 export function suggestionOf(
   options: readonly RouteOption[],
   worth_micros: number,
-  prior: Evidence,
-): { first: string; because: string } | null {
-  const listed = options.toSorted((one, other) => one.listed - other.listed)
-  const values = valuesOf(
-    listed.filter(option => !isSilent(option)),
-    worth_micros,
-    prior,
-  )
+  { prior, messages }: { prior: Evidence; messages: number },
+): (Move & { because: string }) | null {
+  const values = comparedValues(options, worth_micros, prior)
   const [first, best] = [values[0], highestOf(values)]
-  if (!first || !best || best === first || messagesOf(listed) < MIN_MESSAGES) return null
+  if (!first || !best || best === first || messages < MIN_MESSAGES) return null
   const gain = meanValue(best) - meanValue(first)
   const [chance = 0] = chancesToBeHighest([best, first])
   if (gain < SUGGEST_GAIN || chance < SUGGEST_CHANCE) return null
-  return { first: best.option.provider, because: `${inWords(best, prior)}; ${inWords(first, prior)}` }
+  return {
+    provider: best.option.provider,
+    to: first.option.listed,
+    because: `${inWords(best, prior)}; ${inWords(first, prior)}`,
+  }
 }
+
+/** In the listed order. A silent provider is not compared: it gets hardly any messages, and its place is its own once it recovers. */
+export const comparedValues = (options: readonly RouteOption[], worth_micros: number, prior: Evidence): Value[] =>
+  valuesOf(
+    options.toSorted((one, other) => one.listed - other.listed).filter(option => !isSilent(option)),
+    worth_micros,
+    prior,
+  )
 
 function inWords({ option, less }: Value, prior: Evidence): string {
   const { mean, low, high } = estimate(evidenceOf(option), prior)

@@ -11,7 +11,7 @@ import { HOUR_MS, MINUTE_MS } from '../../infra/time.ts'
 import { withTimeout } from '../../infra/timeout.ts'
 import type { RouteReason } from '../../machines/otp.ts'
 import { pooledPrior } from '../../machines/routes.estimate.ts'
-import { drawOrder, type RouteRule, type RouteShare, sharesOf } from '../../machines/routes.order.ts'
+import { drawOrder, messagesIn, type RouteRule, type RouteShare, sharesOf } from '../../machines/routes.order.ts'
 import type { RouteFact } from '../../machines/routes.ts'
 import { costIn } from '../../machines/routing.ts'
 import { factsNow, type RouteFactsDoc } from '../domain/routes/documents.ts'
@@ -39,7 +39,7 @@ const FACTS_TTL_MS = 2_000
 const MAX_APPS = 10_000
 /** A message does not wait longer for its facts. */
 const MAX_WAIT_MS = 250
-/** While the store does not answer, facts of this age are better than none. */
+/** While the store does not answer, facts that were read so long ago are better than none. */
 const MAX_AGE_MS = 5 * MINUTE_MS
 
 /** Evidence fades by 3 % in this time, which is when that of an app without messages is computed anew. */
@@ -48,6 +48,7 @@ const AGED_EVERY_MS = HOUR_MS
 /** The facts of an app, and the shares that were computed from them. */
 interface KnownFacts {
   doc: RouteFactsDoc
+  readAt: number
   /** At `agedAt`. */
   facts: RouteFact[]
   agedAt: number
@@ -73,13 +74,15 @@ export function createRouteOrder({ facts, apps, clock, log }: RouteOrderDeps): O
       return undefined
     })
     const before = latest.get(app_id)
+    const now = clock.now()
     // A slow store must not send messages back to a silent provider.
-    if (found === undefined) return before && before.doc.at > clock.now() - MAX_AGE_MS ? before : null
+    if (found === undefined) return before && before.readAt > now - MAX_AGE_MS ? before : null
     const doc = found.get(app_id)
     if (!doc) return null
-    const now = clock.now()
     const isCurrent = before?.doc.rev === doc.rev && now < before.agedAt + AGED_EVERY_MS
-    const known = isCurrent ? before : { doc, facts: factsNow(doc, now), agedAt: now, shares: new WeakMap() }
+    const known: KnownFacts = isCurrent
+      ? { ...before, readAt: now }
+      : { doc, readAt: now, facts: factsNow(doc, now), agedAt: now, shares: new WeakMap() }
     latest.set(app_id, known)
     return known
   }
@@ -106,7 +109,8 @@ export function createRouteOrder({ facts, apps, clock, log }: RouteOrderDeps): O
       cost_micros: costIn(cost_micros, country),
       listed,
     }))
-    const computed = { rule, usable, shares: sharesOf(options, rule, pooledPrior(ofKind, job.delivery.channel)) }
+    const prior = pooledPrior(ofKind, job.delivery.channel)
+    const computed = { rule, usable, shares: sharesOf(options, rule, { prior, messages: messagesIn(here) }) }
     ofCandidates.set(key, computed)
     return computed
   }

@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../infra/time.ts'
 import type { KeyKind } from '../../machines/otp.ts'
 import { factsOf, pooledPrior } from '../../machines/routes.estimate.ts'
 import { APPROVED_BY_THEN, judgeDelayMs } from '../../machines/routes.judged.ts'
-import { drawOrder, type RouteShare, sharesOf } from '../../machines/routes.order.ts'
+import { drawOrder, messagesIn, type RouteShare, sharesOf } from '../../machines/routes.order.ts'
 import { createRoutesOfApp } from '../../machines/routes.others.ts'
 import { evidenceOfSilence, judge, judgesNextAt, SILENT_SCORE } from '../../machines/routes.silence.ts'
 import {
@@ -277,7 +277,7 @@ export function play({
       listed,
     }))
     const rule = { providers: policy === 'best' ? ('best' as const) : ('listed' as const), worth_micros }
-    shares = sharesOf(options, rule, pooledPrior(facts, 'sms'))
+    shares = sharesOf(options, rule, { prior: pooledPrior(facts, 'sms'), messages: messagesIn(facts) })
     for (const { provider, silence } of facts) {
       const silent = silence.since !== null
       if (silent === (before.get(provider) ?? false)) continue

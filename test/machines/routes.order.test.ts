@@ -1,6 +1,14 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { drawOrder, type RouteOption, type RouteRule, sharesOf, suggestionOf } from '../../machines/routes.order.ts'
+import {
+  drawOrder,
+  passedOn,
+  type RouteOption,
+  type RouteRule,
+  sharesOf as sharesBeside,
+  suggestionOf,
+} from '../../machines/routes.order.ts'
+import type { Evidence } from '../../machines/routes.ts'
 import { createRandom } from '../support/random.ts'
 import { fact } from '../support/routes.ts'
 
@@ -20,6 +28,11 @@ const options = (...all: [approved: number, missed: number, more?: { silent?: bo
       listed,
     }
   })
+const messagesOf = (all: readonly RouteOption[]): number =>
+  all.reduce((sum, { fact }) => sum + (fact?.messages ?? 0), 0)
+/** `elsewhere`: messages of providers that may no longer be used. */
+const sharesOf = (all: readonly RouteOption[], rule: RouteRule, prior: Evidence, elsewhere = 0) =>
+  sharesBeside(all, rule, { prior, messages: messagesOf(all) + elsewhere })
 const sharesBy = (all: readonly RouteOption[], rule = BEST): Record<string, number> =>
   Object.fromEntries(sharesOf(all, rule, PRIOR).map(({ provider, share }) => [provider, share]))
 const firstOf = (all: readonly RouteOption[], rule: RouteRule, at: number) =>
@@ -73,18 +86,29 @@ describe('the listed order', () => {
     expect(firstOf(all, LISTED, 0.5)).to.deep.equal({ order: ['a', 'b'], because: null })
   })
 
-  for (const rule of [LISTED, BEST])
-    it(`is kept where the only provider, or every one, is silent (${rule.providers})`, () => {
-      const silent = { silent: true }
-      expect(firstOf(options([0, 90, silent]), rule, 0.5)).to.deep.equal({ order: ['a'], because: null })
-      expect(firstOf(options([0, 90, silent], [50, 0, silent]), rule, 0.999)).to.deep.equal({
-        order: ['a', 'b'],
-        because: null,
-      })
-    })
+  it('is kept where the only provider, or every one, is silent, with 2 % for each to notice a recovery', () => {
+    const silent = { silent: true }
+    expect(firstOf(options([0, 90, silent]), LISTED, 0.5)).to.deep.equal({ order: ['a'], because: null })
+    const all = options([0, 90, silent], [50, 0, silent], [40, 0, silent])
+    expect(sharesBy(all, LISTED)).to.deep.equal({ a: 0.96, b: 0.02, c: 0.02 })
+    expect(firstOf(all, LISTED, 0.4)).to.deep.equal({ order: ['a', 'b', 'c'], because: null })
+    expect(firstOf(all, LISTED, 0.97).because).to.include({ rule: 'explored', share: 0.02 })
+  })
 })
 
 describe('the order by evidence', () => {
+  it('holds also where all are silent', () => {
+    const silent = { silent: true }
+    expect(sharesBy(options([10, 90, silent], [50, 50, silent]))).to.deep.equal({ a: 0.02, b: 0.98 })
+  })
+
+  it('counts the messages of a provider that may no longer be used as messages of the country', () => {
+    const few = options([5, 15], [10, 10])
+    expect(sharesBy(few)).to.deep.equal({ a: 1, b: 0 })
+    expect(sharesOf(few, BEST, PRIOR, 10)[1]?.share).to.be.at.least(0.8)
+    expect(sharesOf(few, BEST, PRIOR, 460)[1]?.share).to.be.closeTo(0.98, 1e-9)
+  })
+
   it('puts the better provider first', () => {
     expect(sharesBy(options([50, 50], [90, 10])).b).to.be.closeTo(0.98, 1e-9)
     expect(firstOf(options([50, 50], [90, 10]), BEST, 0.5)).to.deep.equal({
@@ -184,10 +208,30 @@ describe('in every order', () => {
 
   it('no provider starves, and all but the best get 20 % at most', () => {
     always((all, { worth_micros }) => {
-      if (all.every(isSilent) || all.reduce((sum, { fact }) => sum + (fact?.messages ?? 0), 0) < 50) return
+      if (messagesOf(all) < 50) return
       const shares = sharesOf(all, { providers: 'best', worth_micros }, PRIOR)
       for (const { share } of shares) expect(share).to.be.at.least(0.02 - 1e-9)
       expect(1 - Math.max(...shares.map(({ share }) => share))).to.be.at.most(0.2 + 1e-9)
+    })
+  })
+
+  it('in mode best, one more approval takes no share from a provider, and one more miss gives it none', () => {
+    always((all, rule, seed) => {
+      const nth = seed % all.length
+      const name = all[nth]?.provider
+      const shareWith = (approved: number, missed: number) => {
+        const changed = all.map((option, at): RouteOption => {
+          if (at !== nth || option.fact === null) return option
+          const { evidence, messages } = option.fact
+          const more = { approved: evidence.approved + approved, missed: evidence.missed + missed }
+          return { ...option, fact: { ...option.fact, messages: messages + approved + missed, evidence: more } }
+        })
+        const shares = sharesOf(changed, { ...rule, providers: 'best' }, PRIOR)
+        return shares.find(({ provider }) => provider === name)?.share ?? 0
+      }
+      if (messagesOf(all) < 500) return
+      expect(shareWith(1, 0)).to.be.at.least(shareWith(0, 0) - 1e-3)
+      expect(shareWith(0, 1)).to.be.at.most(shareWith(0, 0) + 1e-3)
     })
   })
 
@@ -232,13 +276,35 @@ describe('in every order', () => {
   })
 })
 
+describe('the shares while breakers are open', () => {
+  it('are those of the first closed provider in the drawn orders', () => {
+    const all = options([30, 20], [6, 4], [20, 20], [0, 9, { silent: true }], [25, 25])
+    for (const rule of [BEST, LISTED])
+      for (const open of ['', 'a', 'b', 'ab', 'abc', 'abce', 'd', 'abcde']) {
+        const shares = sharesOf(all, rule, PRIOR)
+        const random = createRandom(1)
+        const first = Array.from({ length: 20_000 }, () =>
+          drawOrder(shares, random).order.find(name => !open.includes(name)),
+        )
+        for (const { provider, share } of passedOn(shares, name => open.includes(name)))
+          expect(
+            first.filter(one => one === provider).length / 20_000,
+            `${provider} while ${open} are open`,
+          ).to.be.closeTo(share, 0.015)
+      }
+  })
+})
+
 describe('a suggested first provider', () => {
-  const suggested = (worth_micros: number, ...all: Parameters<typeof options>) =>
-    suggestionOf(options(...all), worth_micros, PRIOR)
+  const suggested = (worth_micros: number, ...all: Parameters<typeof options>) => {
+    const among = options(...all)
+    return suggestionOf(among, worth_micros, { prior: PRIOR, messages: messagesOf(among) })
+  }
 
   it('is the one that is surely better, with the reason', () => {
     expect(suggested(0, [60, 40], [85, 15], [55, 45])).to.deep.equal({
-      first: 'b',
+      provider: 'b',
+      to: 0,
       because: 'b converts 84 % (77 to 91 %); a converts 60 % (51 to 70 %)',
     })
   })
@@ -253,8 +319,9 @@ describe('a suggested first provider', () => {
 
   it('is never a silent one, and counts cost', () => {
     expect(suggested(0, [60, 40], [85, 15, { silent: true }])).to.equal(null)
+    expect(suggested(0, [90, 10, { silent: true }], [60, 40], [85, 15])).to.deep.include({ provider: 'c', to: 1 })
     const cheaper = suggested(200_000, [80, 20, { cost: 60_000 }], [75, 25, { cost: 10_000 }])
-    expect(cheaper?.first).to.equal('b')
+    expect(cheaper?.provider).to.equal('b')
     expect(cheaper?.because).to.contain('less 30 % for its cost')
   })
 })

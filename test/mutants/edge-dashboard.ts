@@ -34,8 +34,8 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   {
     fault: 'a provider whose breaker is open is shown with a share',
     file: 'services/dashboard/learned-routes/rows.ts',
-    original: '!open.has(one.name)',
-    planted: 'open.size >= 0',
+    original: 'name => open.has(name)',
+    planted: '() => false',
     tests: ['test/services/dashboard/learned-routes.test.ts'],
   },
   {

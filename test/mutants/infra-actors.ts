@@ -603,8 +603,15 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'a send that a limit has refused counts as the one before, so that the next one is not learned from',
     file: 'services/otp/limits/counters.ts',
-    original: "last_at: { $cond: [{ $gt: ['$granted', 0] }, now, before.last_at] }",
-    planted: 'last_at: now',
+    original: "last_at: { $cond: [{ $gt: ['$granted', 0] }, newLast, before.last_at] }",
+    planted: 'last_at: newLast',
+    tests: ['test/services/otp/limits/recipient-counter.test.ts'],
+  },
+  {
+    fault: 'a recipient who comes every fifty minutes weighs only once in learned routes',
+    file: 'services/otp/limits/counters.ts',
+    original: 'const newLast = { $cond: [isNewHour, now, ',
+    planted: 'const newLast = { $cond: [true, now, ',
     tests: ['test/services/otp/limits/recipient-counter.test.ts'],
   },
   {
@@ -682,6 +689,13 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     file: 'services/channel/route-order.ts',
     original: 'withTimeout(clock, MAX_WAIT_MS, facts.get([app_id]))',
     planted: 'withTimeout(clock, 1_000 * MAX_WAIT_MS, facts.get([app_id]))',
+    tests: ['test/services/channel/route-order.test.ts'],
+  },
+  {
+    fault: 'facts that nobody had to make anew are forgotten while the store is away',
+    file: 'services/channel/route-order.ts',
+    original: 'before.readAt > now - MAX_AGE_MS',
+    planted: 'before.doc.at > now - MAX_AGE_MS',
     tests: ['test/services/channel/route-order.test.ts'],
   },
   {

@@ -24,6 +24,20 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
     tests: ['test/machines/routes.order.test.ts'],
   },
   {
+    fault: 'a suggested order puts a provider before one that it was not compared with',
+    file: 'machines/routes.order.ts',
+    original: 'to: first.option.listed',
+    planted: 'to: 0 * first.option.listed',
+    tests: ['test/machines/routes.order.test.ts'],
+  },
+  {
+    fault: 'where all providers are silent, the others get no messages, and no recovery is noticed',
+    file: 'machines/routes.order.ts',
+    original: 'else if (first && isSilent(first.option))',
+    planted: 'else if (first && isSilent(first.option) && inFront.length > 0)',
+    tests: ['test/machines/routes.order.test.ts'],
+  },
+  {
     fault: 'codes that others miss by chance excuse a silent provider',
     file: 'machines/routes.others.ts',
     original: 'const CHANCE_DEVIATIONS = 1.5',

@@ -4,7 +4,15 @@
 import { CHANNELS, type Channel } from '../../../machines/channels.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
 import { estimate, pooledPrior } from '../../../machines/routes.estimate.ts'
-import { type RouteOption, type RouteRule, type RouteShare, rounded, sharesOf } from '../../../machines/routes.order.ts'
+import {
+  messagesIn,
+  passedOn,
+  type RouteOption,
+  type RouteRule,
+  type RouteShare,
+  rounded,
+  sharesOf,
+} from '../../../machines/routes.order.ts'
 import { suggestionOver } from '../../../machines/routes.suggestion.ts'
 import type { Evidence, Others, RouteFact } from '../../../machines/routes.ts'
 import { costIn, mayBeUsed, serves } from '../../../machines/routing.ts'
@@ -55,7 +63,7 @@ export function placesOf({ providers, facts }: RoutesInput, country: string | un
 
 /** The providers that serve the country, in the order of the list. */
 export function rowsOf(input: RoutesInput, { channel, country }: Place): RouteRowAnswer[] {
-  const { providers, facts, rule } = input
+  const { providers, open, facts, rule } = input
   const here = facts.filter(fact => fact.channel === channel && fact.country === country)
   const byKind = KINDS.map((kind): OfKind => {
     const ofKind = here.filter(fact => fact.kind === kind)
@@ -63,10 +71,12 @@ export function rowsOf(input: RoutesInput, { channel, country }: Place): RouteRo
       facts.filter(fact => fact.kind === kind),
       channel,
     )
-    const shares = sharesOf(optionsOf(input, channel, country, ofKind), rule, prior)
-    return { kind, shares, prior, facts: ofKind, messages: messagesOf(ofKind) }
+    const messages = messagesIn(ofKind)
+    const all = sharesOf(optionsOf(providers, channel, country, ofKind), rule, { prior, messages })
+    const shares = passedOn(all, name => open.has(name))
+    return { kind, shares, prior, facts: ofKind, messages }
   })
-  const messages = messagesOf(here)
+  const messages = messagesIn(here)
   // Where nothing was sent, the shares of servers: they are those of devices too.
   const used = messages === 0 ? byKind.slice(0, 1) : byKind.filter(one => one.messages > 0)
   const shareOf = (name: string): number =>
@@ -80,7 +90,7 @@ export function rowsOf(input: RoutesInput, { channel, country }: Place): RouteRo
     .map(provider => {
       const { name, cost_micros = {} } = provider
       const fact = addedUp(here.filter(one => one.provider === name))
-      const measured = measuredOf(provider, input.open, fact, prior, shareOf(name))
+      const measured = measuredOf(provider, open, fact, prior, shareOf(name))
       return {
         channel,
         country,
@@ -115,7 +125,7 @@ export function rowsOf(input: RoutesInput, { channel, country }: Place): RouteRo
     const share = find(shares, name)
     const tooFew = rule.providers === 'best' && !shares.some(one => one.rule === 'best') && shares.length > 1
     return {
-      ...measuredOf(provider, input.open, fact, prior, share?.share ?? 0),
+      ...measuredOf(provider, open, fact, prior, share?.share ?? 0),
       others: fact.others,
       rule: share?.rule ?? null,
       place: shares.findIndex(one => one.provider === name) + 1,
@@ -166,7 +176,10 @@ export function usuallyFirst(
 ): string | null {
   const ofKind = input.facts.filter(fact => fact.kind === kind)
   const here = ofKind.filter(fact => fact.channel === channel && fact.country === country)
-  const shares = sharesOf(optionsOf(input, channel, country, here), input.rule, pooledPrior(ofKind, channel))
+  const shares = sharesOf(optionsOf(input.providers, channel, country, here), input.rule, {
+    prior: pooledPrior(ofKind, channel),
+    messages: messagesIn(here),
+  })
   return shares.toSorted((one, other) => other.share - one.share)[0]?.provider ?? null
 }
 
@@ -181,35 +194,37 @@ export function suggestionFor(input: RoutesInput, asked: string | undefined): Su
     const ofKind = ofChannel.filter(fact => fact.kind === kind)
     const places = [...new Set(ofKind.map(({ country }) => country))].map(country => {
       const here = ofKind.filter(fact => fact.country === country)
-      return { country, messages: messagesOf(here), options: optionsOf(input, channel, country, here) }
+      return { country, messages: messagesIn(here), options: optionsOf(providers, channel, country, here) }
     })
     const isAsked = ({ country }: { country: string | null }): boolean => asked === undefined || country === asked
     const found = suggestionOver(places, isAsked, rule.worth_micros, pooledPrior(ofKind, channel))
     if (found === null) return []
-    const names = providers.filter(provider => provider.channel === channel).map(({ name }) => name)
-    const order = [found.first, ...names.filter(name => name !== found.first)]
+    const others = providers.filter(one => one.channel === channel && one.name !== found.provider)
+    const order = others.map(({ name }) => name).toSpliced(found.to, 0, found.provider)
     return [{ channel, order, gain: found.gain, because: found.because }]
   })
   return all.toSorted((one, other) => other.gain - one.gain)[0] ?? null
 }
 
-/** The providers that a message there may be given to. */
+/** The providers that a message there may be given to, as the channel actor orders them. */
 const optionsOf = (
-  { providers, open }: RoutesInput,
+  providers: readonly Provider[],
   channel: Channel,
   country: string | null,
   facts: readonly RouteFact[],
 ): RouteOption[] =>
   providers
-    .filter(one => one.channel === channel && mayBeUsed(scopeOf(one), country) && !open.has(one.name))
-    .map(({ name, cost_micros = {} }, listed) => ({
-      provider: name,
-      fact: facts.find(({ provider }) => provider === name) ?? null,
-      cost_micros: costIn(cost_micros, country),
-      listed,
-    }))
-
-const messagesOf = (facts: readonly RouteFact[]): number => facts.reduce((sum, { messages }) => sum + messages, 0)
+    .filter(one => one.channel === channel)
+    .flatMap((one, listed) =>
+      mayBeUsed(scopeOf(one), country)
+        ? {
+            provider: one.name,
+            fact: facts.find(({ provider }) => provider === one.name) ?? null,
+            cost_micros: costIn(one.cost_micros ?? {}, country),
+            listed,
+          }
+        : [],
+    )
 
 const find = (shares: readonly RouteShare[], name: string): RouteShare | undefined =>
   shares.find(({ provider }) => provider === name)
@@ -224,7 +239,7 @@ function addedUp(facts: readonly RouteFact[]): Known {
   const [most] = facts.toSorted((one, other) => other.approved - one.approved)
   const sum = (of: (fact: RouteFact) => number): number => facts.reduce((total, fact) => total + of(fact), 0)
   return {
-    messages: messagesOf(facts),
+    messages: messagesIn(facts),
     delivered: sum(({ delivered }) => delivered),
     approved: sum(({ approved }) => approved),
     evidence: { approved: sum(({ evidence }) => evidence.approved), missed: sum(({ evidence }) => evidence.missed) },

@@ -47,7 +47,7 @@ export function becauseWords(situation: RouteSituation): string {
   if (state === 'silent')
     return usable === 1
       ? `${DEAF} There is no other to take over.`
-      : `${DEAF} So it is with all others: the listed order holds.`
+      : `${DEAF} So it is with all others, so it stands behind none of them. It comes first for ${percent(share)} of the messages.`
   if (rule === 'best')
     return `${evidenceWords(situation)} That is the best here, so it comes first for ${percent(share)} of the messages.`
   if (rule === 'explored')

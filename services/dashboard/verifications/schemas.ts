@@ -102,7 +102,8 @@ export const timelineEntry = z
     generation: z.int().optional().meta({ description: 'The generation of the code in it.' }),
     provider: z.string().nullable().optional().meta({ description: 'The provider; null when none took the message.' }),
     because: z.string().optional().meta({
-      description: 'Why the provider came first, where that is not because it is the first in the list.',
+      description:
+        'Why the provider came first. Absent where it was the first in the list, and where it took over from one that failed or whose circuit breaker was open.',
     }),
     round: z.int().optional().meta({ description: 'Providers and endpoints are called in rounds.' }),
     call: z.int().optional().meta({ description: 'Which call of this provider it is in its round.' }),

@@ -211,4 +211,16 @@ describe('the order of providers', () => {
     await clock.advance(5 * 60_000)
     expect((await namesFor(two, 1)).names).to.deep.equal(['main', 'spare'])
   })
+
+  it('is by facts that were made long ago, because nothing was sent since, while the store does not answer', async () => {
+    const { state, clock, namesFor } = start(silent)
+    await clock.advance(60 * 60_000)
+    const before = await namesFor(two, 1)
+    expect(before.names).to.deep.equal(['spare', 'main'])
+    state.answer = () => Promise.reject(new Error('away'))
+    await clock.advance(4 * 60_000)
+    expect(await namesFor(two, 1)).to.deep.equal(before)
+    await clock.advance(2 * 60_000)
+    expect((await namesFor(two, 1)).names).to.deep.equal(['main', 'spare'])
+  })
 })

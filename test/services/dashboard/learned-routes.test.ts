@@ -218,6 +218,19 @@ onEmbeddedStore('the routes of an app', fresh => {
     expect((await row('fast')).share).to.equal(1)
   })
 
+  it('learn from the messages of a provider that is paused now', async () => {
+    await set({ providers: 'best' })
+    await put('main', { paused: true })
+    await put('slow')
+    await known(
+      { provider: 'main', messages: 900, approved: 800 },
+      { provider: 'fast', messages: 20, approved: 5 },
+      { provider: 'slow', messages: 25, approved: 20 },
+    )
+    expect(sharesOf((await routes()).rows)).to.deep.equal(['main 0', 'fast 0.02', 'slow 0.98'])
+    expect((await row('slow')).because).to.contain('That is the best here')
+  })
+
   it('put the best first where the app asks for it, and say why with figures', async () => {
     await set({ providers: 'best' })
     await known({ provider: 'main', messages: 400, approved: 200 }, { provider: 'fast', messages: 400, approved: 320 })
@@ -273,6 +286,22 @@ onEmbeddedStore('the routes of an app', fresh => {
     )
     await put('fast', { position: 0 })
     expect((await routes()).suggestion, 'once it is used').to.equal(null)
+  })
+
+  it('suggest no place before a provider that was not compared, because it is silent or paused', async () => {
+    await put('third')
+    const others: GivenFact[] = [
+      { provider: 'fast', messages: 100, approved: 50 },
+      { provider: 'third', messages: 100, approved: 75 },
+    ]
+    const order = async () => (await routes()).suggestion?.order
+    await known({ provider: 'main', messages: 1_000, approved: 900 }, ...others)
+    expect(await order()).to.equal(undefined)
+    await known({ provider: 'main', messages: 1_000, approved: 900, silentSince: 5 }, ...others)
+    expect(await order()).to.deep.equal(['main', 'third', 'fast'])
+    await known({ provider: 'main', messages: 1_000, approved: 900 }, ...others)
+    await put('main', { paused: true })
+    expect(await order()).to.deep.equal(['main', 'third', 'fast'])
   })
 
   it('suggest no order by which other countries lose more', async () => {
