@@ -848,7 +848,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   {
     fault: 'settings are tried on past traffic as if nothing had come before it',
     file: 'services/dashboard/settings-trial/trial.ts',
-    original: 'return Math.min(since - LONGEST_VERIFICATION_MS, dayStart, ...ruleStarts)',
+    original: 'return Math.min(since - MAX_CODE_LIFE_MS, dayStart, ...ruleStarts)',
     planted: 'return Math.max(since - 1, Math.min(dayStart, ...ruleStarts))',
     tests: ['test/flow/settings-trial.test.ts'],
   },
