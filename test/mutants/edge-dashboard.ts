@@ -90,7 +90,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'a call of a Supabase hook can be played again once its id is forgotten',
-    file: 'services/otp/calls/send.ts',
+    file: 'services/otp/calls/idempotency-claims.ts',
     original: 'Math.max(settings.idempotency_ttl_seconds * 1000, min_life_ms)',
     planted: 'Math.min(settings.idempotency_ttl_seconds * 1000, min_life_ms || Infinity)',
     tests: ['test/flow/hooks.test.ts'],

@@ -16,9 +16,9 @@ import { recentOfRecipient } from '../../domain/verifications/latest-of-recipien
 import { reuseIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { acceptRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
-import type { Claims } from './idempotency-claims.ts'
+import { type Claims, claimLifeMs, existingOtp } from './idempotency-claims.ts'
 import type { createResend } from './resend.ts'
-import { claimLifeMs, type createSend, existingOtp, type SendCall, type SendResult } from './send.ts'
+import type { createSend, SendCall, SendResult } from './send.ts'
 
 /** Longer than a call takes. After a crash the recipient waits for no longer. */
 const TURN_MS = 10_000
