@@ -861,7 +861,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'a refused call keeps the recipient in the clear',
-    file: 'services/otp/calls/call-handler.ts',
+    file: 'services/otp/calls/record-refusal.ts',
     original: 'sealed: keyring.seal(JSON.stringify(person), refusedPersonContext(refusal_id))',
     planted: 'sealed: JSON.stringify(person)',
     tests: ['test/flow/settings-trial.test.ts'],
