@@ -14,7 +14,7 @@ import { channelQueue, type DeliverBody, type OtpReport, type OutboxEntry } from
 type Owner = Pick<OtpDoc, '_id' | 'app_id' | 'company_id' | 'mode'>
 
 /** The queue and the message of each effect: ids only, no secrets. Those of `isInOutbox` are saved in the outbox. */
-export const outboxEntries = (
+export const effectMessages = (
   otp: Owner,
   effects: readonly Effect[],
   at: number,

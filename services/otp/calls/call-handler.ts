@@ -70,15 +70,11 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     // Repeated calls with one idempotency key wait here for the first one, so that they do not poll the store or take the turns of others.
     const { claim } = call
     const executeOfClaim = claim === null ? executeInTurn : () => runPerClaim(claim.ids.join(), executeInTurn)
-    // So do calls that may resend what an earlier one for the same recipient has started.
-    const recipient = (await mayReuse(call)) ? reuseKeyOf(keyring, call) : null
+    // So do calls that may resend what an earlier one for the same recipient has started. Where the app cannot be read, the call itself
+    // finds out.
+    const app = isServerVerification(call) ? await apps.get(call.by.app_id).catch(() => null) : null
+    const recipient = reusesPending(call, app?.settings) ? reuseKeyOf(keyring, call) : null
     return recipient === null ? executeOfClaim() : runPerRecipient(recipient, executeOfClaim)
-  }
-
-  /** Where the app cannot be read, the call itself finds out. */
-  async function mayReuse(call: SendCall): Promise<boolean> {
-    const app = canReuse(call) ? await apps.get(call.by.app_id).catch(() => null) : null
-    return reuses(call, app?.settings)
   }
 
   async function execute(received: ReceivedCall, call: OtpCall): Promise<OtpAnswer> {
@@ -106,7 +102,7 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     switch (call.type) {
       case 'otp.send': {
         const app = await loadApp(call)
-        const sendCall = reuses(call, app.settings) ? sendOrResend : send
+        const sendCall = reusesPending(call, app.settings) ? sendOrResend : send
         return { ...(await sendCall(id, call, app, trace)), settings: app.settings }
       }
       case 'otp.resend': {
@@ -151,8 +147,9 @@ const otpIdOf = (answer: OtpAnswer): string | undefined => {
 
 const answerName = (answer: OtpAnswer): string => (answer.kind === 'refused' ? answer.error : answer.kind)
 
-/** The setting holds for servers: a device could join, and spend, what a stranger has started. */
-const canReuse = ({ by, sealed_code }: SendCall): boolean => by.kind === 'server' && sealed_code === undefined
+const isServerVerification = ({ by, sealed_code }: SendCall): boolean =>
+  by.kind === 'server' && sealed_code === undefined
 
-const reuses = (call: SendCall, settings: Pick<AppSettings, 'reuse_pending'> | undefined): boolean =>
-  call.reuse_pending === true || (settings?.reuse_pending === true && canReuse(call))
+/** The setting holds for servers: a device could join, and spend, what a stranger has started. */
+const reusesPending = (call: SendCall, settings: Pick<AppSettings, 'reuse_pending'> | undefined): boolean =>
+  call.reuse_pending === true || (settings?.reuse_pending === true && isServerVerification(call))
