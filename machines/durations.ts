@@ -1,3 +1,4 @@
 // Lengths of time in milliseconds, for machines, which import nothing from infra.
-export const HOUR_MS = 3_600_000
+export const SECOND_MS = 1_000
+export const HOUR_MS = 3_600 * SECOND_MS
 export const DAY_MS = 24 * HOUR_MS

@@ -15,6 +15,7 @@ import type { LimitScope } from './calls.ts'
 import type { Channel } from './channels.ts'
 import { HOUR_MS } from './durations.ts'
 import type { ErrorType } from './errors.ts'
+import { MAX_CODE_LIFE_MS } from './otp.code-life.ts'
 import {
   type Accepted,
   isRefused,
@@ -74,8 +75,8 @@ export interface ReplayResult {
 }
 
 const MAX_EXAMPLES = 20
-/** A code lives for three times an hour at most, and a provider's last report comes soon after. */
-const FORGOTTEN_AFTER_MS = 4 * HOUR_MS
+/** A provider's last report comes soon after the end of a code. */
+const FORGOTTEN_AFTER_MS = MAX_CODE_LIFE_MS + HOUR_MS
 const FORGET_EVERY_MS = HOUR_MS / 4
 
 export interface Replay {

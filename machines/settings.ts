@@ -56,6 +56,9 @@ export const limitRule = z
 const rules = z.array(limitRule)
 const atMost = (max: number, seconds: number): LimitRule => ({ max, seconds })
 
+/** The longest life of a code follows from it: otp.code-life.ts. */
+export const MAX_CODE_TTL_SECONDS = 3_600
+
 const code = z
   .strictObject({
     length: z.int().min(4).max(8).default(6).meta({
@@ -63,7 +66,7 @@ const code = z
       description: 'Fewer digits need stricter limits on guesses.',
       more: 'See [wrong codes](#wrong-codes).',
     }),
-    ttl_seconds: seconds(60, 3_600).default(600).meta({
+    ttl_seconds: seconds(60, MAX_CODE_TTL_SECONDS).default(600).meta({
       title: 'How long a code is valid',
       description: 'Counted from the latest message. A verification lasts at most three times as long.',
       unit: 'duration',

@@ -21,28 +21,31 @@ export interface AnswerDeps {
   reportMissingKey: ReportMissingKey
 }
 
-export const createRespond = (deps: AnswerDeps) => {
-  const unsealed = createUnsealed(deps)
-  return (answer: OtpAnswer, trace: Trace): Answer =>
+export const createRespond =
+  (deps: AnswerDeps) =>
+  (answer: OtpAnswer, trace: Trace): Answer =>
     answer.kind === 'verification'
       ? // The link of a verification that is over leads nowhere any more, so the answer can do without it.
         verificationBody(deps, answer.verification, trace, answer.verification.status === 'pending')
-      : unsealed(trace, () => responseBody(deps.keyring, answer))
-}
+      : unsealed(deps.reportMissingKey, trace, () => responseBody(deps.keyring, answer))
 
 /** Makes an answer that needs a sealed text. While the key of that text is missing, it is the answer `without` it, or a refusal. */
-export const createUnsealed =
-  ({ reportMissingKey }: Pick<AnswerDeps, 'reportMissingKey'>) =>
-  <Result>(trace: Trace, make: () => Result, known: { otp_id?: string } = {}, without?: () => Result): Result => {
-    try {
-      return make()
-    } catch (error) {
-      if (!isMissingKeyError(error)) throw error
-      reportMissingKey(error, { ...requestOf({ trace }), ...known })
-      if (without) return without()
-      throw refusalProblem(KEY_MISSING)
-    }
+export function unsealed<Result>(
+  reportMissingKey: ReportMissingKey,
+  trace: Trace,
+  make: () => Result,
+  known: { otp_id?: string } = {},
+  without?: () => Result,
+): Result {
+  try {
+    return make()
+  } catch (error) {
+    if (!isMissingKeyError(error)) throw error
+    reportMissingKey(error, { ...requestOf({ trace }), ...known })
+    if (without) return without()
+    throw refusalProblem(KEY_MISSING)
   }
+}
 
 /** One answer for an unknown verification, for one of another app and for a text that is no id, so that a caller cannot tell which it is. */
 export const otpNotFound = (): Problem =>
@@ -105,9 +108,9 @@ export function verificationBody(
     action_url,
     completion,
   })
-  const unsealed = createUnsealed({ reportMissingKey })
   const unsealLink = () => sealed_action_url && keyring.unseal(sealed_action_url, atRest.link(otp_id))
-  return unsealed(trace, () => withLink(unsealLink()), { otp_id }, needsLink ? undefined : () => withLink(null))
+  const withoutLink = needsLink ? undefined : () => withLink(null)
+  return unsealed(reportMissingKey, trace, () => withLink(unsealLink()), { otp_id }, withoutLink)
 }
 
 export const RATE_LIMIT_HEADER = 'RateLimit'

@@ -7,7 +7,7 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { clientAddressOf, type FindCaller } from '../../infra/http/caller-address.ts'
 import { isId, newId } from '../../infra/ids.ts'
 import { publicIpAddress } from '../../infra/ip-address.ts'
-import type { Identity, KeyedClaim, OtpCall } from '../../machines/calls.ts'
+import type { CallOf, Identity, KeyedClaim, OtpCall } from '../../machines/calls.ts'
 import { MAX_SOLUTION_LENGTH } from '../../machines/challenge.ts'
 import { canonicalLocale } from '../../machines/locale.ts'
 import { problem, validationProblem } from '../domain/errors.ts'
@@ -58,14 +58,14 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
   }
 
   /** What a call that makes a verification and one that makes a message have in common. */
-  const createSend = (
+  const sendCall = (
     prefix: 'otp' | 'msg',
     by: Identity,
     { recipient, locale }: Pick<Body<typeof messageRequest>, 'recipient' | 'locale'>,
     address: string | null,
     claim: KeyedClaim | null,
-  ) => ({
-    type: 'otp.send' as const,
+  ): CallOf<'otp.send'> => ({
+    type: 'otp.send',
     by,
     otp_id: newId(prefix, clock.now()),
     sealed_recipient: keyring.seal(recipient.slice(0, MAX_RECIPIENT_LENGTH), inFlight.recipient),
@@ -86,7 +86,7 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
     const messageKey = idempotencyKey === '' || nth === undefined ? idempotencyKey : `${idempotencyKey}:${nth}`
     const claim = claimOf(keyring, { ...by, kind: 'message' }, messageKey)
     return {
-      ...createSend('msg', by, to, address, claim && { ...claim, ...claimOptions }),
+      ...sendCall('msg', by, to, address, claim && { ...claim, ...claimOptions }),
       sealed_code: keyring.seal(code, inFlight.code),
     }
   }
@@ -103,7 +103,7 @@ export function createCalls({ keyring, findCaller, clock }: CallDeps) {
       const metadata = sealMetadata(body, by)
       refuseLongKey(idempotencyKey, body.recipient, by)
       return {
-        ...createSend('otp', by, body, address, claimOf(keyring, by, idempotencyKey)),
+        ...sendCall('otp', by, body, address, claimOf(keyring, by, idempotencyKey)),
         ...metadata,
         ...challengeSolutionOf(by, ctx),
       }

@@ -25,7 +25,7 @@ import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { requestOtp } from '../domain/verifications/queue-messages.ts'
 import { createAdmission } from './admission.ts'
-import { createRespond, createUnsealed, rateLimitHeaders } from './answers.ts'
+import { createRespond, rateLimitHeaders } from './answers.ts'
 import { bearerKeyOf, createIdentify, createTrustsCaller } from './api-keys.ts'
 import { createCalls } from './calls.ts'
 import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
@@ -71,7 +71,6 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
   const calls = createCalls(deps)
   const reportMissingKey = createMissingKeyReporter(deps)
   const respond = createRespond({ keyring, reportMissingKey })
-  const unsealed = createUnsealed({ reportMissingKey })
   const readStatus = createReadStatus({ ...deps, reportMissingKey })
   const readJson = createReadJson(http.maxBodyBytes)
   const early = createEarlyRefusal({ admission, clock })
@@ -154,7 +153,7 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
     calls,
     callOtp,
     respond,
-    unsealed,
+    reportMissingKey,
   })
   const hooks = createHookRouter({
     tenancy,
@@ -164,7 +163,7 @@ export function createApiRouter(deps: RouterDeps): ApiRouters {
     authenticate: ctx => authenticate(ctx, ['server']),
     callOtp,
     respond,
-    unsealed,
+    reportMissingKey,
   })
   return { router, twilio, hooks, refuseEarly: early.refuse, trustsCaller: createTrustsCaller(identify) }
 }

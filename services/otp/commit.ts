@@ -21,7 +21,7 @@ import type { Otp, Reply } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import type { AppMode } from '../domain/verifications/lookup-indexes.ts'
-import { isInOutbox, outboxEntries, type Relay } from '../domain/verifications/outbox.ts'
+import { effectMessages, isInOutbox, type Relay } from '../domain/verifications/outbox.ts'
 import { eventsOf, firstLookAt, lookForEventsAt, owesDelivery } from '../domain/verifications/owed.ts'
 import type { OutboxEntry } from '../domain/verifications/queue-messages.ts'
 import { NO_RESERVATION, type Reservation } from './reservation.ts'
@@ -74,7 +74,7 @@ export function createCommit({ otps, relay, recentOtps, clock, onChange }: Commi
       const { refusal, suspected } = stepped.changed ? await reserved.take(stepped, doc) : NO_RESERVATION
       const next = suspected ? withoutLearning(stepped) : stepped
       if (next.changed && !refusal) {
-        const effects = outboxEntries(doc, next.effects, command.at, intent.trace)
+        const effects = effectMessages(doc, next.effects, command.at, intent.trace)
         const added = effects.filter(isInOutbox)
         const removed = added.length === 0 ? finishedEffects(doc, next.saved, relay.published(otp_id)) : []
         const { after, update } = otpUpdate(doc, next, { added, removed, at: clock.now() })
@@ -96,7 +96,7 @@ export function createCommit({ otps, relay, recentOtps, clock, onChange }: Commi
       // A command that comes again: the process that saved its change may have died before it published the events.
       if (doc.last_commands.some(({ id }) => id === command.id))
         for (const { effect, at } of eventsOf(next.saved))
-          relay.publish(otp_id, outboxEntries(doc, [effect], at, intent.trace))
+          relay.publish(otp_id, effectMessages(doc, [effect], at, intent.trace))
       return { doc, reply: next.reply }
     }
     return retryAfterLostRace('a verification', commitOnce, MAX_TRIES).catch(async error => {

@@ -18,7 +18,7 @@ import { createAccounts } from '../domain/money/accounts.ts'
 import { createRefusalLog } from '../domain/refusals/refusal-log.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { createRelay } from '../domain/verifications/outbox.ts'
+import { createRelay, messageIn } from '../domain/verifications/outbox.ts'
 import { createAppCache, createIsAskedFor } from './apps.ts'
 import { createCallHandler } from './calls/call-handler.ts'
 import { createChallenges } from './calls/challenges.ts'
@@ -30,11 +30,11 @@ import { createFraudGuard } from './fraud/guard.ts'
 import { createFunds } from './funds.ts'
 import { createLimits } from './limits/limits.ts'
 import { createReputationLookup } from './limits/reputation.ts'
-import { createPublishEffect } from './publish-effect.ts'
 import { createReportHandler } from './reports/report-handler.ts'
 import { createStatsCounter } from './stats/counter.ts'
 import { createLogFailedDeliveries } from './stats/failed-deliveries.ts'
 import { createVerificationMetrics } from './stats/metrics.ts'
+import { storeUnsent } from './unsent-events.ts'
 
 export interface OtpDeps {
   broker: Broker
@@ -59,13 +59,16 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
   const recentOtps = createBoundedMap<OtpDoc>(MAX_RECENT_OTPS)
   const claims = createClaims({ claims: batchDocs(store.docs('claims')), otps, clock })
   const isAskedFor = createIsAskedFor(store.docs('webhooks'), clock)
-  const publishEffect = createPublishEffect({
-    broker,
-    events: batchDocs(store.docs('events')),
-    isAskedFor,
-    apps,
+  const eventDeps = { events: batchDocs(store.docs('events')), isAskedFor, apps }
+  const relay = createRelay({
+    async publishEffect(effect, publishedAgain) {
+      if (effect.queue === 'webhook.deliver' && (await storeUnsent(eventDeps, effect))) return
+      await broker.publish(effect.queue, messageIn(effect, publishedAgain))
+    },
+    otps,
+    clock,
+    log,
   })
-  const relay = createRelay({ publishEffect, otps, clock, log })
 
   const limits = createLimits({ counters: batchDocs(store.docs('counters')), clock })
   const reputation = createReputationLookup({ store, clock, log })

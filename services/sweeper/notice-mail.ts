@@ -48,7 +48,7 @@ export function noticeMail(
       subject: `The provider ${notice.subject} of ${appName} is failing`,
       sentences: [
         `At least half of the calls to the provider ${notice.subject} of the app ${appName} failed within a minute, so it is not called at the moment. Where the app has another provider, messages go there.`,
-        'It is tried again every 30 seconds. Nothing has to be done if the vendor recovers; if not, look at its account and credentials.',
+        'Now and then a message tests whether it works again. Nothing has to be done if the vendor recovers; if not, look at its account and credentials.',
       ],
       path: `${inApp}/providers`,
     },

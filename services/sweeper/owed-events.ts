@@ -11,7 +11,7 @@ import { getOne } from '../../infra/store/one-doc.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { EVENT_LOOK_ID, type OtpDoc } from '../domain/verifications/documents.ts'
-import { messageIn, outboxEntries } from '../domain/verifications/outbox.ts'
+import { effectMessages, messageIn } from '../domain/verifications/outbox.ts'
 import { type CausedEvent, eventsOf, LOOK_FOR_EVENTS_AFTER_MS, lookForEventsAt } from '../domain/verifications/owed.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { eventOfDoc } from '../domain/webhooks/event-ids.ts'
@@ -55,7 +55,7 @@ export function createOwedEventSweeps({
   function publishAgain(otp: OtpDoc, { effect, at }: CausedEvent): void {
     const fields = { otp_id: otp._id, app_id: otp.app_id, event_id: effect.id, type: effect.event }
     log.warn(fields, 'event.published_again')
-    for (const entry of outboxEntries(otp, [effect], at, undefined))
+    for (const entry of effectMessages(otp, [effect], at, undefined))
       broker
         .publish(entry.queue, messageIn(entry))
         .catch(error => log.warn({ ...fields, err: error }, 'event.not_published_again'))

@@ -126,7 +126,7 @@ function storageTable({ real, embedded, retentionDays }: MeasuredSize): string {
 }
 
 function keptText(days: number | null, retentionDays: number): string {
-  if (days === null) return 'for ever'
+  if (days === null) return 'forever'
   if (Math.abs(days - retentionDays) < 0.5) return '`retention_days`'
   return days >= 1.5 ? `${Math.round(days)} days` : `${Math.round(24 * days)} hours`
 }

@@ -9,6 +9,7 @@ import { SECRET_VARIABLES } from '../../infra/config/variables.ts'
 import { MAGIC_RECIPIENTS } from '../../machines/magic-recipients.ts'
 import { ADMIN_API } from '../../services/dashboard/admin-api.ts'
 import { resolveSettings } from '../../services/domain/tenancy/settings.ts'
+import { duration } from '../../services/edge/docs/guides/limits.ts'
 import { withElementHash } from './element-hash.ts'
 import { providersPage } from './provider-pages.ts'
 import { withSettingsTable } from './settings-table.ts'
@@ -81,6 +82,11 @@ describe('the reference pages', () => {
     const twins = SECRET_VARIABLES.map(name => [`${name}_FILE`, 'none'])
     expect(known).to.not.be.empty
     expect(Object.fromEntries(documented)).to.deep.equal(Object.fromEntries([...defaults, ...twins]))
+  })
+
+  it('name the default waits between the attempts of a webhook', () => {
+    const waits = (defaultOf('WEBHOOK_BACKOFF') as number[]).map(ms => duration(ms / 1000))
+    expect(text('docs/webhooks.md')).to.contain(`after ${waits.slice(0, -1).join(', ')} and ${waits.at(-1)} (`)
   })
 
   it('say which secrets each role needs', () => {

@@ -90,7 +90,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'a call of a Supabase hook can be played again once its id is forgotten',
-    file: 'services/otp/calls/send.ts',
+    file: 'services/otp/calls/idempotency-claims.ts',
     original: 'Math.max(settings.idempotency_ttl_seconds * 1000, min_life_ms)',
     planted: 'Math.min(settings.idempotency_ttl_seconds * 1000, min_life_ms || Infinity)',
     tests: ['test/flow/hooks.test.ts'],
@@ -848,7 +848,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   {
     fault: 'settings are tried on past traffic as if nothing had come before it',
     file: 'services/dashboard/settings-trial/trial.ts',
-    original: 'return Math.min(since - LONGEST_VERIFICATION_MS, dayStart, ...ruleStarts)',
+    original: 'return Math.min(since - MAX_CODE_LIFE_MS, dayStart, ...ruleStarts)',
     planted: 'return Math.max(since - 1, Math.min(dayStart, ...ruleStarts))',
     tests: ['test/flow/settings-trial.test.ts'],
   },
@@ -861,7 +861,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'a refused call keeps the recipient in the clear',
-    file: 'services/otp/calls/call-handler.ts',
+    file: 'services/otp/calls/record-refusal.ts',
     original: 'sealed: keyring.seal(JSON.stringify(person), refusedPersonContext(refusal_id))',
     planted: 'sealed: JSON.stringify(person)',
     tests: ['test/flow/settings-trial.test.ts'],

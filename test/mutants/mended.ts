@@ -468,7 +468,7 @@ export const MENDED: readonly Mutant[] = [
   },
   {
     fault: 'a repeated key gets the answer to the send that was resent',
-    file: 'services/otp/calls/send.ts',
+    file: 'services/otp/calls/idempotency-claims.ts',
     original: 'verification: { ...otp.first, ...answer },',
     planted: 'verification: { ...answer, ...otp.first },',
     tests: ['test/flow/resend.test.ts'],

@@ -37,7 +37,7 @@ export function becauseWords(situation: RouteSituation): string {
   const { state, rule, others, share, tooFewMessages, place, usable } = situation
   if (state === 'paused') return 'It is paused, so it gets no message.'
   if (state === 'open')
-    return 'It failed too often just now, so the others get its messages. It is tested every 30 seconds.'
+    return 'It failed too often just now, so the others get its messages. Now and then a message tests whether it works again.'
   if (state === 'silent' && others === 'silent')
     return `${DEAF} So it is with the others: look at your own page first. The order stays as it is.`
   if (state === 'silent' && rule === 'probe' && others === 'unknown')

@@ -54,7 +54,7 @@ export async function readInbox(
   ])
   return messages
     .filter(({ app_id }) => company_id === undefined || app_id !== CONSOLE_APP_ID)
-    .flatMap(message => renderMessage(keyring, message, otps.get(message.otp_id), apps.get(message.app_id)))
+    .flatMap(message => inboxMessages(keyring, message, otps.get(message.otp_id), apps.get(message.app_id)))
 }
 
 async function appsOf(tenancy: Pick<Tenancy, 'app'>, messages: SandboxMessageDoc[]): Promise<Map<string, TenantApp>> {
@@ -63,7 +63,7 @@ async function appsOf(tenancy: Pick<Tenancy, 'app'>, messages: SandboxMessageDoc
   return new Map(apps.flatMap(app => (app ? [[app.id, app] as const] : [])))
 }
 
-function renderMessage(
+function inboxMessages(
   keyring: InboxDeps['keyring'],
   { _id, otp_id, app_id, company_id, locale, at, sealed_code }: SandboxMessageDoc,
   otp: OtpDoc | undefined,

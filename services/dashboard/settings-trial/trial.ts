@@ -3,9 +3,10 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { httpException } from '../../../infra/http/problem.ts'
 import { isoTime } from '../../../infra/iso-time.ts'
 import { scanAll } from '../../../infra/store/scan.ts'
-import { DAY_MS, HOUR_MS } from '../../../infra/time.ts'
+import { DAY_MS } from '../../../infra/time.ts'
 import { CHANNELS } from '../../../machines/channels.ts'
 import type { Period } from '../../../machines/fraud.tally.ts'
+import { MAX_CODE_LIFE_MS } from '../../../machines/otp.code-life.ts'
 import type { KeyKind, Prices } from '../../../machines/otp.ts'
 import type { PastDays } from '../../../machines/replay.guard.ts'
 import { createReplay } from '../../../machines/replay.ts'
@@ -34,8 +35,6 @@ export interface TrialDeps {
 
 /** What is read, the time before `since` included. */
 export const MAX_PAST_CALLS = 200_000
-/** A verification gets its last message within three times the longest life of a code. */
-const LONGEST_VERIFICATION_MS = 3 * HOUR_MS
 /** Ranges of numbers that have a tally. */
 const MAX_TALLIES = 20_000
 
@@ -99,8 +98,9 @@ export async function trySettings(deps: TrialDeps, input: TrialInput): Promise<S
   }
 }
 
-/** Where the longest window begins whose previous bucket counts at `since`; and at least a verification's life before, and for spend
- *  caps the day of `since` from its start, for the guard the day before too. */
+/** Where the longest window begins whose previous bucket counts at `since`; and at least the life of a code before, because messages of a
+ *  verification are played again from its first one on; and for spend caps the day of `since` from its start, for the guard the day before
+ *  too. */
 function readingStart(input: TrialInput): number {
   const { saved, tried, since } = input
   const ruleStarts = [saved, tried].flatMap(({ limits }) =>
@@ -109,7 +109,7 @@ function readingStart(input: TrialInput): number {
       .map(rule => (Math.floor(since / lengthOf(rule)) - 1) * lengthOf(rule)),
   )
   const dayStart = Math.floor((usesGuard(input) ? since - DAY_MS : since) / DAY_MS) * DAY_MS
-  return Math.min(since - LONGEST_VERIFICATION_MS, dayStart, ...ruleStarts)
+  return Math.min(since - MAX_CODE_LIFE_MS, dayStart, ...ruleStarts)
 }
 
 async function refuseTooMany(

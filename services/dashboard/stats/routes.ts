@@ -24,7 +24,7 @@ const query = z.strictObject({
     .default('hour')
     .meta({ description: 'The length of a row; `hour` without it.' }),
   by: z
-    .enum(DIMENSIONS, { error: 'must be channel, country or provider' })
+    .enum(DIMENSIONS, { error: `must be ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(DIMENSIONS)}` })
     .meta({ id: 'StatsDimension', description: 'How rows are split.' })
     .optional()
     .meta({ description: 'Splits each row.' }),

@@ -4,6 +4,7 @@
 import type { RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import { HOUR_MS } from '../../../infra/time.ts'
+import { MAX_CODE_LIFE_MS } from '../../../machines/otp.code-life.ts'
 import { agedFacts } from '../../../machines/routes.estimate.ts'
 import type { Outage, RouteFact } from '../../../machines/routes.ts'
 import { encodeSlots, type Slots, type StoredSlots } from './slots.ts'
@@ -19,8 +20,8 @@ export interface RouteSlotsDoc extends RevisedDoc {
   purge_at: Date
 }
 
-/** Longer than a code lives, so that the last message of a slot is judged before its document goes. */
-export const SLOTS_RETENTION_MS = 4 * HOUR_MS
+/** Longer than any code lives, so that the last message of a slot is judged before its document goes. */
+export const SLOTS_RETENTION_MS = MAX_CODE_LIFE_MS + HOUR_MS
 
 export const slotsId = (app_id: string, start: number): string =>
   `${app_id}:${new Date(start).toISOString().slice(0, 16)}`

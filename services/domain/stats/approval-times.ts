@@ -1,10 +1,11 @@
 // How long approvals took, as a compact histogram. In: seconds. Out: a step of the scale, and the median of many. Up to a minute a step
 // is a second, so that the median is exact; above, each step is five percent longer than the one before.
+import { SECOND_MS } from '../../../infra/time.ts'
+import { MAX_CODE_LIFE_MS } from '../../../machines/otp.code-life.ts'
 
 const EXACT_SECONDS = 60
 const GROWTH = 1.05
-/** No code lives for more than three hours. */
-const MAX_SECONDS = 3 * 60 * 60
+const MAX_SECONDS = MAX_CODE_LIFE_MS / SECOND_MS
 
 const stepAbove = (seconds: number): number =>
   EXACT_SECONDS + Math.floor(Math.log(seconds / EXACT_SECONDS) / Math.log(GROWTH))
@@ -12,7 +13,7 @@ const stepAbove = (seconds: number): number =>
 const STEPS = stepAbove(MAX_SECONDS) + 1
 
 export function approvalStep(ms: number): number {
-  const seconds = Math.floor(Math.min(Math.max(ms / 1000, 0), MAX_SECONDS))
+  const seconds = Math.floor(Math.min(Math.max(ms / SECOND_MS, 0), MAX_SECONDS))
   return seconds < EXACT_SECONDS ? seconds : stepAbove(seconds)
 }
 

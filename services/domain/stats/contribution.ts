@@ -6,6 +6,7 @@
 import { ulidTime } from '../../../infra/ids.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../infra/time.ts'
 import type { Channel } from '../../../machines/channels.ts'
+import { MAX_CODE_LIFE_MS } from '../../../machines/otp.code-life.ts'
 import type { Delivery, Otp, SavedStatus } from '../../../machines/otp.ts'
 import { type SavedOtp, toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { approvalStep } from './approval-times.ts'
@@ -28,9 +29,9 @@ export const newTally = (): Tally => ({
 /** Whether its counts add up to nothing, as after a change that takes out what it adds. */
 export const isZero = (tally: Tally): boolean => Object.values(tally).every(isZeroCells)
 
-/** A receipt counts if it comes within this time of the start; no code lives that long. So an hour is final some time after it ended, and
- *  can be counted again. */
-export const RECEIPTS_COUNT_FOR_MS = 4 * HOUR_MS
+/** A receipt counts if it comes within this time of the start, which is longer than any code lives. So an hour is final some time after it
+ *  ended, and can be counted again. */
+export const RECEIPTS_COUNT_FOR_MS = MAX_CODE_LIFE_MS + HOUR_MS
 
 /** Counted from the beginning of an hour: nothing changes its counts later, unless reports wait in a queue for so long. */
 export const HOUR_IS_FINAL_AFTER_MS = HOUR_MS + RECEIPTS_COUNT_FOR_MS + 15 * MINUTE_MS

@@ -14,7 +14,7 @@ import { channelQueue, type DeliverBody, type OtpReport, type OutboxEntry } from
 type Owner = Pick<OtpDoc, '_id' | 'app_id' | 'company_id' | 'mode'>
 
 /** The queue and the message of each effect: ids only, no secrets. Those of `isInOutbox` are saved in the outbox. */
-export const outboxEntries = (
+export const effectMessages = (
   otp: Owner,
   effects: readonly Effect[],
   at: number,
@@ -57,9 +57,6 @@ export function deliverMessage(
   return { id: delivery_id, body }
 }
 
-/** `publishedAgain`: it may have been published before. */
-export type PublishEffect = (effect: OutboxEntry, publishedAgain?: boolean) => Promise<void>
-
 export interface Relay {
   /** Publishes in the background and removes published effects from the outbox, if they are in it. Never fails: an effect that cannot be
    *  published is tried again for some seconds and then left to the sweeper. */
@@ -86,7 +83,8 @@ const PUBLISH_AGAIN_FOR_MS = 8_000
 const MAX_WAITING_EFFECTS = 5_000
 
 export interface RelayDeps {
-  publishEffect: PublishEffect
+  /** `publishedAgain`: it may have been published before. */
+  publishEffect(effect: OutboxEntry, publishedAgain: boolean): Promise<void>
   otps: Pick<Docs<OtpDoc>, 'update'>
   clock: Pick<Clock, 'now' | 'after'>
   log: Logger

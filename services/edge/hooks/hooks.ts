@@ -8,6 +8,7 @@ import type { Context, Middleware } from 'koa'
 import type { z } from 'zod'
 import { createCache } from '../../../infra/cache.ts'
 import type { Clock } from '../../../infra/clock.ts'
+import type { ReportMissingKey } from '../../../infra/crypto/missing-key-reporter.ts'
 import { createReadJson, readBytes } from '../../../infra/http/body.ts'
 import { asProblem, httpException } from '../../../infra/http/problem.ts'
 import { describeRequest } from '../../../infra/http/request-log.ts'
@@ -21,7 +22,7 @@ import type { RefusalLog } from '../../domain/refusals/refusal-log.ts'
 import { inWords } from '../../domain/tenancy/problem-words.ts'
 import { TENANT_CACHE, type Tenancy } from '../../domain/tenancy/tenancy.ts'
 import { isSignedBy, REPEATABLE_MS } from '../../domain/webhooks/standard-signature.ts'
-import type { Answer, createUnsealed } from '../answers.ts'
+import { type Answer, unsealed } from '../answers.ts'
 import type { Calls } from '../calls.ts'
 import { createRecordRefusal } from '../record-refusal.ts'
 import { problemsOf } from '../validation.ts'
@@ -38,7 +39,7 @@ export interface HookDeps {
   authenticate(ctx: Context): Promise<Identity>
   callOtp(ctx: Context, call: OtpCall): Promise<OtpAnswer>
   respond(answer: OtpAnswer, trace: Trace): Answer
-  unsealed: ReturnType<typeof createUnsealed>
+  reportMissingKey: ReportMissingKey
 }
 
 /** By which a call that comes twice is known; empty: not at all. */
@@ -54,7 +55,7 @@ const MAX_UNSIGNED_BYTES = 32 * 1024
 const SUPABASE_KEY_ID = 'supabase'
 
 export function createHookRouter(deps: HookDeps): Router {
-  const { tenancy, clock, refusals, calls, authenticate, callOtp, respond, unsealed } = deps
+  const { tenancy, clock, refusals, calls, authenticate, callOtp, respond, reportMissingKey } = deps
   const readJson = createReadJson(MAX_BODY_BYTES)
   const secrets = createCache(app_id => tenancy.hookSecrets(app_id), { ...TENANT_CACHE, clock })
   const recordRefusal = createRecordRefusal(refusals, 'message')
@@ -98,7 +99,7 @@ export function createHookRouter(deps: HookDeps): Router {
     // Its secret may be the one that cannot be read now: a login that is told 401 takes its secret for wrong.
     const { missingKey } = app ?? {}
     if (!signed && missingKey)
-      unsealed(traceOf(ctx), () => {
+      unsealed(reportMissingKey, traceOf(ctx), () => {
         throw missingKey
       })
     if (!app || !signed) throw httpException(401, 'The signature is missing, wrong or old.')

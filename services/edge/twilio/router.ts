@@ -6,6 +6,7 @@ import { z } from 'zod'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Config } from '../../../infra/config/config.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import type { ReportMissingKey } from '../../../infra/crypto/missing-key-reporter.ts'
 import { readForm } from '../../../infra/http/body.ts'
 import { httpException } from '../../../infra/http/problem.ts'
 import { describeRequest } from '../../../infra/http/request-log.ts'
@@ -25,7 +26,7 @@ import { latestOfRecipient } from '../../domain/verifications/latest-of-recipien
 import { recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { acceptRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { Admission } from '../admission.ts'
-import { type createRespond, type createUnsealed, otpNotFound } from '../answers.ts'
+import { type createRespond, otpNotFound, unsealed } from '../answers.ts'
 import { basicCredentialsOf, type Identify } from '../api-keys.ts'
 import type { Calls } from '../calls.ts'
 import { createRecordRefusal } from '../record-refusal.ts'
@@ -44,7 +45,7 @@ export interface TwilioDeps {
   callOtp(ctx: Context, call: OtpCall): Promise<OtpAnswer>
   /** Throws the refusal that an answer is. */
   respond: ReturnType<typeof createRespond>
-  unsealed: ReturnType<typeof createUnsealed>
+  reportMissingKey: ReportMissingKey
   otps: Pick<Docs<OtpDoc>, 'get' | 'find'>
   refusals: Pick<RefusalLog, 'record'>
   keyring: Pick<Keyring, 'unseal' | 'indexes'>
@@ -55,7 +56,7 @@ export interface TwilioDeps {
 type Handle = (ctx: Context, by: Identity) => Promise<void>
 
 export function createTwilioRouter(deps: TwilioDeps): Router {
-  const { identify, admission, calls, callOtp, respond, unsealed, otps, keyring, clock, http } = deps
+  const { identify, admission, calls, callOtp, respond, reportMissingKey, otps, keyring, clock, http } = deps
   const recordRefusal = createRecordRefusal(deps.refusals, 'send')
   const inTwiliosShape: Middleware = (ctx, next) => {
     ctx.state.answerProblem = answerProblem
@@ -108,7 +109,7 @@ export function createTwilioRouter(deps: TwilioDeps): Router {
     ctx.status = status
     // Koa's `origin` is the header of that name.
     const base = http.publicUrl ?? `${ctx.protocol}://${ctx.host}`
-    ctx.body = unsealed(traceOf(ctx), () => verificationOf(keyring, doc, clock.now(), base))
+    ctx.body = unsealed(reportMissingKey, traceOf(ctx), () => verificationOf(keyring, doc, clock.now(), base))
   }
 
   async function showAnswered(ctx: Context, by: Identity, answer: OtpAnswer, status: number): Promise<void> {
@@ -152,7 +153,7 @@ export function createTwilioRouter(deps: TwilioDeps): Router {
     if (answer.kind === 'verified' && answer.repeated) throw otpNotFound()
     describeRequest(ctx, { otp_id: doc._id })
     ctx.status = 201
-    ctx.body = unsealed(traceOf(ctx), () => checkOf(keyring, doc, status, clock.now()))
+    ctx.body = unsealed(reportMissingKey, traceOf(ctx), () => checkOf(keyring, doc, status, clock.now()))
   }
 
   /** A verification that is over is not found, except that one whose codes were all wrong says so until it would have expired. */

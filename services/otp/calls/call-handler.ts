@@ -3,7 +3,6 @@
 // while it waited for its turn is not executed.
 import type { ReceivedCall } from '../../../infra/broker/broker.ts'
 import type { Cache } from '../../../infra/cache.ts'
-import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import {
   createMissingKeyReporter,
   isMissingKeyError,
@@ -14,38 +13,28 @@ import { createSerialRunner } from '../../../infra/serial-runner.ts'
 import { createTaskGroups } from '../../../infra/task-groups.ts'
 import { requestOf, type Trace } from '../../../infra/trace.ts'
 import { MAYBE_EXECUTED, Unavailable } from '../../../infra/unavailable.ts'
-import type { CallOf, OtpAnswer, OtpCall } from '../../../machines/calls.ts'
+import type { OtpAnswer, OtpCall } from '../../../machines/calls.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
-import { type RefusedCall, type RefusedPerson, refusedPersonContext } from '../../domain/refusals/documents.ts'
-import type { RefusalLog, RefusedRecipient } from '../../domain/refusals/refusal-log.ts'
-import { retentionMs } from '../../domain/retention.ts'
-import { inFlight } from '../../domain/verifications/encryption-context.ts'
-import { acceptRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp, IsAskedFor } from '../apps.ts'
-import type { JudgedAddress } from '../limits/reputation.ts'
 import { refusal } from '../refusals.ts'
 import { createCancel } from './cancel.ts'
 import { createExchange } from './exchange.ts'
+import { type CallResult, type RefusalDeps, recordRefusal } from './record-refusal.ts'
 import { createResend, type ResendDeps } from './resend.ts'
 import { createSendOrResend, type ReuseDeps, reuseKeyOf } from './reuse-pending.ts'
-import { createSend, type SendCall, type SendDeps, type SendResult } from './send.ts'
+import { createSend, type SendCall, type SendDeps } from './send.ts'
 import { createVerify } from './verify.ts'
 
 export type CallDeps = SendDeps &
   ResendDeps &
-  Pick<ReuseDeps, 'otps'> & {
+  Pick<ReuseDeps, 'otps'> &
+  RefusalDeps & {
     apps: Pick<Cache<CachedApp | null>, 'get'>
-    refusals: Pick<RefusalLog, 'record'>
     isAskedFor: IsAskedFor
     /** Whether the process is short of processor time. */
     isBusy(): boolean
     log: Logger
   }
-
-interface CallResult extends SendResult {
-  /** Of the app; absent where they could not be read. */
-  settings?: Pick<AppSettings, 'retention_days'>
-}
 
 const MISSING_KEY_DETAIL = 'A key that this needs is not configured now. Nothing was changed.'
 
@@ -57,7 +46,7 @@ export const MAX_CALLS_IN_PROGRESS = 128
 const MAX_WAIT_FOR_GROUP_MS = 1_000
 
 export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => Promise<OtpAnswer> {
-  const { apps, clock, keyring, log, refusals } = deps
+  const { apps, clock, keyring, log } = deps
   const send = createSend(deps)
   const resend = createResend(deps)
   const sendOrResend = createSendOrResend({ ...deps, send, resend })
@@ -81,15 +70,11 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     // Repeated calls with one idempotency key wait here for the first one, so that they do not poll the store or take the turns of others.
     const { claim } = call
     const executeOfClaim = claim === null ? executeInTurn : () => runPerClaim(claim.ids.join(), executeInTurn)
-    // So do calls that may resend what an earlier one for the same recipient has started.
-    const recipient = (await mayReuse(call)) ? reuseKeyOf(keyring, call) : null
+    // So do calls that may resend what an earlier one for the same recipient has started. Where the app cannot be read, the call itself
+    // finds out.
+    const app = isServerVerification(call) ? await apps.get(call.by.app_id).catch(() => null) : null
+    const recipient = reusesPending(call, app?.settings) ? reuseKeyOf(keyring, call) : null
     return recipient === null ? executeOfClaim() : runPerRecipient(recipient, executeOfClaim)
-  }
-
-  /** Where the app cannot be read, the call itself finds out. */
-  async function mayReuse(call: SendCall): Promise<boolean> {
-    const app = canReuse(call) ? await apps.get(call.by.app_id).catch(() => null) : null
-    return reuses(call, app?.settings)
   }
 
   async function execute(received: ReceivedCall, call: OtpCall): Promise<OtpAnswer> {
@@ -109,33 +94,15 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     const result: CallResult = expired()
       ? { answer: { ...refusal('ServiceUnavailableError', EXPIRED_DETAIL), executed: false } }
       : await handle(id, call, trace).catch(error => ({ answer: answerError(id, call, error, trace) }))
-    recordRefusal(call, result, trace)
+    recordRefusal(deps, call, result, trace)
     return result.answer
-  }
-
-  /** Of sends, resends and messages. An accepted one costs nothing here. */
-  function recordRefusal(call: OtpCall, result: CallResult, trace: Trace | undefined): void {
-    const { type, by } = call
-    const { answer, recipient = null, client = null, settings = null } = result
-    if (answer.kind !== 'refused' || (type !== 'otp.send' && type !== 'otp.resend')) return
-    const judged = type === 'otp.send' ? refusedSend(keyring, call, recipient, client) : refusedResend(call)
-    refusals.record({
-      by,
-      call: type === 'otp.resend' ? 'resend' : call.sealed_code === undefined ? 'send' : 'message',
-      ...(by.mode === 'live' && judged && { judged }),
-      request_id: trace?.request_id ?? null,
-      type: answer.error,
-      scope: answer.scope ?? null,
-      recipient,
-      retentionMs: retentionMs(settings, by.mode),
-    })
   }
 
   async function handle(id: string, call: OtpCall, trace: Trace | undefined): Promise<CallResult> {
     switch (call.type) {
       case 'otp.send': {
         const app = await loadApp(call)
-        const sendCall = reuses(call, app.settings) ? sendOrResend : send
+        const sendCall = reusesPending(call, app.settings) ? sendOrResend : send
         return { ...(await sendCall(id, call, app, trace)), settings: app.settings }
       }
       case 'otp.resend': {
@@ -180,41 +147,9 @@ const otpIdOf = (answer: OtpAnswer): string | undefined => {
 
 const answerName = (answer: OtpAnswer): string => (answer.kind === 'refused' ? answer.error : answer.kind)
 
+const isServerVerification = ({ by, sealed_code }: SendCall): boolean =>
+  by.kind === 'server' && sealed_code === undefined
+
 /** The setting holds for servers: a device could join, and spend, what a stranger has started. */
-const canReuse = ({ by, sealed_code }: SendCall): boolean => by.kind === 'server' && sealed_code === undefined
-
-const reuses = (call: SendCall, settings: Pick<AppSettings, 'reuse_pending'> | undefined): boolean =>
-  call.reuse_pending === true || (settings?.reuse_pending === true && canReuse(call))
-
-/** What is recorded of a refused call, so that it can be judged again by other settings. The record is made when it is stored: of a flood of
- *  refusals most are only counted. */
-type MakeRecord = (refusal_id: string) => RefusedCall
-
-/** Null where it cannot be judged again: its recipient is not valid, or was not read. */
-function refusedSend(
-  keyring: Pick<Keyring, 'seal' | 'unseal'>,
-  { by, channel, without_link, sealed_code, sealed_recipient }: SendCall,
-  recipient: RefusedRecipient | null,
-  client: JudgedAddress | null,
-): MakeRecord | null {
-  if (recipient === null || recipient.masked === null) return null
-  return refusal_id => {
-    const text = keyring.unseal(sealed_recipient, inFlight.recipient)
-    const person: RefusedPerson = {
-      recipient: acceptRecipient(text, by.mode)?.parsed.value ?? text,
-      client_ip: client?.value ?? null,
-    }
-    return {
-      call: sealed_code === undefined ? 'send' : 'message',
-      kind: by.kind,
-      sealed: keyring.seal(JSON.stringify(person), refusedPersonContext(refusal_id)),
-      ...(channel && { channel }),
-      ...(without_link && { without_link }),
-      ...(client && client.reputation !== 'unknown' && { reputation: client.reputation }),
-    }
-  }
-}
-
-const refusedResend =
-  ({ by, otp_id, channel }: CallOf<'otp.resend'>): MakeRecord =>
-  () => ({ call: 'resend', kind: by.kind, otp_id, ...(channel && { channel }) })
+const reusesPending = (call: SendCall, settings: Pick<AppSettings, 'reuse_pending'> | undefined): boolean =>
+  call.reuse_pending === true || (settings?.reuse_pending === true && isServerVerification(call))

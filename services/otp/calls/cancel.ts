@@ -5,7 +5,7 @@ import type { CallOf, OtpAnswer } from '../../../machines/calls.ts'
 import { eventIdFor } from '../../domain/webhooks/event-ids.ts'
 import type { IsAskedFor } from '../apps.ts'
 import type { Commit } from '../commit.ts'
-import { verificationAnswer } from './results.ts'
+import { verificationAnswer } from './verification-answer.ts'
 
 export const createCancel =
   ({ clock, commit, isAskedFor }: { clock: Clock; commit: Commit; isAskedFor: IsAskedFor }) =>

@@ -11,7 +11,10 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import { getOne } from '../../../infra/store/one-doc.ts'
 import { sleep } from '../../../infra/timeout.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
-import type { KeyedClaim } from '../../../machines/calls.ts'
+import type { KeyedClaim, OtpAnswer } from '../../../machines/calls.ts'
+import type { Mode } from '../../../machines/otp.ts'
+import type { AppSettings } from '../../../machines/settings.ts'
+import { retentionMs } from '../../domain/retention.ts'
 import { CLAIM_HELD_MS, isAbandoned } from '../../domain/verifications/claim-holds.ts'
 import type { ClaimDoc, ClaimedAnswer, OtpDoc } from '../../domain/verifications/documents.ts'
 
@@ -191,6 +194,17 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
     release: ({ holds }) => releaseAll(holds),
   }
 }
+
+/** A claim leads to a verification, so it must not outlive it. */
+export const claimLifeMs = ({ min_life_ms = 0 }: KeyedClaim, settings: AppSettings, mode: Mode): number =>
+  Math.min(Math.max(settings.idempotency_ttl_seconds * 1000, min_life_ms), retentionMs(settings, mode))
+
+/** What a call whose claim is bound answers. A call that is delivered twice made the verification itself, so its answer is not a replay. */
+export const existingOtp = ({ otp, answer }: Omit<BoundClaim, 'kind'>, command_id: string): OtpAnswer => ({
+  kind: 'verification',
+  verification: { ...otp.first, ...answer },
+  ...(otp.last_commands.some(({ id }) => id === command_id) ? {} : { replayed: true }),
+})
 
 const purgeAt = (expires_at: number): Date => new Date(expires_at + CLAIM_HELD_MS)
 

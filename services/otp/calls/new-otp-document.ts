@@ -15,7 +15,7 @@ import { verificationView } from '../../../machines/otp.view.ts'
 import { retentionMs } from '../../domain/retention.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest, inFlight } from '../../domain/verifications/encryption-context.ts'
-import { outboxEntries } from '../../domain/verifications/outbox.ts'
+import { effectMessages } from '../../domain/verifications/outbox.ts'
 import { firstLookAt, owesDelivery } from '../../domain/verifications/owed.ts'
 import type { CachedApp } from '../apps.ts'
 import { linkFor } from '../whatsapp-links.ts'
@@ -97,7 +97,7 @@ export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Cl
     recipient: recipientIndex,
     created_at: at,
     partition: partitionOf(otp_id),
-    outbox: outboxEntries({ _id: otp_id, company_id, app_id, mode }, effects, at, trace),
+    outbox: effectMessages({ _id: otp_id, company_id, app_id, mode }, effects, at, trace),
     outbox_at: effects.length === 0 ? null : at,
     first: verificationView(saved, at),
     rev: 1,

@@ -17,8 +17,8 @@ import { type ReserveMessageDeps, reserveMessage } from '../next-message/reserve
 import { abusiveAddressRefusal } from '../refusals.ts'
 import { chainReservations, NO_RESERVATION, type Reservation } from '../reservation.ts'
 import type { Challenges } from './challenges.ts'
-import { verificationAnswer } from './results.ts'
 import type { SendResult } from './send.ts'
+import { verificationAnswer } from './verification-answer.ts'
 
 type ResendCommand = Extract<OtpCommand, { type: 'otp.resend' }>
 type ResendCall = CallOf<'otp.resend'>

@@ -5,9 +5,8 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isMissingKeyError } from '../../../infra/crypto/missing-key-reporter.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
-import { HOUR_MS } from '../../../infra/time.ts'
 import type { Trace } from '../../../infra/trace.ts'
-import { statusAt } from '../../../machines/otp.code-life.ts'
+import { MAX_CODE_LIFE_MS, statusAt } from '../../../machines/otp.code-life.ts'
 import { completionOf } from '../../../machines/otp.queries.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../domain/verifications/claim-holds.ts'
@@ -17,14 +16,14 @@ import { recentOfRecipient } from '../../domain/verifications/latest-of-recipien
 import { reuseIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { acceptRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
-import type { Claims } from './idempotency-claims.ts'
+import { type Claims, claimLifeMs, existingOtp } from './idempotency-claims.ts'
 import type { createResend } from './resend.ts'
-import { claimLifeMs, type createSend, existingOtp, type SendCall, type SendResult } from './send.ts'
+import type { createSend, SendCall, SendResult } from './send.ts'
 
 /** Longer than a call takes. After a crash the recipient waits for no longer. */
 const TURN_MS = 10_000
-/** A code lives for three times an hour at most, and the id of its verification may be older. So none that is older is pending. */
-const MAX_PENDING_MS = 3 * HOUR_MS + MAX_AGE_OF_TAKEN_OVER_ID_MS
+/** The id of a verification may be older than its code. One that is older than this is not pending. */
+const MAX_PENDING_MS = MAX_CODE_LIFE_MS + MAX_AGE_OF_TAKEN_OVER_ID_MS
 
 export interface ReuseDeps {
   keyring: Pick<Keyring, 'indexes' | 'seal' | 'unseal'>

@@ -1,8 +1,5 @@
-// Plans a send: the checks that count nothing. Pure.
-//   checkRecipient   In: the recipient as the caller typed it. Out: the recipient, or a refusal. It is the last check of the request itself,
-//                    which a repeated idempotency key does not spare the caller.
-//   planSend         In: the recipient, the app, the reputation of the client address. Out: the channel, or the refusal of the first check
-//                    that fails: country → channel → client address.
+// Plans a send: the checks that count nothing. In: the recipient, the app, the reputation of the client address. Out: the channel, or the
+// refusal of the first check that fails: country → channel → client address. Pure.
 import type { Refusal } from '../../../machines/calls.ts'
 import { type AskedRoute, CHANNELS, type Channel } from '../../../machines/channels.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
@@ -20,9 +17,7 @@ import {
   usableChannels,
 } from '../../../machines/routing.ts'
 import {
-  acceptRecipient,
   type CheckedRecipient,
-  invalidRecipientDetail,
   maskRecipient,
   type ParsedRecipient,
 } from '../../domain/verifications/valid-recipient.ts'
@@ -53,9 +48,6 @@ export interface SendPlan extends Pick<SendRequest, 'givenCode'>, SendRoute {
   insufficientFunds: boolean
   channel: Channel
 }
-
-export const checkRecipient = (text: string, mode: Mode): CheckedRecipient | Refusal =>
-  acceptRecipient(text, mode) ?? refusal('InvalidRecipientError', invalidRecipientDetail(text))
 
 export function planSend(request: SendRequest): SendPlan | Refusal {
   const { mode, caller, app, reputation, givenCode } = request

@@ -9,24 +9,28 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { getOne } from '../../../infra/store/one-doc.ts'
 import type { Trace } from '../../../infra/trace.ts'
-import type { CallOf, KeyedClaim, OtpAnswer, Refusal } from '../../../machines/calls.ts'
-import type { Mode, SendCircumstances } from '../../../machines/otp.ts'
+import type { CallOf, OtpAnswer, Refusal } from '../../../machines/calls.ts'
+import type { SendCircumstances } from '../../../machines/otp.ts'
 import { freeChannel } from '../../../machines/routing.ts'
-import type { AppSettings } from '../../../machines/settings.ts'
 import { type RefusedRecipient, refusedRecipient } from '../../domain/refusals/refusal-log.ts'
-import { retentionMs } from '../../domain/retention.ts'
 import type { MetadataIndexDoc, OtpDoc } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import { mailboxIndexes, recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { metadataIndexDocs } from '../../domain/verifications/metadata.ts'
 import type { Relay } from '../../domain/verifications/outbox.ts'
-import type { CheckedRecipient, ParsedRecipient } from '../../domain/verifications/valid-recipient.ts'
+import {
+  acceptRecipient,
+  type CheckedRecipient,
+  invalidRecipientDetail,
+  type ParsedRecipient,
+} from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
 import type { ChallengeOutcome, FraudGuard } from '../fraud/guard.ts'
 import { type Funds, INSUFFICIENT_FUNDS } from '../funds.ts'
 import type { Limits } from '../limits/limits.ts'
 import { sendQuotas } from '../limits/quota-counters.ts'
 import { type JudgedAddress, judgeClientAddress, type Reputation } from '../limits/reputation.ts'
+import { refusal } from '../refusals.ts'
 import {
   chainReservations,
   type Granted,
@@ -36,9 +40,9 @@ import {
   reserve,
 } from '../reservation.ts'
 import type { Challenges } from './challenges.ts'
-import type { BoundClaim, Claim, Claims, HeldClaim } from './idempotency-claims.ts'
+import { type Claims, claimLifeMs, existingOtp, type HeldClaim } from './idempotency-claims.ts'
 import { type NewOtpInput, newOtpDocument } from './new-otp-document.ts'
-import { checkRecipient, planSend } from './send-plan.ts'
+import { planSend } from './send-plan.ts'
 import { prepareIsUnlearned } from './unlearned-sends.ts'
 
 export type SendCall = CallOf<'otp.send'>
@@ -83,17 +87,18 @@ export const createSend = (deps: SendDeps) => {
   const { keyring, claims, limits, otps, metadataIndexes, relay, recentOtps, funds, guard, challenges, onChange } = deps
 
   return async (command_id: string, call: SendCall, app: CachedApp, trace: Trace | undefined): Promise<SendResult> => {
-    const refused = (refusal: Refusal, parsed: ParsedRecipient | null): SendResult => ({
-      answer: refusal,
+    const refused = (answer: Refusal, parsed: ParsedRecipient | null): SendResult => ({
+      answer,
       recipient: refusedRecipient(keyring, call.by, text, parsed),
       client,
     })
     let client: JudgedAddress | null = null
     const text = keyring.unseal(call.sealed_recipient, inFlight.recipient)
-    // Before the claim: a request that is not valid is refused, whether or not its idempotency key has a verification.
-    const recipient = checkRecipient(text, call.by.mode)
-    if ('kind' in recipient) return refused(recipient, null)
-    const claim = call.claim === null ? null : await claimKey(call.claim, call, app.settings)
+    // The last check of the request itself, before the claim: a repeated idempotency key does not spare the caller this check.
+    const recipient = acceptRecipient(text, call.by.mode)
+    if (recipient === null) return refused(refusal('InvalidRecipientError', invalidRecipientDetail(text)), null)
+    const claim =
+      call.claim && (await claims.claim(call.claim, call.otp_id, claimLifeMs(call.claim, app.settings, call.by.mode)))
     if (claim?.kind === 'bound') return { answer: existingOtp(claim, command_id) }
     const otp_id = claim?.otp_id ?? call.otp_id
 
@@ -110,10 +115,6 @@ export const createSend = (deps: SendDeps) => {
       return refused(granted.refusal, recipient.parsed)
     }
     return { answer: await insertOtp(granted, command_id) }
-  }
-
-  function claimKey(claim: KeyedClaim, { otp_id, by }: SendCall, settings: AppSettings): Promise<Claim> {
-    return claims.claim(claim, otp_id, claimLifeMs(claim, settings, by.mode))
   }
 
   async function releaseKey(claim: HeldClaim | null): Promise<void> {
@@ -248,14 +249,3 @@ function circumstancesOf(
   if (solvedHardest) circumstances.hardest_challenge = true
   return Object.keys(circumstances).length === 0 ? undefined : circumstances
 }
-
-/** A claim leads to a verification, so it must not outlive it. */
-export const claimLifeMs = ({ min_life_ms = 0 }: KeyedClaim, settings: AppSettings, mode: Mode): number =>
-  Math.min(Math.max(settings.idempotency_ttl_seconds * 1000, min_life_ms), retentionMs(settings, mode))
-
-/** A call that is delivered twice made the verification itself, so its answer is not a replay. */
-export const existingOtp = ({ otp, answer }: Omit<BoundClaim, 'kind'>, command_id: string): OtpAnswer => ({
-  kind: 'verification',
-  verification: { ...otp.first, ...answer },
-  ...(otp.last_commands.some(({ id }) => id === command_id) ? {} : { replayed: true }),
-})

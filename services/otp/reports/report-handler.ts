@@ -131,7 +131,7 @@ export const createReportHandler = (deps: ReportDeps) => {
     return { id, type: 'otp.lapse', at, event_id }
   }
 
-  const handle = (id: string, report: OtpReport, trace: Trace | undefined): Promise<unknown> => {
+  const applyReport = (id: string, report: OtpReport, trace: Trace | undefined): Promise<unknown> => {
     if (report.type === 'delivery.reported') return handleDelivery(id, report, trace)
     if (report.type === 'message.received') return receive(id, report, trace)
     if (report.type === 'delivery.refunded') return bookRefund(report)
@@ -140,10 +140,10 @@ export const createReportHandler = (deps: ReportDeps) => {
   }
 
   /** Every report of a bundle is handled, even if another one fails. If the bundle comes again, only the failed ones change something. */
-  async function handleAll({ id, body, trace, attempt }: DeliveredMessage): Promise<Outcome> {
+  async function handleMessage({ id, body, trace, attempt }: DeliveredMessage): Promise<Outcome> {
     if (!isReportMessage(body)) return unreadable('not a report')
     const all = body.type === 'reports' ? body.all : [{ id, report: body, trace }]
-    const outcomes = await Promise.all(all.map(report => handleOne(report, attempt)))
+    const outcomes = await Promise.all(all.map(report => settleReport(report, attempt)))
     for (const kind of OUTCOMES_THAT_WIN) {
       const outcome = outcomes.find(one => one.kind === kind)
       if (outcome) return outcome
@@ -151,10 +151,10 @@ export const createReportHandler = (deps: ReportDeps) => {
     return done()
   }
 
-  async function handleOne({ id, report, trace }: ReceivedReport, attempt: number): Promise<Outcome> {
+  async function settleReport({ id, report, trace }: ReceivedReport, attempt: number): Promise<Outcome> {
     const fields = () => ({ message_id: id, type: report.type, ...requestOf({ trace }), ...subjectOf(report) })
     try {
-      await handle(id, report, trace)
+      await applyReport(id, report, trace)
       if (log.writes('debug')) log.debug(fields(), 'report.handled')
       return done()
     } catch (error) {
@@ -172,7 +172,7 @@ export const createReportHandler = (deps: ReportDeps) => {
     }
   }
 
-  return (waiting: DeliveredMessage[]): Promise<Outcome[]> => Promise.all(waiting.map(handleAll))
+  return (waiting: DeliveredMessage[]): Promise<Outcome[]> => Promise.all(waiting.map(handleMessage))
 }
 
 interface ReceivedReport {

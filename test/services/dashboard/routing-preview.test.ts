@@ -3,8 +3,9 @@ import { expect } from 'chai'
 import type { Channel } from '../../../machines/channels.ts'
 import { MAGIC_RECIPIENTS } from '../../../machines/magic-recipients.ts'
 import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
+import { acceptRecipient } from '../../../services/domain/verifications/valid-recipient.ts'
 import { createAppCache } from '../../../services/otp/apps.ts'
-import { checkRecipient, planSend } from '../../../services/otp/calls/send-plan.ts'
+import { planSend } from '../../../services/otp/calls/send-plan.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
@@ -129,8 +130,8 @@ onEmbeddedStore('the routing preview', fresh => {
   })
 
   const refusalOfSend = async (text: string) => {
-    const recipient = checkRecipient(text, 'test')
-    if ('kind' in recipient) return recipient.error
+    const recipient = acceptRecipient(text, 'test')
+    if (recipient === null) return 'InvalidRecipientError'
     const sending = await createAppCache({
       tenancy: createTenancy(admin),
       clock: admin.clock,

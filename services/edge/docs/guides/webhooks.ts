@@ -1,15 +1,22 @@
 // What your endpoint is sent, how it checks a signature, and what happens while it fails.
+import { defaultOf } from '../../../../infra/config/config.ts'
+import { SECOND_MS } from '../../../../infra/time.ts'
 import { sampleBlock, textBlock } from '../code-block.ts'
 import { html, paragraphs, prose } from '../html.ts'
 import { besides, heading, table } from '../layout.ts'
 import { SIGNATURE_SAMPLES } from '../samples/signature.ts'
 import type { Guide } from './guide.ts'
+import { duration } from './limits.ts'
 
 /** A test checks its signatures. */
 export const SIGNED_EVENT = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   body: '{"id":"evt_01hf7yat00w51rkfpywnvhmjvq","type":"otp.approved","payload":{"otp_id":"otp_01hf7y9jy02c5j477k4p3pnres","status":"approved"}}',
 }
+
+const WAITS = new Intl.ListFormat('en-GB').format(
+  (defaultOf('WEBHOOK_BACKOFF') as number[]).map(ms => duration(ms / SECOND_MS)),
+)
 
 export const webhooks: Guide = {
   id: 'webhooks',
@@ -59,7 +66,7 @@ ${paragraphs(
 )}
 ${heading(2, 'webhook-retries', 'When your endpoint fails', 'retry schedule, backoff, paused endpoint')}
 ${paragraphs(
-  'An event is sent at once, then after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h. Only 2xx counts as received; redirects are not followed.',
+  `An event is sent at once, then, by default, after ${WAITS}. Only 2xx counts as received; redirects are not followed.`,
   'The endpoint is paused when an event has used up its attempts, when it answers 410, and after 100 failures in a row without a success for an hour. Events are kept meanwhile. [Re-enable it](#enableWebhook) on the screen API Keys, and they come, oldest first. Single events or a range of time can be [sent again](#replayEvents).',
 )}
 ${heading(2, 'webhook-rotation', 'Replacing the secret')}

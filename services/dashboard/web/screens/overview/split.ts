@@ -1,18 +1,20 @@
 // Statistics by channel, country or provider. In: rows of the API, which has them where something was counted. Out: for each value its
 // figures in every bucket that is shown, also where nothing was counted, and their sum; the value with most sends comes first.
+import type { Schemas } from '../../api/schema.ts'
 import { channelName } from '../../data/channels.ts'
 import { countryName } from '../../data/countries.ts'
 import { type CountedRow, type Figures, sumRows } from './figures.ts'
 import { type Period, partsOf } from './period.ts'
 
-export const DIMENSIONS = ['channel', 'country', 'provider'] as const
-export type Dimension = (typeof DIMENSIONS)[number]
+export type Dimension = Schemas['StatsDimension']
 
 export const DIMENSION_NAMES: Readonly<Record<Dimension, string>> = {
   channel: 'Channel',
   country: 'Country',
   provider: 'Provider',
 }
+
+export const DIMENSIONS = Object.keys(DIMENSION_NAMES) as Dimension[]
 
 export type BucketRow = CountedRow & { bucket: string }
 export type SplitRow = BucketRow & { [dimension in Dimension]?: string | null }

@@ -34,7 +34,7 @@ export function breakerWords(breaker: Breaker | null, type: ProviderType, alone:
     return {
       tone: 'bad',
       state: 'Paused after failures',
-      explanation: `${alone ? 'No other provider sends for this channel, so messages fail.' : 'Messages take the next provider.'} One message every 30 seconds tests whether it works again.${where}`,
+      explanation: `${alone ? 'No other provider sends for this channel, so messages fail.' : 'Messages take the next provider.'} Now and then a message tests whether it works again.${where}`,
       showsSince: true,
     }
   if (breaker.state === 'half_open')

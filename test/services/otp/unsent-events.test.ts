@@ -1,34 +1,32 @@
-// Where the effects of verifications go: to their queues, except events of apps without an endpoint.
+// Which events the OTP actor stores itself: those that no endpoint of their app asks for.
 import { expect } from 'chai'
-import type { Message } from '../../../infra/broker/broker.ts'
 import { DAY_MS } from '../../../infra/time.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { OutboxEntry } from '../../../services/domain/verifications/queue-messages.ts'
 import type { NotifyBody } from '../../../services/domain/webhooks/queue-messages.ts'
 import { type CachedApp, createIsAskedFor } from '../../../services/otp/apps.ts'
-import { createPublishEffect } from '../../../services/otp/publish-effect.ts'
+import { storeUnsent } from '../../../services/otp/unsent-events.ts'
 import { testClock } from '../../support/clock.ts'
 import { onEmbeddedStore } from '../../support/stores.ts'
 
-onEmbeddedStore('publishing an effect', fresh => {
+onEmbeddedStore('an event that may be unsent', fresh => {
   const clock = testClock()
 
   async function create({ app = async () => ({ settings: { retention_days: 2 } }) as CachedApp } = {}) {
     const store: CountersignStore = await fresh()
-    const published: { queue: string; message: Message }[] = []
-    const publish = createPublishEffect({
-      broker: { publish: async (queue, message) => void published.push({ queue, message }) },
+    const deps = {
       events: store.docs('events'),
       isAskedFor: createIsAskedFor(store.docs('webhooks'), clock),
       apps: { get: app },
-    })
+    }
+    const isStored = (event: OutboxEntry) => storeUnsent(deps, event)
     const addEndpoint = () =>
       store
         .docs('webhooks')
         .insert([{ _id: 'app_shop', url: 'https://shop.example', status: 'active', secrets: [], rev: 0 }])
     const stored = async (id: string) => (await store.docs('events').get([id])).get(id)
-    return { publish, published, addEndpoint, stored }
+    return { isStored, addEndpoint, stored }
   }
 
   const event = (): OutboxEntry & { body: NotifyBody } => ({
@@ -46,10 +44,9 @@ onEmbeddedStore('publishing an effect', fresh => {
     },
   })
 
-  it('stores an event of an app without an endpoint as unsent, for as long as the app keeps data', async () => {
-    const { publish, published, stored } = await create()
-    await publish(event())
-    expect(published).to.deep.equal([])
+  it('is stored as unsent for an app without an endpoint, for as long as the app keeps data', async () => {
+    const { isStored, stored } = await create()
+    expect(await isStored(event())).to.equal(true)
     expect(await stored('evt_1')).to.deep.include({
       app_id: 'app_shop',
       company_id: 'cmp_acme',
@@ -62,54 +59,45 @@ onEmbeddedStore('publishing an effect', fresh => {
     })
   })
 
-  it('keeps an event of test mode for three days at most', async () => {
-    const { publish, stored } = await create({ app: async () => ({ settings: { retention_days: 30 } }) as CachedApp })
+  it('is kept for three days at most in test mode', async () => {
+    const { isStored, stored } = await create({ app: async () => ({ settings: { retention_days: 30 } }) as CachedApp })
     const { body } = event()
     for (const mode of ['test', 'live'] as const)
-      await publish({ ...event(), id: mode, body: { ...body, mode, event_id: `evt_${mode}` } })
+      await isStored({ ...event(), id: mode, body: { ...body, mode, event_id: `evt_${mode}` } })
     expect((await stored('evt_test'))?.purge_at).to.deep.equal(new Date(clock.now() + 3 * DAY_MS))
     expect((await stored('evt_live'))?.purge_at).to.deep.equal(new Date(clock.now() + 30 * DAY_MS))
   })
 
-  it('stores an event once that is published again after a crash', async () => {
-    const { publish, stored } = await create()
-    await publish(event())
+  it('is stored once if it is published again after a crash', async () => {
+    const { isStored, stored } = await create()
+    await isStored(event())
     const first = await stored('evt_1')
-    await publish(event())
+    expect(await isStored(event())).to.equal(true)
     expect(await stored('evt_1')).to.deep.equal(first)
   })
 
-  it('sends an event of an app with an endpoint to the webhook actor', async () => {
-    const { publish, published, addEndpoint, stored } = await create()
+  it('is left to the webhook actor for an app with an endpoint', async () => {
+    const { isStored, addEndpoint, stored } = await create()
     await addEndpoint()
-    await publish(event())
-    expect(published).to.deep.equal([{ queue: 'webhook.deliver', message: { id: 'evt_1', body: event().body } }])
+    expect(await isStored(event())).to.equal(false)
     expect(await stored('evt_1')).to.equal(undefined)
   })
 
-  it('finds an endpoint five seconds after it was added', async () => {
-    const { publish, published, addEndpoint } = await create()
-    await publish(event())
+  it('is left to the webhook actor five seconds after an endpoint was added', async () => {
+    const { isStored, addEndpoint } = await create()
+    await isStored(event())
     await addEndpoint()
     await clock.advance(5_000)
-    await publish({ ...event(), id: 'evt_2' })
-    expect(published.map(({ message }) => message.id)).to.deep.equal(['evt_2'])
+    expect(await isStored({ ...event(), id: 'evt_2' })).to.equal(false)
   })
 
-  it('leaves an event to the webhook actor while the app cannot be read', async () => {
-    const { publish, published, stored } = await create({
+  it('is left to the webhook actor while the app cannot be read', async () => {
+    const { isStored, stored } = await create({
       app: async () => {
         throw new Unavailable('the store is away')
       },
     })
-    await publish(event())
-    expect(published.map(({ message }) => message.id)).to.deep.equal(['evt_1'])
+    expect(await isStored(event())).to.equal(false)
     expect(await stored('evt_1')).to.equal(undefined)
-  })
-
-  it('sends every other effect to its queue', async () => {
-    const { publish, published } = await create()
-    await publish({ id: 'dlv_1', queue: 'channel.sms', body: {}, at: 1 })
-    expect(published).to.deep.equal([{ queue: 'channel.sms', message: { id: 'dlv_1', body: {} } }])
   })
 })
