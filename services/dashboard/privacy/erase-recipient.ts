@@ -84,14 +84,15 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
 
   /** Refunds deliveries that will not be sent or have failed, because no report can refund an erased verification, and charges again what
    *  the approval charges again, because its outbox is erased too. Any other delivery stays paid: without an entry that says so, the
-   *  sweeper would give back a hold that it still has to check and whose delivery it no longer finds. */
+   *  sweeper would give back a hold that it still has to check and whose delivery it no longer finds; and an erasure that is repeated would
+   *  refund a queued message whose attempts, for which this one keeps the price, are erased by then. */
   async function refund({ _id, company_id, context }: OtpDoc): Promise<void> {
     for (const { delivery_id, status, micros, created_at, charge } of (await failQueued(context)).deliveries) {
       if (micros === 0) continue
       if (status === 'failed' && charge !== 'kept') {
         await accounts.enter(company_id, refundEntry(_id, delivery_id, micros))
         if (charge === 'again') await accounts.enter(company_id, rechargeEntry(_id, delivery_id, micros))
-      } else if (created_at > clock.now() - MAX_UNCHECKED_MS)
+      } else if (charge === 'kept' || created_at > clock.now() - MAX_UNCHECKED_MS)
         await accounts.enter(company_id, keepHoldEntry(_id, delivery_id))
     }
   }
