@@ -16,7 +16,7 @@ export const mayCall = (candidate: Omit<ProviderScope, 'channel'>, { otp }: Pick
 
 export interface CandidateDeps {
   channel: Channel
-  tenancy: Pick<Tenancy, 'providersOf' | 'isCompanyClosed'>
+  tenancy: Pick<Tenancy, 'providersOf' | 'isClosed'>
   sandbox: Provider
   buildProvider: BuildProvider
   /** Called when a provider's setup has changed, or when the provider was removed. */
@@ -33,9 +33,6 @@ export interface Candidates {
   throwIfKeyMissing(job: DeliveryJob): Promise<void>
   close(): void
 }
-
-const NO_SETUPS = { providers: [], unreadable: [] }
-const NO_PROVIDERS: AppProviders = { candidates: [], unreadable: [] }
 
 interface AppProviders {
   candidates: readonly Candidate[]
@@ -70,9 +67,7 @@ export function createCandidates({
   const builtByApp = new Map<string, KeptProvider[]>()
 
   async function load(app_id: string): Promise<AppProviders> {
-    const [isClosed, found] = await Promise.all([tenancy.isCompanyClosed(app_id), tenancy.providersOf(app_id, channel)])
-    // What is still to be sent for a closed company fails, and is refunded.
-    const { providers: setups, unreadable } = isClosed ? NO_SETUPS : found
+    const { providers: setups, unreadable } = await tenancy.providersOf(app_id, channel)
     const previous = builtByApp.get(app_id) ?? []
     const current: (KeptProvider & { candidate: Candidate })[] = setups.map(setup => {
       // A provider that is paused, resumed or given another cost keeps its connections, and what was learned about it.
@@ -102,18 +97,28 @@ export function createCandidates({
   }
 
   const liveProviders = createCache(load, { ...TENANT_CACHE, clock })
+  const closed = createCache(tenancy.isClosed, { ...TENANT_CACHE, clock })
 
   return {
-    ofApp: async app_id => (await liveProviders.get(app_id)).candidates.filter(({ paused }) => !paused),
+    async ofApp(app_id) {
+      const [isClosed, { candidates }] = await Promise.all([closed.get(app_id), liveProviders.get(app_id)])
+      return isClosed ? [] : candidates.filter(({ paused }) => !paused)
+    },
     async throwIfKeyMissing(job) {
       const { mode, app_id } = job.otp
-      const { candidates, unreadable } = mode === 'test' ? NO_PROVIDERS : await liveProviders.get(app_id)
+      if (mode === 'test' || (await closed.get(app_id))) return
+      const { candidates, unreadable } = await liveProviders.get(app_id)
       const missing = unreadable.find(one => mayCall(one, job))
       if (missing && !candidates.some(one => mayCall(one, job))) throw missing.problem
     },
     async of(job) {
       const { mode, app_id } = job.otp
-      const all = mode === 'test' ? sandboxOnly : (await liveProviders.get(app_id)).candidates
+      const [isClosed, all] = await Promise.all([
+        closed.get(app_id),
+        mode === 'test' ? sandboxOnly : liveProviders.get(app_id).then(({ candidates }) => candidates),
+      ])
+      // What is still to be sent fails as if all providers were paused, so the receipts of earlier calls are waited for.
+      if (isClosed) return all.map(candidate => ({ ...candidate, paused: true }))
       const canReply = isChatReply(job) ? all.filter(({ provider }) => provider.reply) : []
       return canReply.some(one => mayCall(one, job)) ? canReply : all
     },

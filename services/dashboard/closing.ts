@@ -1,5 +1,5 @@
 // Closes and reopens companies and apps. In: the stored document, `closed` of a request, and its caller. Out: what is to be stored.
-// Tenancy.keyByHash refuses the keys of what is closed.
+// What closing means is said at `Closable`.
 import { z } from 'zod'
 import { httpException } from '../../infra/http/problem.ts'
 import type { Closable } from '../domain/tenancy/documents.ts'

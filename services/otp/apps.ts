@@ -14,6 +14,8 @@ import { TENANT_CACHE, type Tenancy, type TenantApp, type UnreadableProvider } f
 import { asksFor, findEndpoints, type WebhookEndpoint } from '../domain/webhooks/documents.ts'
 
 export interface CachedApp extends TenantApp {
+  /** It, or its company: see `Closable` of domain/tenancy/documents.ts. */
+  closed: boolean
   /** Where its providers may be used; in test mode the sandbox serves every channel. */
   providers(mode: Mode): readonly ProviderScope[]
   /** Live providers that cannot be used now, because the data key that unseals their credentials is missing. */
@@ -23,7 +25,7 @@ export interface CachedApp extends TenantApp {
 }
 
 export interface AppCacheDeps {
-  tenancy: Pick<Tenancy, 'app' | 'providersOf'>
+  tenancy: Pick<Tenancy, 'app' | 'isClosed' | 'providersOf'>
   clock: Clock
   log: Pick<Logger, 'warn'>
 }
@@ -40,12 +42,17 @@ export function createAppCache({ tenancy, clock, log }: AppCacheDeps) {
   }
 
   const load = async (id: string): Promise<CachedApp | null> => {
-    const [app, { providers, unreadable }] = await Promise.all([tenancy.app(id), tenancy.providersOf(id)])
+    const [app, closed, { providers, unreadable }] = await Promise.all([
+      tenancy.app(id),
+      tenancy.isClosed(id),
+      tenancy.providersOf(id),
+    ])
     if (!app) return null
     warnOfGuesses(app)
     const live = providers.map(({ channel, paused, countries }) => ({ channel, paused, countries }))
     return {
       ...app,
+      closed,
       settings: id === CONSOLE_APP_ID ? withConsoleRules(app.settings) : app.settings,
       providers: mode => (mode === 'test' ? SANDBOX_SCOPES : live),
       unreadable,

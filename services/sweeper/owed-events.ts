@@ -1,7 +1,8 @@
 // Webhook events that verifications have caused, and that the webhook actor has not stored: their message was lost, or is a dead letter. In:
 // verifications, in the order of the time at which their events are to be looked for. Out: messages of events that are missing, published
 // again. An event is known by its id, so a message too many does no harm; it is published again only when the queue holds nothing that
-// old, and then after 1, 2, 4 … minutes. Nothing is written for a verification whose events are all stored.
+// old, and then after 1, 2, 4 … minutes. Nothing is written for a verification whose events are all stored. Every change that refunds or
+// charges again causes an event too, so the same look finds the entries of the ledger that are missing (owed-entries.ts).
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { ulidTime } from '../../infra/ids.ts'
@@ -10,17 +11,20 @@ import type { Pipeline } from '../../infra/store/docs.ts'
 import { getOne } from '../../infra/store/one-doc.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import type { CountersignStore } from '../domain/collections.ts'
+import type { Accounts } from '../domain/money/accounts.ts'
 import { EVENT_LOOK_ID, type OtpDoc } from '../domain/verifications/documents.ts'
 import { effectMessages, messageIn } from '../domain/verifications/outbox.ts'
 import { type CausedEvent, eventsOf, LOOK_FOR_EVENTS_AFTER_MS, lookForEventsAt } from '../domain/verifications/owed.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { eventOfDoc } from '../domain/webhooks/event-ids.ts'
 import { createMayHold, GIVE_UP_AFTER_MS, waitAfterPublish, waitForBroker } from './lost-messages.ts'
+import { createEnterOwed } from './owed-entries.ts'
 import { SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface OwedEventDeps {
   store: CountersignStore
   broker: Pick<Broker, 'publish' | 'depth'>
+  accounts: Pick<Accounts, 'enter' | 'knows'>
   clock: Clock
   log: Pick<Logger, 'warn'>
   /** No other process uses the store, so what was saved before the start and not published is lost, and need not be waited for. */
@@ -36,10 +40,12 @@ const MAX_EVENTS_READ = 100
 export function createOwedEventSweeps({
   store,
   broker,
+  accounts,
   clock,
   log,
   soleProcess,
 }: OwedEventDeps): Record<string, Sweep> {
+  const enterOwed = createEnterOwed({ store, accounts, log })
   const [otps, events, looks] = [store.docs('otps'), store.docs('events'), store.docs('event_looks')]
   const beforeStart = soleProcess ? lookForEventsAt(clock.now() - 1) : 0
   /** Null until it is read, and after another process may have gone on. */
@@ -116,6 +122,8 @@ export function createOwedEventSweeps({
         { sort: { events_at: 1 }, limit: SWEEP_BATCH },
       )
       if (due.length === 0) return 0
+      // First, because what is looked at is not due again at once.
+      await Promise.all(due.map(enterOwed))
       await lookAll(due, now)
       const until = lookedUntilAfter(due)
       await looks.modify({ _id: EVENT_LOOK_ID }, { $max: { until } }, { upsert: true })

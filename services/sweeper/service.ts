@@ -81,7 +81,7 @@ export function createSweeperService({
   const allSweeps = Object.entries({
     ...createOtpSweeps({ store, broker, relay, clock, soleProcess }),
     ...createOwedDeliverySweeps({ store, broker, config, clock, log }),
-    ...createOwedEventSweeps({ store, broker, clock, log, soleProcess }),
+    ...createOwedEventSweeps({ store, broker, accounts, clock, log, soleProcess }),
     ...createWebhookSweeps({ store, remind, clock }),
     ...createHoldSweeps({ store, accounts, clock }),
     ...addressLists.sweeps,

@@ -26,7 +26,7 @@ type FloorDoc = Doc & Record<string, unknown>
 export const FLOOR_COLLECTIONS = {
   otps: collection<FloorDoc>({
     indexes: [
-      { fields: { recipient: 1, _id: -1 } },
+      { fields: { recipient: 1, _id: -1, 'context.started_by.kind': 1 } },
       { fields: { app_id: 1, _id: -1 } },
       { fields: { reference: 1 }, partial: { reference: { $exists: true } } },
       { fields: { partition: 1, due_at: 1 }, partial: { due_at: { $gt: 0 } } },

@@ -1,9 +1,12 @@
-// Closing an app or a company: its keys are refused, and all else goes on.
+// Closing an app or a company: its keys are refused, nothing is started for it, and neither vendors nor endpoints are called. Receipts and refunds
+// are recorded.
 import { expect } from 'chai'
 import { type Answer, createCaller, refusal } from '../support/api-caller.ts'
 import { startCountersign } from '../support/countersign.ts'
 import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
+import { describeLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live-flow.ts'
 import { describeFlow } from '../support/shared-flow.ts'
+import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
 
 const REFUSED = { type: 'HTTPException', status: 401 }
 
@@ -76,6 +79,43 @@ describeFlow('a closed app', (flow, engines) => {
     expect((await closed.server.send(freshNumber())).status, 'the app itself stays closed').to.equal(401)
   })
 
+  for (const what of ['app', 'company'] as const)
+    it(`leaves messages of users alone while the ${what} is closed: they approve nothing and fetch no code`, async () => {
+      const settings = (mode: string) => ({
+        channels: { whatsapp: { mode, business_number: '+15550001111' } },
+        routing: { default: ['whatsapp'] },
+      })
+      const open = async (mode: string) => {
+        const tenant = await flow.createTenant(settings(mode))
+        const from = freshNumber()
+        const { body } = await tenant.server.send(from)
+        const text = new URL(body.action_url).searchParams.get('text') ?? ''
+        const path = what === 'app' ? `/apps/${tenant.app}` : `/companies/${tenant.company}`
+        const write = () => flow.admin('POST', '/sandbox/inbound', { app_id: tenant.app, from, text })
+        return { ...tenant, otp_id: String(body.otp_id), from, path, write }
+      }
+      const [approves, fetches] = [await open('link_inbound'), await open('link_code')]
+      for (const { path, otp_id, write } of [approves, fetches]) {
+        await setClosed(path, true)
+        expect((await write()).status).to.equal(200)
+        await flow.eventually(() => {
+          const lines = flow.countersign.log
+            .lines()
+            .filter(line => line.otp_id === otp_id && /^message/.test(`${line.msg}`))
+          expect(lines.map(({ msg, outcome }) => [msg, outcome])).to.deep.equal([['message.ignored', 'closed']])
+        })
+        const { body } = await flow.admin('GET', `/verifications/${otp_id}`)
+        expect(body).to.deep.include({ status: 'pending', deliveries: [] })
+        await setClosed(path, false)
+        await write()
+      }
+      await flow.eventually(async () =>
+        expect((await approves.server.status(approves.otp_id)).body.status).to.equal('approved'),
+      )
+      const code = await flow.waitForCode(fetches.from)
+      expect((await fetches.server.verify(fetches.otp_id, code)).body.matched).to.equal(true)
+    })
+
   if (engines === 'real')
     it('is refused within five seconds by a process that did not close it', async () => {
       const { app, server } = await flow.createTenant()
@@ -97,4 +137,73 @@ describeFlow('a closed app', (flow, engines) => {
         await edge.stop()
       }
     })
+})
+
+const SMS_PRICE = 40_000
+
+describeLiveFlow('a closed app with a message under way', live => {
+  const opened: HttpGateway[] = []
+  afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
+
+  /** An app that falls back from SMS to Telegram, and has sent an SMS whose receipt is still to come. */
+  async function sendSms(): Promise<LiveApp & { gateway: HttpGateway; otp_id: string }> {
+    const callbackUrl = `${PUBLIC_URL}/callbacks/${live.nextAppId()}/sms`
+    const gateway = await startHttpGateway({ ...live.vendorOptions, callbackUrl: () => callbackUrl })
+    opened.push(gateway)
+    const providers = ['sms', 'telegram'].map(channel => ({
+      name: channel,
+      channel,
+      type: 'http',
+      config: { url: `${gateway.url}/${channel}`, secret: gateway.secret },
+    }))
+    const app = await live.createApp(providers, {
+      routing: { default: ['sms', 'telegram'] },
+      auto_fallback: true,
+    })
+    await live.admin('POST', `/companies/${companyOf(app)}/credit`, { micros: 10 * SMS_PRICE })
+    const { body, text } = await app.server.send(freshNumber())
+    expect(body.status, text).to.equal('pending')
+    await live.waitForDeliveries(app.server, body.otp_id, 'sms sent')
+    return { ...app, gateway, otp_id: body.otp_id }
+  }
+  const companyOf = ({ app }: LiveApp) => app.replace('app_', 'cmp_')
+  const balanceOf = async (app: LiveApp) => (await live.admin('GET', `/companies/${companyOf(app)}`)).body.balance
+
+  before(async () => {
+    const prices = ['sms', 'telegram'].map(channel => ({ channel, country: '*', micros: SMS_PRICE }))
+    expect((await live.admin('PUT', '/prices', { prices })).status).to.equal(200)
+    await live.advance(CACHE_TTL_MS)
+  })
+
+  for (const what of ['app', 'company'] as const)
+    it(`has its failure recorded and refunded, and falls back on no other channel while the ${what} is closed`, async () => {
+      const shop = await sendSms()
+      const path = what === 'app' ? `/apps/${shop.app}` : `/companies/${companyOf(shop)}`
+      expect((await live.admin('PATCH', path, { closed: true })).status).to.equal(200)
+      await live.advance(CACHE_TTL_MS)
+      const [sms] = shop.gateway.messages
+      expect(sms && (await shop.gateway.report(sms, 'failed'))).to.equal(200)
+      await live.eventually(async () => expect(await balanceOf(shop)).to.equal(10 * SMS_PRICE))
+      await live.eventually(async () => expect(await live.deliveryEvents(shop.app)).to.deep.equal(['delivery.failed']))
+      const { deliveries } = (await live.admin('GET', `/verifications/${shop.otp_id}`)).body
+      expect(deliveries).to.have.length(1)
+      expect(deliveries[0]).to.include({ channel: 'sms', status: 'failed' })
+      expect(shop.gateway.requests).to.have.length(1)
+      const { body } = await live.admin('GET', `/companies/${companyOf(shop)}/reconciliation`)
+      expect(body.problems).to.deep.equal([])
+    })
+
+  it('has a late receipt recorded', async () => {
+    const shop = await sendSms()
+    await live.admin('PATCH', `/apps/${shop.app}`, { closed: true })
+    await live.advance(CACHE_TTL_MS)
+    const [sms] = shop.gateway.messages
+    expect(sms && (await shop.gateway.report(sms, 'delivered'))).to.equal(200)
+    await live.eventually(async () =>
+      expect((await live.admin('GET', `/verifications/${shop.otp_id}`)).body.deliveries[0].status).to.equal(
+        'delivered',
+      ),
+    )
+    expect(await balanceOf(shop)).to.equal(9 * SMS_PRICE)
+  })
 })

@@ -5,6 +5,7 @@ import { DAY_MS } from '../../infra/time.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../services/domain/money/ledger-writer.ts'
 import { CONSOLE_APP_ID } from '../../services/domain/tenancy/console.ts'
+import { LOOK_FOR_EVENTS_AFTER_MS } from '../../services/domain/verifications/owed.ts'
 import type { Caller } from '../support/api-caller.ts'
 import { refusal } from '../support/api-caller.ts'
 import { eventually } from '../support/eventually.ts'
@@ -434,6 +435,61 @@ onEachEngineSet('the hold of a send', engines => {
         expect((await holds()).map(({ check_at }) => check_at)).to.deep.equal([undefined]),
       )
       expect((await flow.admin('GET', '/companies/cmp_1')).body.balance).to.equal(2 * SMS_PRICE)
+      expect((await flow.admin('GET', '/companies/cmp_1/reconciliation')).body.problems).to.deep.equal([])
+    } finally {
+      await flow.stop()
+    }
+  })
+})
+
+onEachEngineSet('a refund whose message the broker loses', engines => {
+  it('is entered all the same, once', async () => {
+    let lost = 0
+    const flow = await startFlow({
+      engines,
+      env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' },
+      bootstrap: {
+        prices: [{ channel: 'sms', country: '*', micros: SMS_PRICE }],
+        companies: [
+          {
+            id: 'cmp_1',
+            balance: SMS_PRICE,
+            apps: [
+              {
+                id: 'app_1',
+                keys: [{ id: 'key_1', kind: 'server', mode: 'live', key: 'sk_live_money' }],
+                // Nothing listens there.
+                providers: [{ name: 'gate', channel: 'sms', type: 'http', config: { url: 'http://127.0.0.1:9/' } }],
+              },
+            ],
+          },
+        ],
+      },
+      decorate: ({ store, broker }) => ({
+        store,
+        broker: {
+          ...broker,
+          async publish(queue, message) {
+            const isRefund = (message.body as { type?: string }).type === 'delivery.refunded'
+            if (isRefund) lost += 1
+            else await broker.publish(queue, message)
+          },
+        },
+      }),
+    })
+    try {
+      const { body } = await flow.caller('sk_live_money').send(freshNumber())
+      const balance = async () => (await flow.admin('GET', '/companies/cmp_1')).body.balance
+      await flow.eventually(async () => {
+        const { deliveries } = (await flow.admin('GET', `/verifications/${body.otp_id}`)).body
+        expect(deliveries.map(({ status }: { status: string }) => status)).to.deep.equal(['failed'])
+        expect(lost).to.be.at.least(1)
+      })
+      expect(await balance()).to.equal(0)
+      await flow.advance(LOOK_FOR_EVENTS_AFTER_MS)
+      await flow.eventually(async () => expect(await balance()).to.equal(SMS_PRICE))
+      await flow.advance(2 * LOOK_FOR_EVENTS_AFTER_MS)
+      expect(await balance()).to.equal(SMS_PRICE)
       expect((await flow.admin('GET', '/companies/cmp_1/reconciliation')).body.problems).to.deep.equal([])
     } finally {
       await flow.stop()

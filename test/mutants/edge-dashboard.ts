@@ -480,9 +480,9 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   },
   {
     fault: 'erasing a person keeps the price of a message that failed',
-    file: 'services/dashboard/privacy/erase-recipient.ts',
-    original: "if (status === 'failed' && charge !== 'kept') {",
-    planted: "if (status === 'queued') {",
+    file: 'services/domain/verifications/owed.ts',
+    original: "status !== 'failed' || !micros",
+    planted: "status !== 'queued' || !micros",
     tests: ['test/services/dashboard/privacy/erase-recipient.test.ts'],
   },
   {

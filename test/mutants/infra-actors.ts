@@ -446,6 +446,13 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     tests: ['test/services/sweeper/owed-events.test.ts'],
   },
   {
+    fault: 'a refund whose message was dropped is never entered',
+    file: 'services/sweeper/owed-events.ts',
+    original: '      await Promise.all(due.map(enterOwed))\n',
+    planted: '',
+    tests: ['test/services/sweeper/owed-events.test.ts'],
+  },
+  {
     fault: 'every process that takes over looks for all events of all times again',
     file: 'services/sweeper/owed-events.ts',
     original: '      await looks.modify({ _id: EVENT_LOOK_ID }, { $max: { until } }, { upsert: true })\n',

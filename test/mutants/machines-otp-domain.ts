@@ -427,9 +427,30 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   {
     fault: 'the keys of a closed company go on working',
     file: 'services/domain/tenancy/tenancy.ts',
-    original: 'isClosed(companies.get(company_id))',
-    planted: 'isClosed(companies.get(app_id))',
+    original: '.get([app_id]), isCompanyClosed(company_id)]',
+    planted: '.get([app_id]), isCompanyClosed(app_id)]',
     tests: ['test/flow/closed-apps.test.ts'],
+  },
+  {
+    fault: "a user's message approves a verification of a closed app",
+    file: 'services/otp/reports/inbound-messages.ts',
+    original: '(await apps.get(app_id))?.closed',
+    planted: '(await apps.get(app_id)) === null',
+    tests: ['test/flow/closed-apps.test.ts'],
+  },
+  {
+    fault: 'a message of a closed app that failed is sent on another channel, and charged',
+    file: 'services/otp/reports/report-handler.ts',
+    original: 'app && !app.closed',
+    planted: 'app',
+    tests: ['test/flow/closed-apps.test.ts'],
+  },
+  {
+    fault: 'a message that waits is given to a provider although its app was closed meanwhile',
+    file: 'services/channel/candidates.ts',
+    original: 'paused: true }',
+    planted: 'paused: false }',
+    tests: ['test/services/channel/failure-reasons.test.ts'],
   },
   {
     fault: 'a refund that two processes enter at once is paid twice',

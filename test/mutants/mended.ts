@@ -446,6 +446,13 @@ export const MENDED: readonly Mutant[] = [
     tests: ['test/services/domain/verifications/message-content.test.ts'],
   },
   {
+    fault: 'an erasure that is repeated refunds a message whose price it kept before it was cut off',
+    file: 'services/dashboard/privacy/erase-recipient.ts',
+    original: "charge === 'kept' || created_at",
+    planted: 'created_at',
+    tests: ['test/services/dashboard/privacy/erase-recipient.test.ts'],
+  },
+  {
     fault: 'a failure that is handled late brings an expired verification back',
     file: 'services/otp/reports/report-handler.ts',
     original: 'isLapsed(doc.context, clock.now()) ? null : await appOf(doc)',

@@ -11,7 +11,7 @@ import type { CountersignStore } from '../../domain/collections.ts'
 import { problem } from '../../domain/errors.ts'
 import { forgetHistory, forgetNumber } from '../../domain/fraud/numbers.ts'
 import type { Accounts } from '../../domain/money/accounts.ts'
-import { keepHoldEntry, rechargeEntry, refundEntry } from '../../domain/money/documents.ts'
+import { keepHoldEntry } from '../../domain/money/documents.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../domain/money/ledger-writer.ts'
 import { eraseVerifications, sumCounts } from '../../domain/privacy/erasure.ts'
 import { eraseAnswersForOtps } from '../../domain/privacy/event-answers.ts'
@@ -24,6 +24,7 @@ import {
 } from '../../domain/verifications/counter-names.ts'
 import { END_OF_ROUND, findAttempts, type OtpDoc } from '../../domain/verifications/documents.ts'
 import { mailboxIndexes, recipientIndexes, sandboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
+import { entriesOf } from '../../domain/verifications/owed.ts'
 import { recipientFilter } from '../recipients.ts'
 import type { ErasureAnswer } from './schemas.ts'
 
@@ -84,15 +85,16 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
 
   /** Refunds deliveries that will not be sent or have failed, because no report can refund an erased verification, and charges again what
    *  the approval charges again, because its outbox is erased too. Any other delivery stays paid: without an entry that says so, the
-   *  sweeper would give back a hold that it still has to check and whose delivery it no longer finds. */
+   *  sweeper would give back a hold that it still has to check and whose delivery it no longer finds; and an erasure that is repeated would
+   *  refund a queued message whose attempts, for which this one keeps the price, are erased by then. */
   async function refund({ _id, company_id, context }: OtpDoc): Promise<void> {
-    for (const { delivery_id, status, micros, created_at, charge } of (await failQueued(context)).deliveries) {
+    for (const delivery of (await failQueued(context)).deliveries) {
+      const { delivery_id, micros, created_at, charge } = delivery
       if (micros === 0) continue
-      if (status === 'failed' && charge !== 'kept') {
-        await accounts.enter(company_id, refundEntry(_id, delivery_id, micros))
-        if (charge === 'again') await accounts.enter(company_id, rechargeEntry(_id, delivery_id, micros))
-      } else if (created_at > clock.now() - MAX_UNCHECKED_MS)
-        await accounts.enter(company_id, keepHoldEntry(_id, delivery_id))
+      const entries = entriesOf(_id, delivery)
+      for (const entry of entries) await accounts.enter(company_id, entry)
+      const mustSayKept = charge === 'kept' || created_at > clock.now() - MAX_UNCHECKED_MS
+      if (entries.length === 0 && mustSayKept) await accounts.enter(company_id, keepHoldEntry(_id, delivery_id))
     }
   }
 

@@ -76,8 +76,8 @@ export interface Tenancy {
   providersOf(appId: string, channel?: Channel): Promise<AppProviders>
   /** The oldest first. */
   webhooks(appId: string): Promise<TenantWebhook[]>
-  /** Whether the company of an app is closed: then neither vendors nor its endpoint are called. */
-  isCompanyClosed(appId: string): Promise<boolean>
+  /** Whether an app or its company is closed; see `Closable`. */
+  isClosed(appId: string): Promise<boolean>
 }
 
 /** A changed app, provider or endpoint is known to every process after this time. */
@@ -94,16 +94,17 @@ export const createTenancy = ({
   log?: Pick<Logger, 'warn'>
 }): Tenancy => {
   const logged = new Set<string>()
+
+  const isCompanyClosed = async (id: string): Promise<boolean> =>
+    isClosed((await store.docs('companies').get([id])).get(id))
+
   return {
     async keyByHash(hash) {
       const [key] = await store.docs('keys').find({ hash }, { sort: { hash: 1 }, limit: 1 })
       if (!key || key.revoked_at !== null) return null
       const { app_id, company_id } = key
-      const [apps, companies] = await Promise.all([
-        store.docs('apps').get([app_id]),
-        store.docs('companies').get([company_id]),
-      ])
-      return isClosed(apps.get(app_id)) || isClosed(companies.get(company_id)) ? null : key
+      const [apps, companyIsClosed] = await Promise.all([store.docs('apps').get([app_id]), isCompanyClosed(company_id)])
+      return isClosed(apps.get(app_id)) || companyIsClosed ? null : key
     },
 
     async app(id) {
@@ -117,7 +118,7 @@ export const createTenancy = ({
       const app = (await store.docs('apps').get([appId])).get(appId)
       if (!app?.hook_secrets || isClosed(app)) return null
       const { company_id, hook_secrets } = app
-      if (isClosed((await store.docs('companies').get([company_id])).get(company_id))) return null
+      if (await isCompanyClosed(company_id)) return null
       const found: HookSecrets = { company_id, secrets: [], missingKey: null }
       for (const mode of MODES)
         try {
@@ -152,9 +153,9 @@ export const createTenancy = ({
       return result
     },
 
-    async isCompanyClosed(appId) {
-      const { company_id = '' } = (await store.docs('apps').get([appId])).get(appId) ?? {}
-      return isClosed((await store.docs('companies').get([company_id])).get(company_id))
+    async isClosed(appId) {
+      const app = (await store.docs('apps').get([appId])).get(appId)
+      return app !== undefined && (isClosed(app) || (await isCompanyClosed(app.company_id)))
     },
 
     async webhooks(appId) {

@@ -197,7 +197,8 @@ export const VERIFICATION_COLLECTIONS = {
   otps: collection<OtpDoc>({
     indexes: [
       {
-        fields: { recipient: 1, _id: -1 },
+        // The kind comes last, so that the newest of one kind is found by the index alone.
+        fields: { recipient: 1, _id: -1, 'context.started_by.kind': 1 },
         scatter: {
           asker: 'calls',
           why: "calls of Twilio's API that name a number; sends of an app with `reuse_pending`, or without limits by recipient; searches and erasures",

@@ -1,10 +1,12 @@
-// What an accepted send still owes, as its own document tells it: deliveries that are `queued`, and the webhook events that it has caused. The
-// broker has a message for each. Should the broker lose it, or bury it as a dead letter, the sweeper finds the delivery by `owed_at`, or that
-// the webhook actor has not stored the event, and publishes the message again.
+// What an accepted send still owes, as its own document tells it: deliveries that are `queued`, the webhook events that it has caused, and the
+// entries of the ledger for deliveries that failed. The broker has a message for each. Should the broker lose it, or bury it as a dead letter,
+// the sweeper finds the delivery by `owed_at`, or that the webhook actor has not stored the event, and publishes the message again. A missing
+// entry it makes itself.
 import { isMessage } from '../../../machines/otp.queries.ts'
-import type { EventEffect, Otp } from '../../../machines/otp.ts'
+import type { Delivery, EventEffect, Otp } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import { deliveryEvent, otpEvent, type WebhookEvent } from '../../../machines/webhook-events.ts'
+import { type Entry, rechargeEntry, refundEntry } from '../money/documents.ts'
 import { eventIdFor } from '../webhooks/event-ids.ts'
 
 /** Nearly all deliveries are sent long before: then the sweeper has nothing to look at. It is longer than the waits of a usual retry. */
@@ -21,6 +23,13 @@ export const LOOK_FOR_EVENTS_AFTER_MS = 30_000
 
 /** When the sweeper looks for the events of a change that is saved at this time. */
 export const lookForEventsAt = (at: number): number => at + LOOK_FOR_EVENTS_AFTER_MS
+
+/** A delivery that failed is refunded, unless its price is kept, and charged again where its code was entered. */
+export function entriesOf(otp_id: string, { delivery_id, status, micros, charge }: Delivery): Entry[] {
+  if (status !== 'failed' || !micros || charge === 'kept') return []
+  const refund = refundEntry(otp_id, delivery_id, micros)
+  return charge === 'again' ? [refund, rechargeEntry(otp_id, delivery_id, micros)] : [refund]
+}
 
 export interface CausedEvent {
   effect: EventEffect

@@ -12,7 +12,7 @@ import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { MAX_AGE_OF_TAKEN_OVER_ID_MS } from '../../domain/verifications/claim-holds.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
-import { recentOfRecipient } from '../../domain/verifications/latest-of-recipient.ts'
+import { latestOfRecipient } from '../../domain/verifications/latest-of-recipient.ts'
 import { reuseIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { acceptRecipient } from '../../domain/verifications/valid-recipient.ts'
 import type { CachedApp } from '../apps.ts'
@@ -106,7 +106,7 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
     const claim = { ids: turnsOf(keyring, call, recipient), sealed_key: keyring.seal('', 'reuse') }
     const turn = await claims.claim(claim, call.otp_id, TURN_MS)
     try {
-      const found = await recentOfRecipient({ otps, keyring }, by, recipient, clock.now() - MAX_PENDING_MS)
+      const found = await latestOfRecipient({ otps, keyring }, by, recipient, clock.now() - MAX_PENDING_MS)
       // Bound: another process has just started a verification, and has not ended its turn yet.
       const latest = turn.kind === 'bound' && (found === null || found._id < turn.otp._id) ? turn.otp : found
       const isReused = latest !== null && isReusable(latest, call, clock.now())

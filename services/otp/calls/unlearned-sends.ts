@@ -5,7 +5,7 @@ import type { CallOf } from '../../../machines/calls.ts'
 import type { Quota } from '../../../machines/quotas.ts'
 import { isRepeated, RECIPIENT_WEIGHS_ONCE_MS } from '../../domain/routes/contribution.ts'
 import { startOf } from '../../domain/stats/contribution.ts'
-import { type LatestDeps, recentOfRecipient } from '../../domain/verifications/latest-of-recipient.ts'
+import { type LatestDeps, latestOfRecipient } from '../../domain/verifications/latest-of-recipient.ts'
 import type { Reservation } from '../reservation.ts'
 import type { SendPlan } from './send-plan.ts'
 
@@ -46,6 +46,6 @@ async function startOfLatest(
   by: PlannedSend['by'],
   recipient: string,
 ): Promise<number | undefined> {
-  const latest = await recentOfRecipient(deps, by, recipient, deps.clock.now() - RECIPIENT_WEIGHS_ONCE_MS)
+  const latest = await latestOfRecipient(deps, by, recipient, deps.clock.now() - RECIPIENT_WEIGHS_ONCE_MS)
   return latest === null || latest._id === otp_id ? undefined : startOf(latest)
 }

@@ -10,7 +10,11 @@ describe('an app whose stored settings allow too many guesses', () => {
     const { log, lines } = createCapturedLog()
     const clock = testClock()
     const app = { id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings: resolveSettings(settings) }
-    const tenancy = { app: async () => app, providersOf: async () => ({ providers: [], unreadable: [] }) }
+    const tenancy = {
+      app: async () => app,
+      isClosed: async () => false,
+      providersOf: async () => ({ providers: [], unreadable: [] }),
+    }
     const apps = createAppCache({ tenancy, clock, log })
     for (let nth = 0; nth < 2; nth += 1) {
       await apps.get('app_1')

@@ -2,8 +2,12 @@ import { expect } from 'chai'
 import type { Depth, Message } from '../../../infra/broker/broker.ts'
 import { newId } from '../../../infra/ids.ts'
 import { DAY_MS, SECOND_MS } from '../../../infra/time.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
 import type { Delivery } from '../../../machines/otp.ts'
+import { reconcile } from '../../../services/dashboard/money/reconcile.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
+import { type Accounts, createAccounts } from '../../../services/domain/money/accounts.ts'
+import { holdEntry, refundEntry } from '../../../services/domain/money/documents.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { lookForEventsAt } from '../../../services/domain/verifications/owed.ts'
 import type { EventDoc } from '../../../services/domain/webhooks/documents.ts'
@@ -14,6 +18,7 @@ import { createOwedEventSweeps } from '../../../services/sweeper/owed-events.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { eachStore } from '../../support/stores.ts'
+import { interceptWrites } from '../../support/tenancy.ts'
 
 const EMPTY: Depth = { ready: 0, consumers: 1, dead: 0, oldestMs: null, brokerName: null }
 const LOOK_AFTER = lookForEventsAt(0)
@@ -25,10 +30,11 @@ eachStore('sweeping events that are owed', fresh => {
   let depth: Depth
   let sweeps: ReturnType<typeof createOwedEventSweeps>
   /** As another process has them that takes over. */
-  const newSweeps = ({ soleProcess = false } = {}) =>
+  const newSweeps = ({ soleProcess = false, on = store } = {}) =>
     createOwedEventSweeps({
-      store,
+      store: on,
       clock,
+      accounts: createAccounts({ store: on, clock, log: createCapturedLog().log }),
       soleProcess,
       log: createCapturedLog().log,
       broker: { publish: async (_, message) => void published.push(message), depth: async () => depth },
@@ -224,5 +230,112 @@ eachStore('sweeping events that are owed', fresh => {
     await clock.advance(LOOK_AFTER)
     await sweep()
     expect(published).to.deep.equal([])
+  })
+
+  describe('finds entries of the ledger whose messages were lost', () => {
+    const PRICE = 500
+    let accounts: Accounts
+    let otp_id: string
+    beforeEach(async () => {
+      accounts = createAccounts({ store, clock, log: createCapturedLog().log })
+      const company = {
+        _id: 'cmp_1',
+        name: 'Acme',
+        created_at: 0,
+        rev: 0,
+        balance: 0,
+        seq: 0,
+        batches: [],
+        looked_up: 0,
+        spent: {},
+      }
+      await store.docs('companies').insert([company])
+      await store
+        .docs('apps')
+        .insert([{ _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings: {}, created_at: 0, rev: 0 }])
+      await accounts.enter('cmp_1', { ...holdEntry('', '', -4 * PRICE), entry: 'credit:1', kind: 'credit' })
+      otp_id = otpId()
+    })
+    afterEach(() => accounts.settled())
+
+    const paid = (status: Delivery['status'], charge?: Delivery['charge']): Partial<Delivery> => ({
+      delivery_id: newId('dlv', clock.now()),
+      status,
+      micros: PRICE,
+      updated_at: clock.now(),
+      ...(charge === undefined ? {} : { charge }),
+    })
+    async function insertPaid(...deliveries: Partial<Delivery>[]): Promise<void> {
+      for (const { delivery_id = '' } of deliveries)
+        await accounts.enter('cmp_1', holdEntry(otp_id, delivery_id, PRICE))
+      for (const { delivery_id = '' } of deliveries) accounts.confirmHold(delivery_id)
+      await accounts.settled()
+      await insert(otp_id, {}, deliveries)
+    }
+    const problems = async () => (await reconcile(store, 'cmp_1')).problems
+    const entered = async () => {
+      await accounts.flush('cmp_1')
+      const all = await store.docs('ledger').find({ company_id: 'cmp_1' }, { sort: { _id: 1 }, limit: 100 })
+      return all.slice(1).map(({ kind, delivery_id }) => [kind, delivery_id])
+    }
+
+    it('of deliveries that failed, and makes each once', async () => {
+      const [failed, again, kept, sent] = [
+        paid('failed'),
+        paid('failed', 'again'),
+        paid('failed', 'kept'),
+        paid('sent'),
+      ]
+      await insertPaid(failed, again, kept, sent)
+      expect(await problems()).to.have.length(3)
+      await clock.advance(LOOK_AFTER)
+      await sweep()
+      expect(await problems()).to.deep.equal([])
+      expect((await entered()).slice(4)).to.deep.equal([
+        ['refund', failed.delivery_id],
+        ['refund', again.delivery_id],
+        ['recharge', again.delivery_id],
+      ])
+      // It is looked at again after the next change, and the message may still come, as a dead letter that is tried again.
+      await store.docs('otps').modify({ _id: otp_id }, { $set: { events_at: lookForEventsAt(clock.now()) } })
+      await accounts.enter('cmp_1', refundEntry(otp_id, failed.delivery_id ?? '', PRICE))
+      await clock.advance(LOOK_AFTER)
+      await sweep()
+      expect(await accounts.balance('cmp_1')).to.equal(PRICE)
+    })
+
+    it('and makes them once the store is back', async () => {
+      await insertPaid(paid('failed'))
+      let isAway = true
+      const on = interceptWrites(store, {
+        before(call) {
+          if (isAway && call === 'companies.modify') throw new Unavailable('away')
+        },
+      })
+      sweeps = newSweeps({ on })
+      await clock.advance(LOOK_AFTER)
+      expect(await sweep().catch(error => error)).to.be.instanceOf(Unavailable)
+      isAway = false
+      await sweep()
+      expect(await problems()).to.deep.equal([])
+    })
+
+    it('and makes none for a change that a primary of the store knew which was cut off', async () => {
+      const delivered = paid('delivered')
+      await insertPaid(delivered)
+      const otps = store.docs('otps')
+      const find: typeof otps.find = async (...args) =>
+        (await otps.find(...args)).map(doc => ({
+          ...doc,
+          context: { ...doc.context, deliveries: [{ ...delivered, status: 'failed' } as Delivery] },
+        }))
+      const docs = ((name: 'otps') =>
+        name === 'otps' ? { ...otps, find } : store.docs(name)) as CountersignStore['docs']
+      sweeps = newSweeps({ on: { ...store, docs } })
+      await clock.advance(LOOK_AFTER)
+      await sweep()
+      expect(await problems()).to.deep.equal([])
+      expect(await accounts.balance('cmp_1')).to.equal(3 * PRICE)
+    })
   })
 })

@@ -165,6 +165,54 @@ eachStore('erasing a recipient', fresh => {
     }
   })
 
+  for (const hours of [0, 2])
+    it(`decides once whether a message that waited for ${hours} hours is refunded, also when it is cut off and repeated`, async () => {
+      const id = await send()
+      const delivery = { ...(await otp(id))?.context.deliveries[0], micros: 500 }
+      const deliveries = [
+        { ...delivery, status: 'delivered' },
+        { ...delivery, delivery_id: 'dlv_called', status: 'queued' },
+        { ...delivery, delivery_id: 'dlv_waiting', status: 'queued' },
+      ]
+      const changed = { 'context.deliveries': deliveries, 'context.approval': APPROVAL, value: 'approved' }
+      await store.docs('otps').modify({ _id: id }, { $set: changed as never })
+      const attempt = {
+        _id: 'dlv_called:meta',
+        delivery_id: 'dlv_called',
+        otp_id: id,
+        provider: 'meta',
+        result: 'unknown',
+      }
+      await store.docs('attempts').insert([{ ...attempt, rev: 1 } as unknown as AttemptDoc])
+      const accounts = createAccounts({ store, clock: actor.clock, log: createCapturedLog().log })
+      await accounts.enter(owner.company, {
+        ...keepHoldEntry('', 'x'),
+        entry: 'credit:x',
+        kind: 'credit',
+        micros: 1_500,
+      })
+      for (const { delivery_id = '' } of deliveries)
+        await accounts.enter(owner.company, holdEntry(id, delivery_id, 500))
+      await actor.clock.advance(hours * HOUR_MS)
+      const cutOff = interceptWrites(store, {
+        before(write) {
+          if (write === 'otps.remove') throw new Error('killed')
+        },
+      })
+      for (const each of [cutOff, store]) {
+        const eraseRecipient = createEraseRecipient({
+          store: each,
+          keyring: testKeyring(),
+          clock: actor.clock,
+          accounts,
+        })
+        await eraseRecipient(owner.app, NUMBER).catch(({ message }: Error) => expect(message).to.equal('killed'))
+        expect(await accounts.balance(owner.company), 'the price of the one that waited').to.equal(500)
+      }
+      expect(await otp(id)).to.equal(undefined)
+      await accounts.settled()
+    })
+
   it('erases a number that is written with spaces, or without its plus', async () => {
     for (const spelling of ['447911123456', '+44 (7911) 123-456']) {
       await send()

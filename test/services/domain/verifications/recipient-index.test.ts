@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { MongoClient } from 'mongodb'
+import { MongoClient, type Sort as MongoSort } from 'mongodb'
 import { systemClock } from '../../../../infra/clock.ts'
 import { newId } from '../../../../infra/ids.ts'
 import type { Docs } from '../../../../infra/store/docs.ts'
@@ -14,8 +14,9 @@ import { createMongoStore } from '../../../../infra/store/mongo.ts'
 import { collection } from '../../../../infra/store/store.ts'
 import { COLLECTIONS, type CountersignStore } from '../../../../services/domain/collections.ts'
 import type { OtpDoc } from '../../../../services/domain/verifications/documents.ts'
+import { latestOfRecipient } from '../../../../services/domain/verifications/latest-of-recipient.ts'
 import { MONGODB_URL, onRealEngines } from '../../../support/engines.ts'
-import { issued } from '../../../support/otp.ts'
+import { device, issued } from '../../../support/otp.ts'
 import { documentOf } from '../../../support/queued-otps.ts'
 
 const OLD_INDEX = { fields: { app_id: 1, mode: 1, recipient: 1, _id: -1 } } as const
@@ -25,6 +26,8 @@ const OLD_COLLECTIONS = {
 }
 
 const otp = (at: number): OtpDoc => documentOf(issued({ at, otp_id: newId('otp', at), link: null }), at)
+
+const NEW_NAME = 'recipient_1__id_-1_context.started_by.kind_1'
 
 type Open = (collections: typeof COLLECTIONS) => CountersignStore
 
@@ -70,7 +73,39 @@ onRealEngines('the index of recipients, on MongoDB', { MONGODB_URL }, () => {
     try {
       await findAfterUpgrade(collections => createMongoStore({ url, database, collections, strict: true }))
       const names = (await client.db(database).collection('otps').indexes()).map(({ name }) => name)
-      expect(names).to.include.members(['recipient_1__id_-1', 'app_id_1_mode_1_recipient_1__id_-1'])
+      expect(names).to.include.members([NEW_NAME, 'app_id_1_mode_1_recipient_1__id_-1'])
+    } finally {
+      await client.db(database).dropDatabase()
+      await client.close()
+    }
+  })
+
+  it('finds the latest that a server started without reading the documents of those that devices started', async () => {
+    const url = String(MONGODB_URL)
+    const database = `test_${randomBytes(6).toString('hex')}`
+    const client = new MongoClient(url)
+    try {
+      const store = createMongoStore({ url, database, collections: COLLECTIONS, strict: true })
+      const [pending, ...others] = Array.from({ length: 50 }, (_, nth) => otp(Date.UTC(2100, 0, 1) + nth))
+      const byDevices = others.map(doc => ({ ...doc, context: { ...doc.context, started_by: device } }))
+      await useAndClose(store, async otps => {
+        await otps.insert([pending as OtpDoc, ...byDevices])
+        const finding = client.db(database).collection<OtpDoc>('otps')
+        const asked: unknown[] = []
+        const find: typeof otps.find = async (filter, page) => {
+          const plan = await finding
+            .find(filter as object)
+            .sort(page.sort as MongoSort)
+            .limit(page.limit)
+            .explain('executionStats')
+          asked.push(plan.executionStats.totalDocsExamined)
+          return otps.find(filter, page)
+        }
+        const keyring = { indexes: () => [pending?.recipient ?? ''] }
+        const by = { app_id: 'app_1', mode: 'live', kind: 'server' } as const
+        expect((await latestOfRecipient({ otps: { find }, keyring }, by, '+44'))?._id).to.equal(pending?._id)
+        expect(asked).to.deep.equal([1])
+      })
     } finally {
       await client.db(database).dropDatabase()
       await client.close()

@@ -1,12 +1,14 @@
 // A send that is a resend of what is pending (`reuse_pending`), where processes die and other verifications are many.
 import { expect } from 'chai'
+import { newId } from '../../../../infra/ids.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { CLAIM_HELD_MS } from '../../../../services/domain/verifications/claim-holds.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
-import { MAX_RECENT_READ } from '../../../../services/domain/verifications/latest-of-recipient.ts'
 import { codeOf } from '../../../../services/domain/verifications/message-content.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
+import { device, issued } from '../../../support/otp.ts'
+import { documentOf } from '../../../support/queued-otps.ts'
 import { storedOtp } from '../../../support/sent-otp.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { interceptWrites, testKeyring } from '../../../support/tenancy.ts'
@@ -60,25 +62,31 @@ eachStore('a send while a verification of the recipient is pending', fresh => {
       expect(await send(living, 'another key'), 'it has ended').not.to.equal(otp_id)
     })
 
-  it('finds it among those of devices, and reads few documents, which the index alone selects', async () => {
-    const looks: { by: string[]; limit: number }[] = []
+  it('finds it behind any number of those of devices, and reads one document', async () => {
+    const found: number[] = []
     const watched: CountersignStore = {
       ...store,
       docs(name) {
         const docs = store.docs(name)
-        const find: typeof docs.find = (filter, page) => {
-          if (name === 'otps') looks.push({ by: Object.keys(filter), limit: page.limit })
-          return docs.find(filter, page)
+        const find: typeof docs.find = async (filter, page) => {
+          const read = await docs.find(filter, page)
+          if (name === 'otps') found.push(read.length)
+          return read
         }
         return { ...docs, find }
       },
     }
     const actor = await start(watched)
     const otp_id = await send(actor)
-    await actor.clock.advance(1)
-    const device = { company: 'cmp_1', app: 'app_1', recipient: RECIPIENT, kind: 'publishable' } as const
-    expect((await actor.send(device)).otp_id).not.to.equal(otp_id)
+    const index = (await storedOtp(store, otp_id)).recipient
+    const devices = Array.from({ length: 100 }, (_, nth) => {
+      const at = actor.clock.now() + nth
+      return { ...documentOf(issued({ at, otp_id: newId('otp', at), started_by: device }), at), recipient: index }
+    })
+    await store.docs('otps').insert(devices)
+    await actor.clock.advance(200)
     expect(await send(actor)).to.equal(otp_id)
-    expect(looks).to.deep.equal(Array(2).fill({ by: ['recipient', '_id'], limit: MAX_RECENT_READ }))
+    expect(await deliveriesOf(otp_id)).to.equal(2)
+    expect(found).to.deep.equal([0, 1])
   })
 })
