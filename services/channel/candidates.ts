@@ -16,7 +16,7 @@ export const mayCall = (candidate: Omit<ProviderScope, 'channel'>, { otp }: Pick
 
 export interface CandidateDeps {
   channel: Channel
-  tenancy: Pick<Tenancy, 'providersOf' | 'isClosed'>
+  tenancy: Pick<Tenancy, 'providersOf' | 'isCompanyClosed'>
   sandbox: Provider
   buildProvider: BuildProvider
   /** Called when a provider's setup has changed, or when the provider was removed. */
@@ -97,16 +97,16 @@ export function createCandidates({
   }
 
   const liveProviders = createCache(load, { ...TENANT_CACHE, clock })
-  const closed = createCache(tenancy.isClosed, { ...TENANT_CACHE, clock })
+  const companyClosed = createCache(tenancy.isCompanyClosed, { ...TENANT_CACHE, clock })
 
   return {
     async ofApp(app_id) {
-      const [isClosed, { candidates }] = await Promise.all([closed.get(app_id), liveProviders.get(app_id)])
+      const [isClosed, { candidates }] = await Promise.all([companyClosed.get(app_id), liveProviders.get(app_id)])
       return isClosed ? [] : candidates.filter(({ paused }) => !paused)
     },
     async throwIfKeyMissing(job) {
       const { mode, app_id } = job.otp
-      if (mode === 'test' || (await closed.get(app_id))) return
+      if (mode === 'test' || (await companyClosed.get(app_id))) return
       const { candidates, unreadable } = await liveProviders.get(app_id)
       const missing = unreadable.find(one => mayCall(one, job))
       if (missing && !candidates.some(one => mayCall(one, job))) throw missing.problem
@@ -114,7 +114,7 @@ export function createCandidates({
     async of(job) {
       const { mode, app_id } = job.otp
       const [isClosed, all] = await Promise.all([
-        closed.get(app_id),
+        companyClosed.get(app_id),
         mode === 'test' ? sandboxOnly : liveProviders.get(app_id).then(({ candidates }) => candidates),
       ])
       // What is still to be sent fails as if all providers were paused, so the receipts of earlier calls are waited for.

@@ -14,8 +14,8 @@ import { TENANT_CACHE, type Tenancy, type TenantApp, type UnreadableProvider } f
 import { asksFor, findEndpoints, type WebhookEndpoint } from '../domain/webhooks/documents.ts'
 
 export interface CachedApp extends TenantApp {
-  /** It, or its company: see `Closable` of domain/tenancy/documents.ts. */
-  closed: boolean
+  /** See `Closable` of domain/tenancy/documents.ts. */
+  companyClosed: boolean
   /** Where its providers may be used; in test mode the sandbox serves every channel. */
   providers(mode: Mode): readonly ProviderScope[]
   /** Live providers that cannot be used now, because the data key that unseals their credentials is missing. */
@@ -25,7 +25,7 @@ export interface CachedApp extends TenantApp {
 }
 
 export interface AppCacheDeps {
-  tenancy: Pick<Tenancy, 'app' | 'isClosed' | 'providersOf'>
+  tenancy: Pick<Tenancy, 'app' | 'isCompanyClosed' | 'providersOf'>
   clock: Clock
   log: Pick<Logger, 'warn'>
 }
@@ -42,9 +42,9 @@ export function createAppCache({ tenancy, clock, log }: AppCacheDeps) {
   }
 
   const load = async (id: string): Promise<CachedApp | null> => {
-    const [app, closed, { providers, unreadable }] = await Promise.all([
+    const [app, companyClosed, { providers, unreadable }] = await Promise.all([
       tenancy.app(id),
-      tenancy.isClosed(id),
+      tenancy.isCompanyClosed(id),
       tenancy.providersOf(id),
     ])
     if (!app) return null
@@ -52,7 +52,7 @@ export function createAppCache({ tenancy, clock, log }: AppCacheDeps) {
     const live = providers.map(({ channel, paused, countries }) => ({ channel, paused, countries }))
     return {
       ...app,
-      closed,
+      companyClosed,
       settings: id === CONSOLE_APP_ID ? withConsoleRules(app.settings) : app.settings,
       providers: mode => (mode === 'test' ? SANDBOX_SCOPES : live),
       unreadable,

@@ -214,5 +214,5 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
   }
 }
 
-/** An active endpoint whose secret cannot be opened, or whose app is closed: nothing can be sent now, and no message will say when that changes. */
+/** An active endpoint whose secret cannot be opened, or whose company is closed: nothing can be sent now, and no message will say when that changes. */
 const isUnsendable = (endpoint: Endpoint): boolean => !isPaused(endpoint) && !endpoint.sendable

@@ -18,7 +18,7 @@ import { type EndpointRef, endpointId, refOf, storedEndpointId } from '../domain
 
 export interface Endpoint extends TenantWebhook {
   life: SavedEndpoint
-  /** Whether its calls can be signed, and its app is open. If not, a data key may be missing, or the app be closed, for a while: events then
+  /** Whether its calls can be signed, and its company is open. If not, a data key may be missing, or the company be closed, for a while: events then
    *  wait as if all slots were taken. */
   sendable: boolean
 }
@@ -36,7 +36,7 @@ export interface Endpoints {
 
 export interface EndpointDeps {
   webhooks: Pick<Docs<WebhookEndpoint>, 'get' | 'change'>
-  tenancy: Pick<Tenancy, 'webhooks' | 'isClosed'>
+  tenancy: Pick<Tenancy, 'webhooks' | 'isCompanyClosed'>
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'webhookPauses'>
@@ -55,7 +55,7 @@ export const isCallable = (endpoint: Pick<Endpoint, 'life' | 'sendable'>): boole
 export function createEndpoints({ webhooks, tenancy, clock, log, metrics }: EndpointDeps): Endpoints {
   async function load(app_id: string): Promise<Endpoint[]> {
     try {
-      const [webhooks, isClosed] = await Promise.all([tenancy.webhooks(app_id), tenancy.isClosed(app_id)])
+      const [webhooks, isClosed] = await Promise.all([tenancy.webhooks(app_id), tenancy.isCompanyClosed(app_id)])
       return webhooks.map(webhook => read(webhook, isClosed))
     } catch (error) {
       if (error instanceof Unavailable) throw error

@@ -76,8 +76,8 @@ export interface Tenancy {
   providersOf(appId: string, channel?: Channel): Promise<AppProviders>
   /** The oldest first. */
   webhooks(appId: string): Promise<TenantWebhook[]>
-  /** Whether an app or its company is closed; see `Closable`. */
-  isClosed(appId: string): Promise<boolean>
+  /** Of an app; see `Closable`. */
+  isCompanyClosed(appId: string): Promise<boolean>
 }
 
 /** A changed app, provider or endpoint is known to every process after this time. */
@@ -95,7 +95,7 @@ export const createTenancy = ({
 }): Tenancy => {
   const logged = new Set<string>()
 
-  const isCompanyClosed = async (id: string): Promise<boolean> =>
+  const isClosedCompany = async (id: string): Promise<boolean> =>
     isClosed((await store.docs('companies').get([id])).get(id))
 
   return {
@@ -103,7 +103,7 @@ export const createTenancy = ({
       const [key] = await store.docs('keys').find({ hash }, { sort: { hash: 1 }, limit: 1 })
       if (!key || key.revoked_at !== null) return null
       const { app_id, company_id } = key
-      const [apps, companyIsClosed] = await Promise.all([store.docs('apps').get([app_id]), isCompanyClosed(company_id)])
+      const [apps, companyIsClosed] = await Promise.all([store.docs('apps').get([app_id]), isClosedCompany(company_id)])
       return isClosed(apps.get(app_id)) || companyIsClosed ? null : key
     },
 
@@ -118,7 +118,7 @@ export const createTenancy = ({
       const app = (await store.docs('apps').get([appId])).get(appId)
       if (!app?.hook_secrets || isClosed(app)) return null
       const { company_id, hook_secrets } = app
-      if (await isCompanyClosed(company_id)) return null
+      if (await isClosedCompany(company_id)) return null
       const found: HookSecrets = { company_id, secrets: [], missingKey: null }
       for (const mode of MODES)
         try {
@@ -153,9 +153,9 @@ export const createTenancy = ({
       return result
     },
 
-    async isClosed(appId) {
+    async isCompanyClosed(appId) {
       const app = (await store.docs('apps').get([appId])).get(appId)
-      return app !== undefined && (isClosed(app) || (await isCompanyClosed(app.company_id)))
+      return app !== undefined && isClosedCompany(app.company_id)
     },
 
     async webhooks(appId) {

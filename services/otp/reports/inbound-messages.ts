@@ -59,7 +59,7 @@ export const createReceiveMessage = (deps: InboundMessageDeps) => {
     const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
     // An attacker can send the link to another person, so only a message from the recipient's own number counts.
     if (doc.app_id !== app_id || doc.mode !== mode || !samePhone(recipient, from)) return 'stranger'
-    if ((await apps.get(app_id))?.closed) return 'closed'
+    if ((await apps.get(app_id))?.companyClosed) return 'company_closed'
     const prices = await funds.pricesFor(doc.context, doc.context.recipient)
     const command = ({ context: { link } }: OtpDoc): MessageCommand => ({
       id: `${id}:${doc._id}`,

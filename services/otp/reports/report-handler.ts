@@ -104,7 +104,7 @@ export const createReportHandler = (deps: ReportDeps) => {
       async command(doc) {
         // The report may be handled long after it came, and a verification that has expired since stays so.
         const app = isLapsed(doc.context, clock.now()) ? null : await appOf(doc)
-        return commandWith(app && !app.closed ? await resendInputsFor(doc.context, app, deps) : NO_RESEND_INPUTS)
+        return commandWith(app && !app.companyClosed ? await resendInputsFor(doc.context, app, deps) : NO_RESEND_INPUTS)
       },
       ...(fallback === 'paid'
         ? { reserve: async (next, doc) => reserveMessage(deps, await appOf(doc), next, doc) }

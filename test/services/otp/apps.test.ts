@@ -12,7 +12,7 @@ describe('an app whose stored settings allow too many guesses', () => {
     const app = { id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings: resolveSettings(settings) }
     const tenancy = {
       app: async () => app,
-      isClosed: async () => false,
+      isCompanyClosed: async () => false,
       providersOf: async () => ({ providers: [], unreadable: [] }),
     }
     const apps = createAppCache({ tenancy, clock, log })
