@@ -13,7 +13,7 @@ export interface RouteOption {
   fact: RouteFact | null
   /** What the vendor charges for a message; null where it is not known. */
   cost_micros: number | null
-  /** Its place in the list, from 0. */
+  /** Its place in the list, from 0. For shares only the order counts. */
   listed: number
 }
 

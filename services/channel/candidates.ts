@@ -27,7 +27,7 @@ export interface CandidateDeps {
 export interface Candidates {
   /** Also those that may not be called: `mayCall` tells. */
   of(job: DeliveryJob): Promise<readonly Candidate[]>
-  /** All providers of an app on this channel that are not paused. */
+  /** All providers of an app on this channel that are not paused; none for a closed company. */
   ofApp(app_id: string): Promise<readonly Candidate[]>
   /** Rejects when the only providers that may be called have configs that cannot be unsealed: the delivery then waits for the key. */
   throwIfKeyMissing(job: DeliveryJob): Promise<void>

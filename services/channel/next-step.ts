@@ -61,7 +61,7 @@ export function nextStep(situation: Situation, policy: Policy): DeliveryStep {
   if (accepted) return { kind: 'sent', provider: accepted.provider, at: accepted.at }
   // Another provider would not reach this recipient either.
   if (findByResult(pastAttempts, 'refused')) return { kind: 'fail', reason: 'recipient_unreachable' }
-  // The message may have gone. A receipt of failure settles the attempt; with any other, this function is not called again.
+  // The message may have gone. A receipt settles the attempt.
   const undecidedUntilMs = Math.max(0, ...pastAttempts.map(attempt => undecidedUntil(attempt, situation, policy)))
   if (undecidedUntilMs > now) return { kind: 'wait', ms: undecidedUntilMs - now }
   if (stale) return { kind: 'fail', reason: 'superseded' }

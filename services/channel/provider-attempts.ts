@@ -68,7 +68,7 @@ export interface ProviderAttempts {
 }
 
 export interface ProviderAttemptsDeps {
-  attempts: Pick<Docs<AttemptDoc>, 'get' | 'insert' | 'update' | 'find'>
+  attempts: Pick<Docs<AttemptDoc>, 'get' | 'insert' | 'update' | 'modify' | 'find'>
   clock: Pick<Clock, 'now'>
   /** No other process uses the store, so an attempt of another process was made before that process ended. */
   soleProcess: boolean
@@ -169,8 +169,11 @@ export function createProviderAttempts({ attempts, clock, soleProcess }: Provide
     async finish({ id }, { result, reference: vendorReference, details }) {
       const reference = vendorReference && storedReference(vendorReference)
       const unknown = result === 'unknown' ? { unknown_at: clock.now() } : {}
+      const update = { $set: { result, reference, ...details, ...unknown } }
       try {
-        await attempts.update([{ ids: [id], update: { $set: { result, reference, ...details, ...unknown } } }])
+        if (result === 'accepted') await attempts.update([{ ids: [id], update }])
+        // A receipt that came before the answer knows better.
+        else await attempts.modify({ _id: id, result: null }, update)
       } catch (error) {
         own.keepResult(id, result)
         throw error

@@ -252,7 +252,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     expect(new URL(page.url()).pathname).to.equal(`/a/app_shop/verifications/${body.otp_id}`)
   })
 
-  it('says of a message that was erased after it was sent that it stays paid', async () => {
+  it('says of a message that was erased, and stays paid that it stays paid', async () => {
     const countersign = await startShop(start, { prices: [{ channel: 'sms', country: '*', micros: 40_000 }] })
     const { page, admin } = await open.operator(countersign)
     await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: null })
@@ -265,7 +265,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
     await openMoney(page)
     await ledgerRows(page)
       .filter({ hasText: 'Stays paid: the message was sent, and erased later' })
-      .getByText('erased after it was sent', { exact: true })
+      .getByText('erased, and stays paid', { exact: true })
       .waitFor()
   })
 

@@ -5,8 +5,8 @@
 // so it is there when the receipt comes. The attempt at a `repeatable` provider is saved after the call, and a receipt that comes sooner
 // changes nothing; today only the sandbox is repeatable, and no vendor calls back for it.
 //
-// A receipt of failure ends the delivery, unless the channel still has the message: where the outcome of the call was unknown, the failure is
-// that of the call alone, and the channel goes on with the next provider (../next-step.ts).
+// A receipt settles a call whose outcome is unknown. Its failure is then that of the call alone while the channel still has the message, which
+// goes to the next provider (../next-step.ts). Any other receipt of failure ends the delivery.
 
 import { createHash } from 'node:crypto'
 import type { Broker } from '../../../infra/broker/broker.ts'
@@ -19,9 +19,15 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import { getOne } from '../../../infra/store/one-doc.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { Tracing } from '../../../infra/tracing/tracing.ts'
-import type { FailureReason, ReportDetails } from '../../../machines/otp.ts'
+import type { FailureReason, ReportDetails, ReportedStatus } from '../../../machines/otp.ts'
 import type { ProviderType } from '../../domain/tenancy/provider-types/list.ts'
-import { type AttemptDoc, END_OF_ROUND, findAttempts, type OtpDoc } from '../../domain/verifications/documents.ts'
+import {
+  type AttemptDoc,
+  type AttemptResult,
+  END_OF_ROUND,
+  findAttempts,
+  type OtpDoc,
+} from '../../domain/verifications/documents.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import { referenceIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import type { OtpReport } from '../../domain/verifications/queue-messages.ts'
@@ -64,8 +70,16 @@ type Message = Extract<CallbackItem, { kind: 'message' }>
 const MAX_ID_LENGTH = 512
 const BATCH_SIZE = 64
 
-/** Reasons that no other provider would change. They end the delivery at once. */
+/** Reasons that no other provider would change: the delivery fails. */
 const FINAL_REASONS: ReadonlySet<FailureReason> = new Set(['recipient_unreachable', 'superseded'])
+
+/** The results that a receipt replaces. An attempt without a result is under way, or its result was not saved: the vendor may have accepted the
+ *  message, so a failure of it is that of the delivery. Receipts come out of order, so `sent` does not undo a failure. */
+const REPLACED_RESULTS: Readonly<Record<ReportedStatus, readonly AttemptDoc['result'][]>> = {
+  sent: [null, 'unknown'],
+  delivered: [null, 'unknown', 'failed', 'refused'],
+  failed: ['unknown'],
+}
 
 export function createHandleCallback({
   attempts,
@@ -110,48 +124,54 @@ export function createHandleCallback({
   /** Why a receipt is not passed on; null where it is. */
   async function reasonToKeep(source: CallbackSource, receipt: Receipt, attempt: AttemptDoc): Promise<string | null> {
     const { status } = receipt
-    if (status === 'delivered' || (status === 'sent' && attempt.result === 'accepted')) return null
+    if (status !== 'failed' && attempt.result === 'accepted') return null
     const all = await findAttempts(attempts, attempt.delivery_id)
     const call = callOf(receipt, all.filter(({ provider }) => provider === source.provider).sort(byCall))
-    if (status === 'sent') {
-      const settled = call && (await settle(source, receipt, call))
-      // Receipts come out of order: the failure of the same message was there before.
-      return settled?.failed_by_receipt ? 'settled' : null
+    if (status !== 'failed') {
+      const settled = call && (await settle(source, receipt, call, 'accepted'))
+      return settled?.result === 'failed' || settled?.result === 'refused' ? 'settled' : null
     }
     if (!call) return 'superseded'
+    const { reason = 'provider_failed' } = receiptDetails(source, receipt, attempt.otp_id)
+    const result = reason === 'recipient_unreachable' ? 'refused' : 'failed'
     if (isSuperseded(call, all)) {
-      await settle(source, receipt, call)
+      await settle(source, receipt, call, result)
       return 'superseded'
     }
-    const { reason = 'provider_failed' } = receiptDetails(source, receipt, attempt.otp_id)
-    if (FINAL_REASONS.has(reason) || !(await isQueued(attempt))) return null
-    const settled = await settle(source, receipt, call)
+    if (!FINAL_REASONS.has(reason) && !(await isQueued(attempt))) return null
+    const settled = reason === 'superseded' ? call : await settle(source, receipt, call, result)
     return settled?.result === 'failed' ? 'settled' : null
   }
 
-  /** Whether the channel still has the message. */
+  /** Whether the channel still has the message. With certainty, because a failure is not reported where it has. */
   async function isQueued({ otp_id, delivery_id }: AttemptDoc): Promise<boolean> {
-    const otp = await getOne(otps, otp_id)
+    const otp = await getOne(otps, otp_id, { certain: true })
     return otp?.context.deliveries.find(delivery => delivery.delivery_id === delivery_id)?.status === 'queued'
   }
 
-  /** The call as it is after the receipt, which decides an outcome that was unknown. `sent` is stored before it is reported: a failure that
-   *  comes before the report is handled would else find the message queued. */
-  async function settle(source: CallbackSource, receipt: Receipt, call: AttemptDoc): Promise<AttemptDoc | undefined> {
-    if (call.result !== 'unknown') return call
+  /** The call as it is after the receipt. Its result is stored before the report is published: should the channel look before the report is
+   *  handled, or another receipt come, the result tells what became of the call. */
+  async function settle(
+    source: CallbackSource,
+    receipt: Receipt,
+    call: AttemptDoc,
+    result: AttemptResult,
+  ): Promise<AttemptDoc | undefined> {
+    const replaced = REPLACED_RESULTS[receipt.status]
+    if (!replaced.includes(call.result)) return call
     const { _id, otp_id } = call
     const reference = referenceIn(receipt)
     const { vendor_code, vendor_text } = receiptDetails(source, receipt, otp_id)
     const settled = await attempts.modify(
-      { _id, result: 'unknown' },
+      { _id, result: { $in: replaced } },
       {
         $set: {
-          ...(receipt.status === 'failed' ? { result: 'failed', failed_by_receipt: true } : { result: 'accepted' }),
+          result,
           ...(reference === null ? {} : { reference }),
           ...(vendor_code === undefined ? {} : { vendor_code }),
           ...(vendor_text === undefined ? {} : { vendor_text }),
         },
-        // What was stored of the missing answer are not the words of the receipt.
+        // The words stored for the missing answer are not the receipt's.
         $unset: {
           unknown_at: true,
           ...(vendor_code === undefined ? { vendor_code: true } : {}),
@@ -159,7 +179,7 @@ export function createHandleCallback({
         },
       },
     )
-    // Another receipt came first.
+    // Another receipt, or the answer to the call, came first.
     return settled ?? (await getOne(attempts, _id))
   }
 

@@ -14,7 +14,7 @@ export const account = z
 const entryKind = enumOf<EntryKind>({ credit: true, hold: true, refund: true, void: true, recharge: true }).meta({
   id: 'EntryKind',
   description:
-    '`hold`: a message was accepted. `refund`: it failed. `void`: it was never made; with 0 micro-units, it was erased after it was sent and stays paid. `recharge`: its code was entered after the refund.',
+    '`hold`: a message was accepted. `refund`: it failed. `void`: it was never made; with 0 micro-units, it was erased, and stays paid. `recharge`: its code was entered after the refund.',
 })
 
 export const ledgerEntry = z

@@ -5,7 +5,7 @@ import { type CollectionSpec, collection, type StoreOf } from '../../../infra/st
 import type { Channel } from '../../../machines/channels.ts'
 
 /** `hold`: a delivery was accepted. `refund`: the delivery failed. `void`: the delivery was never made;
- *  with 0, it was erased after it was sent, and stays paid. `recharge`: the code of a refunded delivery was entered, so it is charged again. */
+ *  with 0, it was erased, and stays paid. `recharge`: the code of a refunded delivery was entered, so it is charged again. */
 export type EntryKind = 'credit' | 'hold' | 'refund' | 'void' | 'recharge'
 
 export interface Entry {
@@ -99,7 +99,7 @@ export const refundEntry = (otp_id: string | null, delivery_id: string, micros: 
 /** The delivery was sent and its verification erased since. This entry of 0 keeps the hold from being voided. */
 export const keepHoldEntry = (otp_id: string, delivery_id: string): Entry => ({
   ...voidEntry(otp_id, delivery_id, 0),
-  note: 'erased after it was sent',
+  note: 'erased, and stays paid',
 })
 
 export const voidEntry = (otp_id: string, delivery_id: string, micros: number): Entry => ({

@@ -147,8 +147,6 @@ export interface AttemptDoc extends RevisedDoc, Partial<CallDetails> {
   result: AttemptResult | null
   /** When the outcome became unknown; absent for other results. */
   unknown_at?: number
-  /** The outcome was unknown until a receipt said that the message failed. */
-  failed_by_receipt?: true
   /** The vendor's id of the message; null when the vendor has not given one. */
   reference: string | null
   /** Why its provider was the first that was called for the delivery; see `Delivery`. */

@@ -77,19 +77,22 @@ eachStore('receipts of a call whose outcome is unknown', fresh => {
     const job = { otp, delivery: { delivery_id: 'dlv_1' }, purge_at: new Date(2 ** 42) } as unknown as DeliveryJob
     const stored = { context: { deliveries: [{ delivery_id: 'dlv_1', status: deliveryStatus }] } } as unknown as OtpDoc
     const published: string[] = []
+    async function begin(provider: string, call: number) {
+      await clock.advance(1)
+      const started = await writer.start(job, { provider, round: 1, call })
+      const end = (result: AttemptResult, vendor_text?: string): Promise<void> =>
+        writer.finish(started, { result, details: { ms: 1, ...(vendor_text && { vendor_text }) }, reference: null })
+      return { id: started.id, end }
+    }
     return {
       attempts,
       published,
+      begin,
       /** Its id. */
       async call(provider: string, call: number, result: AttemptResult, vendor_text?: string): Promise<string> {
-        await clock.advance(1)
-        const started = await writer.start(job, { provider, round: 1, call })
-        await writer.finish(started, {
-          result,
-          details: { ms: 1, ...(vendor_text && { vendor_text }) },
-          reference: null,
-        })
-        return started.id
+        const { id, end } = await begin(provider, call)
+        await end(result, vendor_text)
+        return id
       },
       attempt: async (id: string): Promise<AttemptDoc | undefined> => (await attempts.get([id])).get(id),
       handle: (docs: HandleCallbackDeps['attempts'] = attempts) =>
@@ -142,13 +145,34 @@ eachStore('receipts of a call whose outcome is unknown', fresh => {
 
   for (const reason of ['recipient_unreachable', 'superseded'] as const)
     it(`end the delivery where another provider would change nothing: ${reason}`, async () => {
-      const { call, handle, published } = await setUp()
-      await call('main', 1, 'unknown')
+      const { attempt, call, handle, published } = await setUp()
+      const id = await call('main', 1, 'unknown')
       await handle()(source, [
         { ...receipt, status: 'failed', failure: { reason, vendorCode: null, vendorText: null } },
       ])
       expect(published).to.deep.equal(['failed'])
+      // Should the channel look before the report is handled, it calls no other provider for a recipient who cannot be reached.
+      expect((await attempt(id))?.result).to.equal(reason === 'recipient_unreachable' ? 'refused' : 'unknown')
     })
+
+  for (const status of ['sent', 'delivered'] as const)
+    it(`are stored as the result of the call before they are reported: ${status}`, async () => {
+      const { attempt, call, handle, published } = await setUp()
+      const id = await call('main', 1, 'unknown')
+      await handle()(source, [{ ...receipt, status }])
+      expect(await attempt(id)).to.include({ result: 'accepted', reference: 'SM123' })
+      expect(published).to.deep.equal([status])
+    })
+
+  it('are not undone by a time-out of the call, so that a later failure is that of the delivery', async () => {
+    const { attempt, begin, handle, published } = await setUp()
+    const { id, end } = await begin('main', 1)
+    await handle()(source, [{ ...receipt, status: 'sent' }])
+    await end('unknown')
+    expect(await attempt(id)).to.include({ result: 'accepted', reference: 'SM123' })
+    await handle()(source, [{ ...receipt, status: 'failed' }])
+    expect(published).to.deep.equal(['sent', 'failed'])
+  })
 
   it('are of the call without an answer, not of a later one that was answered with an error', async () => {
     const { attempt, call, handle, published } = await setUp()
