@@ -1,5 +1,5 @@
-// The samples of /docs do what they say: each is run, as a reader would run it, against a running Countersign. A language that this
-// machine does not have is reported and not run.
+// The samples of /docs do what they say: each is run, as a reader would run it, against a running Countersign. The test of a
+// language that this machine does not have is skipped.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -131,8 +131,8 @@ describe('the samples of the reference, when they are run', () => {
 
   const everything = { ...PRINTED.client, ...PRINTED.admin }
   for (const { name, language, isHere, operations = everything, run: runSamples } of RUNNERS)
-    it(isHere ? `do what they say: ${name}` : `are not run, because this machine has no ${name}`, async () => {
-      if (!isHere) return
+    it(`do what they say: ${name}`, async function () {
+      if (!isHere) this.skip()
       const countersign = await start({ bootstrap: BOOTSTRAP })
       const otpId = await newVerification(countersign)
       const sources = await samplesFrom(countersign.url, { language, operations: Object.keys(operations), otpId })

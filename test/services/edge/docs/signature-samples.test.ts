@@ -1,5 +1,5 @@
-// The samples that check the signature of a webhook accept real signatures and refuse forged ones, in every language that this machine
-// has.
+// The samples that check the signature of a webhook accept real signatures and refuse forged ones. The test of a language that this
+// machine does not have is skipped.
 import { createHmac } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -157,20 +157,17 @@ foreach (json_decode(file_get_contents('cases.json'), true) as $one) {
 
 describe('the samples that check a signature', () => {
   for (const { language, isHere, run: check } of RUNNERS)
-    it(
-      isHere ? `accept and refuse rightly in ${language}` : `cannot be run in ${language}: it is not on this machine`,
-      async () => {
-        if (!isHere) return
-        const folder = createTemporaryFolder()
-        const all = cases(Date.now())
-        writeFileSync(join(folder, 'cases.json'), JSON.stringify(all))
-        const { output } = await check(folder, all)
-        const told = output.trim().split('\n')
-        expect(all.map(({ what }, at) => `${what}: ${told[at]}`)).to.deep.equal(
-          all.map(({ what, isGenuine }) => `${what}: ${isGenuine ? 'genuine' : 'forged'}`),
-        )
-      },
-    )
+    it(`accept and refuse rightly in ${language}`, async function () {
+      if (!isHere) this.skip()
+      const folder = createTemporaryFolder()
+      const all = cases(Date.now())
+      writeFileSync(join(folder, 'cases.json'), JSON.stringify(all))
+      const { output } = await check(folder, all)
+      const told = output.trim().split('\n')
+      expect(all.map(({ what }, at) => `${what}: ${told[at]}`)).to.deep.equal(
+        all.map(({ what, isGenuine }) => `${what}: ${isGenuine ? 'genuine' : 'forged'}`),
+      )
+    })
 })
 
 describe('what the reference says about webhooks', () => {
