@@ -12,7 +12,7 @@ import { duration } from '../../../../services/edge/docs/guides/limits.ts'
 import { SIGNED_EVENT } from '../../../../services/edge/docs/guides/webhooks.ts'
 import { SIGNATURE_SAMPLES } from '../../../../services/edge/docs/samples/signature.ts'
 import { WEBHOOKS } from '../../../../services/edge/openapi/webhooks.ts'
-import { HAS_GO, HAS_OPENSSL, HAS_PHP, HAS_PYTHON, type Ran, run } from '../../../support/interpreters.ts'
+import { GO_BUILD, HAS_GO, HAS_OPENSSL, HAS_PHP, HAS_PYTHON, type Ran, run } from '../../../support/interpreters.ts'
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts'
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -136,7 +136,7 @@ func main() {
 }
 `
       writeFileSync(join(folder, 'main.go'), program)
-      return run('go', ['run', '.'], { cwd: folder, env: { GOTOOLCHAIN: 'local', GOFLAGS: '-mod=mod' } })
+      return run('go', ['run', ...GO_BUILD.flags, '.'], { cwd: folder, env: GO_BUILD.env })
     },
   },
   {
