@@ -5,6 +5,7 @@
 #   infra/engines.sh run <command…>            start, run the command with the three variables set, and stop even when it fails
 #   eval "$(infra/engines.sh start)"           start; prints export lines of MONGODB_URL, AMQP_URL and ENGINES_DIR
 #   infra/engines.sh stop                      stop the engines of $ENGINES_DIR and remove the folder
+#   infra/engines.sh install                   only install what is missing
 #
 # On the engines of $ENGINES_DIR, for fault tests:
 #   infra/engines.sh kill rabbitmq|mongodb [port]      SIGKILL; of a replica set, all members or the one on that port
@@ -314,6 +315,10 @@ main() {
     shift 2
   fi
   case $command in
+    install)
+      need_mongod >/dev/null
+      need_rabbitmq
+      ;;
     start) print_start ;;
     run) run "$@" ;;
     stop)

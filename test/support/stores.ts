@@ -10,6 +10,7 @@ import { createMongoStore } from '../../infra/store/mongo.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { COLLECTIONS, type CountersignStore } from '../../services/domain/collections.ts'
 import { returnDatabase, takeDatabase } from './databases.ts'
+import { copyEmptyDatabase } from './empty-database.ts'
 import { MONGODB_URL, onRealEngines } from './engines.ts'
 
 /** An empty store, which is closed and emptied after the test. */
@@ -110,6 +111,7 @@ function lend(store: CountersignStore): Loan {
 
 async function openEmbedded(): Promise<OpenedStore> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-store-'))
+  await copyEmptyDatabase(folder)
   const store = createEmbeddedStore({ folder, collections: COLLECTIONS, clock: systemClock, strict: true })
   return {
     store,

@@ -1,5 +1,5 @@
-// The samples that check the signature of a webhook accept real signatures and refuse forged ones, in every language that this machine
-// has.
+// The samples that check the signature of a webhook accept real signatures and refuse forged ones. The test of a language that this
+// machine does not have is skipped.
 import { createHmac } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { signatureHeaders } from '../../../../services/domain/webhooks/signed-ev
 import { SIGNED_EVENT } from '../../../../services/edge/docs/guides/webhooks.ts'
 import { SIGNATURE_SAMPLES } from '../../../../services/edge/docs/samples/signature.ts'
 import { WEBHOOKS } from '../../../../services/edge/openapi/webhooks.ts'
-import { HAS_GO, HAS_OPENSSL, HAS_PHP, HAS_PYTHON, type Ran, run } from '../../../support/interpreters.ts'
+import { GO_BUILD, HAS_GO, HAS_OPENSSL, HAS_PHP, HAS_PYTHON, type Ran, run } from '../../../support/interpreters.ts'
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts'
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -134,7 +134,7 @@ func main() {
 }
 `
       writeFileSync(join(folder, 'main.go'), program)
-      return run('go', ['run', '.'], { cwd: folder, env: { GOTOOLCHAIN: 'local', GOFLAGS: '-mod=mod' } })
+      return run('go', ['run', ...GO_BUILD.flags, '.'], { cwd: folder, env: GO_BUILD.env })
     },
   },
   {
@@ -155,20 +155,17 @@ foreach (json_decode(file_get_contents('cases.json'), true) as $one) {
 
 describe('the samples that check a signature', () => {
   for (const { language, isHere, run: check } of RUNNERS)
-    it(
-      isHere ? `accept and refuse rightly in ${language}` : `cannot be run in ${language}: it is not on this machine`,
-      async () => {
-        if (!isHere) return
-        const folder = createTemporaryFolder()
-        const all = cases(Date.now())
-        writeFileSync(join(folder, 'cases.json'), JSON.stringify(all))
-        const { output } = await check(folder, all)
-        const told = output.trim().split('\n')
-        expect(all.map(({ what }, at) => `${what}: ${told[at]}`)).to.deep.equal(
-          all.map(({ what, isGenuine }) => `${what}: ${isGenuine ? 'genuine' : 'forged'}`),
-        )
-      },
-    )
+    it(`accept and refuse rightly in ${language}`, async function () {
+      if (!isHere) this.skip()
+      const folder = createTemporaryFolder()
+      const all = cases(Date.now())
+      writeFileSync(join(folder, 'cases.json'), JSON.stringify(all))
+      const { output } = await check(folder, all)
+      const told = output.trim().split('\n')
+      expect(all.map(({ what }, at) => `${what}: ${told[at]}`)).to.deep.equal(
+        all.map(({ what, isGenuine }) => `${what}: ${isGenuine ? 'genuine' : 'forged'}`),
+      )
+    })
 })
 
 describe('what the reference says about webhooks', () => {
