@@ -180,6 +180,7 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
         historyLoaded = false
         await loadHistory(job)
       }
+      // Once it is accepted, the next step is `sent`, and nothing needs to be read again.
       if (attempt.result !== 'accepted') current = null
     }
   }
