@@ -42,9 +42,17 @@ function useOf(window: Window | undefined, rule: LimitRule, now: number): RuleUs
   return { max: rule.max, seconds: rule.seconds, remaining, more_in_ms }
 }
 
-/** The name of the rule's window in its counter. */
-export const windowName = ({ counts, seconds }: WindowRule): string =>
-  counts === undefined ? `s${seconds}` : `${counts}_s${seconds}`
+const windowNames = new WeakMap<WindowRule, string>()
+
+/** The name of the rule's window in its counter. Made once for each rule: a replay of past sends asks for it millions of times. */
+export function windowName(rule: WindowRule): string {
+  const known = windowNames.get(rule)
+  if (known !== undefined) return known
+  const { counts, seconds } = rule
+  const name = counts === undefined ? `s${seconds}` : `${counts}_s${seconds}`
+  windowNames.set(rule, name)
+  return name
+}
 export const lengthOf = (rule: LimitRule): number => rule.seconds * 1000
 export const bucketAt = (rule: LimitRule, now: number): number => Math.floor(now / lengthOf(rule))
 /** The share of the previous bucket that has slid out of the window. */
