@@ -2,7 +2,6 @@
 // Out: reasons with their counts.
 import { DAY_MS, HOUR_MS } from '../../../infra/time.ts'
 import { TALLY_DAYS } from '../../../machines/fraud.tally.ts'
-import { isMessage } from '../../../machines/otp.queries.ts'
 import type { PastSend } from '../../../machines/replay.calls.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
@@ -70,7 +69,7 @@ export function watchGuardPast(
 }
 
 export interface RecordedCalls {
-  onOtp(doc: Pick<PastOtp, '_id' | 'context' | 'created_at'>): void
+  onOtp(doc: Pick<PastOtp, '_id' | 'machine' | 'created_at'>): void
   onRefusal(doc: RefusalDoc): void
   /** Says how many calls the statistics count that are not on record. */
   compare(store: Pick<CountersignStore, 'docs'>, reasons: Reasons): Promise<void>
@@ -97,7 +96,7 @@ export function watchRecorded({ app_id, since, until }: TrialInput): RecordedCal
 
   return {
     onOtp(doc) {
-      if (!isMessage(doc.context) && isInWholeHour(startOf(doc))) recorded.started += 1
+      if (doc.machine !== 'message' && isInWholeHour(startOf(doc))) recorded.started += 1
     },
     onRefusal(doc) {
       if (isCountedRefusal(doc) && isInWholeHour(doc.at)) recorded.refused += 1

@@ -25,7 +25,7 @@ import { onEmbeddedStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 
 type Step =
-  | { do: 'send'; to: string; kind: KeyKind; ip: string | null }
+  | { do: 'send'; to: string; kind: KeyKind; ip: string | null; code?: string }
   | { do: 'resend'; nth: number; kind: KeyKind; channel: Channel | null }
   | { do: 'verify'; nth: number }
   | { do: 'fail'; nth: number }
@@ -57,6 +57,14 @@ const send = fc.record({
   kind,
   ip: fc.constantFrom(...ADDRESSES),
 })
+/** With a code that the caller made. */
+const message = fc.record({
+  do: fc.constant('send' as const),
+  to: fc.constantFrom(...RECIPIENTS),
+  kind: fc.constant<KeyKind>('server'),
+  ip: fc.constantFrom(...ADDRESSES),
+  code: fc.constantFrom('123456', 'QWERTY'),
+})
 const HALF_A_DAY_MS = 12 * 3_600_000
 const wait = fc.record({
   do: fc.constant('wait' as const),
@@ -72,10 +80,14 @@ const resend = fc.record({
 const verify = fc.record({ do: fc.constant('verify' as const), nth })
 const fail = fc.record({ do: fc.constant('fail' as const), nth })
 const steps = fc.array(
-  fc.oneof({ weight: 6, arbitrary: send }, { weight: 3, arbitrary: resend }, verify, fail, {
-    weight: 2,
-    arbitrary: wait,
-  }),
+  fc.oneof(
+    { weight: 6, arbitrary: send },
+    { weight: 2, arbitrary: message },
+    { weight: 3, arbitrary: resend },
+    verify,
+    fail,
+    { weight: 2, arbitrary: wait },
+  ),
   { minLength: 10, maxLength: 40 },
 )
 const sendsOnly = fc.array(fc.oneof({ weight: 6, arbitrary: send }, wait), { minLength: 10, maxLength: 40 })
@@ -127,7 +139,7 @@ onEmbeddedStore('a replay of past calls', fresh => {
     await store.docs('apps').insert([{ _id: app_id, company_id: 'cmp_a', name: 'A', settings, created_at: 0, rev: 1 }])
     const config = JSON.stringify({ url: 'https://gateway.example', body: { text: '{{text}}' } })
     await store.docs('providers').insert(
-      (['sms', 'whatsapp', 'email'] as const).map((channel, position) => {
+      (['sms', 'whatsapp', 'telegram', 'email'] as const).map((channel, position) => {
         const _id = providerId(app_id, channel)
         const sealed = keyring.seal(config, providerContext(_id))
         return { _id, app_id, name: channel, channel, type: 'http' as const, position, config: sealed, rev: 1 }
@@ -174,14 +186,15 @@ onEmbeddedStore('a replay of past calls', fresh => {
         const answer = await ask({
           type: 'otp.send',
           by: by(step.kind),
-          otp_id: newId('otp', clock.now()),
+          otp_id: newId(step.code === undefined ? 'otp' : 'msg', clock.now()),
           locale: null,
           sealed_client_ip: step.ip === null ? null : keyring.seal(step.ip, inFlight.clientIp),
           claim: null,
           sealed_recipient: keyring.seal(step.to, inFlight.recipient),
+          ...(step.code === undefined ? {} : { sealed_code: keyring.seal(step.code, inFlight.code) }),
         })
         answers.push(answer)
-        if (answer.kind === 'verification') started.push(answer.verification.otp_id)
+        if (answer.kind === 'verification' && step.code === undefined) started.push(answer.verification.otp_id)
       } else if (started.length > 0) {
         const otp_id = started[step.nth % started.length] as string
         if (step.do === 'resend')
@@ -251,6 +264,21 @@ onEmbeddedStore('a replay of past calls', fresh => {
     const off = await replay(app_id, since, saved, { ...saved, fraud_guard: { mode: 'off' } })
     expect(off.no_longer_refused).to.deep.equal([
       { type: 'RateLimitExceededError', scope: 'fraud_guard', country: 'US', count: 2 },
+    ])
+  })
+
+  it('plays messages on the channels that can carry their codes', async () => {
+    const saved: SettingsInput = { routing: { default: ['telegram', 'sms'] } }
+    const since = actor.clock.now()
+    const app_id = await createApp(saved)
+    const message = (code: string): Step => ({ do: 'send', to: '+14155550001', kind: 'server', ip: null, code })
+    await perform(app_id, [message('123456'), message('QWERTY')])
+    const { sends, moved, not_judged } = await replay(app_id, since, saved, saved)
+    expect({ sends, moved, not_judged }).to.deep.equal({ sends: 2, moved: [], not_judged: [] })
+    const tried = await replay(app_id, since, saved, { routing: { default: ['whatsapp'] } })
+    expect(tried.moved.map(({ from, to, count }) => [from, to, count])).to.have.deep.members([
+      ['telegram', 'whatsapp', 1],
+      ['sms', 'whatsapp', 1],
     ])
   })
 
