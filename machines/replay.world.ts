@@ -60,8 +60,8 @@ const refusedWith = (type: ErrorType, scope: LimitScope | null = null): Judged =
 })
 const APP_COUNTERS = { server: { key: 'app:server' }, publishable: { key: 'app:publishable' } }
 const COUNTERS_WITHOUT_ADDRESS = { server: { key: 'no_ip:server' }, publishable: { key: 'no_ip:publishable' } }
-/** Counters that are kept without looking whether they are over. */
-const FORGET_ABOVE = 10_000
+/** Counters that are looked at with every call: more than a call adds. */
+const COUNTERS_LOOKED_AT = 8
 const PUBLISHABLE_SEND_OFF = refusedWith('PublishableSendDisabledError')
 
 export function createWorld(settings: AppSettings, { providers, prices, pastDays }: WorldInput) {
@@ -77,12 +77,19 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
     counters.set(key, known)
     return known
   }
-  /** Every person and every address has counters, so those that count nothing any more are forgotten now and then. */
-  let forgetAbove = FORGET_ABOVE
+  /** Every person and every address has counters, so those that count nothing any more are forgotten, a few at a time: to look at all of them
+   *  would hold the event loop. */
+  let walk = counters.entries()
   function forgetOldCounters(at: number): void {
-    if (counters.size <= forgetAbove) return
-    for (const [key, windows] of counters) if (areOver(windows, at)) counters.delete(key)
-    forgetAbove = Math.max(FORGET_ABOVE, 2 * counters.size)
+    for (let looked = 0; looked < COUNTERS_LOOKED_AT; looked += 1) {
+      const { value: entry } = walk.next()
+      if (entry === undefined) {
+        walk = counters.entries()
+        return
+      }
+      const [key, windows] = entry
+      if (areOver(windows, at)) counters.delete(key)
+    }
   }
   const isFull = (quota: Pick<Quota, 'key' | 'rules'>, at: number): boolean =>
     !allowsOneMore(counters.get(quota.key) ?? {}, quota.rules, at)
