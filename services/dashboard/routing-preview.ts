@@ -17,7 +17,7 @@ import { SAMPLE_NUMBER } from '../../machines/sample-number.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { keyKind, keyMode } from '../domain/openapi/shared-schemas.ts'
 import { factsNow } from '../domain/routes/documents.ts'
-import { findProviders, scopeOf } from '../domain/tenancy/documents.ts'
+import { findKnownProviders, scopeOf } from '../domain/tenancy/documents.ts'
 import { resolveSettings } from '../domain/tenancy/settings.ts'
 import { acceptRecipient } from '../domain/verifications/valid-recipient.ts'
 import { ok } from './answers.ts'
@@ -60,7 +60,7 @@ export const routingPreviewOperations = [
       const settings = resolveSettings(app.settings)
       if (body.mode === 'test') return explainRouting(body, settings, SANDBOX_SCOPES, () => 'sandbox')
       const [providers, stored] = await Promise.all([
-        findProviders(store, app._id),
+        findKnownProviders(store, app._id),
         store.docs('route_facts').get([app._id]),
       ])
       const facts = factsNow(stored.get(app._id), clock.now())

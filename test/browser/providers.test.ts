@@ -545,6 +545,22 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     await dialogButton(page, 'Delete provider').click()
     await page.getByText('first was deleted').waitFor()
   })
+
+  it('deletes the last provider of the console beside one whose type this release does not know', async () => {
+    const { page, admin, countersign } = await operator()
+    const path = '/apps/app_console/providers'
+    const config = { host: '127.0.0.1', from: 'Console <codes@shop.example>' }
+    for (const name of ['first', 'newer'])
+      expect((await admin('PUT', `${path}/${name}`, { type: 'smtp', config })).status).to.equal(201)
+    await countersign.engines.store.docs('providers').modify({ _id: 'app_console:newer' }, { $set: { type: 'pigeon' } })
+    await page.goto('/a/app_console/providers')
+    await button(page, 'first', 'Delete').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('people can no longer sign in to this dashboard with a code by email').waitFor()
+    await dialogButton(page, 'Delete provider').click()
+    await page.getByText('first was deleted').waitFor()
+    await page.getByText('Until it has an email provider that is not paused').waitFor()
+  })
 })
 
 describeInBrowserOnce('the look of the screen of providers', (open, start) => {

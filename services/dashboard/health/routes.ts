@@ -8,7 +8,7 @@ import { CHANNELS, type Channel } from '../../../machines/channels.ts'
 import { endpointLife } from '../../../machines/endpoint.step.ts'
 import { mayBeUsed } from '../../../machines/routing.ts'
 import { findBreakers } from '../../domain/breakers/documents.ts'
-import { findProviders, scopeOf } from '../../domain/tenancy/documents.ts'
+import { findKnownProviders, scopeOf } from '../../domain/tenancy/documents.ts'
 import { findEndpoints } from '../../domain/webhooks/documents.ts'
 import { endpointId } from '../../domain/webhooks/endpoint-ids.ts'
 import type { AdminDeps } from '../admin-deps.ts'
@@ -62,7 +62,7 @@ function createReadCauses({ store, broker, clock }: Pick<AdminDeps, 'store' | 'b
 
   async function openProviders(app_id: string): Promise<HealthCause[]> {
     const [providers, breakers] = await Promise.all([
-      findProviders(store, app_id),
+      findKnownProviders(store, app_id),
       findBreakers(store, app_id, clock.now()),
     ])
     return providers.flatMap(provider => {
@@ -77,7 +77,7 @@ function createReadCauses({ store, broker, clock }: Pick<AdminDeps, 'store' | 'b
 
   async function silentProviders(app_id: string): Promise<HealthCause[]> {
     const [providers, stored] = await Promise.all([
-      findProviders(store, app_id),
+      findKnownProviders(store, app_id),
       store.docs('route_facts').get([app_id]),
     ])
     const silent = (stored.get(app_id)?.facts ?? []).filter(({ silence }) => silence.since !== null)

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import { findBreakers } from '../../domain/breakers/documents.ts'
 import { factsNow } from '../../domain/routes/documents.ts'
-import { findProviders } from '../../domain/tenancy/documents.ts'
+import { findKnownProviders } from '../../domain/tenancy/documents.ts'
 import { resolveSettings } from '../../domain/tenancy/settings.ts'
 import { country } from '../../domain/tenancy/value-schemas.ts'
 import { ok } from '../answers.ts'
@@ -58,7 +58,7 @@ export const learnedRouteOperations = [
     ],
     handle: async ({ app, query: { country } }, { store, clock }) => {
       const [providers, breakers, stored] = await Promise.all([
-        findProviders(store, app._id),
+        findKnownProviders(store, app._id),
         findBreakers(store, app._id, clock.now()),
         store.docs('route_facts').get([app._id]),
       ])

@@ -11,10 +11,17 @@ import { findBreakers } from '../../domain/breakers/documents.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { jsonObject } from '../../domain/openapi/shared-schemas.ts'
 import { CONSOLE_APP_ID } from '../../domain/tenancy/console.ts'
-import { findProviders, type Provider, providerContext, providerId } from '../../domain/tenancy/documents.ts'
+import {
+  findKnownProviders,
+  findProviders,
+  type Provider,
+  providerContext,
+  providerId,
+} from '../../domain/tenancy/documents.ts'
 import type { Fingerprinter } from '../../domain/tenancy/fingerprint.ts'
 import { check, type InputProblem, underPath } from '../../domain/tenancy/problems.ts'
 import { addressIn } from '../../domain/tenancy/provider-destinations.ts'
+import { isProviderType } from '../../domain/tenancy/provider-types/list.ts'
 import {
   channelProblems,
   MAX_PROVIDERS_PER_APP,
@@ -257,11 +264,11 @@ async function writeProvider({ store }: AdminDeps, stored: Provider | undefined,
 /** Refuses with `problem` if no other provider sends them: then only operators could sign in. */
 async function requireSignInMails(
   store: CountersignStore,
-  { _id, app_id, channel, paused }: Provider,
+  { _id, app_id, channel, type, paused }: Provider,
   problem: InputProblem,
 ): Promise<void> {
-  if (app_id !== CONSOLE_APP_ID || channel !== 'email' || paused) return
-  const others = (await findProviders(store, app_id)).filter(one => one._id !== _id && one.channel === 'email')
+  if (app_id !== CONSOLE_APP_ID || channel !== 'email' || paused || !isProviderType(type)) return
+  const others = (await findKnownProviders(store, app_id)).filter(one => one._id !== _id && one.channel === 'email')
   if (others.some(one => !one.paused)) return
   throw validationProblem([problem])
 }

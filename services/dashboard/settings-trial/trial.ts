@@ -14,7 +14,7 @@ import { lengthOf } from '../../../machines/windows.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { tallyId } from '../../domain/fraud/documents.ts'
 import { type Price, priceList } from '../../domain/money/documents.ts'
-import { findProviders, scopeOf } from '../../domain/tenancy/documents.ts'
+import { findKnownProviders, scopeOf } from '../../domain/tenancy/documents.ts'
 import { validationProblem } from '../request-input.ts'
 import { createReasons, watchGuardPast, watchRecorded, watchUnplayedRules } from './not-judged.ts'
 import type { PastCalls } from './past-calls.ts'
@@ -50,7 +50,7 @@ export async function trySettings(deps: TrialDeps, input: TrialInput): Promise<S
   await refuseTooMany(store, range, since, maxCalls)
   requireCaller()
   const [providers, prices, tallies] = await Promise.all([
-    findProviders(store, app_id),
+    findKnownProviders(store, app_id),
     readPrices(store),
     readTallies(store, input, range.from),
   ])

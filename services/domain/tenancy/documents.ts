@@ -8,7 +8,7 @@ import type { KeyKind, Mode } from '../../../machines/otp.ts'
 import type { ProviderCost, ProviderScope } from '../../../machines/routing.ts'
 import type { Account } from '../money/documents.ts'
 import type { WEBHOOK_COLLECTIONS } from '../webhooks/documents.ts'
-import type { ProviderType } from './provider-types/list.ts'
+import { isProviderType, type ProviderType } from './provider-types/list.ts'
 import type { SettingsInput } from './settings.ts'
 
 /** What can be closed. The keys of a closed app are refused, and the admin API sends nothing for it; what it began goes on. For the apps of a
@@ -121,3 +121,9 @@ export async function findProviders(store: StoreOf<typeof TENANCY_COLLECTIONS>, 
   // A config is sealed for its id. One whose id is of another app was moved here by an intruder in the store, to get this app's messages.
   return stored.filter(({ _id, name }) => _id === providerId(appId, name))
 }
+
+/** Those that `providersOf` of tenancy.ts does not leave out for their type: a message goes through no other. */
+export const findKnownProviders = async (
+  store: StoreOf<typeof TENANCY_COLLECTIONS>,
+  appId: string,
+): Promise<Provider[]> => (await findProviders(store, appId)).filter(({ type }) => isProviderType(type))

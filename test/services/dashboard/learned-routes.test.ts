@@ -218,6 +218,24 @@ onEmbeddedStore('the routes of an app', fresh => {
     expect((await row('fast')).share).to.equal(1)
   })
 
+  it('leave out a provider whose type this release does not know, because it sends nothing', async () => {
+    await put('third')
+    await known(
+      { provider: 'main', messages: 400, approved: 8, silentSince: 5 },
+      { provider: 'fast', messages: 400, approved: 200 },
+      { provider: 'third', messages: 400, approved: 320 },
+    )
+    const report = { app_id: app, provider: 'main', process: 'p', state: 'open' as const, since: 1 }
+    const [valid_until, purge_at] = [admin.clock.now() + 60_000, new Date(admin.clock.now() + 60_000)]
+    await admin.store.docs('breakers').insert([{ _id: 'b', ...report, valid_until, purge_at }])
+    await admin.store.docs('providers').modify({ _id: `${app}:main` }, { $set: { type: 'pigeon' } })
+    const { rows, suggestion } = await routes()
+    expect(sharesOf(rows)).to.deep.equal(['fast 1', 'third 0'])
+    expect(suggestion.order).to.deep.equal(['third', 'fast'])
+    const { causes } = (await admin.get(`/apps/${app}/health`)).body
+    expect(causes.filter(({ provider }: { provider: string | null }) => provider === 'main')).to.deep.equal([])
+  })
+
   it('learn from the messages of a provider that is paused now', async () => {
     await set({ providers: 'best' })
     await put('main', { paused: true })

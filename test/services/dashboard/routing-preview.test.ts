@@ -71,6 +71,16 @@ onEmbeddedStore('the routing preview', fresh => {
     expect(await providers(BRITISH, { mode: 'test' })).to.deep.equal(['sandbox', 'sandbox', 'sandbox', null])
   })
 
+  it('leaves out a provider whose type this release does not know, as a send does', async () => {
+    const place = { type: 'sandbox', channel: 'sms', config: {} }
+    await admin.ask('PUT', `/apps/${app}/providers/newer`, { ...place, position: 0 })
+    for (const name of ['newer', 'whatsapp'])
+      await admin.store.docs('providers').modify({ _id: `${app}:${name}` }, { $set: { type: 'pigeon' } })
+    const [sms, whatsapp] = (await explain(BRITISH)).channels
+    expect(sms).to.include({ provider: 'sms', obstacle: null })
+    expect(whatsapp).to.include({ provider: null, obstacle: 'no_provider' })
+  })
+
   it('names a country’s own order, and the channels that are not in it', async () => {
     const body = await explain(BRAZILIAN)
     expect(body).to.deep.include({ channel: 'whatsapp', country: 'BR', order: ['whatsapp', 'sms'] })

@@ -282,6 +282,15 @@ onEmbeddedStore('a replay of past calls', fresh => {
     ])
   })
 
+  it('sends nothing through a provider whose type this release does not know', async () => {
+    const since = actor.clock.now()
+    const app_id = await createApp({})
+    await perform(app_id, [{ do: 'send', to: '+14155550001', kind: 'server', ip: null }])
+    await store.docs('providers').modify({ _id: providerId(app_id, 'whatsapp') }, { $set: { type: 'pigeon' } })
+    const { refused } = await replay(app_id, since, {}, { routing: { default: ['whatsapp'] } })
+    expect(refused.map(({ type, count }) => [type, count])).to.deep.equal([['NoEnabledChannelError', 1]])
+  })
+
   it('knows a number whose verifications are indexed with two data keys', async () => {
     const saved: SettingsInput = { limits: { recipient: [{ max: 2, seconds: 600 }] } }
     const since = actor.clock.now()

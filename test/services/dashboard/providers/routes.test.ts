@@ -203,6 +203,15 @@ onEmbeddedStore('the providers of an app', fresh => {
     expect((await admin.ask('DELETE', of('two'))).status, 'it is paused').to.equal(204)
   })
 
+  it("of the console's own app send no sign-in codes if this release does not know their type", async () => {
+    await ensureConsole(admin)
+    const of = (name: string) => `/apps/${CONSOLE_APP_ID}/providers/${name}`
+    for (const name of ['one', 'newer']) await admin.ask('PUT', of(name), { type: 'sandbox', channel: 'email' })
+    await admin.store.docs('providers').modify({ _id: `${CONSOLE_APP_ID}:newer` }, { $set: { type: 'pigeon' } })
+    expect(errorPaths(await admin.ask('DELETE', of('one')))).to.deep.equal(['confirm'])
+    expect((await admin.ask('DELETE', of('newer'))).status, 'it sends nothing').to.equal(204)
+  })
+
   it('are deleted, and then 404', async () => {
     await put('main', { type: 'twilio', config: TWILIO })
     expect((await admin.ask('DELETE', at('main'))).status).to.equal(204)

@@ -2,6 +2,7 @@
 // and the state of each one's circuit breaker, live.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { CONSOLE_APP_ID } from '../../../../domain/tenancy/console.ts'
+import { isProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
 import { Problem } from '../../api/problem.ts'
 import { CHANNEL_OPTIONS, type Channel, channelName } from '../../data/channels.ts'
 import { countryName } from '../../data/countries.ts'
@@ -100,7 +101,7 @@ export default function Providers() {
 
   /** Whether no other provider of its channel sends. */
   const isAlone = ({ name, channel }: Provider) =>
-    !ofChannel(channel).some(other => other.name !== name && !other.paused)
+    !ofChannel(channel).some(other => other.name !== name && sends(other))
   const setPaused = async (provider: Provider, change: { paused: boolean; confirm?: true }) => {
     await changeProvider(app.id, provider, change)
     await list.reload()
@@ -191,9 +192,7 @@ export default function Providers() {
       lead="The accounts that carry the messages of live keys. Each channel tries its providers from top to bottom."
       actions={mayChange && !isEmpty && list.data !== undefined ? addButton : undefined}
     >
-      {isConsole && (
-        <ConsoleNotice hasEmail={ofChannel('email').some(one => !one.paused)} loaded={list.data !== undefined} />
-      )}
+      {isConsole && <ConsoleNotice hasEmail={ofChannel('email').some(sends)} loaded={list.data !== undefined} />}
       {!mayChange && <Notice>{onlyRole('developer', 'change and test providers')}</Notice>}
       <Reading of={list} what="providers" />
       {ordering.problem && <ProblemNotice problem={ordering.problem} />}
@@ -273,6 +272,8 @@ export default function Providers() {
     </Screen>
   )
 }
+
+const sends = ({ paused, type }: Provider): boolean => !paused && isProviderType(type)
 
 function ConsoleNotice({ hasEmail, loaded }: { hasEmail: boolean; loaded: boolean }) {
   if (!loaded) return null
