@@ -208,9 +208,25 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     await countersign.engines.store.docs('providers').modify({ _id: 'app_demo:newer' }, { $set: { type: 'pigeon' } })
     await openScreen(page)
     await item(page, 'newer').getByText('This release of Countersign does not know its type').waitFor()
-    expect(await item(page, 'newer').getByRole('button').allInnerTexts()).to.deep.equal(['↑', '↓', 'Delete'])
+    expect(await item(page, 'newer').getByRole('button').allInnerTexts()).to.deep.equal(['Delete'])
     await test(page, 'own', RECIPIENT)
     await page.getByText('The vendor accepted the message').waitFor()
+  })
+
+  it('changes the order around a provider whose type this release does not know', async () => {
+    const viewer = await operator()
+    const { page, admin, countersign } = viewer
+    for (const name of ['one', 'newer', 'three']) await addGateway(viewer, name, gateway())
+    await countersign.engines.store.docs('providers').modify({ _id: 'app_demo:newer' }, { $set: { type: 'pigeon' } })
+    await openScreen(page)
+    await button(page, 'one', 'Move down').click()
+    const stored = async () =>
+      (await admin('GET', PATH)).body.items.flatMap(({ name }: { name: string }) => (name === 'newer' ? [] : name))
+    await eventually(async () => expect(await stored()).to.deep.equal(['three', 'one']))
+    expect(await page.getByRole('alert').count()).to.equal(0)
+    await page.getByText('Use one provider for a country').click()
+    const offered = page.getByLabel('Provider', { exact: true }).getByRole('option')
+    expect(await offered.allInnerTexts()).to.have.members(['one', 'three'])
   })
 
   it('keeps on edit what a colleague has saved meanwhile', async () => {

@@ -340,6 +340,19 @@ describeInBrowserOnce('providers by country on the routing screen', (open, start
     expect(items.map(({ name }: { name: string }) => name)).to.deep.equal(['fast', 'main'])
   })
 
+  it('takes the suggested order around a provider whose type this release does not know', async () => {
+    const { page, admin, countersign } = await openWithFacts()
+    const newer = { type: 'sandbox', channel: 'sms', position: 1 }
+    expect((await admin('PUT', `${PROVIDERS}/newer`, newer)).status).to.equal(201)
+    await countersign.engines.store.docs('providers').modify({ _id: `${APP}:newer` }, { $set: { type: 'pigeon' } })
+    await page.reload()
+    await page.getByRole('button', { name: 'Use this order' }).click()
+    await page.getByText('fast is now the first provider of SMS.').waitFor()
+    const { items } = (await admin('GET', PROVIDERS)).body
+    const names = items.map(({ name }: { name: string }) => name)
+    expect(names.filter((name: string) => name !== 'newer')).to.deep.equal(['fast', 'main'])
+  })
+
   it('lets the best come first, and weighs its cost', async () => {
     const { page, admin } = await openWithFacts({ theme: 'dark', size: 'phone' })
     await page.getByLabel('The best first').check()

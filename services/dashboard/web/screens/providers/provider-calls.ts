@@ -1,10 +1,12 @@
 // The calls of the screen. In: an app, a provider and what is to be done. Out: what the API answers; a refusal is thrown.
-import type { ProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
+import { isProviderType, type ProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
 import { api, bodyOf, type Schemas } from '../../api/client.ts'
 import type { Placed } from './provider-order.ts'
 
-/** One whose type this release does not know is shown and deleted, and nothing else: `isProviderType` tells. */
+/** One whose type this release does not know is shown and deleted, and nothing else: `isKnown` tells. */
 export type Provider = Schemas['Provider'] & { type: ProviderType }
+
+export const isKnown = ({ type }: Provider): boolean => isProviderType(type)
 
 const pathOf = (id: string, name: string) => ({ params: { path: { id, name } } })
 

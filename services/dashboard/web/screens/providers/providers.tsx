@@ -2,7 +2,6 @@
 // and the state of each one's circuit breaker, live.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { CONSOLE_APP_ID } from '../../../../domain/tenancy/console.ts'
-import { isProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
 import { Problem } from '../../api/problem.ts'
 import { CHANNEL_OPTIONS, type Channel, channelName } from '../../data/channels.ts'
 import { countryName } from '../../data/countries.ts'
@@ -20,7 +19,14 @@ import { Reading } from '../../ui/reading.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { CountrySplit } from './country-split.tsx'
-import { changeProvider, deleteProvider, listProviders, type Provider, savePositions } from './provider-calls.ts'
+import {
+  changeProvider,
+  deleteProvider,
+  isKnown,
+  listProviders,
+  type Provider,
+  savePositions,
+} from './provider-calls.ts'
 import { ProviderDialog } from './provider-dialog.tsx'
 import { moveButtonId, ProviderItem } from './provider-item.tsx'
 import { positionsAfterMove, type Step, splitByCountry, withPositions } from './provider-order.ts'
@@ -57,6 +63,9 @@ export default function Providers() {
   const providers = list.data ?? []
   const taken = providers.map(({ name }) => name)
   const ofChannel = (channel: Channel) => providers.filter(provider => provider.channel === channel)
+  // The API refuses a change of one whose type it does not know, so the others are ordered and split among themselves.
+  const changeable = (channel: Channel, all: readonly Provider[] = providers) =>
+    all.filter(provider => provider.channel === channel && isKnown(provider))
   const offered = CHANNEL_OPTIONS.filter(({ value }) => !isConsole || value === 'email' || ofChannel(value).length > 0)
 
   // A button that moved with its row, or that is gone with it, has lost the focus: the first of these that can take it gets it.
@@ -87,7 +96,7 @@ export default function Providers() {
   }
 
   async function makeMove(all: readonly Provider[], { name, channel, step }: Move): Promise<Provider[]> {
-    const before = all.filter(provider => provider.channel === channel)
+    const before = changeable(channel, all)
     const positions = positionsAfterMove(before, name, step)
     const after = withPositions(all, positions)
     list.replace(after)
@@ -120,7 +129,7 @@ export default function Providers() {
   }
   const split = (channel: Channel, name: string, country: string) =>
     ordering.run(async () => {
-      const all = ofChannel(channel)
+      const all = changeable(channel)
       const provider = all.find(one => one.name === name)
       if (!provider) return
       const { countries, positions } = splitByCountry(all, name, country)
@@ -149,9 +158,11 @@ export default function Providers() {
     say(`${name} was deleted.`)
   }
 
-  const item = (provider: Provider, at: number, all: readonly Provider[]) => {
+  const item = (provider: Provider) => {
     const { name, channel } = provider
-    const mover = (step: Step, isEnd: boolean) => (isEnd ? null : () => move({ name, channel, step }))
+    const movable = changeable(channel)
+    const mover = (step: Step, end: Provider | undefined) =>
+      provider === end || !isKnown(provider) ? null : () => move({ name, channel, step })
     return (
       <ProviderItem
         key={name}
@@ -161,8 +172,8 @@ export default function Providers() {
         actions={
           mayChange
             ? {
-                up: mover('up', at === 0),
-                down: mover('down', at === all.length - 1),
+                up: mover('up', movable[0]),
+                down: mover('down', movable.at(-1)),
                 test: () => setOpen({ dialog: 'test', provider }),
                 pause: () => void pause(provider),
                 resume: () => void ordering.run(() => setPaused(provider, { paused: false })),
@@ -215,7 +226,7 @@ export default function Providers() {
             </ol>
             {mayChange && value !== 'email' && (
               <CountrySplit
-                providers={ofChannel(value)}
+                providers={changeable(value)}
                 onSplit={(name, country) => void split(value, name, country)}
               />
             )}
@@ -273,7 +284,7 @@ export default function Providers() {
   )
 }
 
-const sends = ({ paused, type }: Provider): boolean => !paused && isProviderType(type)
+const sends = (provider: Provider): boolean => !provider.paused && isKnown(provider)
 
 function ConsoleNotice({ hasEmail, loaded }: { hasEmail: boolean; loaded: boolean }) {
   if (!loaded) return null
