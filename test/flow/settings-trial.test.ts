@@ -190,9 +190,14 @@ describeLiveFlow('settings tried on past traffic', live => {
     expect((await tryOut({})).sends).to.equal(answers.find(({ status }) => status === 200)?.body.sends)
   })
 
-  it('say what is not tried: the order of providers, challenges, origins', async () => {
-    const { reasons } = await tryOut({ routing: { providers: 'best' }, allowed_origins: ['https://shop.example'] })
-    expect(reasons).to.include('provider_order')
+  it('say what is not tried: the order of providers, challenges, origins, idempotency keys', async () => {
+    const { reasons } = await tryOut({
+      routing: { providers: 'best' },
+      publishable_challenge: 'always',
+      allowed_origins: ['https://shop.example'],
+      idempotency_ttl_seconds: 60,
+    })
+    expect(reasons).to.include.members(['provider_order', 'challenges', 'origins', 'idempotency_keys'])
   })
 
   it('count what came before the time that they are tried on', async () => {

@@ -35,9 +35,11 @@ export function watchUnplayedRules({ saved, tried }: TrialInput, { add }: Reason
   const guessesDiffer = differs(({ verify_attempts, limits }) => [verify_attempts, limits.recipient_verify])
   const ordersDiffer = differs(({ routing }) => [routing.providers, routing.worth_micros])
   const challengesDiffer = differs(({ publishable_challenge }) => publishable_challenge)
+  const keysDiffer = differs(({ idempotency_ttl_seconds }) => idempotency_ttl_seconds)
   const originsDiffer = differs(({ allowed_origins }) => allowed_origins)
   return otp => {
     if (ordersDiffer) add('provider_order')
+    if (keysDiffer) add('idempotency_keys')
     if (challengesDiffer && otp.started_by.kind === 'publishable') add('challenges')
     if (originsDiffer && otp.started_by.kind === 'publishable') add('origins')
     if (otp.link !== null && otp.sends > 1) add('link_resends')
