@@ -29,6 +29,7 @@ interface Shop extends LiveApp {
 
 describeLiveFlow('an app with a prepaid balance', live => {
   const opened: Twilio[] = []
+  const companies: string[] = []
   keepEachTestWithin(DAY_MS, live)
   before(async () => {
     const prices = [
@@ -47,6 +48,7 @@ describeLiveFlow('an app with a prepaid balance', live => {
     const config = { account_sid, auth_token, base_url, from: '+15550001111' }
     const app = await live.createApp([{ name: 'main', channel: 'sms', type: 'twilio', config }], settings)
     const company = app.app.replace('app_', 'cmp_')
+    companies.push(company)
     if (micros > 0) await live.admin('POST', `/companies/${company}/credit`, { micros, note: 'a transfer' })
     return { ...app, company, twilio }
   }
@@ -146,6 +148,8 @@ describeLiveFlow('an app with a prepaid balance', live => {
       expect(status).to.equal(200)
       return body
     }
+    // A message of an earlier test may still fail, because its vendor is gone. Its refund would change what its company can pay.
+    for (const company of companies) await live.admin('PATCH', `/companies/${company}`, { closed: true })
     const before = await cutOff(dearer)
     const shop = await open(2 * SMS_PRICE)
     const rich = await open(7 * SMS_PRICE)
