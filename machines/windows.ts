@@ -42,15 +42,16 @@ function useOf(window: Window | undefined, rule: LimitRule, now: number): RuleUs
   return { max: rule.max, seconds: rule.seconds, remaining, more_in_ms }
 }
 
-const windowNames = new WeakMap<WindowRule, string>()
+/** Kept by length, because a replay of past sends asks for them millions of times, and settings have few lengths. */
+const windowNames = { sends: new Map<number, string>(), messages: new Map<number, string>() }
 
-/** The name of the rule's window in its counter. Made once for each rule: a replay of past sends asks for it millions of times. */
-export function windowName(rule: WindowRule): string {
-  const known = windowNames.get(rule)
+/** The name of the rule's window in its counter. */
+export function windowName({ counts, seconds }: WindowRule): string {
+  const names = windowNames[counts ?? 'sends']
+  const known = names.get(seconds)
   if (known !== undefined) return known
-  const { counts, seconds } = rule
   const name = counts === undefined ? `s${seconds}` : `${counts}_s${seconds}`
-  windowNames.set(rule, name)
+  names.set(seconds, name)
   return name
 }
 export const lengthOf = (rule: LimitRule): number => rule.seconds * 1000
