@@ -60,7 +60,7 @@ const refusedWith = (type: ErrorType, scope: LimitScope | null = null): Judged =
 })
 const APP_COUNTERS = { server: { key: 'app:server' }, publishable: { key: 'app:publishable' } }
 const COUNTERS_WITHOUT_ADDRESS = { server: { key: 'no_ip:server' }, publishable: { key: 'no_ip:publishable' } }
-/** Counters that are looked at with every call: more than a call adds. */
+/** Counters that are looked at with every call: more than calls add in the long run. */
 const COUNTERS_LOOKED_AT = 8
 const PUBLISHABLE_SEND_OFF = refusedWith('PublishableSendDisabledError')
 

@@ -61,7 +61,7 @@ export const NOT_JUDGED = {
   auto_fallback: 'Failed messages that automatic fallback, which these settings turn on or off, would treat otherwise.',
   reuse_pending: 'Sends by servers, which these settings treat otherwise while a verification is pending.',
   provider_order: 'Which provider of a channel comes first is not tried, nor what its vendor charges.',
-  idempotency_keys: 'Sends: calls that repeated an idempotency key, and got the first answer again, have no record.',
+  idempotency_keys: 'Sends: which of them would repeat an idempotency key is not tried.',
   challenges: 'Sends by devices, which these settings ask for a challenge otherwise.',
   origins: 'Sends by devices: the origin of their page is not on record.',
 } as const
