@@ -240,12 +240,13 @@ function refuseOthersChange(
 }
 
 /** The providers of the channel that move by one, so that none has the place that another is given: the one that has it, and those that
- *  follow without a gap. `all`: in their order. */
+ *  follow without a gap. `all`: in their order. One of a type that this release does not know keeps its place: no message goes through it. */
 function makeRoom(all: readonly Provider[], { _id, channel, position }: Provider): Provider[] {
   let free = position + 1
   const moved: Provider[] = []
   for (const other of all) {
-    if (other._id === _id || other.channel !== channel || other.position < position) continue
+    if (other._id === _id || other.channel !== channel || other.position < position || !isProviderType(other.type))
+      continue
     if (other.position >= free) break
     moved.push({ ...other, position: free })
     free += 1

@@ -125,6 +125,16 @@ onEmbeddedStore('the providers of an app', fresh => {
     await admin.store.docs('providers').modify({ _id: `${app}:vonage` }, { $set: { position: 0 } })
     await sms('vonage', 0)
     expect(await places(), 'a tie that was stored').to.deep.equal(['mail 0', 'vonage 0', 'b 1', 'a 2', 'c 7'])
+    await admin.store.docs('providers').modify({ _id: `${app}:b` }, { $set: { type: 'pigeon' } })
+    await sms('new', 0)
+    expect(await places(), 'around one of an unknown type').to.deep.equal([
+      'mail 0',
+      'new 0',
+      'b 1',
+      'vonage 1',
+      'a 2',
+      'c 7',
+    ])
   })
 
   it('are paused, and serve some countries, without their config', async () => {
