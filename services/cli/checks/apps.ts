@@ -26,15 +26,20 @@ export async function checkApp(api: Api, app: App): Promise<Finding[]> {
     bodyOf(api.GET('/admin/v1/apps/{id}/endpoints', { params: { path } })),
   ])
   const isLive = keys.some(({ mode, revoked_at }) => mode === 'live' && revoked_at === null)
-  const usable = providers.filter(({ paused }) => !paused)
+  const usable = providers.filter(({ paused, config }) => !paused && config !== null)
   const findings = [
     ...causes.map(cause => finding('broken', CAUSES[cause.cause](cause))),
     ...providers
       .filter(({ config }) => config === null)
-      .map(({ name }) => finding('broken', `the data key of the provider ${name} is not configured any more`)),
+      .map(({ name, type }) =>
+        finding(
+          'broken',
+          `the provider ${name} cannot be read: its data key is not configured any more, or this release does not know its type (${type})`,
+        ),
+      ),
     ...(isLive ? unservedChannels(app, usable).map(text => finding('risky', text)) : []),
     ...(isLive && usable.length === 0
-      ? [finding('broken', 'it has a live key and no provider: every live send is refused')]
+      ? [finding('broken', 'it has a live key and no provider that sends: every live send is refused')]
       : []),
     ...endpoints
       .filter(({ status, failures }) => status === 'active' && failures > 0)
@@ -51,7 +56,7 @@ function unservedChannels({ settings }: App, usable: readonly Schemas['Provider'
   const { channels, routing } = settings
   return routing.default
     .filter(channel => channels[channel].enabled && !usable.some(one => one.channel === channel))
-    .map(channel => `${channel} is in the default order and enabled, and has no provider that is in use`)
+    .map(channel => `${channel} is in the default order and enabled, and has no provider that sends`)
 }
 
 function riskySettings({ settings, warnings }: App): string[] {

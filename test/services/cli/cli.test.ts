@@ -355,6 +355,26 @@ describe('the command line', () => {
       expect(about('the webhook endpoint billing is paused')[0]).to.match(/^broken/)
     })
 
+    it('counts no provider that cannot be read as one that sends', async () => {
+      const { app } = await createApp()
+      await admin('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'live' })
+      await admin('PUT', `/apps/${app}/providers/newer`, { type: 'sandbox', channel: 'sms' })
+      await countersign.engines.store.docs('providers').modify({ _id: `${app}:newer` }, { $set: { type: 'pigeon' } })
+      const result = await cli(['doctor', '--app', app, '--json'])
+      expect(result.code, result.stderr).to.equal(1)
+      const texts = findings(result).map(({ text }) => text)
+      for (const words of [
+        'newer cannot be read',
+        '(pigeon)',
+        'every live send is refused',
+        'sms is in the default order',
+      ])
+        expect(
+          texts.filter(text => text.includes(words)),
+          words,
+        ).to.have.length(1)
+    })
+
     it('checks that vendors reach the callbacks', async () => {
       const { app } = await createApp()
       const config = { url: 'https://gateway.example/send', secret: 'a-secret-of-16-characters' }
