@@ -353,6 +353,19 @@ describeInBrowserOnce('providers by country on the routing screen', (open, start
     expect(names.filter((name: string) => name !== 'newer')).to.deep.equal(['fast', 'main'])
   })
 
+  it('notes no provider for a channel whose only one is of a type that this release does not know', async () => {
+    const { page, admin, countersign } = await openWithFacts()
+    const newer = { type: 'sandbox', channel: 'telegram' }
+    expect((await admin('PUT', `${PROVIDERS}/newer`, newer)).status).to.equal(201)
+    const note = rowOf(defaultOrder(page), 'Telegram').getByText('No provider')
+    await page.reload()
+    await rowOf(defaultOrder(page), 'WhatsApp').getByText('No provider').waitFor()
+    expect(await note.count()).to.equal(0)
+    await countersign.engines.store.docs('providers').modify({ _id: `${APP}:newer` }, { $set: { type: 'pigeon' } })
+    await page.reload()
+    await note.waitFor()
+  })
+
   it('lets the best come first, and weighs its cost', async () => {
     const { page, admin } = await openWithFacts({ theme: 'dark', size: 'phone' })
     await page.getByLabel('The best first').check()

@@ -12,7 +12,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { SaveBar } from '../../ui/save-bar.tsx'
 import { Screen } from '../../ui/screen.tsx'
 import { SettingField } from '../../ui/setting-field.tsx'
-import { listProviders } from '../providers/provider-calls.ts'
+import { isKnown, listProviders } from '../providers/provider-calls.ts'
 import { TryOnPastTraffic } from '../settings-trial/try-on-past-traffic.tsx'
 import { ChannelOrder } from './channel-order.tsx'
 import { ChannelsCard } from './channels-card.tsx'
@@ -39,7 +39,7 @@ export default function Routing() {
 
   function noteOf(channel: Channel): string | null {
     if (!channels[channel].enabled) return 'Off'
-    const ofChannel = providers.data?.filter(provider => provider.channel === channel)
+    const ofChannel = providers.data?.filter(provider => provider.channel === channel && isKnown(provider))
     if (ofChannel === undefined || ofChannel.some(({ paused }) => !paused)) return null
     return ofChannel.length === 0 ? 'No provider' : 'Provider paused'
   }
