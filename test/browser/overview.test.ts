@@ -473,7 +473,7 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
     expect(widths[0], 'nothing scrolls sideways').to.be.at.most(widths[1])
   })
 
-  it('name a provider that does not answer, one that is paused by hand, and a queue with dead letters', async () => {
+  it('name a provider that does not answer, a paused one, one of an unknown type, and a queue with dead letters', async () => {
     const countersign = await start({ bootstrap: BOOTSTRAP })
     await addHistory(countersign)
     const { page } = await open.operator(countersign)
@@ -486,6 +486,7 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
             { ...own, name: 'second', breaker: { state: 'closed', since: '2030-01-01T12:00:00.000Z' } },
             { ...own, name: 'third', breaker: null },
             { ...own, name: 'fourth', breaker: null, paused: true },
+            { ...own, name: 'newer', type: 'pigeon', config: null, breaker: null },
           ],
           next_cursor: null,
         },
@@ -498,7 +499,8 @@ describeInBrowserOnce('the looks of the overview', (open, start) => {
     const providers = page.getByRole('region', { name: 'Providers' })
     await providers.getByText('Paused after failures').waitFor()
     await providers.getByRole('listitem').filter({ hasText: 'fourth' }).getByText('Paused', { exact: true }).waitFor()
-    expect(await providers.getByRole('listitem').allInnerTexts()).to.have.length(2)
+    await providers.getByRole('listitem').filter({ hasText: 'newer' }).getByText('Unknown type').waitFor()
+    expect(await providers.getByRole('listitem').allInnerTexts()).to.have.length(3)
     await page.getByRole('region', { name: 'Queues' }).getByRole('link', { name: '2 dead letters' }).waitFor()
     await expectAccessible(page)
   })

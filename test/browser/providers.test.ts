@@ -209,6 +209,9 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     await openScreen(page)
     await item(page, 'newer').getByText('This release of Countersign does not know its type').waitFor()
     expect(await item(page, 'newer').getByRole('button').allInnerTexts()).to.deep.equal(['Delete'])
+    await item(page, 'newer').getByText('Unknown type', { exact: true }).waitFor()
+    expect(await item(page, 'newer').getByText('Send a test message').count()).to.equal(0)
+    await item(page, 'own').getByText('Send a test message').waitFor()
     await test(page, 'own', RECIPIENT)
     await page.getByText('The vendor accepted the message').waitFor()
   })
@@ -537,7 +540,7 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     await dialogButton(page, 'Pause provider').click()
     await page.getByText('first was paused').waitFor()
     expect(await isPaused()).to.equal(true)
-    await page.getByText('Until it has an email provider that is not paused').waitFor()
+    await page.getByText('Until it has an email provider that sends').waitFor()
   })
 
   it('says before the last provider of the console is deleted that the others were paused a moment ago', async () => {
@@ -574,7 +577,7 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     await dialog.getByText('people can no longer sign in to this dashboard with a code by email').waitFor()
     await dialogButton(page, 'Delete provider').click()
     await page.getByText('first was deleted').waitFor()
-    await page.getByText('Until it has an email provider that is not paused').waitFor()
+    await page.getByText('Until it has an email provider that sends').waitFor()
   })
 })
 

@@ -27,13 +27,14 @@ describe('the words about a breaker', () => {
 
 describe('the words about a deletion', () => {
   const [sms, email] = [
-    { channel: 'sms', paused: false },
-    { channel: 'email', paused: false },
+    { channel: 'sms', type: 'twilio', paused: false },
+    { channel: 'email', type: 'smtp', paused: false },
   ] as const
   it('name the next provider only where one sends', () => {
     expect(deletionWords(sms, false, false)).to.include('take the next provider')
     expect(deletionWords(sms, true, false)).to.include('live keys can no longer send by SMS')
     expect(deletionWords({ ...sms, paused: true }, true, false)).to.include('It is paused')
+    expect(deletionWords({ ...sms, type: 'pigeon' }, true, false)).to.include('this release does not know its type')
     expect(deletionWords(email, true, true)).to.include('can no longer sign in')
     expect(deletionWords(sms, true, true)).to.include('can no longer send by SMS')
   })

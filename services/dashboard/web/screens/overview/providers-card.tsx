@@ -1,5 +1,5 @@
 // Whether the app's providers are used. In: GET /apps/{id}/providers with the state of each circuit breaker. Out: those that are paused, by
-// hand or after failures.
+// hand or after failures, and those whose type this release does not know.
 import { channelName } from '../../data/channels.ts'
 import { useQuery } from '../../data/use-query.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -9,8 +9,8 @@ import { countOf } from '../../ui/figure-format.ts'
 import { Reading } from '../../ui/reading.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import { Time } from '../../ui/time.tsx'
-import { listProviders, type Provider } from '../providers/provider-calls.ts'
-import { PAUSED_WORDS } from '../providers/provider-words.ts'
+import { isKnown, listProviders, type Provider } from '../providers/provider-calls.ts'
+import { PAUSED_WORDS, UNKNOWN_TYPE_WORDS } from '../providers/provider-words.ts'
 import { LIVE_MS } from './use-stats.ts'
 
 const isPaused = ({ paused, breaker }: Provider): boolean =>
@@ -21,20 +21,20 @@ export function ProvidersCard({ appId }: { appId: string }) {
   return (
     <Card title="Providers" actions={<ScreenLink to="/providers">Details</ScreenLink>}>
       <Reading of={query} what="providers" />
-      {query.data && <PausedProviders providers={query.data} />}
+      {query.data && <UnusedProviders providers={query.data} />}
     </Card>
   )
 }
 
-function PausedProviders({ providers }: { providers: readonly Provider[] }) {
-  const paused = providers.filter(isPaused)
+function UnusedProviders({ providers }: { providers: readonly Provider[] }) {
+  const unused = providers.filter(provider => !isKnown(provider) || isPaused(provider))
   if (providers.length === 0)
     return (
       <Empty title="There is no provider yet.">
         Test sends use the sandbox. Live sends need <ScreenLink to="/providers">a provider</ScreenLink>.
       </Empty>
     )
-  if (paused.length === 0)
+  if (unused.length === 0)
     return (
       <p class="overview-well">
         <Badge tone="good">No provider is paused</Badge>{' '}
@@ -43,27 +43,31 @@ function PausedProviders({ providers }: { providers: readonly Provider[] }) {
     )
   return (
     <ul class="overview-list">
-      {paused.map(provider => (
-        <PausedProvider key={provider.name} {...provider} />
+      {unused.map(provider => (
+        <UnusedProvider key={provider.name} provider={provider} />
       ))}
     </ul>
   )
 }
 
-function PausedProvider({ name, channel, paused, breaker }: Provider) {
+function UnusedProvider({ provider }: { provider: Provider }) {
+  const { name, channel, paused, breaker } = provider
+  const isUnknown = !isKnown(provider)
   return (
     <li>
       <span>
         {name} <span class="soft">{channelName(channel)}</span>
       </span>
-      {paused ? (
+      {isUnknown ? (
+        <Badge tone={UNKNOWN_TYPE_WORDS.tone}>{UNKNOWN_TYPE_WORDS.state}</Badge>
+      ) : paused ? (
         <Badge tone={PAUSED_WORDS.tone}>{PAUSED_WORDS.state}</Badge>
       ) : breaker?.state === 'open' ? (
         <Badge tone="bad">Paused after failures</Badge>
       ) : (
         <Badge tone="warning">Being tried again</Badge>
       )}
-      {!paused && breaker && (
+      {!isUnknown && !paused && breaker && (
         <span class="soft">
           since <Time at={breaker.since} />
         </span>

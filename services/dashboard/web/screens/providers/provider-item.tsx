@@ -10,7 +10,7 @@ import { Time } from '../../ui/time.tsx'
 import { CallbackAddress } from './callback-address.tsx'
 import type { Provider } from './provider-calls.ts'
 import type { Step } from './provider-order.ts'
-import { breakerWords, PAUSED_WORDS, servedWords } from './provider-words.ts'
+import { breakerWords, PAUSED_WORDS, servedWords, UNKNOWN_TYPE_WORDS } from './provider-words.ts'
 
 export interface ProviderItemProps {
   provider: Provider
@@ -35,9 +35,9 @@ export const moveButtonId = (name: string, step: Step): string => `providers-${s
 
 export function ProviderItem({ provider, appId, alone, actions }: ProviderItemProps) {
   const { name, type, config, breaker, paused, countries } = provider
-  const words = paused ? PAUSED_WORDS : breakerWords(breaker, type, alone)
-  const sender = senderOf(provider)
   const isKnown = isProviderType(type)
+  const words = !isKnown ? UNKNOWN_TYPE_WORDS : paused ? PAUSED_WORDS : breakerWords(breaker, type, alone)
+  const sender = senderOf(provider)
   const nameId = useId()
   return (
     <li class="providers-item">

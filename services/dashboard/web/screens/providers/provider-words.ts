@@ -1,6 +1,6 @@
 // What the screen says about a provider. In: the state of its breaker, or the answer to a test, as the API gives them. Out: words and a colour.
 
-import type { ProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
+import { isProviderType, type ProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
 import type { Schemas } from '../../api/schema.ts'
 import { type Channel, channelName } from '../../data/channels.ts'
 import { countryName, sortedByName } from '../../data/countries.ts'
@@ -54,13 +54,22 @@ export const PAUSED_WORDS: BreakerWords = {
   showsSince: false,
 }
 
+/** The notice of the item explains it. */
+export const UNKNOWN_TYPE_WORDS: BreakerWords = {
+  tone: 'warning',
+  state: 'Unknown type',
+  explanation: null,
+  showsSince: false,
+}
+
 /** `alone`: no other provider of the channel sends. `isConsole`: of the app that sends the sign-in codes of the dashboard. */
-export function deletionWords({ channel, paused }: Stopped, alone: boolean, isConsole: boolean): string {
+export function deletionWords({ channel, type, paused }: Stopped, alone: boolean, isConsole: boolean): string {
+  if (!isProviderType(type)) return 'No message goes through it: this release does not know its type.'
   if (paused) return 'It is paused, so no message goes through it now.'
   return alone ? stopWords(channel, isConsole) : 'Messages take the next provider of the channel.'
 }
 
-type Stopped = Pick<Schemas['Provider'], 'channel' | 'paused'>
+type Stopped = Pick<Schemas['Provider'], 'channel' | 'type' | 'paused'>
 
 /** Of the last provider of the channel that sends. */
 export function stopWords(channel: Channel, isConsole: boolean): string {

@@ -294,8 +294,8 @@ function ConsoleNotice({ hasEmail, loaded }: { hasEmail: boolean; loaded: boolea
     </Notice>
   ) : (
     <Notice tone="warning">
-      This app sends the codes with which people sign in to this dashboard. Until it has an email provider that is not
-      paused, codes stay in the sandbox, and in production nothing but an operator token signs in.
+      This app sends the codes with which people sign in to this dashboard. Until it has an email provider that sends,
+      codes stay in the sandbox, and in production nothing but an operator token signs in.
     </Notice>
   )
 }
