@@ -105,7 +105,7 @@ export const providerOperations = [
     stepUp: true,
     summary: 'Create or change a provider',
     description:
-      'The config is replaced, except for its secrets: those that are omitted are kept, unless the destination changes. When `config` is omitted and the provider exists with the same type, the stored config is kept as it is; so are `position`, `paused`, `countries` and `cost_micros` when they are omitted. A provider that is given the `position` of another of its channel comes before it: that one moves by one, and so do those that follow it without a gap. A name has 1 to 63 of a–z, 0–9, `-` and `_`.',
+      'The config is replaced, except for its secrets: those that are omitted are kept, unless the destination changes. When `config` is omitted and the provider exists with the same type, the stored config is kept as it is; so are `position`, `paused`, `countries` and `cost_micros` when they are omitted. A provider that is given the `position` of another of its channel comes before it: that one moves by one, and so do those that follow it without a gap. One whose type the release does not know keeps its position. A name has 1 to 63 of a–z, 0–9, `-` and `_`.',
     body: {
       schema: providerBody,
       documentedAs: providerBody
