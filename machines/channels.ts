@@ -30,4 +30,6 @@ export interface AskedRoute {
   channel?: Channel
   /** The caller cannot show a wa.me link to its user: WhatsApp in a link mode is not usable for it. */
   without_link?: true
+  /** It brings a code of its own, and Telegram takes 4 to 8 digits. */
+  without_telegram?: true
 }

@@ -1,11 +1,14 @@
 // How long a code is valid: the app's `code.ttl_seconds` from its latest send, with a limit from the first one. In: the times of a
 // verification. Out: when it expires, and whether it has.
-import { SECOND_MS } from './durations.ts'
+import { MINUTE_MS, SECOND_MS } from './durations.ts'
 import type { Otp, SavedStatus } from './otp.ts'
 import { MAX_CODE_TTL_SECONDS } from './settings.ts'
 
 /** A code expires at the latest this many lifetimes after the first send, however often it is resent. */
 const MAX_LIFETIMES = 3
+
+/** How long the code of a message is valid is up to the caller who made it. After this time it is no longer worth sending. */
+export const MESSAGE_LIFE_MS = 10 * MINUTE_MS
 
 /** No code lives longer, in any app. */
 export const MAX_CODE_LIFE_MS = MAX_LIFETIMES * MAX_CODE_TTL_SECONDS * SECOND_MS

@@ -5,17 +5,18 @@ import type { Channel } from './channels.ts'
 import type { ErrorType } from './errors.ts'
 import type { KeyKind, Recipient, SendCircumstances } from './otp.ts'
 import type { NetworkName } from './quotas.ts'
+import type { WhatsAppMode } from './settings.ts'
 
 /** `mailbox`: the recipient in the clear, in the form that limits count; or another text that tells numbers apart, where no guard is on. */
 export interface PastRecipient extends Pick<Recipient, 'kind' | 'country' | 'masked'> {
   mailbox: string
 }
 
-/** `micros`: of its message, 0 where there was none. `refund`: its message failed, and its price was given back; `taken_back` where an approval
- *  charged it again. */
+/** `micros`: the price of its message; null for a wa.me link, which is none. `refund`: its message failed, and its price was given back;
+ *  `taken_back` where an approval charged it again. */
 export interface Accepted {
   channel: Channel
-  micros: number
+  micros: number | null
   refund?: 'kept' | 'taken_back'
 }
 
@@ -38,8 +39,12 @@ export interface PastSend {
   /** Null without a usable client address. */
   address: { networks: readonly NetworkName[]; abusive: boolean } | null
   circumstances: SendCircumstances
-  /** The code that the caller made, or one that the same channels carry; null for a verification. */
-  givenCode: string | null
+  /** It carries a code that its caller made, and is no verification. */
+  isMessage: boolean
+  /** The mode that its links have; absent where it was refused. */
+  whatsapp?: WhatsAppMode
+  /** It was canceled at a time that is not on record. */
+  isCanceled?: true
   result: PastResult
 }
 
@@ -50,24 +55,29 @@ export interface PastResend {
   id: string
   /** The verification. */
   otp_id: string
-  /** Of the key that asked; null for a fallback and for an answer in the chat, which no call asks for. */
-  kind: KeyKind | null
+  /** The kind of the key that asked. No call asks for a fallback, nor for an answer in the chat. */
+  by: KeyKind | 'fallback' | 'answer'
   /** The channel that the call named. */
   requested: Channel | null
+  /** Of a fallback: the channel whose message failed. */
+  after?: Channel
   result: PastResult
 }
 
 export type PastEvent =
   | PastSend
   | PastResend
-  /** Approved, failed or canceled. `approvedSentAt`: of an approval, when the message was sent that was verified. */
-  | { what: 'end'; at: number; otp_id: string; approvedSentAt: number | null }
+  /** Approved, failed or canceled. */
+  | { what: 'end'; at: number; otp_id: string; approval: { sent_at: number | null } | null }
   /** Of the price of a call's message. */
   | { what: 'refund' | 'recharge'; at: number; call_id: string }
 
 export type PastCall = PastSend | PastResend
 
-/** A fallback or an answer in the chat. */
-export const isUnasked = (call: PastCall): boolean => call.what === 'resend' && call.kind === null
+/** The verification of a call. */
+export const otpIdOf = (call: PastCall): string => (call.what === 'send' ? call.id : call.otp_id)
+
+/** Whether a wa.me link was made, and no message. */
+export const isOnLink = ({ micros }: Accepted): boolean => micros === null
 
 export const isRefused = (result: PastResult): result is Refused => 'type' in result

@@ -3,9 +3,10 @@
 // calls: routing.ts, quotas.ts and windows.ts, resend.ts, fraud.ts, spend-caps.ts.
 //
 // Played again from what a verification and a refusal store: countries, channels and their order, limits of recipients, addresses and the app,
-// cooldowns and the messages of a verification, the fraud guard, spend caps. Not known, and so not judged: the balance, challenges, what
-// people would have done after another answer, resends of a wa.me link (no message, so no record), guesses, calls that the edge refused
-// before it read the recipient, and refusals that were only counted.
+// cooldowns and the messages of a verification, fallbacks and answers in a chat that were sent, the fraud guard, spend caps. Not known, and so
+// not judged: the balance, challenges, what people would have done after another answer or on a link that they did not get, resends of a wa.me
+// link (no message, so no record), guesses, fallbacks and answers that were not sent then, calls that the edge refused before it read the
+// recipient, and refusals that were only counted.
 //
 // Two worlds are played beside each other. The one of the saved settings follows what happened; where its rules decide otherwise than
 // happened then (other settings or providers at the time, processes that counted at once), the call is not judged and both worlds take what
@@ -18,7 +19,9 @@ import type { ErrorType } from './errors.ts'
 import { MAX_CODE_LIFE_MS } from './otp.code-life.ts'
 import {
   type Accepted,
+  isOnLink,
   isRefused,
+  otpIdOf,
   type PastCall,
   type PastEvent,
   type PastResult,
@@ -29,13 +32,14 @@ import { createWorld, type Judged, type World, type WorldInput } from './replay.
 import type { AppSettings } from './settings.ts'
 
 export interface ReplayInput extends WorldInput {
-  saved: AppSettings
   tried: AppSettings
   since: number
 }
 
-/** Why a call was not judged. `not_reproduced`: the saved settings do not decide as was decided then. */
-export type ReplayReason = 'not_reproduced' | 'balance' | 'of_unknown_send'
+/** Why a call was not judged, or what would follow from it. `not_reproduced`: the saved settings do not decide as was decided then. `not_sent`:
+ *  a fallback or an answer in a chat would not be. `link_answers`: it would wait on another link, or on none. `code_life`: its code was entered
+ *  when it would not be valid any more. */
+export type ReplayReason = 'not_reproduced' | 'balance' | 'of_unknown_send' | 'not_sent' | 'link_answers' | 'code_life'
 
 export interface RefusalCount extends Refused {
   country: string | null
@@ -100,8 +104,8 @@ export function createReplay(input: ReplayInput): Replay {
   let sends = 0
 
   const leaveOut = (reason: ReplayReason): void => void notJudged.set(reason, (notJudged.get(reason) ?? 0) + 1)
-  const acceptIn = (world: World, call: PastCall, result: PastResult, quotas?: Judged['quotas']): void => {
-    if (!isRefused(result)) world.accept(call, result, quotas)
+  const acceptIn = (world: World, call: PastCall, result: PastResult | null, quotas?: Judged['quotas']): void => {
+    if (result !== null && !isRefused(result)) world.accept(call, result, quotas)
   }
   const takeWhatHappened = (call: PastCall): void => {
     for (const world of worlds) acceptIn(world, call, call.result)
@@ -120,7 +124,11 @@ export function createReplay(input: ReplayInput): Replay {
       return
     }
     const isUnpaid = isRefused(was) && was.type === 'InsufficientFundsError'
-    if (isUnpaid ? isRefused(bySaved.result) : !isSame(bySaved.result, was)) {
+    if (bySaved.result === null || (isUnpaid ? isRefused(bySaved.result) : !isSame(bySaved.result, was))) {
+      if (endsCanceled(call)) {
+        for (const world of worlds) world.end(otpIdOf(call), null, call.at)
+        return
+      }
       leaveOut('not_reproduced')
       if (!isRefused(was) && byTried !== null) cost.would_be += costOf(was)
       takeWhatHappened(call)
@@ -129,20 +137,37 @@ export function createReplay(input: ReplayInput): Replay {
     acceptIn(savedWorld, call, was, bySaved.quotas)
     // The tried settings refuse its send: this message does not happen.
     if (byTried === null) return
-    if (isUnpaid) {
-      if (!isRefused(byTried.result)) leaveOut('balance')
+    const wouldBe = byTried.result
+    if (wouldBe === null) {
+      leaveOut('not_sent')
       return
     }
-    compare(call, was, byTried.result)
-    acceptIn(triedWorld, call, byTried.result, byTried.quotas)
-    if (!isRefused(byTried.result)) {
-      const keepsRefund = !isRefused(was) && was.refund === 'kept' && was.channel === byTried.result.channel
-      cost.would_be += keepsRefund ? 0 : byTried.result.micros
+    if (isUnpaid) {
+      if (!isRefused(wouldBe)) leaveOut('balance')
+      return
     }
+    compare(call, was, wouldBe)
+    acceptIn(triedWorld, call, wouldBe, byTried.quotas)
+    if (isRefused(wouldBe)) return
+    const keepsRefund = !isRefused(was) && was.refund === 'kept' && was.channel === wouldBe.channel
+    cost.would_be += keepsRefund ? 0 : (wouldBe.micros ?? 0)
+    if (savedWorld.linkOf(call) !== triedWorld.linkOf(call)) leaveOut('link_answers')
+  }
+
+  /** When it was canceled is not on record, but it was by the first resend that was refused as not allowed. */
+  const endsCanceled = (call: PastCall): boolean =>
+    isRefused(call.result) &&
+    call.result.type === 'ResendNotAllowedError' &&
+    starts.get(otpIdOf(call))?.isCanceled === true
+
+  function playEnd({ at, otp_id, approval }: Extract<PastEvent, { what: 'end' }>): void {
+    const isLate = triedWorld.isExpired(otp_id, at) && !savedWorld.isExpired(otp_id, at)
+    if (isLate && approval !== null && at >= since) leaveOut('code_life')
+    for (const world of worlds) world.end(otp_id, approval, at)
   }
 
   function compare(call: PastCall, was: PastResult, wouldBe: PastResult): void {
-    const start = call.what === 'send' ? call : starts.get(call.otp_id)
+    const start = starts.get(otpIdOf(call))
     const country = start?.recipient.country ?? null
     const example = (
       outcome: ReplayExample['outcome'],
@@ -193,8 +218,7 @@ export function createReplay(input: ReplayInput): Replay {
       if (event.what === 'send' || event.what === 'resend') {
         if (event.at < since) takeWhatHappened(event)
         else playCall(event)
-      } else if (event.what === 'end')
-        for (const world of worlds) world.end(event.otp_id, event.approvedSentAt, event.at)
+      } else if (event.what === 'end') playEnd(event)
       else for (const world of worlds) world.correctSpending(event.call_id, event.what, event.at)
     },
     result: () => ({
@@ -209,12 +233,12 @@ export function createReplay(input: ReplayInput): Replay {
   }
 }
 
-const costOf = ({ micros, refund }: Accepted): number => (refund === 'kept' ? 0 : micros)
+const costOf = ({ micros, refund }: Accepted): number => (refund === 'kept' ? 0 : (micros ?? 0))
 
 const isSame = (one: PastResult, other: PastResult): boolean =>
   isRefused(one)
     ? isRefused(other) && one.type === other.type && one.scope === other.scope
-    : !isRefused(other) && one.channel === other.channel
+    : !isRefused(other) && one.channel === other.channel && isOnLink(one) === isOnLink(other)
 
 /** Counts what is alike; the most frequent first. */
 function createCounts<Row extends { count: number }>() {

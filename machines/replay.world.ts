@@ -6,14 +6,14 @@ import type { Channel } from './channels.ts'
 import type { ErrorType } from './errors.ts'
 import { canCost } from './fraud.messages.ts'
 import { rulesFrom, waitsOnLink } from './otp.changes.ts'
-import { expiryAfterSend, isLapsed } from './otp.code-life.ts'
+import { expiryAfterSend, isLapsed, MESSAGE_LIFE_MS } from './otp.code-life.ts'
 import { sendsLeft } from './otp.queries.ts'
-import type { KeyKind, Prices } from './otp.ts'
+import type { KeyKind, Prices, Rules } from './otp.ts'
 import { type CountedResend, type Quota, quotaOfMessage, quotasOfResend, quotasOfSend } from './quotas.ts'
 import {
   type Accepted,
   isRefused,
-  isUnasked,
+  otpIdOf,
   type PastCall,
   type PastRecipient,
   type PastResend,
@@ -23,12 +23,14 @@ import {
 } from './replay.calls.ts'
 import { createGuardMemory, type GuardMemory, type PastDays } from './replay.guard.ts'
 import { createSpending } from './replay.spending.ts'
-import { isCoolingDown, type ResendState, resendTarget } from './resend.ts'
+import { fallbackChannel, isCoolingDown, type ResendState, resendTarget } from './resend.ts'
 import { freeChannel, isGeoBlocked, type ProviderScope, routeSend, type SendRoute, usableChannels } from './routing.ts'
-import type { AppSettings } from './settings.ts'
+import type { AppSettings, WhatsAppMode } from './settings.ts'
 import { allowsOneMore, areOver, countOne, type Windows } from './windows.ts'
 
 export interface WorldInput {
+  /** By these the verifications were started that are played as they happened. */
+  saved: AppSettings
   providers: readonly ProviderScope[]
   prices(country: string | null): Prices
   pastDays: PastDays
@@ -37,6 +39,8 @@ export interface WorldInput {
 /** A verification in one of the worlds. */
 interface SentOtp extends ResendState {
   start: PastSend
+  /** Of the settings that it was started by. */
+  rules: Rules
   sends: number
   first_sent_at: number
   last_sent_at: number
@@ -47,9 +51,9 @@ interface SentOtp extends ResendState {
   isAnswered: boolean
 }
 
-/** What a world's rules say of a call, and what they count if it is accepted. */
+/** What a world's rules say of a call, and what they count if it is accepted. `result`: null for a fallback or an answer that would not be. */
 export interface Judged {
-  result: PastResult
+  result: PastResult | null
   quotas: readonly Pick<Quota, 'key' | 'rules'>[]
 }
 
@@ -63,10 +67,12 @@ const COUNTERS_WITHOUT_ADDRESS = { server: { key: 'no_ip:server' }, publishable:
 /** Counters that are looked at with every call: more than calls add in the long run. */
 const COUNTERS_LOOKED_AT = 8
 const PUBLISHABLE_SEND_OFF = refusedWith('PublishableSendDisabledError')
+const NOT_SENT: Judged = { result: null, quotas: [] }
 
-export function createWorld(settings: AppSettings, { providers, prices, pastDays }: WorldInput) {
+export function createWorld(settings: AppSettings, { saved, providers, prices, pastDays }: WorldInput) {
   const { limits } = settings
-  const rules = rulesFrom(settings)
+  const own = createStarts(settings)
+  const asItHappened = saved === settings ? own : createStarts(saved)
   const counters = new Map<string, Windows>()
   const spending = createSpending(settings.spend_caps)
   const verifications = new Map<string, SentOtp>()
@@ -105,8 +111,8 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
       withoutAddress: COUNTERS_WITHOUT_ADDRESS[kind],
       sendsMessage: !waitsOnLink({ whatsapp: settings.channels.whatsapp.mode }, channel),
     })
-  const resendQuotas = ({ start }: SentOtp, kind: KeyKind | null, sendsMessage: boolean): Quota[] => [
-    ...(kind === null ? [] : quotasOfResend(countedResend(start, kind))),
+  const resendQuotas = ({ start }: SentOtp, by: PastResend['by'], sendsMessage: boolean): Quota[] => [
+    ...(by === 'fallback' || by === 'answer' ? [] : quotasOfResend(countedResend(start, by))),
     ...(sendsMessage ? [quotaOfMessage(start.counter, limits)] : []),
   ]
   const countedResend = ({ address, circumstances }: PastSend, kind: KeyKind): CountedResend => ({
@@ -118,7 +124,7 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
   })
 
   const priceOf = (channel: Channel, { country }: PastRecipient, was: PastResult): number =>
-    !isRefused(was) && was.channel === channel ? was.micros : (prices(country)[channel] ?? 0)
+    (!isRefused(was) && was.channel === channel ? was.micros : null) ?? prices(country)[channel] ?? 0
 
   /** Limits, guard and spend cap of a message, or of a link, which is only counted. */
   function judgeMessage(
@@ -141,12 +147,12 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
     const { recipient, circumstances } = start
     const full = quotas.find(quota => isFull(quota, at))
     if (full !== undefined) return { result: limited(full.scope), quotas: [] }
-    const isLink = (one: Channel): boolean => !isUnasked(call) && waitsOnLink({ whatsapp }, one)
+    const isLink = (one: Channel): boolean => !isAnswer(call) && waitsOnLink({ whatsapp }, one)
     const guarded = isLink(channel) || !canCost({ channel }, { whatsapp }) ? null : askGuard()
     if (guarded !== null && 'result' in guarded) return guarded
     const to = guarded?.movedTo ?? channel
-    const micros = isLink(to) ? 0 : priceOf(to, recipient, call.result)
-    if (!spending.allows(recipient, micros, at)) return { result: limited('spend_cap'), quotas: [] }
+    const micros = isLink(to) ? null : priceOf(to, recipient, call.result)
+    if (!spending.allows(recipient, micros ?? 0, at)) return { result: limited('spend_cap'), quotas: [] }
     return { result: { channel: to, micros }, quotas: [...quotas, ...(guarded?.paces ?? [])] }
 
     function askGuard(): Judged | { movedTo: Channel | null; paces: readonly Pick<Quota, 'key' | 'rules'>[] } {
@@ -164,35 +170,42 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
     }
   }
 
-  /** Most sends ask for nothing special, so few routes are made. */
-  const routes = new Map<string, SendRoute & { free: Channel | null }>()
-  function routeOf({ kind, recipient, circumstances, givenCode }: PastSend) {
-    const { country } = recipient
-    const { channel, without_link } = circumstances
-    const name = `${kind} ${recipient.kind} ${country} ${channel} ${without_link} ${givenCode}`
-    const known = routes.get(name)
-    if (known) return known
-    const whatsapp = settings.channels.whatsapp.mode
-    const route = routeSend({
-      settings,
-      recipient: recipient.kind,
-      country,
-      providers,
+  /** What verifications are started with by some settings. */
+  function createStarts(by: AppSettings) {
+    const whatsapp = by.channels.whatsapp.mode
+    const rules = rulesFrom(by)
+    /** Most sends ask for nothing special, so few routes are made. */
+    const routes = new Map<string, SendRoute & { free: Channel | null }>()
+    return {
       whatsapp,
-      caller: kind,
-      asked: circumstances,
-      givenCode,
-    })
-    const made = { ...route, free: freeChannel(route, prices(country), whatsapp) }
-    routes.set(name, made)
-    return made
+      rulesOf: ({ isMessage }: PastSend): Rules => (isMessage ? { ...rules, ttl_ms: MESSAGE_LIFE_MS } : rules),
+      routeOf({ kind, recipient, circumstances }: PastSend) {
+        const { country } = recipient
+        const { channel, without_link, without_telegram } = circumstances
+        const name = `${kind} ${recipient.kind} ${country} ${channel} ${without_link} ${without_telegram}`
+        const known = routes.get(name)
+        if (known) return known
+        const route = routeSend({
+          settings: by,
+          recipient: recipient.kind,
+          country,
+          providers,
+          whatsapp,
+          caller: kind,
+          asked: circumstances,
+        })
+        const made = { ...route, free: freeChannel(route, prices(country), whatsapp) }
+        routes.set(name, made)
+        return made
+      },
+    }
   }
 
   function judgeSend(send: PastSend): Judged {
     const { kind, recipient, address } = send
     if (kind === 'publishable' && !settings.publishable_send) return PUBLISHABLE_SEND_OFF
     if (isGeoBlocked(settings, recipient)) return refusedWith('GeoBlockedError')
-    const { channel, free } = routeOf(send)
+    const { channel, free } = own.routeOf(send)
     if (channel === undefined) return refusedWith('NoEnabledChannelError')
     if (address?.abusive) return refusedWith('IpReputationBlockedError')
     return judgeMessage(send, send, channel, {
@@ -214,25 +227,25 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
     })
 
   function judgeResend(resend: PastResend, otp: SentOtp): Judged {
-    const { at, kind, requested, result } = resend
+    const { at, by, requested } = resend
     const { start } = otp
-    if (kind === 'publishable' && !settings.publishable_send) return PUBLISHABLE_SEND_OFF
-    const asked = kind === null ? null : judgeAsked()
-    if (asked !== null && typeof asked !== 'string') return asked
-    // A fallback and an answer in the chat stay on the channel that they had.
-    const channel = asked ?? (isRefused(result) ? otp.channel : result.channel)
-    const sendsMessage = kind === null || !waitsOnLink(otp, channel)
+    const channel = judgeChannel()
+    if (typeof channel !== 'string') return channel
+    const sendsMessage = by === 'answer' || !waitsOnLink(otp, channel)
     if (sendsMessage && isGeoBlocked(settings, start.recipient)) return refusedWith('GeoBlockedError')
     return judgeMessage(resend, start, channel, {
-      quotas: resendQuotas(otp, kind, sendsMessage),
+      quotas: resendQuotas(otp, by, sendsMessage),
       whatsapp: otp.whatsapp,
       isFirst: otp.counted === 0,
       free: null,
     })
 
-    function judgeAsked(): Channel | Judged {
-      if (isLapsed(otp, at) || sendsLeft({ sends: otp.sends, rules }) === 0) return refusedWith('ResendNotAllowedError')
-      if (isCoolingDown({ ...otp, rules }, at)) return refusedWith('ResendCooldownError', 'resend_cooldown')
+    function judgeChannel(): Channel | Judged {
+      if (by === 'answer') return mayBeAnswered(otp, at) ? 'whatsapp' : NOT_SENT
+      if (by === 'fallback') return (mayFallBack(otp, resend) && fallbackChannel(otp, usableFor(otp))) || NOT_SENT
+      if (by === 'publishable' && !settings.publishable_send) return PUBLISHABLE_SEND_OFF
+      if (isLapsed(otp, at) || sendsLeft(otp) === 0) return refusedWith('ResendNotAllowedError')
+      if (isCoolingDown(otp, at)) return refusedWith('ResendCooldownError', 'resend_cooldown')
       const target = resendTarget(otp, usableFor(otp), requested)
       if (target.kind === 'impossible') return refusedWith('ResendNotAllowedError')
       return target.kind === 'same_link' ? 'whatsapp' : target.channel
@@ -243,7 +256,7 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
   const forcedQuotas = (call: PastCall, { channel }: Accepted): readonly Quota[] => {
     if (call.what === 'send') return sendQuotas(call, channel)
     const otp = verifications.get(call.otp_id)
-    return otp === undefined ? [] : resendQuotas(otp, call.kind, call.kind === null || !waitsOnLink(otp, channel))
+    return otp === undefined ? [] : resendQuotas(otp, call.by, isAnswer(call) || !waitsOnLink(otp, channel))
   }
 
   /** A message that is not sent as it was then would not fail as it did. */
@@ -252,7 +265,7 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
 
   function countMessage(otp: SentOtp, channel: Channel, at: number): void {
     const { start } = otp
-    if (start.givenCode !== null || start.recipient.kind !== 'phone' || !canCost({ channel }, otp)) return
+    if (start.isMessage || start.recipient.kind !== 'phone' || !canCost({ channel }, otp)) return
     guard?.sent(numberOf(start), otp.counted === 0, at)
     otp.counted += 1
   }
@@ -264,25 +277,41 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
       return otp === undefined ? null : judgeResend(call, otp)
     },
 
-    accept(call: PastCall, accepted: Accepted, quotas: Judged['quotas'] = forcedQuotas(call, accepted)): void {
+    /** `quotas`: as judged; none for a call that is played as it happened, whatever the settings say. */
+    accept(call: PastCall, accepted: Accepted, judgedQuotas?: Judged['quotas']): void {
       const { at } = call
       const { channel, micros } = accepted
-      const otp = call.what === 'send' ? startOtp(call, channel) : verifications.get(call.otp_id)
+      const quotas = judgedQuotas ?? forcedQuotas(call, accepted)
+      const otp =
+        call.what === 'send' ? startOtp(call, channel, judgedQuotas !== undefined) : verifications.get(call.otp_id)
       if (otp === undefined) return
       for (const { key, rules } of quotas) if (rules.length > 0) countOne(windowsOf(key), rules, at)
       forgetOldCounters(at)
-      spending.count(call, otp.start.recipient, micros, isRefundedLater(call, channel))
+      spending.count(call, otp.start.recipient, micros ?? 0, isRefundedLater(call, channel))
       const onLink = waitsOnLink(otp, channel)
-      if (isUnasked(call) && onLink) answerOnLink(otp)
+      if (isAnswer(call) && onLink) answerOnLink(otp)
       else if (call.what === 'resend') moveOtp(otp, channel, at)
       if (!onLink) countMessage(otp, channel, at)
     },
 
-    end(otp_id: string, approvedSentAt: number | null, at: number): void {
+    /** `approved`: when the message was sent that was verified; null where none was. */
+    end(otp_id: string, approved: { sent_at: number | null } | null, at: number): void {
       const otp = verifications.get(otp_id)
-      if (otp !== undefined && otp.counted > 0 && approvedSentAt !== null)
-        guard?.verified(numberOf(otp.start), approvedSentAt, at)
+      const sentAt = approved?.sent_at ?? null
+      if (otp !== undefined && otp.counted > 0 && sentAt !== null) guard?.verified(numberOf(otp.start), sentAt, at)
       verifications.delete(otp_id)
+    },
+
+    /** Whether its code would not be valid any more. */
+    isExpired(otp_id: string, at: number): boolean {
+      const otp = verifications.get(otp_id)
+      return otp !== undefined && isLapsed(otp, at)
+    },
+
+    /** The mode of the link that it waits on; null where it waits on none. */
+    linkOf(call: PastCall): WhatsAppMode | null {
+      const otp = verifications.get(otpIdOf(call))
+      return otp === undefined || otp.link === null ? null : otp.whatsapp
     },
 
     correctSpending: spending.correct,
@@ -290,12 +319,15 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
     forget: (otp_id: string): void => void verifications.delete(otp_id),
   }
 
-  function startOtp(send: PastSend, channel: Channel): SentOtp {
-    const whatsapp = settings.channels.whatsapp.mode
+  function startOtp(send: PastSend, channel: Channel, isJudged: boolean): SentOtp {
+    const starts = isJudged ? own : asItHappened
+    const whatsapp = isJudged ? own.whatsapp : (send.whatsapp ?? asItHappened.whatsapp)
+    const rules = starts.rulesOf(send)
     const { at } = send
     const otp: SentOtp = {
       start: send,
-      order: routeOf(send).order,
+      rules,
+      order: starts.routeOf(send).order,
       whatsapp,
       channel,
       tried: [channel],
@@ -321,11 +353,21 @@ export function createWorld(settings: AppSettings, { providers, prices, pastDays
     otp.channel = channel
     if (!otp.tried.includes(channel)) otp.tried = [...otp.tried, channel]
     otp.link = waitsOnLink(otp, channel) ? otp.start.id : null
+    otp.isAnswered = false
     otp.sends += 1
     otp.last_sent_at = at
-    otp.expires_at = expiryAfterSend(rules.ttl_ms, otp.first_sent_at, at)
+    if (!otp.start.isMessage) otp.expires_at = expiryAfterSend(otp.rules.ttl_ms, otp.first_sent_at, at)
   }
 }
+
+const isAnswer = (call: PastCall): boolean => call.what === 'resend' && call.by === 'answer'
+
+const mayBeAnswered = (otp: SentOtp, at: number): boolean =>
+  otp.link !== null && otp.whatsapp === 'link_code' && !isLapsed(otp, at) && (!otp.isAnswered || sendsLeft(otp) > 0)
+
+/** A message that has moved counts as one that arrives. */
+const mayFallBack = (otp: SentOtp, { at, after }: PastResend): boolean =>
+  otp.rules.auto_fallback && otp.channel === after && !isLapsed(otp, at) && sendsLeft(otp) > 0
 
 const numberOf = ({ kind, recipient }: PastSend) => ({ kind, number: recipient.mailbox, country: recipient.country })
 

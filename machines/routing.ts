@@ -110,8 +110,6 @@ export const firstUsable = (order: readonly Channel[], usable: readonly Channel[
 export interface SendRouteInput extends RoutingInput {
   settings: Pick<AppSettings, 'channels' | 'routing'>
   asked: AskedRoute
-  /** The code that the caller made; null for a verification. */
-  givenCode: string | null
 }
 
 export interface SendRoute {
@@ -122,26 +120,29 @@ export interface SendRoute {
   channel?: Channel | undefined
 }
 
+/** What a call asks of the channels. A caller who made the code has no user to show a link to. */
+export const askedRoute = ({ channel, without_link }: AskedRoute, givenCode: string | null): AskedRoute => ({
+  ...(channel && { channel }),
+  ...((without_link || givenCode !== null) && { without_link: true }),
+  ...(givenCode !== null && !TELEGRAM_CODE.test(givenCode) && { without_telegram: true }),
+})
+
+const TELEGRAM_CODE = /^\d{4,8}$/
+
 /** The channel of a send. */
 export function routeSend(input: SendRouteInput): SendRoute {
-  const { givenCode, whatsapp } = input
-  const wholeOrder = askedOrder(input)
-  const order = givenCode === null ? wholeOrder : wholeOrder.filter(one => canCarry(one, givenCode, whatsapp))
+  const order = askedOrder(input)
   const usable = usableChannels(input)
   return { order, usable, channel: firstUsable(order, usable) }
 }
 
 /** The order that routing has for the country, as far as the call allows it. */
-function askedOrder({ asked: { channel, without_link }, settings, country, whatsapp }: SendRouteInput): Channel[] {
-  const order = channel === undefined ? orderFor(settings.routing, country) : [channel]
-  const takesLink = !without_link || whatsapp === 'template'
-  return takesLink ? order : order.filter(one => one !== 'whatsapp')
+function askedOrder({ asked, settings, country, whatsapp }: SendRouteInput): Channel[] {
+  const order = asked.channel === undefined ? orderFor(settings.routing, country) : [asked.channel]
+  const takesLink = !asked.without_link || whatsapp === 'template'
+  if (takesLink && !asked.without_telegram) return order
+  return order.filter(one => (takesLink || one !== 'whatsapp') && (!asked.without_telegram || one !== 'telegram'))
 }
-
-/** Whether a channel can carry a code that the caller made. In a link mode of WhatsApp the user writes first, and the caller of a message has
- *  no user to show a link to. Telegram takes 4 to 8 digits. */
-const canCarry = (channel: Channel, code: string, whatsapp: WhatsAppMode): boolean =>
-  channel === 'whatsapp' ? whatsapp === 'template' : channel !== 'telegram' || /^\d{4,8}$/.test(code)
 
 /** The first channel of the order that costs nothing. Sms never counts as free, even without a price in the list, because a text
  *  message always costs money. */

@@ -63,7 +63,7 @@ describeLiveFlow('settings tried on past traffic', live => {
     for (const to of [freshNumber(), freshNumber()]) for (let nth = 0; nth < 4; nth += 1) await call(server.send(to))
     await call(server.send(GERMAN_NUMBERS[0] as string))
     await call(server.send('ada+shop@example.com', { client_ip: '2a00:1450:4001::1' }))
-    await call(server.send('ada@example.com'))
+    await call(server.send('ada@example.com', { idempotency: 'order 1' }))
     for (let nth = 0; nth < 3; nth += 1) await call(server.send(freshNumber(), { client_ip: '8.8.8.8' }))
     await call(device.send(freshNumber(), { forwarded: '9.9.9.9' }))
     const resent = await call(server.send(freshNumber()))
@@ -191,13 +191,24 @@ describeLiveFlow('settings tried on past traffic', live => {
   })
 
   it('say what is not tried: the order of providers, challenges, origins, idempotency keys', async () => {
-    const { reasons } = await tryOut({
+    const { reasons, not_judged } = await tryOut({
       routing: { providers: 'best' },
       publishable_challenge: 'always',
       allowed_origins: ['https://shop.example'],
       idempotency_ttl_seconds: 60,
     })
     expect(reasons).to.include.members(['provider_order', 'challenges', 'origins', 'idempotency_keys'])
+    const countOf = (which: string) => not_judged.find(({ reason }: { reason: string }) => reason === which)?.count
+    expect(countOf('idempotency_keys'), 'sends with a key').to.equal(1)
+    expect(countOf('challenges'), 'sends by devices').to.equal(1)
+  })
+
+  it('say what is not known of moved messages, and of codes that were entered or not', async () => {
+    const moves = { routing: { default: ['whatsapp', 'sms', 'email'] } }
+    expect((await tryOut(moves)).reasons).to.deep.equal(['arrival'])
+    const longer = await tryOut({ code: { ttl_seconds: 3_600 } })
+    // All are still pending by the time of this deployment, and one is approved.
+    expect(longer.reasons).to.deep.equal([])
   })
 
   it('count what came before the time that they are tried on', async () => {

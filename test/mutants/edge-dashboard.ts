@@ -148,8 +148,8 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   {
     fault: "Twilio's API puts a verification on a link that it cannot show",
     file: 'machines/routing.ts',
-    original: 'const takesLink = !without_link ||',
-    planted: 'const takesLink = without_link !== undefined ||',
+    original: 'const takesLink = !asked.without_link ||',
+    planted: 'const takesLink = asked.without_link !== undefined ||',
     tests: ['test/flow/twilio.test.ts'],
   },
   {
@@ -855,7 +855,7 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   {
     fault: 'a replay counts what the tried settings refuse',
     file: 'machines/replay.ts',
-    original: 'acceptIn(triedWorld, call, byTried.result, byTried.quotas)',
+    original: 'acceptIn(triedWorld, call, wouldBe, byTried.quotas)',
     planted: 'acceptIn(triedWorld, call, was)',
     tests: ['test/services/dashboard/settings-trial.test.ts', 'test/flow/settings-trial.test.ts'],
   },
@@ -879,6 +879,41 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     original: 'result.refund !== undefined && result.channel === channel',
     planted: 'result.refund !== undefined && channel !== undefined',
     tests: ['test/machines/replay.test.ts'],
+  },
+  {
+    fault: 'in a replay a message costs what a link cost then',
+    file: 'machines/replay.world.ts',
+    original: 'was.micros : null) ?? prices(country)[channel] ?? 0',
+    planted: 'was.micros : prices(country)[channel]) ?? 0',
+    tests: ['test/machines/replay.test.ts'],
+  },
+  {
+    fault: 'in a replay a fallback is sent after a message that would have gone another way',
+    file: 'machines/replay.world.ts',
+    original: 'otp.channel === after && !isLapsed(otp, at)',
+    planted: 'after !== undefined && !isLapsed(otp, at)',
+    tests: ['test/machines/replay.test.ts'],
+  },
+  {
+    fault: 'in a replay a link is answered whose user approves by writing',
+    file: 'machines/replay.world.ts',
+    original: "otp.whatsapp === 'link_code' &&",
+    planted: "otp.whatsapp !== 'template' &&",
+    tests: ['test/machines/replay.test.ts'],
+  },
+  {
+    fault: 'a refused message with letters is tried on Telegram',
+    file: 'services/dashboard/settings-trial/past-calls.ts',
+    original: '...(without_telegram && { without_telegram }),',
+    planted: '',
+    tests: ['test/services/dashboard/settings-trial.test.ts'],
+  },
+  {
+    fault: 'a trial of settings takes each answer on a link for a resend of the link',
+    file: 'services/dashboard/settings-trial/past-calls.ts',
+    original: 'sent.length - answered.size +',
+    planted: 'sent.length - 2 * answered.size +',
+    tests: ['test/services/dashboard/settings-trial.test.ts'],
   },
   {
     fault: 'in a replay mails use up spend caps',

@@ -189,8 +189,8 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   {
     fault: 'a code with letters goes to Telegram, which takes digits alone',
     file: 'machines/routing.ts',
-    original: "channel !== 'telegram' || /^\\d{4,8}$/.test(code)",
-    planted: "channel !== 'telegram' || code.length > 0",
+    original: '!TELEGRAM_CODE.test(givenCode) && { without_telegram: true }',
+    planted: "givenCode === '' && { without_telegram: true }",
     tests: ['test/flow/messages.test.ts'],
   },
   {

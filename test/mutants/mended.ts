@@ -6,8 +6,8 @@ export const MENDED: readonly Mutant[] = [
     fault:
       'a receipt of failure ends a delivery although the outcome of its call is unknown, and another provider is left',
     file: 'services/channel/callbacks/receipts.ts',
-    original: 'FINAL_REASONS.has(reason) || !(await isQueued(attempt))',
-    planted: 'FINAL_REASONS.has(reason) || (await isQueued(attempt))',
+    original: '!FINAL_REASONS.has(reason) && !(await isQueued(attempt))',
+    planted: '!FINAL_REASONS.has(reason) && (await isQueued(attempt))',
     tests: ['test/flow/provider-failover.test.ts'],
   },
   {

@@ -2,6 +2,7 @@
 // Out: reasons with their counts.
 import { DAY_MS, HOUR_MS } from '../../../infra/time.ts'
 import { TALLY_DAYS } from '../../../machines/fraud.tally.ts'
+import { isLapsed } from '../../../machines/otp.code-life.ts'
 import type { PastSend } from '../../../machines/replay.calls.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
@@ -9,7 +10,7 @@ import type { RefusalDoc } from '../../domain/refusals/documents.ts'
 import { hourOf, startOf } from '../../domain/stats/contribution.ts'
 import { addStoredCells, countOf, newCell } from '../../domain/stats/counts.ts'
 import { hourId } from '../../domain/stats/documents.ts'
-import type { PastContext, PastOtp } from './past-calls.ts'
+import { type PastOtp, unrecordedSends } from './past-calls.ts'
 import { NOT_JUDGED, type NotJudgedReason, type SettingsTrialAnswer } from './schemas.ts'
 import type { TrialInput } from './trial-input.ts'
 
@@ -29,24 +30,36 @@ export function createReasons(): Reasons {
 }
 
 /** What a verification shows of rules that are not played. */
-export function watchUnplayedRules({ saved, tried }: TrialInput, { add }: Reasons): (otp: PastContext) => void {
+export function watchUnplayedRules({ saved, tried, now }: TrialInput, { add }: Reasons): (doc: PastOtp) => void {
   const differs = (of: (settings: AppSettings) => unknown): boolean =>
     JSON.stringify(of(saved)) !== JSON.stringify(of(tried))
   const guessesDiffer = differs(({ verify_attempts, limits }) => [verify_attempts, limits.recipient_verify])
   const ordersDiffer = differs(({ routing }) => [routing.providers, routing.worth_micros])
-  const challengesDiffer = differs(({ publishable_challenge }) => publishable_challenge)
+  // At a risk, the guard's evidence decides who is asked.
+  const challengesDiffer = differs(({ publishable_challenge, fraud_guard, limits }) =>
+    publishable_challenge === 'risk' ? [fraud_guard.mode, limits.app_publishable] : publishable_challenge,
+  )
   const keysDiffer = differs(({ idempotency_ttl_seconds }) => idempotency_ttl_seconds)
   const originsDiffer = differs(({ allowed_origins }) => allowed_origins)
-  return otp => {
+  const fallsBackElsewhere =
+    tried.auto_fallback &&
+    differs(({ auto_fallback, routing, channels, send_attempts }) => [auto_fallback, routing, channels, send_attempts])
+  const isLongerValid = tried.code.ttl_seconds > saved.code.ttl_seconds
+  return doc => {
+    const { machine, value, claims, context: otp } = doc
+    const isVerification = machine !== 'message'
+    const isByDevice = otp.started_by.kind === 'publishable'
     if (ordersDiffer) add('provider_order')
-    if (keysDiffer) add('idempotency_keys')
-    if (challengesDiffer && otp.started_by.kind === 'publishable') add('challenges')
-    if (originsDiffer && otp.started_by.kind === 'publishable') add('origins')
-    if (otp.link !== null && otp.sends > 1) add('link_resends')
+    if (keysDiffer && claims !== undefined) add('idempotency_keys')
+    if (challengesDiffer && isByDevice) add('challenges')
+    if (originsDiffer && isByDevice) add('origins')
+    if (unrecordedSends(doc) > 0) add('link_resends')
     if (guessesDiffer && otp.wrong_codes > 0) add('guesses')
-    if (saved.auto_fallback !== tried.auto_fallback && otp.deliveries.some(({ status }) => status === 'failed'))
-      add('auto_fallback')
-    if (saved.reuse_pending !== tried.reuse_pending && otp.started_by.kind === 'server') add('reuse_pending')
+    if (isLongerValid && isVerification && (value === 'expired' || (value === 'pending' && isLapsed(otp, now))))
+      add('code_life')
+    // A fallback that was sent follows the message that failed, and is played.
+    if (fallsBackElsewhere && otp.deliveries.at(-1)?.status === 'failed') add('auto_fallback')
+    if (saved.reuse_pending !== tried.reuse_pending && isVerification && !isByDevice) add('reuse_pending')
   }
 }
 

@@ -43,23 +43,25 @@ const addressOf = (address: string | null, abusive: boolean): PastSend['address'
         abusive,
       }
 
-/** Codes that stand for the one of a message, which is not kept: Telegram carries digits alone. */
-const CODES = { digits: '000000', letters: 'AAAAAA' }
-
-const givenCodeOf = ({ order = [] }: PastContext): string => (order.includes('telegram') ? CODES.digits : CODES.letters)
-
 /** What a trial reads of a verification, so that MongoDB need not send the rest: decoding what is read takes a fifth of the time of a trial. */
-const READ_OF_DOCUMENT = ['machine', 'mode', 'version', 'created_at'] as const satisfies (keyof OtpDoc)[]
+const READ_OF_DOCUMENT = [
+  'machine',
+  'mode',
+  'version',
+  'value',
+  'created_at',
+  'claims',
+] as const satisfies (keyof OtpDoc)[]
 const READ_OF_FIRST = ['channel', 'sealed_action_url'] as const satisfies (keyof OtpDoc['first'])[]
 const READ_OF_CONTEXT = [
   'recipient',
   'client_ip',
   'circumstances',
   'whatsapp',
-  'link',
   'sends',
   'wrong_codes',
   'approval',
+  'expires_at',
   'failed_at',
   'ended_at',
 ] as const satisfies (keyof Otp)[]
@@ -81,25 +83,21 @@ type PastDelivery = Pick<Delivery, (typeof READ_OF_DELIVERY)[number]>
 export type PastContext = Pick<Otp, (typeof READ_OF_CONTEXT)[number]> & {
   started_by: Pick<Caller, (typeof READ_OF_CALLER)[number]>
   deliveries: PastDelivery[]
-  /** Read of messages only. */
-  order?: Otp['order']
 }
 export type PastOtp = Pick<OtpDoc, '_id' | (typeof READ_OF_DOCUMENT)[number]> & {
   first: Pick<OtpDoc['first'], (typeof READ_OF_FIRST)[number]>
   context: PastContext
 }
-const READ_OF_OTP = [
+export const READ_OF_OTP = [
   ...READ_OF_DOCUMENT,
   ...READ_OF_FIRST.map(member => `first.${member}` as const),
   ...READ_OF_CONTEXT.map(member => `context.${member}` as const),
   ...READ_OF_CALLER.map(member => `context.started_by.${member}` as const),
   ...READ_OF_DELIVERY.map(member => `context.deliveries.${member}` as const),
 ]
-/** By the prefix of its id. */
-export const READ_OF_SEND = { otp: READ_OF_OTP, msg: [...READ_OF_OTP, 'context.order' as const] }
 
 export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: PastOtp): PastCalls {
-  const { _id: id, machine, first, created_at: at } = doc
+  const { _id: id, machine, value: status, first, created_at: at } = doc
   const { context: otp } = toCurrentVersion(doc)
   const { recipient, client_ip, circumstances = {}, started_by } = otp
   const value =
@@ -127,17 +125,21 @@ export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: PastOt
     counter: counterOf(started_by.kind, mailbox),
     address: addressOf(address, false),
     circumstances,
-    givenCode: machine === 'message' ? givenCodeOf(otp) : null,
-    result: { channel: first.channel, ...priceOf(firstMessage) },
+    isMessage: machine === 'message',
+    whatsapp: otp.whatsapp,
+    ...(status === 'canceled' && otp.ended_at === undefined && { isCanceled: true }),
+    result: { channel: first.channel, ...(firstMessage === undefined ? { micros: null } : priceOf(firstMessage)) },
   }
   const resends = later.map((delivery, nth): PastResend => {
     const before = later[nth - 1] ?? firstMessage
+    const by = delivery.asked_by ?? (isAnswer(otp, delivery) ? 'answer' : 'fallback')
     return {
       what: 'resend',
       at: delivery.created_at,
       id: delivery.delivery_id,
       otp_id: id,
-      kind: delivery.asked_by ?? null,
+      by,
+      ...(by === 'fallback' && before && { after: before.channel }),
       // A channel that the call names starts a new generation.
       requested: delivery.generation > (before?.generation ?? 1) ? delivery.channel : null,
       result: resultOf(delivery),
@@ -147,6 +149,19 @@ export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: PastOt
     correctionsOf(delivery, delivery === firstMessage ? id : delivery.delivery_id, otp.approval),
   )
   return { events: [send, ...resends, ...corrections, ...endOf(id, otp)] }
+}
+
+/** To a message of the user on the link. */
+const isAnswer = ({ whatsapp }: PastContext, { channel, asked_by }: PastDelivery): boolean =>
+  channel === 'whatsapp' && whatsapp === 'link_code' && asked_by === undefined
+
+/** How many of its sends made or repeated a link after the first one: these are no messages, so there is no record of them. */
+export function unrecordedSends({ first, context: otp }: PastOtp): number {
+  const sent = otp.deliveries.filter(({ reason }) => reason !== 'insufficient_funds')
+  // The first answer on a link does not count as a send: the link has.
+  const answered = new Set(sent.filter(delivery => isAnswer(otp, delivery)).map(({ generation }) => generation))
+  const recorded = sent.length - answered.size + (first.sealed_action_url === null ? 0 : 1)
+  return Math.max(0, otp.sends - recorded)
 }
 
 /** A price that was kept was never given back. */
@@ -164,9 +179,9 @@ function correctionsOf(delivery: PastDelivery, call_id: string, approval: Otp['a
     : [refunded, { what: 'recharge', at: approval.at, call_id }]
 }
 
-function priceOf(delivery: PastDelivery | undefined): Pick<Accepted, 'micros' | 'refund'> {
-  const refund = delivery && refundOf(delivery)
-  return { micros: delivery?.micros ?? 0, ...(refund && { refund }) }
+function priceOf(delivery: PastDelivery): Pick<Accepted, 'micros' | 'refund'> {
+  const refund = refundOf(delivery)
+  return { micros: delivery.micros, ...(refund && { refund }) }
 }
 
 const resultOf = (delivery: PastDelivery): PastResult =>
@@ -179,8 +194,8 @@ function endOf(otp_id: string, otp: PastContext): PastEvent[] {
   const { approval, failed_at, ended_at } = otp
   const at = approval?.at ?? failed_at ?? ended_at
   if (at === undefined) return []
-  const verified = approval === null ? undefined : countedMessages(otp).at(-1)
-  return [{ what: 'end', at, otp_id, approvedSentAt: verified?.created_at ?? null }]
+  const sent_at = countedMessages(otp).at(-1)?.created_at ?? null
+  return [{ what: 'end', at, otp_id, approval: approval && { sent_at } }]
 }
 
 /** Refusals that no setting changes, or that name no recipient to judge. */
@@ -200,11 +215,13 @@ export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal
   if (NOT_BY_SETTINGS.has(type)) return { events: [] }
   if (type === 'ChallengeRequiredError') return unplayed('challenge')
   if (judged === undefined) return unplayed(REFUSED_EARLY.has(type) ? 'refused_early' : 'not_recorded')
-  const { call, kind, otp_id, channel, without_link, sealed, reputation } = judged
+  const { call, kind, otp_id, channel, without_link, without_telegram, sealed, reputation } = judged
   const result = { type: type as ErrorType, scope: refusal.scope }
   if (call === 'resend')
     return {
-      events: [{ what: 'resend', at: refusal.at, id, otp_id: otp_id ?? '', kind, requested: channel ?? null, result }],
+      events: [
+        { what: 'resend', at: refusal.at, id, otp_id: otp_id ?? '', by: kind, requested: channel ?? null, result },
+      ],
     }
   if (OF_RESENDS.has(type)) return unplayed('reused_pending')
   const person = readPerson(keyring, id, sealed)
@@ -230,9 +247,10 @@ export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal
         circumstances: {
           ...(channel && { channel }),
           ...(without_link && { without_link }),
+          ...(without_telegram && { without_telegram }),
           ...(reputation === 'suspect' && { suspect: true as const }),
         },
-        givenCode: call === 'message' ? CODES.digits : null,
+        isMessage: call === 'message',
         result,
       },
     ],

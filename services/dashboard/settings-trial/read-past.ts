@@ -15,7 +15,7 @@ import {
   callsOfRefusal,
   type PastCalls,
   type PastOtp,
-  READ_OF_SEND,
+  READ_OF_OTP,
   type ReadCallsDeps,
 } from './past-calls.ts'
 
@@ -108,7 +108,7 @@ export async function* readPast(
   const queue = createEventQueue()
   const sources = [
     ...SENDS.map(prefix => {
-      const reader = createReader<OtpDoc>(store.docs('otps'), prefix, range, { limit, only: READ_OF_SEND[prefix] })
+      const reader = createReader<OtpDoc>(store.docs('otps'), prefix, range, { limit, only: READ_OF_OTP })
       return { reader, read: async () => takeAll(await reader.page(), callsOfOtp, onOtp) }
     }),
     (() => {

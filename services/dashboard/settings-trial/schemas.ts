@@ -44,6 +44,14 @@ const trialExample = z
 export const NOT_JUDGED = {
   not_reproduced:
     'The saved settings do not decide as was decided then: settings, providers or address lists were others, or processes counted at the same time.',
+  not_sent:
+    'Automatic fallbacks and answers on a WhatsApp link that would not be sent. What their recipients would have done is not known.',
+  link_answers:
+    'They would wait on another WhatsApp link, or on none. Whether the users would have written, and been answered, is not known.',
+  code_life:
+    'Codes that were entered later than these settings allow, or that expired and would have been valid for longer.',
+  arrival:
+    'Moved or let through. Whether they would have arrived and been paid is not known: providers, breakers and the balance of the time are not played.',
   balance: 'The balance was too low. It may be again.',
   of_unknown_send: 'Messages of verifications that are not on record any more.',
   challenge: 'A device was asked for a challenge. Most solve it and call again.',
@@ -56,12 +64,14 @@ export const NOT_JUDGED = {
   guard_without_past:
     'Sends to numbers that the fraud guard compares with the week before. Most of that week is no longer on record.',
   may_come_back: 'What these people would have done next is not known: try again, resend, enter the code.',
-  link_resends: 'Verifications on a WhatsApp link that were asked for again: that is no message, and has no record.',
+  link_resends: 'Verifications that were resent onto a WhatsApp link: that is no message, and has no record.',
   guesses: 'Wrong codes have no times on record, so their limits are not tried.',
-  auto_fallback: 'Failed messages that automatic fallback, which these settings turn on or off, would treat otherwise.',
+  auto_fallback:
+    'Failed messages that automatic fallback may send again by these settings, on a channel that it had not then.',
   reuse_pending: 'Sends by servers, which these settings treat otherwise while a verification is pending.',
   provider_order: 'Which provider of a channel comes first is not tried, nor what its vendor charges.',
-  idempotency_keys: 'Sends: which of them would repeat an idempotency key is not tried.',
+  idempotency_keys:
+    'Sends with an idempotency key. With a longer life of keys some would have been repeats; with a shorter one some repeats, which have no record, would have been sends.',
   challenges: 'Sends by devices, which these settings ask for a challenge otherwise.',
   origins: 'Sends by devices: the origin of their page is not on record.',
 } as const

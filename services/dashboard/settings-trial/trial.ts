@@ -75,7 +75,7 @@ export async function trySettings(deps: TrialDeps, input: TrialInput): Promise<S
       recorded.onOtp(doc)
       if (!isTried(doc.created_at)) return
       watchCalls(calls)
-      watchRules(doc.context)
+      watchRules(doc)
     },
     onRefusal(doc, calls) {
       recorded.onRefusal(doc)
@@ -88,8 +88,9 @@ export async function trySettings(deps: TrialDeps, input: TrialInput): Promise<S
   }
   const { not_judged, examples, ...result } = replay.result()
   for (const [reason, count] of not_judged) notJudged.add(reason, count)
-  const changed = [...result.refused, ...result.no_longer_refused].reduce((sum, { count }) => sum + count, 0)
-  notJudged.add('may_come_back', changed)
+  const { refused, no_longer_refused, moved } = result
+  notJudged.add('may_come_back', sumOf(refused) + sumOf(no_longer_refused))
+  notJudged.add('arrival', sumOf(moved) + sumOf(no_longer_refused))
   await recorded.compare(store, notJudged)
   return {
     ...result,
@@ -156,3 +157,5 @@ async function readTallies(
   const pastDays = (kind: KeyKind, name: string) => days.get(tallyId({ app_id, mode: 'live', kind }, name)) ?? []
   return { pastDays, hasAllTallies }
 }
+
+const sumOf = (rows: readonly { count: number }[]): number => rows.reduce((sum, { count }) => sum + count, 0)

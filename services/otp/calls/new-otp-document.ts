@@ -5,10 +5,10 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { newId } from '../../../infra/ids.ts'
 import { partitionOf } from '../../../infra/partitions.ts'
-import { MINUTE_MS } from '../../../infra/time.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { CallOf } from '../../../machines/calls.ts'
 import { rulesFrom } from '../../../machines/otp.changes.ts'
+import { MESSAGE_LIFE_MS } from '../../../machines/otp.code-life.ts'
 import { step } from '../../../machines/otp.step.ts'
 import type { Prices, SendCircumstances } from '../../../machines/otp.ts'
 import { verificationView } from '../../../machines/otp.view.ts'
@@ -38,8 +38,6 @@ export interface NewOtpInput {
 }
 
 const SALT_BYTES = 16
-/** How long the code is valid is up to the caller who made it. After this time it is no longer worth sending. */
-const MESSAGE_LIFE_MS = 10 * MINUTE_MS
 
 export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Clock }, input: NewOtpInput): OtpDoc {
   const { command_id, otp_id, call, app, plan, recipientIndex, clientAddress, circumstances, prices, trace } = input

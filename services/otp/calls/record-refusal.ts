@@ -3,6 +3,7 @@
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { CallOf, OtpCall } from '../../../machines/calls.ts'
+import { askedRoute } from '../../../machines/routing.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { type RefusedCall, type RefusedPerson, refusedPersonContext } from '../../domain/refusals/documents.ts'
 import type { RefusalLog, RefusedRecipient } from '../../domain/refusals/refusal-log.ts'
@@ -52,23 +53,24 @@ type MakeRecord = (refusal_id: string) => RefusedCall
 /** Null where it cannot be judged again: its recipient is not valid, or was not read. */
 function refusedSend(
   keyring: Pick<Keyring, 'seal' | 'unseal'>,
-  { by, channel, without_link, sealed_code, sealed_recipient }: SendCall,
+  call: SendCall,
   recipient: RefusedRecipient | null,
   client: JudgedAddress | null,
 ): MakeRecord | null {
   if (recipient === null || recipient.masked === null) return null
   return refusal_id => {
+    const { by, sealed_code, sealed_recipient } = call
+    const code = sealed_code === undefined ? null : keyring.unseal(sealed_code, inFlight.code)
     const text = keyring.unseal(sealed_recipient, inFlight.recipient)
     const person: RefusedPerson = {
       recipient: acceptRecipient(text, by.mode)?.parsed.value ?? text,
       client_ip: client?.value ?? null,
     }
     return {
-      call: sealed_code === undefined ? 'send' : 'message',
+      call: code === null ? 'send' : 'message',
       kind: by.kind,
       sealed: keyring.seal(JSON.stringify(person), refusedPersonContext(refusal_id)),
-      ...(channel && { channel }),
-      ...(without_link && { without_link }),
+      ...askedRoute(call, code),
       ...(client && client.reputation !== 'unknown' && { reputation: client.reputation }),
     }
   }

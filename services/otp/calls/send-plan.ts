@@ -6,6 +6,7 @@ import type { ErrorType } from '../../../machines/errors.ts'
 import type { Magic } from '../../../machines/magic-recipients.ts'
 import type { KeyKind, Mode } from '../../../machines/otp.ts'
 import {
+  askedRoute,
   channelReason,
   firstUsable,
   isGeoBlocked,
@@ -39,6 +40,7 @@ export interface SendRequest {
 }
 
 export interface SendPlan extends Pick<SendRequest, 'givenCode'>, SendRoute {
+  asked: AskedRoute
   recipient: ParsedRecipient
   masked: string
   country: string | null
@@ -57,6 +59,7 @@ export function planSend(request: SendRequest): SendPlan | Refusal {
     return geoBlockedRefusal(country)
 
   const { settings } = app
+  const asked = askedRoute(request.call ?? {}, givenCode)
   const routing: SendRouteInput = {
     settings,
     recipient: recipient.kind,
@@ -64,8 +67,7 @@ export function planSend(request: SendRequest): SendPlan | Refusal {
     providers: app.providers(mode),
     whatsapp: settings.channels.whatsapp.mode,
     caller,
-    asked: request.call ?? {},
-    givenCode,
+    asked,
   }
   const { order, usable, channel } = routeSend(routing)
   const unreadable = mode === 'test' ? [] : app.unreadable
@@ -81,7 +83,8 @@ export function planSend(request: SendRequest): SendPlan | Refusal {
 
   const masked = maskRecipient(recipient)
   const insufficientFunds = isMagicRefusal(magic, 'InsufficientFundsError')
-  return { recipient, masked, country, magic: magic !== null, insufficientFunds, order, usable, channel, givenCode }
+  const isMagic = magic !== null
+  return { recipient, masked, country, magic: isMagic, insufficientFunds, asked, order, usable, channel, givenCode }
 }
 
 /** A server key is told what each channel lacks; a device is not, because it may be anyone's. */

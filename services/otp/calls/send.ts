@@ -10,6 +10,7 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import { getOne } from '../../../infra/store/one-doc.ts'
 import type { Trace } from '../../../infra/trace.ts'
 import type { CallOf, OtpAnswer, Refusal } from '../../../machines/calls.ts'
+import type { AskedRoute } from '../../../machines/channels.ts'
 import type { SendCircumstances } from '../../../machines/otp.ts'
 import { freeChannel } from '../../../machines/routing.ts'
 import { type RefusedRecipient, refusedRecipient } from '../../domain/refusals/refusal-log.ts'
@@ -162,7 +163,7 @@ export const createSend = (deps: SendDeps) => {
       plan,
       recipientIndex: indexes[0] ?? '',
       clientAddress: client?.value ?? null,
-      circumstances: circumstancesOf(call, client, challenge),
+      circumstances: circumstancesOf(plan.asked, client, challenge),
       prices: await funds.pricesFor(call.by, plan),
       trace,
     }
@@ -238,13 +239,11 @@ export const createSend = (deps: SendDeps) => {
 
 /** Undefined where nothing is unusual, as in most sends. */
 function circumstancesOf(
-  { channel, without_link }: SendCall,
+  asked: AskedRoute,
   client: JudgedAddress | null,
   { solvedHardest }: ChallengeOutcome,
 ): SendCircumstances | undefined {
-  const circumstances: SendCircumstances = {}
-  if (channel !== undefined) circumstances.channel = channel
-  if (without_link) circumstances.without_link = true
+  const circumstances: SendCircumstances = { ...asked }
   if (client?.reputation === 'suspect') circumstances.suspect = true
   if (solvedHardest) circumstances.hardest_challenge = true
   return Object.keys(circumstances).length === 0 ? undefined : circumstances

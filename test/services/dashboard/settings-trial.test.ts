@@ -15,8 +15,9 @@ import { priceId } from '../../../services/domain/money/documents.ts'
 import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
 import { providerContext, providerId } from '../../../services/domain/tenancy/documents.ts'
 import { resolveSettings, type SettingsInput } from '../../../services/domain/tenancy/settings.ts'
-import { inFlight } from '../../../services/domain/verifications/encryption-context.ts'
+import { atRest, inFlight } from '../../../services/domain/verifications/encryption-context.ts'
 import { codeOf } from '../../../services/domain/verifications/message-content.ts'
+import type { OtpReport } from '../../../services/domain/verifications/queue-messages.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
@@ -25,10 +26,13 @@ import { onEmbeddedStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 
 type Step =
-  | { do: 'send'; to: string; kind: KeyKind; ip: string | null; code?: string }
+  | { do: 'send'; to: string; kind: KeyKind; ip: string | null; code?: string; channel?: Channel }
   | { do: 'resend'; nth: number; kind: KeyKind; channel: Channel | null }
   | { do: 'verify'; nth: number }
   | { do: 'fail'; nth: number }
+  | { do: 'cancel'; nth: number }
+  /** The user writes on the link. */
+  | { do: 'write'; nth: number }
   | { do: 'wait'; ms: number }
 
 const RECIPIENTS = [
@@ -57,6 +61,8 @@ const send = fc.record({
   kind,
   ip: fc.constantFrom(...ADDRESSES),
 })
+/** As Twilio's API starts it. */
+const sendOn = send.map(one => ({ ...one, kind: 'server' as const, channel: 'sms' as const }))
 /** With a code that the caller made. */
 const message = fc.record({
   do: fc.constant('send' as const),
@@ -79,13 +85,18 @@ const resend = fc.record({
 })
 const verify = fc.record({ do: fc.constant('verify' as const), nth })
 const fail = fc.record({ do: fc.constant('fail' as const), nth })
+const cancel = fc.record({ do: fc.constant('cancel' as const), nth })
+const write = fc.record({ do: fc.constant('write' as const), nth })
 const steps = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: send },
     { weight: 2, arbitrary: message },
     { weight: 3, arbitrary: resend },
+    sendOn,
     verify,
-    fail,
+    cancel,
+    { weight: 2, arbitrary: fail },
+    { weight: 2, arbitrary: write },
     { weight: 2, arbitrary: wait },
   ),
   { minLength: 10, maxLength: 40 },
@@ -107,10 +118,22 @@ const settings: fc.Arbitrary<SettingsInput> = fc.record({
     default: fc.constantFrom<Channel[]>(['sms', 'whatsapp', 'email'], ['whatsapp', 'sms', 'email'], ['sms']),
     countries: fc.constantFrom<Record<string, Channel[]>>({}, { GB: ['whatsapp'] }, { US: ['telegram', 'sms'] }),
   }),
+  channels: fc.record({
+    whatsapp: fc.record({
+      mode: fc.constantFrom('template' as const, 'template' as const, 'link_code' as const, 'link_inbound' as const),
+      business_number: fc.constant('+15550001111'),
+    }),
+  }),
   blocked_countries: fc.constantFrom<string[]>([], ['DE'], ['GB', 'US']),
+  allowed_countries: fc.constantFrom<string[] | null>(null, null, ['GB', 'US']),
+  code: fc.record({ ttl_seconds: fc.constantFrom(60, 600) }),
+  auto_fallback: fc.boolean(),
   resend_cooldown_seconds: fc.constantFrom([30], [0], [30, 60]),
   send_attempts: fc.integer({ min: 1, max: 4 }),
-  fraud_guard: fc.record({ mode: fc.constantFrom('off' as const, 'record' as const, 'on' as const) }),
+  fraud_guard: fc.record({
+    mode: fc.constantFrom('off' as const, 'record' as const, 'on' as const),
+    action: fc.constantFrom('refuse' as const, 'free_channel' as const),
+  }),
   spend_caps: fc.constantFrom<Record<string, number>>({}, { '*': 250 }, { US: 120, '*': 1_000 }),
   publishable_send: fc.constant(true),
   publishable_challenge: fc.constant('off' as const),
@@ -152,6 +175,10 @@ onEmbeddedStore('a replay of past calls', fresh => {
     const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
     return (doc as NonNullable<typeof doc>).context
   }
+  const paidIn = async (app_id: string) => {
+    const otps = await store.docs('otps').find({ app_id, _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 100 })
+    return otps.reduce((sum, { context }) => sum + kept(context), 0)
+  }
   const balance = async () => (await store.docs('companies').get(['cmp_a'])).get('cmp_a')?.balance ?? 0
 
   /** Resolves when the prices that it gives back, or charges again, are booked. */
@@ -167,16 +194,41 @@ onEmbeddedStore('a replay of past calls', fresh => {
   }
 
   async function failLatest(otp_id: string): Promise<void> {
-    const { delivery_id = '' } = (await storedOtp(otp_id)).deliveries.at(-1) ?? {}
+    const delivery_id = (await storedOtp(otp_id)).deliveries.at(-1)?.delivery_id
+    // On a link there is no message.
+    if (delivery_id === undefined) return
     const isSeen = ({ deliveries }: Otp) => deliveries.some(one => one.delivery_id === delivery_id && isEnded(one))
     await settle(otp_id, () => reportStatus(actor, { otp_id, delivery_id }, 'failed'), isSeen)
   }
 
-  /** Answers how many calls were made, and how many of them accepted. */
-  async function perform(app_id: string, all: readonly Step[]): Promise<{ calls: number; accepted: number }> {
+  async function writeOnLink(app_id: string, otp_id: string): Promise<void> {
+    const { link, recipient } = await storedOtp(otp_id)
+    if (link === null) return
+    const sealed_from = keyring.seal(keyring.unseal(recipient.sealed, atRest.recipient(otp_id)), inFlight.from)
+    const at = actor.clock.now()
+    const body: OtpReport = {
+      type: 'message.received',
+      app_id,
+      mode: 'live',
+      sealed_from,
+      references: [link.reference],
+      at,
+    }
+    await actor.broker.publish('otp.reports', { id: newId('evt', at), body })
+  }
+
+  interface Performed {
+    calls: number
+    accepted: number
+    /** Fallbacks and answers on a link. */
+    unasked: number
+  }
+
+  async function perform(app_id: string, all: readonly Step[]): Promise<Performed> {
     const { ask, clock } = actor
     const started: string[] = []
     const answers: OtpAnswer[] = []
+    let unasked = 0
     const by = (kind: KeyKind) => ({ company_id: 'cmp_a', app_id, mode: 'live' as const, key_id: `key_${kind}`, kind })
     for (const step of all) {
       // What was counted in the background is counted before the next call, as between two people's calls.
@@ -192,15 +244,24 @@ onEmbeddedStore('a replay of past calls', fresh => {
           claim: null,
           sealed_recipient: keyring.seal(step.to, inFlight.recipient),
           ...(step.code === undefined ? {} : { sealed_code: keyring.seal(step.code, inFlight.code) }),
+          ...(step.channel && { channel: step.channel, without_link: true }),
         })
         answers.push(answer)
         if (answer.kind === 'verification' && step.code === undefined) started.push(answer.verification.otp_id)
       } else if (started.length > 0) {
         const otp_id = started[step.nth % started.length] as string
-        if (step.do === 'resend')
-          answers.push(await ask({ type: 'otp.resend', by: by(step.kind), otp_id, channel: step.channel }))
-        else if (step.do === 'fail') await failLatest(otp_id)
-        else {
+        if (step.do === 'resend') {
+          // A resend onto a link makes no message, so there is no record of it.
+          const { whatsapp } = await storedOtp(otp_id)
+          const channel = whatsapp === 'template' ? step.channel : 'sms'
+          answers.push(await ask({ type: 'otp.resend', by: by(step.kind), otp_id, channel }))
+        } else if (step.do === 'cancel') await ask({ type: 'otp.cancel', by: by('server'), otp_id })
+        else if (step.do === 'fail' || step.do === 'write') {
+          const before = (await storedOtp(otp_id)).deliveries.length
+          if (step.do === 'fail') await failLatest(otp_id)
+          else await writeOnLink(app_id, otp_id)
+          unasked += (await storedOtp(otp_id)).deliveries.length - before
+        } else {
           const sealed_code = keyring.seal(codeOf(keyring, await storedOtp(otp_id)), inFlight.code)
           const call = { type: 'otp.verify' as const, by: by('publishable'), otp_id, sealed_code }
           await settle(
@@ -216,7 +277,7 @@ onEmbeddedStore('a replay of past calls', fresh => {
     await eventually(async () =>
       expect(await store.docs('refusals').count({ app_id })).to.equal(answers.length - accepted),
     )
-    return { calls: answers.length, accepted }
+    return { calls: answers.length, accepted, unasked }
   }
 
   const replay = (
@@ -282,6 +343,16 @@ onEmbeddedStore('a replay of past calls', fresh => {
     ])
   })
 
+  it('lets through no message on Telegram whose letters it cannot carry', async () => {
+    const saved: SettingsInput = { limits: { recipient_messages: [] }, blocked_countries: ['US'] }
+    const since = actor.clock.now()
+    const app_id = await createApp(saved)
+    const message = (code: string): Step => ({ do: 'send', to: '+14155550001', kind: 'server', ip: null, code })
+    expect(await perform(app_id, [message('123456'), message('QWERTY')])).to.include({ accepted: 0 })
+    const tried = await replay(app_id, since, saved, { routing: { default: ['telegram'] } })
+    expect(tried.no_longer_refused.map(({ type, count }) => [type, count])).to.deep.equal([['GeoBlockedError', 1]])
+  })
+
   it('sends nothing through a provider whose type this release does not know', async () => {
     const since = actor.clock.now()
     const app_id = await createApp({})
@@ -296,7 +367,7 @@ onEmbeddedStore('a replay of past calls', fresh => {
     const since = actor.clock.now()
     const app_id = await createApp(saved)
     const call = { do: 'send', to: '+14155550001', kind: 'server', ip: null } as const
-    expect(await perform(app_id, [call, call, call])).to.deep.equal({ calls: 3, accepted: 2 })
+    expect(await perform(app_id, [call, call, call])).to.deep.include({ calls: 3, accepted: 2 })
     // As while data keys rotate: the first one is not indexed again yet.
     const [first] = await store.docs('otps').find({ app_id, _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 1 })
     await store.docs('otps').modify({ _id: first?._id ?? '' }, { $set: { 'context.recipient.index': 'former' } })
@@ -345,6 +416,49 @@ onEmbeddedStore('a replay of past calls', fresh => {
       expect(reasons(await replay(app_id, lately, saved, saved, old)), 'of a day').to.deep.equal([])
     })
 
+    it('which codes would not have been valid any more, or might have been entered later', async () => {
+      const since = actor.clock.now()
+      const app_id = await createApp({})
+      const sentBefore = (ms: number): Step[] => [call(RECIPIENTS[0] ?? ''), { do: 'wait', ms }]
+      await perform(app_id, [
+        ...sentBefore(70_000),
+        { do: 'verify', nth: 0 },
+        ...sentBefore(30_000),
+        { do: 'verify', nth: 1 },
+      ])
+      await perform(app_id, sentBefore(700_000))
+      const [shorter, longer] = [{ code: { ttl_seconds: 60 } }, { code: { ttl_seconds: 3_600 } }]
+      const codeLife = { reason: 'code_life', count: 1 }
+      expect(reasons(await replay(app_id, since, {}, shorter)), 'one was entered too late').to.deep.equal([codeLife])
+      expect(reasons(await replay(app_id, since, {}, longer)), 'one was never entered').to.deep.equal([codeLife])
+    })
+
+    it('which failed messages automatic fallback might send again, by the settings alone', async () => {
+      const since = actor.clock.now()
+      const app_id = await createApp({ routing: { default: ['sms'] } })
+      await perform(app_id, [call('+14155550001'), { do: 'fail', nth: 0 }, call('+14155550002')])
+      const saved: SettingsInput = { routing: { default: ['sms'] } }
+      const fallsBack = await replay(app_id, since, saved, { ...saved, auto_fallback: true })
+      expect(reasons(fallsBack)).to.deep.equal([{ reason: 'auto_fallback', count: 1 }])
+    })
+
+    it('that devices would be asked for challenges otherwise, where the guard decides who is', async () => {
+      const saved: SettingsInput = {
+        publishable_send: true,
+        publishable_challenge: 'risk',
+        fraud_guard: { mode: 'record' },
+        limits: { app_without_client_ip: [{ max: 60, seconds: 60 }] },
+      }
+      const since = actor.clock.now()
+      const app_id = await createApp({ ...saved, publishable_challenge: 'off' })
+      await perform(app_id, [{ do: 'send', to: '+14155550001', kind: 'publishable', ip: '8.8.8.8' }])
+      const asked = async (tried: SettingsInput) => reasons(await replay(app_id, since, saved, { ...saved, ...tried }))
+      const challenges = [{ reason: 'challenges', count: 1 }]
+      expect(await asked({ fraud_guard: { mode: 'on' } })).to.deep.equal(challenges)
+      expect(await asked({ limits: { app_publishable: [{ max: 5, seconds: 60 }] } })).to.deep.equal(challenges)
+      expect(await asked({ send_attempts: 2 })).to.deep.equal([])
+    })
+
     it('that there is too much traffic, and whether a shorter time would help', async () => {
       const app_id = await createApp({})
       await perform(app_id, RECIPIENTS.map(call))
@@ -367,7 +481,7 @@ onEmbeddedStore('a replay of past calls', fresh => {
       fc.asyncProperty(settings, steps, async (saved, all) => {
         const since = actor.clock.now()
         const app_id = await createApp(saved)
-        const { calls } = await perform(app_id, all)
+        const { calls, unasked } = await perform(app_id, all)
         const {
           examples: _,
           cost_micros: __,
@@ -377,13 +491,13 @@ onEmbeddedStore('a replay of past calls', fresh => {
         } = await replay(app_id, since, saved, saved, { deps: { pageSize: SMALL_PAGE } })
         expect(differences).to.deep.equal({ refused: [], no_longer_refused: [], moved: [] })
         expect(not_judged).to.deep.equal([])
-        expect(sends).to.be.at.most(calls)
+        expect(sends).to.be.at.most(calls + unasked)
       }),
       { numRuns: propertyRuns(10) },
     )
   })
 
-  it('with other settings says how many sends these would have accepted', async () => {
+  it('with other settings says how many sends these would have accepted, and for how much', async () => {
     const sum = (rows: readonly { count: number }[]) => rows.reduce((all, { count }) => all + count, 0)
     await fc.assert(
       fc.asyncProperty(settings, settings, sendsOnly, async (saved, other, all) => {
@@ -394,8 +508,10 @@ onEmbeddedStore('a replay of past calls', fresh => {
         // The windows of the second run begin where those of the first did: a week is a multiple of each.
         const week = 7 * 86_400_000
         await actor.clock.advance(week - ((actor.clock.now() - since) % week))
-        const live = await perform(await createApp(other), all)
+        const otherApp = await createApp(other)
+        const live = await perform(otherApp, all)
         expect(was.accepted - sum(tried.refused) + sum(tried.no_longer_refused)).to.equal(live.accepted)
+        expect(tried.cost_micros).to.deep.equal({ was: await paidIn(app_id), would_be: await paidIn(otherApp) })
       }),
       { numRuns: propertyRuns(10) },
     )

@@ -81,7 +81,12 @@ export function TrialResult({ trial }: { trial: Trial }) {
           detail={was === would_be ? 'as it did' : `${formatChange(would_be - was)} against ${formatMicros(was)}`}
         />
       </dl>
-      {isUnchanged(trial) && <Notice tone="good">No send of this time would have been decided otherwise.</Notice>}
+      {isUnchanged(trial) &&
+        (not_judged.length === 0 ? (
+          <Notice tone="good">No send of this time would have been decided otherwise.</Notice>
+        ) : (
+          <Notice>No send of this time would have been decided otherwise, as far as it can be judged.</Notice>
+        ))}
       <Section title="Would be refused" rows={refused} columns={REFUSAL_COLUMNS} />
       <Section title="Would be let through" rows={no_longer_refused} columns={REFUSAL_COLUMNS} />
       <Section title="Would move" rows={moved} columns={MOVE_COLUMNS} />
