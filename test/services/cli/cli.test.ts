@@ -380,10 +380,15 @@ describe('the command line', () => {
         expect((await call('/api/v1/otp/send', key, { recipient: freshNumber() })).status).to.equal(answer)
       })
 
-    it('checks that vendors reach the callbacks', async () => {
+    it('checks that vendors reach the callbacks, of a provider that can be read', async () => {
       const { app } = await createApp()
       const config = { url: 'https://gateway.example/send', secret: 'a-secret-of-16-characters' }
-      await admin('PUT', `/apps/${app}/providers/gateway`, { type: 'http', channel: 'sms', config })
+      const put = (name: string) =>
+        admin('PUT', `/apps/${app}/providers/${name}`, { type: 'http', channel: 'sms', config })
+      await put('newer')
+      await countersign.engines.store.docs('providers').modify({ _id: `${app}:newer` }, { $set: { type: 'pigeon' } })
+      const unread = await cli(['doctor', '--app', app, '--json'])
+      await put('gateway')
       const other = await listen(createServer((_, answer) => void answer.end('hello')))
       const [without, wrong, right] = await Promise.all([
         cli(['doctor', '--app', app, '--json']),
@@ -392,8 +397,9 @@ describe('the command line', () => {
       ])
       other.server.close()
       const callbacks = (result: CliResult) => findings(result).find(({ check }) => check === 'callbacks')
+      expect(callbacks(unread)?.text).to.include('No provider that can be read reports receipts')
       expect(callbacks(without)?.text).to.include('PUBLIC_URL is not set')
-      expect(callbacks(wrong)?.text).to.include('is not Countersign')
+      expect(callbacks(wrong)?.text).to.match(/gateway answers 200, which is not Countersign/)
       expect(callbacks(right)?.state).to.equal('ok')
       expect((await cli(['doctor', '--app', app, '--public-url', 'verify.example.com'])).code).to.equal(2)
     })
