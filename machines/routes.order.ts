@@ -199,7 +199,7 @@ export interface Move {
 }
 
 /** A better provider than the first that is not silent, for an app that keeps the listed order, and why. Null where the evidence is not sure.
- *  Only one place changes: the evidence about the others is of messages that came to them second. */
+ *  Only one provider moves up: the evidence about the others is of messages that came to them second. */
 export function suggestionOf(
   options: readonly RouteOption[],
   worth_micros: number,

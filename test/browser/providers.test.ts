@@ -33,6 +33,7 @@ const item = (page: Page, name: string) =>
   page.getByRole('listitem').filter({ has: page.getByRole('heading', { level: 3, name, exact: true }) })
 const button = (page: Page, name: string, which: string) =>
   item(page, name).getByRole('button', { name: which, exact: true })
+const addToChannel = (page: Page) => page.getByRole('list', { name: 'Channels without a provider' }).getByRole('button')
 const dialogButton = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true })
 
 /** A button that moved with its row gets the focus a moment later. */
@@ -229,6 +230,23 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     await page.getByText('Use one provider for a country').click()
     const offered = page.getByLabel('Provider', { exact: true }).getByRole('option')
     expect(await offered.allInnerTexts()).to.have.members(['one', 'three'])
+  })
+
+  it('offers to add a provider to a channel whose only one is of a type that this release does not know', async () => {
+    const viewer = await operator()
+    const { page, admin, countersign } = viewer
+    await addGateway(viewer, 'newer', gateway())
+    const config = { url: gateway().url }
+    const telegram = { type: 'http', channel: 'telegram', config, paused: true }
+    expect((await admin('PUT', `${PATH}/resting`, telegram)).status).to.equal(201)
+    await countersign.engines.store.docs('providers').modify({ _id: 'app_demo:newer' }, { $set: { type: 'pigeon' } })
+    await openScreen(page)
+    await item(page, 'newer').getByText('Unknown type', { exact: true }).waitFor()
+    expect(await addToChannel(page).allInnerTexts()).to.deep.equal([
+      'Add SMS provider',
+      'Add WhatsApp provider',
+      'Add Email provider',
+    ])
   })
 
   it('keeps on edit what a colleague has saved meanwhile', async () => {
@@ -578,6 +596,7 @@ describeInBrowserOnce('the screen of providers', (open, start) => {
     await dialogButton(page, 'Delete provider').click()
     await page.getByText('first was deleted').waitFor()
     await page.getByText('Until it has an email provider that sends').waitFor()
+    expect(await addToChannel(page).allInnerTexts()).to.deep.equal(['Add Email provider'])
   })
 })
 

@@ -340,7 +340,7 @@ describeInBrowserOnce('providers by country on the routing screen', (open, start
     expect(items.map(({ name }: { name: string }) => name)).to.deep.equal(['fast', 'main'])
   })
 
-  it('takes the suggested order around a provider whose type this release does not know', async () => {
+  it('takes the suggested order around a provider whose type this release does not know, and explains it without', async () => {
     const { page, admin, countersign } = await openWithFacts()
     const newer = { type: 'sandbox', channel: 'sms', position: 1 }
     expect((await admin('PUT', `${PROVIDERS}/newer`, newer)).status).to.equal(201)
@@ -351,6 +351,9 @@ describeInBrowserOnce('providers by country on the routing screen', (open, start
     const { items } = (await admin('GET', PROVIDERS)).body
     const names = items.map(({ name }: { name: string }) => name)
     expect(names.filter((name: string) => name !== 'newer')).to.deep.equal(['fast', 'main'])
+    await page.getByLabel('Recipient').fill(AMERICAN)
+    await page.getByRole('button', { name: 'Explain' }).click()
+    await page.getByText('Provider: fast; if it fails main', { exact: true }).waitFor()
   })
 
   it('notes no provider for a channel whose only one is of a type that this release does not know', async () => {

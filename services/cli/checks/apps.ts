@@ -34,12 +34,17 @@ export async function checkApp(api: Api, app: App): Promise<Finding[]> {
       .map(({ name, type }) =>
         finding(
           'broken',
-          `the provider ${name} cannot be read: its data key is not configured any more, or this release does not know its type (${type})`,
+          `the server cannot read the provider ${name} (${type}): its data key is not configured any more, or the server's release does not know this type`,
         ),
       ),
     ...(isLive ? unservedChannels(app, usable).map(text => finding('risky', text)) : []),
     ...(isLive && usable.length === 0
-      ? [finding('broken', 'it has a live key and no provider that sends: every live send is refused')]
+      ? [
+          finding(
+            'broken',
+            'it has a live key, and no provider that can be read and is not paused: no live send leaves',
+          ),
+        ]
       : []),
     ...endpoints
       .filter(({ status, failures }) => status === 'active' && failures > 0)

@@ -16,7 +16,8 @@ export async function checkCallbacks(
 ): Promise<Finding[]> {
   const finding = createFinding('callbacks')
   const provider = await findReportingProvider(api, apps)
-  if (provider === null) return [finding('ok', 'No provider reports receipts, so none has to reach this deployment.')]
+  if (provider === null)
+    return [finding('ok', 'No provider that can be read reports receipts, so none has to reach this deployment.')]
   const publicUrl = givenUrl ?? (await findPublicUrl(url, token))
   if (publicUrl === null)
     return [finding('broken', 'PUBLIC_URL is not set, so vendors cannot report receipts and messages of users.')]
@@ -39,10 +40,11 @@ export async function checkCallbacks(
   }
 }
 
+/** One that cannot be read is left out: the server understands none of its reports, and the check of its app names it. */
 async function findReportingProvider(api: Api, apps: readonly Schemas['App'][]) {
   for (const { id } of apps) {
     const { items } = await bodyOf(api.GET('/admin/v1/apps/{id}/providers', { params: { path: { id } } }))
-    const found = items.find(({ type }) => !WITHOUT_CALLBACKS.includes(type))
+    const found = items.find(({ type, config }) => config !== null && !WITHOUT_CALLBACKS.includes(type))
     if (found !== undefined) return { app: id, name: found.name }
   }
   return null

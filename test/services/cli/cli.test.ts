@@ -347,7 +347,7 @@ describe('the command line', () => {
       expect(result.code, result.stderr).to.equal(1)
       const found = findings(result).map(({ state, text }) => `${state}: ${text}`)
       const about = (words: string): string[] => found.filter(text => text.includes(words))
-      expect(about('every live send is refused')[0]).to.match(/^broken: Shop/)
+      expect(about('no live send leaves')[0]).to.match(/^broken: Shop/)
       expect(about('without challenges')[0]).to.match(/^risky/)
       expect(about('fraud guard is off')).to.have.length(1)
       expect(about('allowed_origins is empty')).to.have.length(1)
@@ -355,30 +355,40 @@ describe('the command line', () => {
       expect(about('the webhook endpoint billing is paused')[0]).to.match(/^broken/)
     })
 
-    it('counts no provider that cannot be read as one that sends', async () => {
-      const { app } = await createApp()
-      await admin('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'live' })
-      await admin('PUT', `/apps/${app}/providers/newer`, { type: 'sandbox', channel: 'sms' })
-      await countersign.engines.store.docs('providers').modify({ _id: `${app}:newer` }, { $set: { type: 'pigeon' } })
-      const result = await cli(['doctor', '--app', app, '--json'])
-      expect(result.code, result.stderr).to.equal(1)
-      const texts = findings(result).map(({ text }) => text)
-      for (const words of [
-        'newer cannot be read',
-        '(pigeon)',
-        'every live send is refused',
-        'sms is in the default order',
-      ])
-        expect(
-          texts.filter(text => text.includes(words)),
-          words,
-        ).to.have.length(1)
-    })
+    for (const { what, change, named, answer } of [
+      { what: 'whose type is unknown', change: { type: 'pigeon' }, named: 'own (pigeon)', answer: 409 },
+      { what: 'whose data key is missing', change: { config: 'v1.gone.x' }, named: 'own (sandbox)', answer: 503 },
+    ])
+      it(`counts no provider ${what} as one that sends`, async () => {
+        const { app } = await createApp()
+        const { key } = await admin('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'live' })
+        await admin('PUT', `/apps/${app}/providers/own`, { type: 'sandbox', channel: 'sms' })
+        await countersign.engines.store.docs('providers').modify({ _id: `${app}:own` }, { $set: change })
+        const result = await cli(['doctor', '--app', app, '--json'])
+        expect(result.code, result.stderr).to.equal(1)
+        const texts = findings(result).map(({ text }) => text)
+        for (const words of [
+          `the server cannot read the provider ${named}`,
+          'no live send leaves',
+          'sms is in the default order',
+        ])
+          expect(
+            texts.filter(text => text.includes(words)),
+            words,
+          ).to.have.length(1)
+        // Refused, or to be tried again later: neither leaves.
+        expect((await call('/api/v1/otp/send', key, { recipient: freshNumber() })).status).to.equal(answer)
+      })
 
-    it('checks that vendors reach the callbacks', async () => {
+    it('checks that vendors reach the callbacks, of a provider that can be read', async () => {
       const { app } = await createApp()
       const config = { url: 'https://gateway.example/send', secret: 'a-secret-of-16-characters' }
-      await admin('PUT', `/apps/${app}/providers/gateway`, { type: 'http', channel: 'sms', config })
+      const put = (name: string) =>
+        admin('PUT', `/apps/${app}/providers/${name}`, { type: 'http', channel: 'sms', config })
+      await put('newer')
+      await countersign.engines.store.docs('providers').modify({ _id: `${app}:newer` }, { $set: { type: 'pigeon' } })
+      const unread = await cli(['doctor', '--app', app, '--json'])
+      await put('gateway')
       const other = await listen(createServer((_, answer) => void answer.end('hello')))
       const [without, wrong, right] = await Promise.all([
         cli(['doctor', '--app', app, '--json']),
@@ -387,8 +397,9 @@ describe('the command line', () => {
       ])
       other.server.close()
       const callbacks = (result: CliResult) => findings(result).find(({ check }) => check === 'callbacks')
+      expect(callbacks(unread)?.text).to.include('No provider that can be read reports receipts')
       expect(callbacks(without)?.text).to.include('PUBLIC_URL is not set')
-      expect(callbacks(wrong)?.text).to.include('is not Countersign')
+      expect(callbacks(wrong)?.text).to.match(/gateway answers 200, which is not Countersign/)
       expect(callbacks(right)?.state).to.equal('ok')
       expect((await cli(['doctor', '--app', app, '--public-url', 'verify.example.com'])).code).to.equal(2)
     })

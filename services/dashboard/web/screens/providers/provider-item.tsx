@@ -1,6 +1,6 @@
 // One provider in the list of its channel: its state, what it sends as, and what can be done with it.
 import { useId } from 'preact/hooks'
-import { declarationOf, fieldsOf, isProviderType } from '../../../../domain/tenancy/provider-types/list.ts'
+import { declarationOf, fieldsOf } from '../../../../domain/tenancy/provider-types/list.ts'
 import { valueAt } from '../../data/settings-patch.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -8,7 +8,7 @@ import { Fact } from '../../ui/fact.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { CallbackAddress } from './callback-address.tsx'
-import type { Provider } from './provider-calls.ts'
+import { isKnown, type Provider } from './provider-calls.ts'
 import type { Step } from './provider-order.ts'
 import { breakerWords, PAUSED_WORDS, servedWords, UNKNOWN_TYPE_WORDS } from './provider-words.ts'
 
@@ -35,8 +35,8 @@ export const moveButtonId = (name: string, step: Step): string => `providers-${s
 
 export function ProviderItem({ provider, appId, alone, actions }: ProviderItemProps) {
   const { name, type, config, breaker, paused, countries } = provider
-  const isKnown = isProviderType(type)
-  const words = !isKnown ? UNKNOWN_TYPE_WORDS : paused ? PAUSED_WORDS : breakerWords(breaker, type, alone)
+  const isUnknown = !isKnown(provider)
+  const words = isUnknown ? UNKNOWN_TYPE_WORDS : paused ? PAUSED_WORDS : breakerWords(breaker, type, alone)
   const sender = senderOf(provider)
   const nameId = useId()
   return (
@@ -76,7 +76,7 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
           )}
         </div>
         <p class="soft">
-          {isKnown ? declarationOf(type).label : type}
+          {isUnknown ? type : declarationOf(type).label}
           {sender && (
             <>
               {' · '}
@@ -86,13 +86,13 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
         </p>
         {countries && <p>{servedWords(countries)}</p>}
         {words.explanation && <p class="hint">{words.explanation}</p>}
-        {!isKnown && (
+        {isUnknown && (
           <Notice tone="warning">
             This release of Countersign does not know its type: a newer one stored it. It sends nothing until a release
             that knows it runs again.
           </Notice>
         )}
-        {isKnown && config === null && (
+        {!isUnknown && config === null && (
           <Notice tone="warning">
             Its settings cannot be read: their data key is no longer configured. It sends nothing until they are entered
             again.
@@ -108,7 +108,7 @@ export function ProviderItem({ provider, appId, alone, actions }: ProviderItemPr
       </div>
       {actions && (
         <div class="providers-actions">
-          {isKnown && (
+          {!isUnknown && (
             <>
               <Button aria-describedby={nameId} onClick={actions.test}>
                 Test

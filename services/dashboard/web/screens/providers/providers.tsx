@@ -66,7 +66,6 @@ export default function Providers() {
   // The API refuses a change of one whose type it does not know, so the others are ordered and split among themselves.
   const changeable = (channel: Channel, all: readonly Provider[] = providers) =>
     all.filter(provider => provider.channel === channel && isKnown(provider))
-  const offered = CHANNEL_OPTIONS.filter(({ value }) => !isConsole || value === 'email' || ofChannel(value).length > 0)
 
   // A button that moved with its row, or that is gone with it, has lost the focus: the first of these that can take it gets it.
   useEffect(() => {
@@ -187,7 +186,9 @@ export default function Providers() {
   }
 
   const isEmpty = list.data !== undefined && providers.length === 0
-  const without = offered.filter(({ value }) => ofChannel(value).length === 0)
+  const without = CHANNEL_OPTIONS.filter(
+    ({ value }) => (!isConsole || value === 'email') && changeable(value).length === 0,
+  )
   const addButton = (
     <Button
       look="primary"
@@ -217,21 +218,16 @@ export default function Providers() {
           {mayChange && <div class="providers-first">{addButton}</div>}
         </Empty>
       )}
-      {offered
-        .filter(({ value }) => ofChannel(value).length > 0)
-        .map(({ value, label }) => (
-          <Card key={value} title={label}>
-            <ol class="providers-list" aria-label={`${label} providers`}>
-              {ofChannel(value).map(item)}
-            </ol>
-            {mayChange && value !== 'email' && (
-              <CountrySplit
-                providers={changeable(value)}
-                onSplit={(name, country) => void split(value, name, country)}
-              />
-            )}
-          </Card>
-        ))}
+      {CHANNEL_OPTIONS.filter(({ value }) => ofChannel(value).length > 0).map(({ value, label }) => (
+        <Card key={value} title={label}>
+          <ol class="providers-list" aria-label={`${label} providers`}>
+            {ofChannel(value).map(item)}
+          </ol>
+          {mayChange && value !== 'email' && (
+            <CountrySplit providers={changeable(value)} onSplit={(name, country) => void split(value, name, country)} />
+          )}
+        </Card>
+      ))}
       {!isEmpty && list.data !== undefined && without.length > 0 && (
         <Card title="Without a provider" lead="Live keys cannot send on these channels.">
           <ul class="providers-without" aria-label="Channels without a provider">

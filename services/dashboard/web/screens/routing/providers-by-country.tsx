@@ -22,7 +22,7 @@ import { Reading } from '../../ui/reading.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { isKnown, type Provider, savePositions } from '../providers/provider-calls.ts'
+import { type Provider, savePositions } from '../providers/provider-calls.ts'
 import { positionsFor } from '../providers/provider-order.ts'
 import { countriesIn, placeName, STATES, withoutBreaks } from './learned-words.ts'
 
@@ -152,7 +152,7 @@ function Suggestion({ suggestion, providers, onUsed }: SuggestionProps) {
   const { channel, order, gain, because } = suggestion
   const use = () =>
     change.run(async () => {
-      const all = providers.filter(provider => provider.channel === channel && isKnown(provider))
+      const all = providers.filter(provider => provider.channel === channel)
       await savePositions(app.id, all, positionsFor(all, order))
       await onUsed()
       say(`${order[0]} is now the first provider of ${CHANNEL_NAMES[channel]}.`)

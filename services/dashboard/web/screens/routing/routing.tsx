@@ -34,12 +34,13 @@ export default function Routing() {
   const may = useMay('developer')
   const draft = useSettingsDraft('routing', SHOWN)
   const providers = useQuery(`providers of ${app.id}`, () => listProviders(app.id))
+  const known = providers.data?.filter(isKnown)
   const { routing, channels } = draft.settings
   const emptiesOrder = routing.default.length === 0 && app.settings.routing.default.length > 0
 
   function noteOf(channel: Channel): string | null {
     if (!channels[channel].enabled) return 'Off'
-    const ofChannel = providers.data?.filter(provider => provider.channel === channel && isKnown(provider))
+    const ofChannel = known?.filter(provider => provider.channel === channel)
     if (ofChannel === undefined || ofChannel.some(({ paused }) => !paused)) return null
     return ofChannel.length === 0 ? 'No provider' : 'Provider paused'
   }
@@ -85,8 +86,8 @@ export default function Routing() {
           </div>
         </Editable>
       </Card>
-      <ProvidersByCountry providers={providers.data ?? []} onReordered={providers.reload} />
-      <Explain providers={providers.data ?? []} hasUnsavedChanges={draft.isDirty} />
+      <ProvidersByCountry providers={known ?? []} onReordered={providers.reload} />
+      <Explain providers={known ?? []} hasUnsavedChanges={draft.isDirty} />
       <ChannelsCard draft={draft} />
       <SaveBar draft={draft} beside={<TryOnPastTraffic draft={draft} />} question={emptiesOrder ? EMPTY_ORDER : null} />
     </Screen>
