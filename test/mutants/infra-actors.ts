@@ -636,6 +636,13 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     tests: ['test/services/otp/limits/recipient-counter.test.ts'],
   },
   {
+    fault: 'the time to approval counts all days since the sweeper started',
+    file: 'services/sweeper/route-counts.ts',
+    original: 'if (day < dayOf(before.hours)) known.timesByDay.delete(day)',
+    planted: 'if (day < 0) known.timesByDay.delete(day)',
+    tests: ['test/services/sweeper/routes.test.ts'],
+  },
+  {
     fault: 'facts do not see the hours whose slots have changed',
     file: 'services/sweeper/routes.ts',
     original: '        app?.changedHours.add(hourOf(doc.start))\n',
