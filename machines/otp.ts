@@ -65,14 +65,23 @@ export interface Link {
   reference: string
 }
 
-/** Why a provider came first. Stored with the delivery where it was not simply the first in the list. */
-export interface RouteReason {
+/** Why a provider was called first for a message. Not stored where it was simply the first in the list that could be used. */
+export type RouteReason = LearnedReason | TakeoverReason
+
+/** It came first by what is known about the routes. */
+export interface LearnedReason {
   /** `best`: the highest estimate. `explored`: another one, to learn. `probe`: a silent one, to notice its recovery. `spared`: the ones
    *  listed before it are silent. */
   rule: 'best' | 'explored' | 'probe' | 'spared'
   /** The share of messages that this provider gets first, and its conversion by the evidence, both from 0 to 1 with three digits. */
   share: number
   conversion: number
+}
+
+/** Another provider came first, and no message may go to it now: its circuit breaker is open, or its vendor has asked for a pause. */
+export interface TakeoverReason {
+  rule: 'taken_over'
+  from: string
 }
 
 export interface Delivery {
@@ -96,8 +105,8 @@ export interface Delivery {
   /** The error code and text in the vendor's receipt of the failure, without personal data; absent where the receipt had none. */
   vendor_code?: string
   vendor_text?: string
-  /** Why its provider was called first, or, where none took the message, the one that was; absent where that was simply the first in the list,
-   *  and where another one was called before. */
+  /** Why the provider that took the message was called first; absent where it was simply the first in the list that could be used, and where
+   *  another one was called before. */
   because?: RouteReason
 }
 

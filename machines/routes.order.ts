@@ -1,7 +1,7 @@
 // Which provider comes first: Thompson sampling by its probabilities, with evidence that counts more where there is much of it. In: the
 // providers that may be used and the facts about them. Out: the share of messages that each gets first, and an order drawn by the shares.
 // The shares are computed once per facts; only the draw is per message, with a random function that the caller seeds. Pure.
-import type { RouteReason } from './otp.ts'
+import type { LearnedReason } from './otp.ts'
 import { type Beta, betaOf, chancesToBeHighest, meanOf } from './routes.beta.ts'
 import { estimate } from './routes.estimate.ts'
 import type { Evidence, RouteFact } from './routes.ts'
@@ -24,7 +24,7 @@ export interface RouteShare {
   /** The share of messages for which it comes first. */
   share: number
   /** Why it comes first when it does; null for the plain listed order. */
-  rule: RouteReason['rule'] | null
+  rule: LearnedReason['rule'] | null
 }
 
 export interface RouteRule {
@@ -150,7 +150,7 @@ function explore(
 export function drawOrder(
   shares: readonly RouteShare[],
   random: () => number,
-): { order: string[]; because: RouteReason | null } {
+): { order: string[]; because: LearnedReason | null } {
   const left = [...shares]
   const first = draw(left, random)
   if (!first) return { order: [], because: null }

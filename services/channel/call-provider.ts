@@ -41,7 +41,7 @@ export interface ProviderCall {
   round: number
   /** 1 for the provider's first call in the round. */
   call: number
-  /** Why this provider is the first that is called for the delivery, if it is and there is a reason. */
+  /** Why this provider is the first that is called for the delivery, if it is and there is a reason to store. */
   because?: RouteReason | undefined
   /** Is run or released here. The sandbox is called without one. */
   permit?: Permit | undefined

@@ -22,11 +22,11 @@ import { requestOf, type Traced, withTrace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { chooseLocale } from '../../machines/locale.ts'
 import { statusAt } from '../../machines/otp.code-life.ts'
-import type { Delivery, ReportDetails, RouteReason, SavedStatus } from '../../machines/otp.ts'
+import type { Delivery, RouteReason, SavedStatus } from '../../machines/otp.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import type { TenantApp } from '../domain/tenancy/tenancy.ts'
 import { LANGUAGES } from '../domain/texts/message-text.ts'
-import type { OtpDoc } from '../domain/verifications/documents.ts'
+import { END_OF_ROUND, type OtpDoc } from '../domain/verifications/documents.ts'
 import { renderContent } from '../domain/verifications/message-content.ts'
 import { type ApprovalNoticeBody, type DeliverBody, isChannelMessage } from '../domain/verifications/queue-messages.ts'
 import type { GateAnswer, Permit, ProviderGates, ProviderKey } from './admission/provider-gates.ts'
@@ -172,7 +172,7 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
         message: rendered,
         round: step.round,
         call: step.call,
-        because: reasonToCall(candidate, { candidates: all, because }, pastAttempts),
+        because: reasonToCall(candidate, job, { ordered: { candidates: all, because }, pastAttempts, shutProviders }),
         permit,
       })
       if (attempt.isNew) pastAttempts = [...pastAttempts, attempt]
@@ -208,12 +208,12 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
     pastAttempts: readonly PastAttempt[],
   ): Promise<Outcome> {
     switch (step.kind) {
-      case 'sent':
-        await publishReport(job, 'sent', {
-          provider: step.provider,
-          ...reasonIn(pastAttempts.filter(({ result }) => result === 'accepted')),
-        })
+      case 'sent': {
+        const because = pastAttempts.find(({ result }) => result === 'accepted')?.because
+        const details = { provider: step.provider, ...(because === undefined ? {} : { because }) }
+        await publishReport(job, 'sent', details)
         return playReceipts(job, findCandidate(all, step.provider), step.at)
+      }
       case 'wait':
         return retryAfter(step.ms)
       case 'end_round':
@@ -221,7 +221,7 @@ export function createDeliver(deps: DeliverDeps): (message: DeliveredMessage) =>
         return retryAfter(step.waitMs)
       case 'fail':
         // The OTP actor logs the failure once it has recorded it.
-        await publishReport(job, 'failed', { reason: step.reason, ...reasonIn(pastAttempts) })
+        await publishReport(job, 'failed', { reason: step.reason })
         return done()
     }
   }
@@ -313,19 +313,21 @@ const findCandidate = (candidates: readonly Candidate[], name: string): Candidat
   candidates.find(candidate => candidate.name === name)
 
 /** Why this provider is the first that is called for the delivery. Its later calls keep the reason: the facts, and what is drawn by them, may
- *  be others by then. Undefined for a provider that takes over. */
+ *  be others by then. Undefined for the first in the list, and where another was called before: the timeline can tell these. */
 function reasonToCall(
   candidate: Candidate,
-  { candidates, because }: OrderedCandidates,
-  pastAttempts: readonly PastAttempt[],
+  job: DeliveryJob,
+  {
+    ordered: { candidates, because },
+    pastAttempts,
+    shutProviders,
+  }: { ordered: OrderedCandidates; pastAttempts: readonly PastAttempt[]; shutProviders: ReadonlySet<string> },
 ): RouteReason | undefined {
-  if (pastAttempts.length > 0) return pastAttempts.find(({ provider }) => provider === candidate.name)?.because
-  return candidate === candidates[0] ? (because ?? undefined) : undefined
-}
-
-const reasonIn = (attempts: readonly PastAttempt[]): ReportDetails => {
-  const because = attempts.find(one => one.because !== undefined)?.because
-  return because === undefined ? {} : { because }
+  const calls = pastAttempts.filter(({ provider }) => provider !== END_OF_ROUND)
+  if (calls.length > 0) return calls.find(({ provider }) => provider === candidate.name)?.because
+  const first = candidates.find(one => mayCall(one, job))
+  if (candidate === first) return because ?? undefined
+  return first && shutProviders.has(first.name) ? { rule: 'taken_over', from: first.name } : undefined
 }
 
 const providerStatus = (candidate: Candidate, job: DeliveryJob, shut: ReadonlySet<string>): ProviderStatus => ({

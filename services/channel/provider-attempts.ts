@@ -35,7 +35,7 @@ export interface PastAttempt extends CallKey {
   unknownAt: number
   /** The process that made the attempt does not run any more, so that the call is not under way. */
   makerGone: boolean
-  /** Why its provider was the first that was called for the delivery, if it was and there is a reason. */
+  /** Why its provider was the first that was called for the delivery, if it was and there is a reason to store. */
   because?: RouteReason | undefined
 }
 

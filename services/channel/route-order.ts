@@ -9,7 +9,7 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { HOUR_MS, MINUTE_MS } from '../../infra/time.ts'
 import { withTimeout } from '../../infra/timeout.ts'
-import type { RouteReason } from '../../machines/otp.ts'
+import type { LearnedReason } from '../../machines/otp.ts'
 import { pooledPrior } from '../../machines/routes.estimate.ts'
 import { drawOrder, messagesIn, type RouteRule, type RouteShare, sharesOf } from '../../machines/routes.order.ts'
 import type { RouteFact } from '../../machines/routes.ts'
@@ -22,7 +22,7 @@ import type { DeliveryJob } from './provider.ts'
 export interface OrderedCandidates {
   candidates: readonly Candidate[]
   /** Null for the listed order. */
-  because: RouteReason | null
+  because: LearnedReason | null
 }
 
 export type OrderCandidates = (job: DeliveryJob, candidates: readonly Candidate[]) => Promise<OrderedCandidates>

@@ -33,7 +33,7 @@ const FACTS_RETENTION_MS = 31 * DAY_MS
 /** Counts are found by the clock of the process that stored them, which may be behind, and some time after it began to. */
 const CHANGED_OVERLAP_MS = 10_000
 const CHANGED_PAGE = 200
-/** Counts, one per route and hour, of some 60 bytes. Those of more apps are read again when they change. */
+/** Counts, one per route and hour, of some 60 bytes, and 25 for how long approvals took. Those of more apps are read again when they change. */
 const MAX_COUNTS_IN_MEMORY = 1_000_000
 /** Per run: other sweeps are due every second. */
 const MAX_RUN_MS = 500

@@ -47,6 +47,14 @@ describeLiveFlow('an app with two providers', live => {
   /** Waits until the delivery events of an app are exactly these. */
   const waitForEvents = ({ app }: LiveApp, expected: string[]): Promise<unknown> =>
     live.eventually(async () => expect(await live.deliveryEvents(app)).to.deep.equal(expected))
+  /** What the timeline says, as `main: The provider was …`. */
+  async function reasonsOf(otp_id: string): Promise<string[]> {
+    const { timeline } = (await live.admin('GET', `/verifications/${otp_id}`)).body
+    return timeline.flatMap(({ provider, because }: Record<string, string>) =>
+      because ? `${provider}: ${because}` : [],
+    )
+  }
+  const FIRST = 'The provider was the first in the list that could be used.'
   const messageCounts = ({ twilio, gateway }: Shop): [number, number] => [
     twilio.messages.length,
     gateway.messages.length,
@@ -60,6 +68,7 @@ describeLiveFlow('an app with two providers', live => {
     const verified = await shop.server.verify(otp_id, codeIn(shop.twilio.messages[0]?.form.Body))
     expect(verified.body).to.include({ matched: true, status: 'approved' })
     expect(messageCounts(shop)).to.deep.equal([1, 0])
+    expect(await reasonsOf(otp_id)).to.deep.equal([`main: ${FIRST}`])
     expect(shop.twilio.calls.map(({ status }) => status)).to.deep.equal([200, 200])
     await waitForEvents(shop, ['delivery.delivered'])
   })
@@ -164,6 +173,8 @@ describeLiveFlow('an app with two providers', live => {
         const otp_id = await sendOtp(shop)
         await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
         expect([shop.twilio.requests.length, ...messageCounts(shop)]).to.deep.equal([1, 0, 1])
+        const reasons = [`main: ${FIRST}`, 'spare: The provider took over from main.']
+        expect(await reasonsOf(otp_id)).to.deep.equal(reasons)
         const code = codeIn(shop.gateway.messages[0]?.requestBody.text)
         expect((await shop.server.verify(otp_id, code)).body.matched).to.equal(true)
       })
@@ -213,6 +224,7 @@ describeLiveFlow('an app with two providers', live => {
       const otp_id = await sendOtp(shop)
       await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
       expect([shop.twilio.requests.length, shop.gateway.requests.length]).to.deep.equal([1, 0])
+      expect(await reasonsOf(otp_id)).to.deep.equal([`main: ${FIRST}`])
       await waitForEvents(shop, ['delivery.failed'])
     })
 
@@ -227,12 +239,16 @@ describeLiveFlow('an app with two providers', live => {
     it('keeps failing: opens its breaker after ten calls, and sends by the second until the first recovers', async () => {
       const shop = await open()
       shop.twilio.always({ fault: { kind: 'broken' } })
+      let last = ''
       for (let nth = 1; nth <= 15; nth += 1) {
-        const otp_id = await sendOtp(shop)
-        await live.waitForDeliveries(shop.server, otp_id, 'sms sent')
+        last = await sendOtp(shop)
+        await live.waitForDeliveries(shop.server, last, 'sms sent')
         expect(shop.gateway.messages).to.have.length(nth)
       }
       expect(shop.twilio.requests).to.have.length(10)
+      expect(await reasonsOf(last)).to.deep.equal([
+        'spare: The provider took over from main, which came first and could not be called: its circuit breaker was open, or its vendor had asked for a pause.',
+      ])
       const breakerChanges = live.countersign.log
         .lines()
         .filter(({ msg, app_id }) => msg === 'breaker.changed' && app_id === shop.app)
@@ -350,6 +366,8 @@ describeLiveFlow('an app with two providers', live => {
       const otp_id = await sendOtp(shop)
       await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
       expect([shop.twilio.requests.length, shop.gateway.requests.length]).to.deep.equal([3, 3])
+      const reasons = [`main: ${FIRST}`, 'spare: The provider took over from main.']
+      expect(await reasonsOf(otp_id), 'once for each').to.deep.equal(reasons)
       await waitForEvents(shop, ['delivery.failed'])
     })
 

@@ -55,6 +55,9 @@ describeLiveFlow('a WhatsApp conversation', live => {
       .and.to.match(/gültig|Code/)
     expect(shop.meta.messages[0]?.requestBody).to.include({ to, type: 'text' })
     expect((await shop.server.verify(otp_id, codeIn(answer))).body.matched).to.equal(true)
+    const { timeline } = (await live.admin('GET', `/verifications/${otp_id}`)).body
+    const reasons = timeline.map(({ because }: { because?: string }) => because)
+    expect(reasons).to.include('The provider was the first in the list that could be used.')
   })
 
   it('answers each message once, however often Meta reports it', async () => {

@@ -8,22 +8,23 @@ import {
   sharesOf as sharesBeside,
   suggestionOf,
 } from '../../machines/routes.order.ts'
-import type { Evidence } from '../../machines/routes.ts'
+import type { Evidence, Others } from '../../machines/routes.ts'
 import { createRandom } from '../support/random.ts'
 import { fact } from '../support/routes.ts'
 
 const PRIOR = { approved: 2.8, missed: 1.2 }
 const LISTED: RouteRule = { providers: 'listed', worth_micros: 0 }
 const BEST: RouteRule = { providers: 'best', worth_micros: 0 }
-const SILENT = { silence: { score: 20, judged_until: 0, since: 5 } }
+const SILENCE = { score: 20, judged_until: 0, since: 5 }
 
-/** In the order of the list: approved, missed, and what differs. */
-const options = (...all: [approved: number, missed: number, more?: { silent?: boolean; cost?: number }][]) =>
+/** In the order of the list: approved, missed, and what differs. `silent` may say what the others do. */
+const options = (...all: [approved: number, missed: number, more?: { silent?: boolean | Others; cost?: number }][]) =>
   all.map(([approved, missed, { silent = false, cost = null } = {}], listed): RouteOption => {
     const provider = 'abcdefghijklmnop'[listed] as string
+    const silence = typeof silent === 'string' ? { ...SILENCE, others: silent } : SILENCE
     return {
       provider,
-      fact: fact(approved, missed, { provider, ...(silent ? SILENT : {}) }),
+      fact: fact(approved, missed, { provider, ...(silent ? { silence } : {}) }),
       cost_micros: cost,
       listed,
     }
@@ -61,12 +62,7 @@ describe('the listed order', () => {
     })
   })
 
-  const silentBeside = (others: 'unknown' | 'silent'): RouteOption[] =>
-    options([5, 95, { silent: true }], [0, 0], [70, 30]).map(option =>
-      option.provider === 'a' && option.fact
-        ? { ...option, fact: { ...option.fact, silence: { ...option.fact.silence, others } } }
-        : option,
-    )
+  const silentBeside = (others: Others): RouteOption[] => options([5, 95, { silent: others }], [0, 0], [70, 30])
 
   it('gives the next one half of the messages while nobody knows whether it does better', () => {
     expect(sharesBy(silentBeside('unknown'), LISTED)).to.deep.equal({ a: 0.5, b: 0.5, c: 0 })
@@ -178,7 +174,8 @@ describe('the order by evidence', () => {
 
 describe('in every order', () => {
   const count = fc.double({ min: 0, max: 5_000, noNaN: true })
-  const option = fc.tuple(count, count, fc.boolean(), fc.option(fc.nat(200_000)))
+  const anySilent = fc.constantFrom<(boolean | Others)[]>(false, true, 'well', 'silent', 'unknown')
+  const option = fc.tuple(count, count, anySilent, fc.option(fc.nat(200_000)))
   const anyOptions = fc
     .array(option, { minLength: 1, maxLength: 8 })
     .map(all =>
@@ -194,7 +191,10 @@ describe('in every order', () => {
     providers: fc.constantFrom<RouteRule['providers']>('listed', 'best'),
     worth_micros: fc.constantFrom(0, 100_000, 10_000_000),
   })
-  const isSilent = ({ fact }: RouteOption) => fact?.silence.since != null
+  const othersOf = ({ fact }: RouteOption) => fact?.silence.others
+  const isUnsure = (option: RouteOption) => othersOf(option) === 'unknown'
+  /** Where codes of the others are not entered either, a silent provider stands behind none of them. */
+  const standsBehind = (option: RouteOption) => option.fact?.silence.since != null && othersOf(option) !== 'silent'
   const always = (holds: (all: RouteOption[], rule: RouteRule, seed: number) => void) =>
     fc.assert(fc.property(anyOptions, anyRule, fc.integer({ min: 1, max: 1_000_000 }), holds))
 
@@ -206,12 +206,15 @@ describe('in every order', () => {
     })
   })
 
-  it('no provider starves, and all but the best get 20 % at most', () => {
+  it('no provider starves, and all but the best get 20 % at most, and one half where it is not known whether they do better', () => {
     always((all, { worth_micros }) => {
       if (messagesOf(all) < 50) return
       const shares = sharesOf(all, { providers: 'best', worth_micros }, PRIOR)
       for (const { share } of shares) expect(share).to.be.at.least(0.02 - 1e-9)
-      expect(1 - Math.max(...shares.map(({ share }) => share))).to.be.at.most(0.2 + 1e-9)
+      const unsure = all.every(standsBehind) ? [] : all.filter(isUnsure).map(({ provider }) => provider)
+      const sure = shares.filter(({ provider }) => !unsure.includes(provider)).map(({ share }) => share)
+      const kept = unsure.length > 0 ? 0.5 : 0
+      expect(1 - kept - Math.max(...sure)).to.be.at.most(0.2 + 1e-9)
     })
   })
 
@@ -235,11 +238,12 @@ describe('in every order', () => {
     })
   })
 
-  it('a silent provider is first for 2 % of the messages, where another is not silent', () => {
+  it('silent providers are first for 2 % of the messages each, and for one half together while the others are not known', () => {
     always((all, rule) => {
-      if (all.every(isSilent)) return
-      for (const { provider, share } of sharesOf(all, rule, PRIOR))
-        if (all.some(one => one.provider === provider && isSilent(one))) expect(share).to.equal(0.02)
+      if (all.every(standsBehind)) return
+      const shares = new Map(sharesOf(all, rule, PRIOR).map(({ provider, share }) => [provider, share]))
+      for (const option of all.filter(standsBehind))
+        expect(shares.get(option.provider)).to.equal(isUnsure(option) ? 0.5 / all.filter(isUnsure).length : 0.02)
     })
   })
 
@@ -252,9 +256,9 @@ describe('in every order', () => {
 
   it('silent providers are last, unless one is probed', () => {
     always((all, rule, seed) => {
-      if (all.every(isSilent)) return
+      if (all.every(standsBehind)) return
       const { order } = drawOrder(sharesOf(all, rule, PRIOR), createRandom(seed))
-      const silent = order.slice(1).map(provider => all.some(one => one.provider === provider && isSilent(one)))
+      const silent = order.slice(1).map(provider => all.some(one => one.provider === provider && standsBehind(one)))
       expect(silent).to.deep.equal(silent.toSorted((one, other) => Number(one) - Number(other)))
     })
   })
@@ -278,8 +282,13 @@ describe('in every order', () => {
 
 describe('the shares while breakers are open', () => {
   it('are those of the first closed provider in the drawn orders', () => {
-    const all = options([30, 20], [6, 4], [20, 20], [0, 9, { silent: true }], [25, 25])
-    for (const rule of [BEST, LISTED])
+    for (const [rule, silent] of [
+      [BEST, true],
+      [LISTED, true],
+      [BEST, 'unknown'],
+      [LISTED, 'unknown'],
+    ] as const) {
+      const all = options([30, 20], [6, 4], [20, 20], [0, 9, { silent }], [25, 25])
       for (const open of ['', 'a', 'b', 'ab', 'abc', 'abce', 'd', 'abcde']) {
         const shares = sharesOf(all, rule, PRIOR)
         const random = createRandom(1)
@@ -292,6 +301,7 @@ describe('the shares while breakers are open', () => {
             `${provider} while ${open} are open`,
           ).to.be.closeTo(share, 0.015)
       }
+    }
   })
 })
 

@@ -472,6 +472,13 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/services/dashboard/verifications/routes.test.ts'],
   },
   {
+    fault: 'the timeline calls a provider the first in the list which took over from another',
+    file: 'services/dashboard/verifications/timeline.ts',
+    original: 'first ? calls[calls.indexOf(first) - 1] : calls.at(-1)',
+    planted: 'first ? undefined : calls.at(-1)',
+    tests: ['test/services/dashboard/verifications/timeline.test.ts'],
+  },
+  {
     fault: 'the reason of a dead letter shows a phone number',
     file: 'services/dashboard/queues/view.ts',
     original: 'reason: scrub(letter.reason)',

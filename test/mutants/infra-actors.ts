@@ -554,8 +554,22 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'a provider that took over in a later round is said to have come first',
     file: 'services/channel/deliver.ts',
-    original: 'if (pastAttempts.length > 0) return pastAttempts.find(',
-    planted: 'if (pastAttempts.length > 9) return pastAttempts.find(',
+    original: 'if (calls.length > 0) return calls.find(',
+    planted: 'if (calls.length > 9) return calls.find(',
+    tests: ['test/services/channel/failover.test.ts'],
+  },
+  {
+    fault: 'after a round in which none could be called, nobody knows why a provider comes first',
+    file: 'services/channel/deliver.ts',
+    original: 'pastAttempts.filter(({ provider }) => provider !== END_OF_ROUND)',
+    planted: 'pastAttempts.slice()',
+    tests: ['test/services/channel/failover.test.ts'],
+  },
+  {
+    fault: 'where a circuit breaker is open, nobody knows from which provider the next one took over',
+    file: 'services/channel/deliver.ts',
+    original: 'return first && shutProviders.has(first.name) ?',
+    planted: 'return first && shutProviders.size > 9 ?',
     tests: ['test/services/channel/failover.test.ts'],
   },
   {
@@ -620,6 +634,13 @@ export const INFRA_ACTORS: readonly Mutant[] = [
     original: 'const newLast = { $cond: [isNewHour, now, ',
     planted: 'const newLast = { $cond: [true, now, ',
     tests: ['test/services/otp/limits/recipient-counter.test.ts'],
+  },
+  {
+    fault: 'the time to approval counts all days since the sweeper started',
+    file: 'services/sweeper/route-counts.ts',
+    original: 'if (day < dayOf(before.hours)) known.timesByDay.delete(day)',
+    planted: 'if (day < 0) known.timesByDay.delete(day)',
+    tests: ['test/services/sweeper/routes.test.ts'],
   },
   {
     fault: 'facts do not see the hours whose slots have changed',
@@ -722,8 +743,8 @@ export const INFRA_ACTORS: readonly Mutant[] = [
   {
     fault: 'the reason of the first provider is that of the one which took over',
     file: 'services/channel/deliver.ts',
-    original: "reasonIn(pastAttempts.filter(({ result }) => result === 'accepted'))",
-    planted: 'reasonIn(pastAttempts)',
+    original: "pastAttempts.find(({ result }) => result === 'accepted')?.because",
+    planted: 'pastAttempts[0]?.because',
     tests: ['test/services/channel/failover.test.ts'],
   },
   {

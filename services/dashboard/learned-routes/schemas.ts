@@ -28,7 +28,7 @@ export const routeRow = z
     seconds_p50: z
       .number()
       .nullable()
-      .meta({ description: 'The median time from message to approval; null when none was approved.' }),
+      .meta({ description: 'The median time from message to approval, of 30 days; null when none was approved.' }),
     cost_micros: z
       .int()
       .nullable()

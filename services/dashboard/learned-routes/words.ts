@@ -71,16 +71,20 @@ function evidenceWords({ messages, conversion, low, high }: RouteSituation): str
   return `${percent(conversion)} of its messages are approved (${percent(low)} to ${percent(high)}).`
 }
 
-/** Why the provider of one message came first. */
-export function reasonWords({ rule, share, conversion }: RouteReason): string {
+/** Why the provider of one message came first. Its conversion is an estimate: a provider may have had no messages. */
+export function reasonWords(reason: RouteReason): string {
+  if (reason.rule === 'taken_over')
+    return `The provider took over from ${reason.from}, which came first and could not be called: its circuit breaker was open, or its vendor had asked for a pause.`
+  const { rule, share, conversion } = reason
+  const estimated = `Its conversion was estimated at ${percent(conversion)}.`
   switch (rule) {
     case 'best':
-      return `The provider was the best for this country: ${percent(conversion)} of its messages were approved, and it came first for ${percent(share)} of all.`
+      return `The provider was the best for this country, and came first for ${percent(share)} of the messages. ${estimated}`
     case 'explored':
-      return `The provider came first to learn about it, as for ${percent(share)} of the messages. ${percent(conversion)} of its messages were approved.`
+      return `The provider came first to learn about it, as for ${percent(share)} of the messages. ${estimated}`
     case 'probe':
-      return `The provider was silent, and came first to see whether it recovers, as for ${percent(share)} of the messages.`
+      return `The provider was silent, and came first to see whether it recovers, as for ${percent(share)} of the messages. ${estimated}`
     case 'spared':
-      return 'The provider came first, because the ones listed before it were silent.'
+      return `The provider came first for ${percent(share)} of the messages, because the ones listed before it were silent. ${estimated}`
   }
 }

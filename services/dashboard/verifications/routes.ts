@@ -80,6 +80,7 @@ export const verificationOperations = [
             vendor_code: '21614',
             vendor_text: 'The number is not a mobile number',
             ms: 231,
+            because: 'The provider was the first in the list that could be used.',
           },
         ],
       }),

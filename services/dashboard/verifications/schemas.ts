@@ -103,7 +103,7 @@ export const timelineEntry = z
     provider: z.string().nullable().optional().meta({ description: 'The provider; null when none took the message.' }),
     because: z.string().optional().meta({
       description:
-        'Why the provider came first. Absent where it was the first in the list, and where it took over from one that failed or whose circuit breaker was open.',
+        'Why the provider came first, or from which one it took over: for a live message that a provider took, and for the first call of one that did not take it.',
     }),
     round: z.int().optional().meta({ description: 'Providers and endpoints are called in rounds.' }),
     call: z.int().optional().meta({ description: 'Which call of this provider it is in its round.' }),

@@ -2,7 +2,8 @@
 // list in the order of time, without the recipient and the client's address. Pure.
 
 import { isoTime } from '../../../infra/iso-time.ts'
-import type { Delivery, Otp, SavedStatus } from '../../../machines/otp.ts'
+import { groupBy } from '../../../machines/group-by.ts'
+import type { Delivery, Otp, RouteReason, SavedStatus } from '../../../machines/otp.ts'
 import { type AttemptDoc, END_OF_ROUND } from '../../domain/verifications/documents.ts'
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
 import { eventId } from '../../domain/webhooks/event-ids.ts'
@@ -20,16 +21,50 @@ export interface TimelineInput {
 /** Its time is in epoch milliseconds until the entries are sorted. */
 type TimelineEntry = Omit<TimelineEntryAnswer, 'at'> & { at: number }
 
-export const createTimeline = ({ otp, status, attempts, events }: TimelineInput): TimelineEntryAnswer[] =>
-  [
-    ...otpEntries(otp, status),
-    ...otp.deliveries.flatMap(deliveryEntries),
-    ...attempts.map(attemptEntry),
-    ...events.flatMap(eventEntries),
-  ]
-    // The sort is stable: entries of the same time stay in the order above, causes before effects.
-    .sort((one, other) => one.at - other.at)
-    .map(({ at, ...entry }) => ({ at: isoTime(at), ...entry }))
+export function createTimeline({ otp, status, attempts, events }: TimelineInput): TimelineEntryAnswer[] {
+  const calls = groupBy(attempts.filter(isCall).toSorted(byTime), ({ delivery_id }) => delivery_id)
+  /** Undefined for test messages, which have no choice of providers. */
+  const why = ({ delivery_id, provider, because }: Pick<Delivery, 'delivery_id' | 'provider' | 'because'>) =>
+    otp.mode === 'test' || provider === undefined
+      ? undefined
+      : whyCalled(provider, calls.get(delivery_id) ?? [], because)
+  /** Undefined where the delivery's own entry tells it, and for further calls of a provider. */
+  const whyTried = (call: AttemptDoc) =>
+    call.result !== 'accepted' && call === firstCall(call.provider, calls.get(call.delivery_id) ?? [])
+      ? why(call)
+      : undefined
+  return (
+    [
+      ...otpEntries(otp, status),
+      ...otp.deliveries.flatMap(delivery => deliveryEntries(delivery, why(delivery))),
+      ...attempts.map(attempt => attemptEntry(attempt, whyTried(attempt))),
+      ...events.flatMap(eventEntries),
+    ]
+      // The sort is stable: entries of the same time stay in the order above, causes before effects.
+      .sort((one, other) => one.at - other.at)
+      .map(({ at, ...entry }) => ({ at: isoTime(at), ...entry }))
+  )
+}
+
+const isCall = ({ provider }: AttemptDoc): boolean => provider !== END_OF_ROUND
+
+/** Of calls within one millisecond, the process that made them knows the order. */
+const byTime = (one: AttemptDoc, other: AttemptDoc): number =>
+  one.at - other.at || (one.maker?.try ?? 0) - (other.maker?.try ?? 0)
+
+const firstCall = (provider: string, calls: readonly AttemptDoc[]): AttemptDoc | undefined =>
+  calls.find(call => call.provider === provider)
+
+/** Why a provider was called first for a message, by all calls for the message. What they tell is not stored; `stored` counts where the
+ *  provider's own call could not be recorded. */
+function whyCalled(provider: string, calls: readonly AttemptDoc[], stored: RouteReason | undefined): string {
+  const first = firstCall(provider, calls)
+  const reason = first ? first.because : stored
+  if (reason !== undefined) return reasonWords(reason)
+  const before = first ? calls[calls.indexOf(first) - 1] : calls.at(-1)
+  if (before) return `The provider took over from ${before.provider}.`
+  return 'The provider was the first in the list that could be used.'
+}
 
 /** A cancel has no entry: its time is not stored. */
 function otpEntries(
@@ -45,13 +80,12 @@ function otpEntries(
   ]
 }
 
-function deliveryEntries(delivery: Delivery): TimelineEntry[] {
+function deliveryEntries(delivery: Delivery, because: string | undefined): TimelineEntry[] {
   const { delivery_id, channel, generation, status, created_at, updated_at } = delivery
   const queued = { at: created_at, happened: 'delivery.queued', delivery_id, channel, generation }
   if (status === 'queued') return [queued]
   const provider = delivery.provider ?? null
-  const because = delivery.because ? { because: reasonWords(delivery.because) } : {}
-  const reported = { at: updated_at, happened: `delivery.${status}`, delivery_id, channel, provider, ...because }
+  const reported = { at: updated_at, happened: `delivery.${status}`, delivery_id, channel, provider, because }
   return [queued, status === 'failed' ? { ...reported, ...failureOf(delivery) } : reported]
 }
 
@@ -61,16 +95,16 @@ const failureOf = ({ reason, vendor_code, vendor_text }: Delivery) => ({
   vendor_text: vendor_text ?? null,
 })
 
-function attemptEntry(attempt: AttemptDoc): TimelineEntry {
+function attemptEntry(attempt: AttemptDoc, because: string | undefined): TimelineEntry {
   const { at, delivery_id, provider, round, call = 1, result, reference } = attempt
-  if (provider === END_OF_ROUND) return { at, happened: 'providers.exhausted', delivery_id, round }
+  if (!isCall(attempt)) return { at, happened: 'providers.exhausted', delivery_id, round }
   const details = {
     http_status: attempt.http_status ?? null,
     vendor_code: attempt.vendor_code ?? null,
     vendor_text: attempt.vendor_text ?? null,
     ms: attempt.ms ?? null,
   }
-  return { at, happened: 'provider.called', delivery_id, provider, round, call, result, reference, ...details }
+  return { at, happened: 'provider.called', delivery_id, provider, round, call, result, reference, ...details, because }
 }
 
 function eventEntries(event: EventDoc): TimelineEntry[] {

@@ -149,7 +149,7 @@ export interface AttemptDoc extends RevisedDoc, Partial<CallDetails> {
   unknown_at?: number
   /** The vendor's id of the message; null when the vendor has not given one. */
   reference: string | null
-  /** Why its provider was the first that was called for the delivery; see `Delivery`. */
+  /** Why its provider was the first that was called for the delivery; absent where the list, or the attempts before it, say it. */
   because?: RouteReason
   /** Where spans are recorded: the trace of the message, for its receipts. */
   trace?: { traceparent: string; traced_at: number }

@@ -3,7 +3,8 @@ import type { Outcome } from '../../../infra/broker/broker.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { type Provider, ProviderFault, RecipientFault, UnknownOutcome } from '../../../services/channel/provider.ts'
 import type { COLLECTIONS, CountersignStore } from '../../../services/domain/collections.ts'
-import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
+import { TENANT_CACHE } from '../../../services/domain/tenancy/tenancy.ts'
+import { findAttempts, type OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import {
   actorWithProvider,
   BACKOFF,
@@ -82,7 +83,7 @@ onEmbeddedStore('failover', fresh => {
     expect([actor.calls, actor.statuses()]).to.deep.equal([['first', 'second'], ['sent']])
   })
 
-  it('follows the learned order, and says why a provider came first, but not of one that took over', async () => {
+  it('follows the learned order, and stores why a provider came first, but not why one took over from it', async () => {
     const store = await fresh()
     const actor = await actorWithTwoProviders(store)
     const doc = await actor.insertLiveOtp()
@@ -104,7 +105,9 @@ onEmbeddedStore('failover', fresh => {
     Object.assign(actor.behaviors, { first: refuseRecipient, second: refuseRecipient })
     await actor.deliverUntilDone(await actor.insertLiveOtp())
     const failedRule = actor.calls[3] === 'second' ? 'spared' : 'probe'
-    expect(actor.reports[2]?.body.because, 'none took it').to.include({ rule: failedRule })
+    expect(actor.reports[2]?.body, 'none took it').to.not.have.property('because')
+    const { delivery_id } = actor.reports[2]?.body ?? { delivery_id: '' }
+    expect((await findAttempts(store.docs('attempts'), delivery_id))[0]?.because).to.include({ rule: failedRule })
   })
 
   it('says why a provider came first by the facts that chose it, also if they change before it answers', async () => {
@@ -137,7 +140,7 @@ onEmbeddedStore('failover', fresh => {
     expect(actor.reports[0]?.body.because).to.include({ rule })
   })
 
-  it('says why a provider came first in a later round only if it was called first', async () => {
+  it('stores why a provider came first in a later round only if it was called first', async () => {
     const store = await fresh()
     const actor = await actorWithTwoProviders(store)
     const setBehavior = (behavior: SendBehavior) =>
@@ -173,6 +176,26 @@ onEmbeddedStore('failover', fresh => {
     expect(again, 'the same comes first').to.equal(provider)
     expect(actor.reports[1]?.body).to.include({ provider })
     expect(actor.reports[1]?.body.because).to.include({ rule: provider === 'second' ? 'spared' : 'probe' })
+  })
+
+  it('stores why a provider came first in a later round where none could be called before', async () => {
+    const store = await fresh()
+    const actor = await actorWithTwoProviders(store)
+    const first = await actor.insertLiveOtp()
+    const { country } = first.context.recipient
+    const fact = { kind: 'server', channel: 'sms', country, provider: 'first', messages: 60, delivered: 0 } as const
+    const silence = { score: 28, judged_until: 0, since: 1 }
+    const facts = [{ ...fact, approved: 0, evidence: { approved: 0, missed: 60 }, seconds_p50: null, silence }]
+    await store.docs('route_facts').insert([{ _id: first.app_id, at: 0, facts, purge_at: new Date(0), rev: 1 }])
+    Object.assign(actor.behaviors, { first: fail(500), second: fail(500) })
+    await actor.deliver(first)
+    expect(actor.calls, 'both ask for a pause').to.have.length(2)
+    Object.assign(actor.behaviors, { first: accept, second: accept })
+    await actor.deliverUntilDone(await actor.insertLiveOtp())
+    expect(actor.calls).to.have.length(3)
+    const rule = actor.calls[2] === 'second' ? 'spared' : 'probe'
+    expect(actor.reports[0]?.body).to.include({ provider: actor.calls[2] })
+    expect(actor.reports[0]?.body.because).to.include({ rule })
   })
 
   it('tries no other provider when the recipient is at fault', async () => {
@@ -355,6 +378,18 @@ onEmbeddedStore('failover', fresh => {
       const actor = await actorWithBrokenProvider()
       for (let nth = 0; nth < 5; nth += 1) await actor.deliverUntilDone(await actor.insertLiveOtp())
       expect(actor.calls).to.deep.equal(Array(5).fill('second'))
+    })
+
+    it('is named as the one from which the next took over, unless it was called for the message', async () => {
+      const actor = await actorWithBrokenProvider()
+      const because = () => actor.reports.at(-1)?.body.because
+      expect(because(), 'the attempts say it').to.equal(undefined)
+      await actor.deliverUntilDone(await actor.insertLiveOtp())
+      expect(because()).to.deep.equal({ rule: 'taken_over', from: 'first' })
+      await actor.store.docs('providers').modify({ _id: 'app_shop:first' }, { $set: { paused: true } })
+      await actor.clock.advance(TENANT_CACHE.ttlMs)
+      await actor.deliverUntilDone(await actor.insertLiveOtp())
+      expect(because(), 'the next is the first that may be used').to.equal(undefined)
     })
 
     it('is tested with one message every half minute, which goes to the next provider when the test fails', async () => {

@@ -129,6 +129,21 @@ onEmbeddedStore('facts about routes', fresh => {
     expect(await factOf()).to.include({ messages: 15, approved: 12 })
   })
 
+  it('forget with a day how long its approvals took, as a sweeper that starts would not know it', async () => {
+    await add({ at: T0 - 29 * DAY_MS, messages: 100, approved: 100, seconds: 300 })
+    const sweep = newSweep()
+    for (let day = 0; day < 3; day += 1) {
+      await add({ messages: 2, approved: 2, seconds: 5 })
+      await sweep(DAY_MS)
+      const slow = (await factOf()).seconds_p50 !== 5
+      expect(slow, `after ${day + 1} days`).to.equal(day === 0)
+    }
+    const made = await factOf()
+    await add({ messages: 1, approved: 1, seconds: 5 })
+    await newSweep()()
+    expect(await factOf()).to.include({ messages: made.messages + 1, seconds_p50: made.seconds_p50 })
+  })
+
   it('are made again only where counts have changed, or wait to be judged, and read only those', async () => {
     await addUsual()
     await addUsual('app_2')

@@ -207,20 +207,20 @@ onEmbeddedStore('verifications for an operator', fresh => {
     })
   })
 
-  it('tell in their timeline why a provider came first, where it was not simply the first', async () => {
-    const { otp_id } = await actor.send({ ...owner, recipient: NUMBER })
+  it('tell in their timeline why a provider came first', async () => {
+    await provide('sms')
+    const { otp_id } = await actor.send({ ...owner, recipient: NUMBER, mode: 'live' })
     const set = { 'context.deliveries.0.status': 'sent', 'context.deliveries.0.provider': 'b' }
-    const because = { rule: 'best', share: 0.98, conversion: 0.806 } as const
+    const learned = { rule: 'best', share: 0.98, conversion: 0.806 } as const
     const told = async () => (await admin.get(`/verifications/${otp_id}`)).body.timeline.at(-1)
     await admin.store.docs('otps').modify({ _id: otp_id }, { $set: set as object })
-    expect(await told())
-      .to.include({ happened: 'delivery.sent', provider: 'b' })
-      .and.not.to.have.property('because')
+    const because = 'The provider was the first in the list that could be used.'
+    expect(await told()).to.include({ happened: 'delivery.sent', provider: 'b', because })
     await admin.store
       .docs('otps')
-      .modify({ _id: otp_id }, { $set: { 'context.deliveries.0.because': because } as object })
+      .modify({ _id: otp_id }, { $set: { 'context.deliveries.0.because': learned } as object })
     expect((await told()).because).to.equal(
-      'The provider was the best for this country: 81 % of its messages were approved, and it came first for 98 % of all.',
+      'The provider was the best for this country, and came first for 98 % of the messages. Its conversion was estimated at 81 %.',
     )
   })
 

@@ -97,9 +97,10 @@ describe('a row of the timeline', () => {
         result: 'unknown',
         vendor_text: 'it did not answer in time',
         ms: 8_000,
+        because: 'The provider was the best.',
       },
       'Message 2: main gave no clear answer after 8 s',
-      ['it did not answer in time'],
+      ['it did not answer in time', 'The provider was the best.'],
     ],
     [{ happened: 'providers.exhausted', ...delivery, round: 3 }, 'Message 2: no provider took it in round 3', []],
     [

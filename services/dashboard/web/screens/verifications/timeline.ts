@@ -126,6 +126,7 @@ function callDetails(entry: TimelineEntry): string[] {
     ...(result === 'accepted' && typeof http_status === 'number' ? [`HTTP ${http_status}`] : []),
     ...vendorLine(entry),
     ...((round ?? 1) > 1 || again ? [`Round ${round ?? 1}${again}`] : []),
+    ...whyProvider(entry),
   ]
 }
 
