@@ -1,6 +1,6 @@
 // Shared counts that need not be exact. In: entries under a key. Out: the state under a key. A process sees its own entries at once and
 // those of other processes a few seconds later. Entries are collected and written together in the background, so that many sends cost
-// few writes, and no send waits for one.
+// few writes, and a send waits for one only if its process knows no state of the key yet.
 import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
@@ -123,10 +123,23 @@ export function createSharedState<State, Entry>(deps: SharedStateDeps<State, Ent
     changed.filter((_, at) => won[at] === 'won').forEach(keep)
   }
 
+  /** While entries of the key are being written, a document that is read may hold them already, and they would be counted twice. So what is
+   *  cached holds until they are written. */
+  async function refresh(key: string): Promise<void> {
+    for (;;) {
+      if (!writing.has(key)) {
+        const doc = (await getOne(docs, key)) ?? null
+        if (!writing.has(key)) return cacheDoc(key, doc)
+      }
+      if (cachedStates.get(key) !== undefined) return
+      await flushing
+    }
+  }
+
   return {
     async state(key) {
       const found = cachedStates.get(key)
-      if (!found || found.until <= clock.now()) cacheDoc(key, (await getOne(docs, key)) ?? null)
+      if (!found || found.until <= clock.now()) await refresh(key)
       // Read again, because a flush may have replaced the cached document during the await.
       const now = cachedStates.get(key)
       if (now?.view) return now.view

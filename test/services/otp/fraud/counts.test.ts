@@ -7,6 +7,7 @@ import { createFraudCounts } from '../../../../services/otp/fraud/counts.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eventually } from '../../../support/eventually.ts'
+import { createGate } from '../../../support/gate.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { interceptWrites } from '../../../support/tenancy.ts'
 
@@ -70,6 +71,37 @@ eachStore("the fraud guard's counts", fresh => {
     expect(writes.filter(call => call === 'fraud_tallies.insert')).to.have.length(1)
     expect(today(await process().tallies.state('GB'))).to.deep.equal([[100, 0]])
   })
+
+  for (const [when, isKnown] of [
+    ['that were known before', true],
+    ['that the process has not read yet', false],
+  ] as const)
+    it(`count nothing twice ${when}, while it is being written`, async () => {
+      const { released, release } = createGate()
+      let stored = 0
+      const slow = interceptWrites(store, {
+        after: async call => {
+          if (!call.startsWith('fraud_tallies')) return
+          stored += 1
+          await released
+        },
+      })
+      const one = process(slow)
+      if (isKnown) await one.tallies.state('GB')
+      one.tallies.add('GB', 'app', sent())
+      const settled = one.settled()
+      await eventually(() => expect(stored).to.equal(1))
+      // What is cached is too old now.
+      await clock.advance(60_000)
+      const reading = one.tallies.state('GB')
+      if (isKnown) expect(today(await reading)).to.deep.equal([[1, 0]])
+      // A read that began as this one did has its answer.
+      else await process().tallies.state('GB')
+      release()
+      expect(today(await reading)).to.deep.equal([[1, 0]])
+      await settled
+      expect(today(await one.tallies.state('GB'))).to.deep.equal([[1, 0]])
+    })
 
   it('wait while the store is away, and do not prevent a process from stopping', async () => {
     let away = true
