@@ -433,6 +433,24 @@ onEmbeddedStore('a replay of past calls', fresh => {
       expect(reasons(await replay(app_id, since, {}, longer)), 'one was never entered').to.deep.equal([codeLife])
     })
 
+    it('which verifications were resent onto a link, and takes no answer for a resend', async () => {
+      const whatsapp = { mode: 'link_code' as const, business_number: '+15550001111' }
+      const saved: SettingsInput = {
+        channels: { whatsapp },
+        routing: { default: ['whatsapp', 'sms'] },
+        resend_cooldown_seconds: [0],
+      }
+      const since = actor.clock.now()
+      const app_id = await createApp(saved)
+      const write: Step = { do: 'write', nth: 0 }
+      await perform(app_id, [call('+14155550001'), write, write, { do: 'resend', nth: 0, kind: 'server', channel: 'sms' }])
+      expect(reasons(await replay(app_id, since, saved, saved))).to.deep.equal([])
+      const [otp] = await store.docs('otps').find({ app_id, _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 1 })
+      const by = { company_id: 'cmp_a', app_id, mode: 'live' as const, key_id: 'key_server', kind: 'server' as const }
+      await actor.ask({ type: 'otp.resend', by, otp_id: otp?._id ?? '', channel: 'whatsapp' })
+      expect(reasons(await replay(app_id, since, saved, saved))).to.deep.equal([{ reason: 'link_resends', count: 1 }])
+    })
+
     it('which failed messages automatic fallback might send again, by the settings alone', async () => {
       const since = actor.clock.now()
       const app_id = await createApp({ routing: { default: ['sms'] } })
