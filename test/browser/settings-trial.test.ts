@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
 import { addressIn } from '../../services/dashboard/screens.ts'
+import { NOT_JUDGED, type NotJudgedReason } from '../../services/dashboard/settings-trial/schemas.ts'
 import { describeInBrowserOnce, expectAccessible, LOOKS, SIZES } from '../support/browser.ts'
 import { createSampleCompany, SAMPLE_BOOTSTRAP, SAMPLE_ENV } from '../support/sample-company.ts'
 
@@ -10,8 +11,16 @@ const dialogOf = (page: Page): Locator => page.getByRole('dialog', { name: 'Try 
 const row = (dialog: Locator, table: string): Locator =>
   dialog.getByRole('table', { name: table }).getByRole('row').nth(1)
 
+/** Most of the sample's past are statistics alone, so not everything can be judged. */
+const NOTHING_DIFFERS = 'No send of this time would have been decided otherwise, as far as it can be judged.'
+
 /** The sample has two live sends of the last hours, both by SMS to the United States. */
-const CHANGES: readonly { screen: string; change(page: Page): Promise<void>; refused: string[] | null }[] = [
+const CHANGES: readonly {
+  screen: string
+  change(page: Page): Promise<void>
+  refused: string[] | null
+  notJudged?: NotJudgedReason
+}[] = [
   {
     screen: '/limits',
     async change(page) {
@@ -22,6 +31,13 @@ const CHANGES: readonly { screen: string; change(page: Page): Promise<void>; ref
   },
   {
     screen: '/routing',
+    change: page => page.getByLabel('The best first').check(),
+    refused: null,
+    notJudged: 'provider_order',
+  },
+  {
+    screen: '/routing',
+    // The change before this one is kept as a draft.
     change: page => page.getByRole('switch', { name: 'SMS' }).click(),
     refused: ['No channel', 'United States', '2'],
   },
@@ -40,18 +56,18 @@ describeInBrowserOnce('unsaved changes tried on past traffic', (open, start) => 
       try {
         const { page, admin } = await open.operator(countersign, { theme, size })
         const before = (await admin('GET', `/apps/${sample.app}`)).body.settings
-        for (const { screen, change, refused } of CHANGES) {
+        for (const { screen, change, refused, notJudged } of CHANGES) {
           await page.goto(addressIn({ app_id: sample.app, company_id: sample.company }, screen))
           await change(page)
           await tryButton(page).click()
           const dialog = dialogOf(page)
-          if (refused === null)
-            await dialog.getByText('No send of this time would have been decided otherwise.').waitFor()
+          if (refused === null) await dialog.getByText(NOTHING_DIFFERS, { exact: true }).waitFor()
           else {
             await row(dialog, 'Would be refused').waitFor()
             const cells = await row(dialog, 'Would be refused').getByRole('cell').allInnerTexts()
             expect(cells).to.deep.equal(refused)
           }
+          if (notJudged) await dialog.getByText(NOT_JUDGED[notJudged]).waitFor()
           await expectAccessible(page)
           const width = await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)
           expect(width).to.be.at.most(SIZES[size].width)
