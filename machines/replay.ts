@@ -138,12 +138,12 @@ export function createReplay(input: ReplayInput): Replay {
     // The tried settings refuse its send: this message does not happen.
     if (byTried === null) return
     const wouldBe = byTried.result
-    if (wouldBe === null) {
-      leaveOut('not_sent')
+    if (isUnpaid) {
+      if (wouldBe !== null && !isRefused(wouldBe)) leaveOut('balance')
       return
     }
-    if (isUnpaid) {
-      if (!isRefused(wouldBe)) leaveOut('balance')
+    if (wouldBe === null) {
+      leaveOut('not_sent')
       return
     }
     compare(call, was, wouldBe)

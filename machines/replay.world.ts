@@ -12,6 +12,7 @@ import type { KeyKind, Prices, Rules } from './otp.ts'
 import { type CountedResend, type Quota, quotaOfMessage, quotasOfResend, quotasOfSend } from './quotas.ts'
 import {
   type Accepted,
+  isOnLink,
   isRefused,
   otpIdOf,
   type PastCall,
@@ -100,7 +101,7 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
   const isFull = (quota: Pick<Quota, 'key' | 'rules'>, at: number): boolean =>
     !allowsOneMore(counters.get(quota.key) ?? {}, quota.rules, at)
 
-  const sendQuotas = ({ kind, counter, address, circumstances }: PastSend, channel: Channel): Quota[] =>
+  const sendQuotas = ({ kind, counter, address, circumstances }: PastSend, sendsMessage: boolean): Quota[] =>
     quotasOfSend({
       limits,
       kind,
@@ -109,7 +110,7 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
       app: APP_COUNTERS[kind],
       recipient: counter,
       withoutAddress: COUNTERS_WITHOUT_ADDRESS[kind],
-      sendsMessage: !waitsOnLink({ whatsapp: settings.channels.whatsapp.mode }, channel),
+      sendsMessage,
     })
   const resendQuotas = ({ start }: SentOtp, by: PastResend['by'], sendsMessage: boolean): Quota[] => [
     ...(by === 'fallback' || by === 'answer' ? [] : quotasOfResend(countedResend(start, by))),
@@ -179,10 +180,10 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
     return {
       whatsapp,
       rulesOf: ({ isMessage }: PastSend): Rules => (isMessage ? { ...rules, ttl_ms: MESSAGE_LIFE_MS } : rules),
-      routeOf({ kind, recipient, circumstances }: PastSend) {
+      routeOf({ kind, recipient, circumstances, isMessage }: PastSend) {
         const { country } = recipient
         const { channel, without_link, without_telegram } = circumstances
-        const name = `${kind} ${recipient.kind} ${country} ${channel} ${without_link} ${without_telegram}`
+        const name = `${kind} ${recipient.kind} ${country} ${channel} ${without_link} ${without_telegram} ${isMessage}`
         const known = routes.get(name)
         if (known) return known
         const route = routeSend({
@@ -193,6 +194,7 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
           whatsapp,
           caller: kind,
           asked: circumstances,
+          isMessage,
         })
         const made = { ...route, free: freeChannel(route, prices(country), whatsapp) }
         routes.set(name, made)
@@ -209,8 +211,8 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
     if (channel === undefined) return refusedWith('NoEnabledChannelError')
     if (address?.abusive) return refusedWith('IpReputationBlockedError')
     return judgeMessage(send, send, channel, {
-      quotas: sendQuotas(send, channel),
-      whatsapp: settings.channels.whatsapp.mode,
+      quotas: sendQuotas(send, !waitsOnLink(own, channel)),
+      whatsapp: own.whatsapp,
       isFirst: true,
       free,
     })
@@ -253,10 +255,11 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
   }
 
   /** The quotas of a call that happened, also where the rules would refuse it. */
-  const forcedQuotas = (call: PastCall, { channel }: Accepted): readonly Quota[] => {
-    if (call.what === 'send') return sendQuotas(call, channel)
+  const forcedQuotas = (call: PastCall, accepted: Accepted): readonly Quota[] => {
+    const sendsMessage = !isOnLink(accepted)
+    if (call.what === 'send') return sendQuotas(call, sendsMessage)
     const otp = verifications.get(call.otp_id)
-    return otp === undefined ? [] : resendQuotas(otp, call.by, isAnswer(call) || !waitsOnLink(otp, channel))
+    return otp === undefined ? [] : resendQuotas(otp, call.by, sendsMessage)
   }
 
   /** A message that is not sent as it was then would not fail as it did. */
@@ -277,7 +280,7 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
       return otp === undefined ? null : judgeResend(call, otp)
     },
 
-    /** `quotas`: as judged; none for a call that is played as it happened, whatever the settings say. */
+    /** `judgedQuotas`: none for a call that is played as it happened, also where the settings would not have it so. */
     accept(call: PastCall, accepted: Accepted, judgedQuotas?: Judged['quotas']): void {
       const { at } = call
       const { channel, micros } = accepted
@@ -294,10 +297,10 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
       if (!onLink) countMessage(otp, channel, at)
     },
 
-    /** `approved`: when the message was sent that was verified; null where none was. */
-    end(otp_id: string, approved: { sent_at: number | null } | null, at: number): void {
+    /** `approval`: null where it was not approved; with the time of the message that was verified, null where no message counts. */
+    end(otp_id: string, approval: { sent_at: number | null } | null, at: number): void {
       const otp = verifications.get(otp_id)
-      const sentAt = approved?.sent_at ?? null
+      const sentAt = approval?.sent_at ?? null
       if (otp !== undefined && otp.counted > 0 && sentAt !== null) guard?.verified(numberOf(otp.start), sentAt, at)
       verifications.delete(otp_id)
     },

@@ -110,6 +110,8 @@ export const firstUsable = (order: readonly Channel[], usable: readonly Channel[
 export interface SendRouteInput extends RoutingInput {
   settings: Pick<AppSettings, 'channels' | 'routing'>
   asked: AskedRoute
+  /** It carries a code that its caller made, who has no user to show a link to. */
+  isMessage: boolean
 }
 
 export interface SendRoute {
@@ -120,10 +122,10 @@ export interface SendRoute {
   channel?: Channel | undefined
 }
 
-/** What a call asks of the channels. A caller who made the code has no user to show a link to. */
+/** What a call asks of the channels. */
 export const askedRoute = ({ channel, without_link }: AskedRoute, givenCode: string | null): AskedRoute => ({
   ...(channel && { channel }),
-  ...((without_link || givenCode !== null) && { without_link: true }),
+  ...(without_link && { without_link }),
   ...(givenCode !== null && !TELEGRAM_CODE.test(givenCode) && { without_telegram: true }),
 })
 
@@ -137,9 +139,9 @@ export function routeSend(input: SendRouteInput): SendRoute {
 }
 
 /** The order that routing has for the country, as far as the call allows it. */
-function askedOrder({ asked, settings, country, whatsapp }: SendRouteInput): Channel[] {
+function askedOrder({ asked, isMessage, settings, country, whatsapp }: SendRouteInput): Channel[] {
   const order = asked.channel === undefined ? orderFor(settings.routing, country) : [asked.channel]
-  const takesLink = !asked.without_link || whatsapp === 'template'
+  const takesLink = (!isMessage && !asked.without_link) || whatsapp === 'template'
   if (takesLink && !asked.without_telegram) return order
   return order.filter(one => (takesLink || one !== 'whatsapp') && (!asked.without_telegram || one !== 'telegram'))
 }

@@ -24,6 +24,7 @@ const AMERICAN: PastRecipient = { kind: 'phone', country: 'US', masked: '+1****0
 const MAILBOX: PastRecipient = { kind: 'email', country: null, masked: 'a****@example.com', mailbox: 'ada@example.com' }
 /** Of an international network, which belongs to no country. */
 const NO_COUNTRY: PastRecipient = { kind: 'phone', country: null, masked: '+8****45', mailbox: '+883510012345' }
+const UNPAID: Refused = { type: 'InsufficientFundsError', scope: null }
 const CAPPED: Refused = { type: 'RateLimitExceededError', scope: 'spend_cap' }
 
 const paid = (more: Partial<Accepted> = {}): Accepted => ({ channel: 'sms', micros: PRICE, ...more })
@@ -208,6 +209,23 @@ describe('a link of WhatsApp in a replay', () => {
     expect(replay(before, code, withMode('template', 'sms'))).to.deep.equal({ ...SAME, cost_micros })
   })
 
+  it('counts as a message, or as none, as it was made before the tried settings hold', () => {
+    const starts = (accepted: Accepted, whatsapp: WhatsAppMode): PastEvent[] =>
+      [3, 2, 1].map(before => ({ ...send(`otp_${before}`, NOON - before * MINUTE_MS, accepted), whatsapp }))
+    const limited = {
+      limits: { recipient: [{ max: 9, seconds: 86_400 }], recipient_messages: [{ max: 3, seconds: 86_400 }] },
+    }
+    const [link, template] = (['link_code', 'template'] as const).map(mode => ({
+      ...withMode(mode, 'whatsapp'),
+      ...limited,
+    })) as [SettingsInput, SettingsInput]
+    const afterLinks = replay([...starts(onLink, 'link_code'), send('otp_9', NOON, onLink)], link, template)
+    expect(afterLinks).to.deep.include({ refused: [], not_judged: { link_answers: 1 } })
+    const refused: Refused = { type: 'RateLimitExceededError', scope: 'recipient' }
+    const bySms = { ...send('rfs_9', NOON, refused), circumstances: { channel: 'sms' as const } }
+    expect(replay([...starts(byWhatsApp, 'template'), bySms], template, link)).to.deep.include(SAME)
+  })
+
   it('is not reproduced by saved settings that make no link', () => {
     const { not_judged } = replay(linked, withMode('template', 'whatsapp', 'sms'))
     expect(not_judged).to.deep.equal({ not_reproduced: 1 })
@@ -244,6 +262,11 @@ describe('an automatic fallback in a replay', () => {
         cost_micros: { was: WHATSAPP_PRICE, would_be: 0 },
       })
     })
+
+  it('that was not paid for is not missed where there would be none', () => {
+    const unpaid = [...failed.slice(0, 2), { ...fallback, result: UNPAID }]
+    expect(replay(unpaid, saved, { ...saved, auto_fallback: false })).to.deep.include(SAME)
+  })
 
   it('is not sent after a message that would have gone another way', () => {
     const { not_judged, cost_micros } = replay(failed, saved, { ...saved, ...routed('whatsapp', 'sms') })

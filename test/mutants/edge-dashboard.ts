@@ -148,8 +148,8 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
   {
     fault: "Twilio's API puts a verification on a link that it cannot show",
     file: 'machines/routing.ts',
-    original: 'const takesLink = !asked.without_link ||',
-    planted: 'const takesLink = asked.without_link !== undefined ||',
+    original: 'const takesLink = (!isMessage && !asked.without_link) ||',
+    planted: 'const takesLink = (!isMessage && asked.without_link !== undefined) ||',
     tests: ['test/flow/twilio.test.ts'],
   },
   {

@@ -10,7 +10,7 @@ import type { RefusalDoc } from '../../domain/refusals/documents.ts'
 import { hourOf, startOf } from '../../domain/stats/contribution.ts'
 import { addStoredCells, countOf, newCell } from '../../domain/stats/counts.ts'
 import { hourId } from '../../domain/stats/documents.ts'
-import { type PastOtp, unrecordedSends } from './past-calls.ts'
+import { type PastContext, type PastOtp, unrecordedSends } from './past-calls.ts'
 import { NOT_JUDGED, type NotJudgedReason, type SettingsTrialAnswer } from './schemas.ts'
 import type { TrialInput } from './trial-input.ts'
 
@@ -58,9 +58,16 @@ export function watchUnplayedRules({ saved, tried, now }: TrialInput, { add }: R
     if (isLongerValid && isVerification && (value === 'expired' || (value === 'pending' && isLapsed(otp, now))))
       add('code_life')
     // A fallback that was sent follows the message that failed, and is played.
-    if (fallsBackElsewhere && otp.deliveries.at(-1)?.status === 'failed') add('auto_fallback')
+    if (fallsBackElsewhere && mayHaveFallenBack(otp)) add('auto_fallback')
     if (saved.reuse_pending !== tried.reuse_pending && isVerification && !isByDevice) add('reuse_pending')
   }
+}
+
+/** Whether its last message failed while it was pending. */
+function mayHaveFallenBack({ deliveries, approval, failed_at, ended_at, expires_at }: PastContext): boolean {
+  const last = deliveries.at(-1)
+  if (last?.status !== 'failed' || last.reason === 'superseded' || last.reason === 'insufficient_funds') return false
+  return last.updated_at < Math.min(expires_at, approval?.at ?? failed_at ?? ended_at ?? expires_at)
 }
 
 /** With more than this missing, the median day of the guard's week may be another one. */

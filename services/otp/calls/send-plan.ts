@@ -68,6 +68,7 @@ export function planSend(request: SendRequest): SendPlan | Refusal {
     whatsapp: settings.channels.whatsapp.mode,
     caller,
     asked,
+    isMessage: givenCode !== null,
   }
   const { order, usable, channel } = routeSend(routing)
   const unreadable = mode === 'test' ? [] : app.unreadable

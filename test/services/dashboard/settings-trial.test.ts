@@ -443,7 +443,12 @@ onEmbeddedStore('a replay of past calls', fresh => {
       const since = actor.clock.now()
       const app_id = await createApp(saved)
       const write: Step = { do: 'write', nth: 0 }
-      await perform(app_id, [call('+14155550001'), write, write, { do: 'resend', nth: 0, kind: 'server', channel: 'sms' }])
+      await perform(app_id, [
+        call('+14155550001'),
+        write,
+        write,
+        { do: 'resend', nth: 0, kind: 'server', channel: 'sms' },
+      ])
       expect(reasons(await replay(app_id, since, saved, saved))).to.deep.equal([])
       const [otp] = await store.docs('otps').find({ app_id, _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 1 })
       const by = { company_id: 'cmp_a', app_id, mode: 'live' as const, key_id: 'key_server', kind: 'server' as const }
@@ -454,7 +459,11 @@ onEmbeddedStore('a replay of past calls', fresh => {
     it('which failed messages automatic fallback might send again, by the settings alone', async () => {
       const since = actor.clock.now()
       const app_id = await createApp({ routing: { default: ['sms'] } })
-      await perform(app_id, [call('+14155550001'), { do: 'fail', nth: 0 }, call('+14155550002')])
+      const later = (nth: number): Step[] => [
+        { do: 'verify', nth },
+        { do: 'fail', nth },
+      ]
+      await perform(app_id, [call('+14155550001'), { do: 'fail', nth: 0 }, call('+14155550002'), ...later(1)])
       const saved: SettingsInput = { routing: { default: ['sms'] } }
       const fallsBack = await replay(app_id, since, saved, { ...saved, auto_fallback: true })
       expect(reasons(fallsBack)).to.deep.equal([{ reason: 'auto_fallback', count: 1 }])
