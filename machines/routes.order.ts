@@ -34,9 +34,9 @@ export interface RouteRule {
 }
 
 /** Fewer messages in a country, of one channel and one kind of key in 30 days, are too few to learn from. */
-const MIN_MESSAGES = 50
+export const MIN_MESSAGES = 50
 /** Every provider gets this share, so that a better one, and a recovery, is noticed. */
-const MIN_SHARE = 0.02
+export const MIN_SHARE = 0.02
 /** All providers but the best get no more than this together. */
 const MAX_EXPLORED = 0.2
 /** Where the others get their chances, evidence counts in proportion to the messages of the country: once at `MIN_MESSAGES`, and so many times

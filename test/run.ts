@@ -1,5 +1,6 @@
 // Runs mocha on the compiled tests. In: what follows `npm test --`: test files and folders as they stand in the repository, and options
-// of mocha. Without files it runs all tests but those that have commands of their own. Out: mocha's output and exit code.
+// of mocha. Without files it runs all tests but those that have commands of their own, and of these the ones in the folders that
+// `--also=<folder>` names. Out: mocha's output and exit code.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -72,12 +73,15 @@ const slowFirst = (files: readonly string[]): string[] => {
   return [...slow, ...files.filter(file => !slow.includes(file))]
 }
 
+const ALSO = '--also='
 const words = process.argv.slice(2)
 const paths = words.filter(isPath)
-const files = slowFirst(paths.length === 0 ? testsUnder('test').filter(isNotApart) : paths.flatMap(testsUnder))
+const also = words.filter(word => word.startsWith(ALSO)).map(word => word.slice(ALSO.length))
+const allFiles = (): string[] => [...testsUnder('test').filter(isNotApart), ...also.flatMap(testsUnder)]
+const files = slowFirst(paths.length === 0 ? allFiles() : paths.flatMap(testsUnder))
 const inParallel = files.length > 1 && !files.some(file => file.startsWith(ENGINE_FAULTS))
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
-const options = [...(inParallel ? ['--parallel', '--jobs=3'] : []), ...words.filter(word => !isPath(word))]
+const options = [...(inParallel ? ['--parallel', '--jobs=3'] : []), ...words.filter(word => !isPath(word) && !word.startsWith(ALSO))]
 /** The embedded stores of tests stand in memory where the system has such a folder: no test needs what a power failure leaves. */
 const MEMORY_FOLDER = '/dev/shm'
 const TMPDIR = process.env.TMPDIR ?? (existsSync(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir())

@@ -2,6 +2,7 @@
 // docs/routes-simulation.md.
 import process from 'node:process'
 import { DAY_MS, HOUR_MS } from '../../infra/time.ts'
+import { MIN_MESSAGES, MIN_SHARE } from '../../machines/routes.order.ts'
 import {
   type Country,
   countAlarms,
@@ -50,7 +51,18 @@ const CONVERSIONS: readonly number[][] = [
   [0.4, 0.6, 0.85],
   [0.8, 0.3, 0.3, 0.3],
   [0.3, 0.5, 0.6, 0.8],
+  [0.05, 0.05, 0.85],
+  [0.3, 0.4, 0.5, 0.6, 0.8],
+  [0.6, 0.6, 0.6, 0.6, 0.6, 0.8],
 ]
+
+/** What is lost by one who knows the best provider from the first message that may leave the listed order on. */
+function unavoidableLoss(conversions: readonly number[]): number {
+  const best = Math.max(...conversions)
+  const lossOf = (conversion = best): number => (best - conversion) / best
+  const probed = MIN_SHARE * conversions.reduce((sum, conversion) => sum + lossOf(conversion), 0)
+  return (MIN_MESSAGES * lossOf(conversions[0]) + (LEARNED_MESSAGES - MIN_MESSAGES) * probed) / LEARNED_MESSAGES
+}
 
 /** A new country. Listed is the order of the conversions. */
 function printLearning(): void {
@@ -67,7 +79,7 @@ function printLearning(): void {
       const lost = (approvals = 0) => 1 - approvals / (oracle ?? 1)
       const aim = perDay < 200 ? '' : verdict(lost(best) <= MAX_REGRET)
       console.log(
-        `  ${String(perDay).padStart(5)} a day  ${conversions.join(' ').padEnd(16)}  listed ${percent(lost(plain)).padStart(7)}  best ${percent(lost(best)).padStart(6)} ${aim}`,
+        `  ${String(perDay).padStart(5)} a day  ${conversions.join(' ').padEnd(24)}  unavoidable ${percent(unavoidableLoss(conversions)).padStart(6)}  listed ${percent(lost(plain)).padStart(7)}  best ${percent(lost(best)).padStart(6)} ${aim}`,
       )
     }
 }
