@@ -32,6 +32,13 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/services/dashboard/learned-routes.test.ts'],
   },
   {
+    fault: 'what cost takes off for servers is said of devices too, for which it does not count',
+    file: 'services/dashboard/learned-routes/rows.ts',
+    original: 'one.less === first.less',
+    planted: 'one.less !== undefined',
+    tests: ['test/services/dashboard/learned-routes.test.ts'],
+  },
+  {
     fault: 'a provider whose breaker is open is shown with a share',
     file: 'services/dashboard/learned-routes/rows.ts',
     original: 'name => open.has(name)',

@@ -52,6 +52,20 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
     tests: ['test/machines/routes.order.test.ts'],
   },
   {
+    fault: 'the reason of a message does not say that its provider costs nothing while the others cost something',
+    file: 'machines/routes.order.ts',
+    original: 'if (less !== null) because.less',
+    planted: 'if (less) because.less',
+    tests: ['test/machines/routes.order.test.ts'],
+  },
+  {
+    fault: 'the reason of a message speaks of cost where it did not decide',
+    file: 'machines/routes.order.ts',
+    original: '(learns ? values : []).find(',
+    planted: 'values.find(',
+    tests: ['test/machines/routes.order.test.ts'],
+  },
+  {
     fault: 'a silent provider is the second choice',
     file: 'machines/routes.order.ts',
     original:

@@ -263,6 +263,44 @@ onEmbeddedStore('the routes of an app', fresh => {
     expect(suggestion, 'nothing to suggest').to.equal(null)
   })
 
+  it('say what cost takes off, where cost decides', async () => {
+    const words = async () => (await routes()).rows.map(({ because }) => because)
+    await set({ providers: 'best', worth_micros: 100_000 })
+    await put('main', { cost_micros: { '*': 50_000 } })
+    await put('fast', { cost_micros: { '*': 1_000 } })
+    await known({ provider: 'main', messages: 500, approved: 450 }, { provider: 'fast', messages: 500, approved: 400 })
+    const [main, fast] = await words()
+    expect(main).to.match(
+      /^90 % of its messages are approved \(\d+ % to \d+ %\), less 50 % for its cost\. It comes first for 2 % of the messages, so that a change is noticed\.$/,
+    )
+    expect(fast).to.match(
+      /^80 % of its messages are approved \(\d+ % to \d+ %\), less 1 % for its cost\. That is the best here, so it comes first for 98 % of the messages\.$/,
+    )
+    await known({ provider: 'main', messages: 500, approved: 450 })
+    expect((await words())[1], 'by what is expected').to.match(
+      /^It has no messages yet: \d+ % of them are expected to be approved, less 1 % for its cost\. That is the best/,
+    )
+    await put('fast', { cost_micros: {} })
+    for (const because of await words()) expect(because, 'one cost is not known').to.not.contain('cost')
+  })
+
+  it('say what cost takes off for each kind of key, where it decides for one of both', async () => {
+    await put('third', { cost_micros: { '*': 1_000 } })
+    await set({ providers: 'best', worth_micros: 100_000 })
+    await put('fast', { cost_micros: { '*': 2_000 } })
+    const all = (kind: 'server' | 'publishable', more: Partial<GivenFact> = {}): GivenFact[] => [
+      { provider: 'main', kind, messages: 400, approved: 4, ...more },
+      { provider: 'fast', kind, messages: 400, approved: 200 },
+      { provider: 'third', kind, messages: 400, approved: 300 },
+    ]
+    // For devices the only provider without a cost stands behind the others.
+    await known(...all('server'), ...all('publishable', { silentSince: 5 }))
+    const { because } = await row('third')
+    expect(because).to.match(
+      /^For servers: 75 % [^,]*\. That is .* For devices: 75 % .*, less 1 % for its cost\. That is/,
+    )
+  })
+
   it('decide which provider the explanation of a send names', async () => {
     await known(
       { provider: 'main', messages: 400, approved: 200 },
