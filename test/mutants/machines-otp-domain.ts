@@ -301,8 +301,15 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   {
     fault: 'an order is suggested by which other countries lose more than one gains',
     file: 'machines/routes.suggestion.ts',
-    original: 'gain > (best?.gain ?? 0)',
-    planted: 'gain > (best?.gain ?? -1)',
+    original: 'gain <= (best?.gain ?? 0)',
+    planted: 'gain <= (best?.gain ?? -1)',
+    tests: ['test/services/dashboard/learned-routes.test.ts'],
+  },
+  {
+    fault: 'a suggested order calls approvals what it only saves in cost',
+    file: 'machines/routes.suggestion.ts',
+    original: 'perMessage(one => one.approvals)',
+    planted: 'perMessage(one => one.gain)',
     tests: ['test/services/dashboard/learned-routes.test.ts'],
   },
   {

@@ -205,7 +205,8 @@ export function suggestionFor(input: RoutesInput, asked: string | undefined): Su
     if (found === null) return []
     const others = providers.filter(one => one.channel === channel && one.name !== found.provider)
     const order = others.map(({ name }) => name).toSpliced(found.to, 0, found.provider)
-    return [{ channel, order, gain: found.gain, because: found.because }]
+    const { gain, approvals, cost_micros, because } = found
+    return [{ channel, order, gain, approvals, cost_micros, because }]
   })
   return all.toSorted((one, other) => other.gain - one.gain)[0] ?? null
 }
