@@ -340,7 +340,7 @@ describeInBrowserOnce('providers by country on the routing screen', (open, start
     expect(items.map(({ name }: { name: string }) => name)).to.deep.equal(['fast', 'main'])
   })
 
-  it('tells what a cheaper order is worth, its approvals and its cost apart', async () => {
+  it('tells what a cheaper order is worth, its approvals and its cost apart, and which provider has moved', async () => {
     const { page, admin, countersign } = await openWithFacts()
     const costs = { main: 42_000, fast: 50_000, third: 1_000 }
     for (const [name, micros] of Object.entries(costs))
@@ -360,7 +360,7 @@ describeInBrowserOnce('providers by country on the routing screen', (open, start
       .waitFor()
     await expectAccessible(page)
     await page.getByRole('button', { name: 'Use this order' }).click()
-    await page.getByText('A better order').waitFor({ state: 'detached' })
+    await page.getByText('third is now number 2 of the providers of SMS, behind main.').waitFor()
     const { items } = (await admin('GET', PROVIDERS)).body
     expect(items.map(({ name }: { name: string }) => name)).to.deep.equal(['main', 'third', 'fast'])
   })

@@ -39,6 +39,13 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/services/dashboard/learned-routes.test.ts'],
   },
   {
+    fault: 'after a suggested order is used, the first provider is said to have moved, whichever did',
+    file: 'services/dashboard/web/screens/routing/learned-words.ts',
+    original: 'name !== known[nth]',
+    planted: 'name !== known[nth] || nth === 0',
+    tests: ['test/services/dashboard/web/learned-words.test.ts'],
+  },
+  {
     fault: 'a provider whose breaker is open is shown with a share',
     file: 'services/dashboard/learned-routes/rows.ts',
     original: 'name => open.has(name)',

@@ -1,6 +1,6 @@
-// What the Routing screen says of a suggested order: what it gains, apart from what it costs.
+// What the Routing screen says of a suggested order: what it gains, apart from what it costs, and what using it has changed.
 import { expect } from 'chai'
-import { gainWords } from '../../../../services/dashboard/web/screens/routing/learned-words.ts'
+import { gainWords, movedWords } from '../../../../services/dashboard/web/screens/routing/learned-words.ts'
 
 describe('what a suggested order gains, in words', () => {
   const words = (gain: number, approvals = gain, cost_micros: number | null = null): string =>
@@ -40,4 +40,26 @@ describe('what a suggested order gains, in words', () => {
       expect(words(gain, approvals, cost)).to.equal(
         `Expected gain: worth ${worth} of 100 messages, over all countries: ${apart}.`,
       ))
+})
+
+describe('what using a suggested order has changed, in words', () => {
+  const words = (order: string[], ...before: string[]): string => movedWords({ channel: 'sms', order }, before)
+
+  it('names the provider that has moved, and its place', () => {
+    expect(words(['fast', 'main'], 'main', 'fast')).to.equal('fast is now the first provider of SMS.')
+    expect(words(['third', 'main', 'fast'], 'main', 'fast', 'third')).to.equal(
+      'third is now the first provider of SMS.',
+    )
+    expect(words(['main', 'third', 'fast'], 'main', 'fast', 'third')).to.equal(
+      'third is now number 2 of the providers of SMS, behind main.',
+    )
+  })
+
+  it('counts no provider whose type this release does not know: it sends nothing', () => {
+    expect(words(['fast', 'main'], 'newer', 'main', 'fast')).to.equal('fast is now the first provider of SMS.')
+  })
+
+  it('names the first where the list has the order already', () => {
+    expect(words(['fast', 'main'], 'fast', 'main')).to.equal('fast is now the first provider of SMS.')
+  })
 })

@@ -2,6 +2,7 @@
 // words. Pure.
 import type { Schemas } from '../../api/schema.ts'
 import { formatMicros } from '../../data/amounts.ts'
+import { CHANNEL_NAMES } from '../../data/channels.ts'
 import { countryName } from '../../data/countries.ts'
 import { formatDecimal } from '../../ui/figure-format.ts'
 
@@ -56,6 +57,21 @@ function costWords(perMessage: number): string {
   const step = micros < LEAST_IN_CENTS ? 1 : MICROS_PER_CENT
   if (micros === 0) return 'the same cost'
   return `${formatMicros(Math.round(micros / step) * step)} ${perMessage > 0 ? 'more' : 'less'} to pay`
+}
+
+/** What was done: a suggested order moves one provider up. `before`: the names in the order that it replaces. */
+export function movedWords(
+  { channel, order }: Pick<Schemas['RouteSuggestion'], 'channel' | 'order'>,
+  before: readonly string[],
+): string {
+  const known = before.filter(name => order.includes(name))
+  const place = Math.max(
+    0,
+    order.findIndex((name, nth) => name !== known[nth]),
+  )
+  const name = CHANNEL_NAMES[channel]
+  if (place === 0) return `${order[0]} is now the first provider of ${name}.`
+  return `${order[place]} is now number ${place + 1} of the providers of ${name}, behind ${order[place - 1]}.`
 }
 
 export const STATES: Readonly<Record<Schemas['RouteState'], { name: string; tone: 'good' | 'bad' | 'warning' }>> = {

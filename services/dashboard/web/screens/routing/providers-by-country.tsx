@@ -24,7 +24,7 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { type Provider, savePositions } from '../providers/provider-calls.ts'
 import { positionsFor } from '../providers/provider-order.ts'
-import { countriesIn, gainWords, placeName, STATES, withoutBreaks } from './learned-words.ts'
+import { countriesIn, gainWords, movedWords, placeName, STATES, withoutBreaks } from './learned-words.ts'
 
 type Row = Schemas['RouteRow']
 
@@ -153,9 +153,14 @@ function Suggestion({ suggestion, providers, onUsed }: SuggestionProps) {
   const use = () =>
     change.run(async () => {
       const all = providers.filter(provider => provider.channel === channel)
+      // Afterwards the list is the new one.
+      const done = movedWords(
+        suggestion,
+        all.map(({ name }) => name),
+      )
       await savePositions(app.id, all, positionsFor(all, order))
       await onUsed()
-      say(`${order[0]} is now the first provider of ${CHANNEL_NAMES[channel]}.`)
+      say(done)
     })
   return (
     <Notice>
