@@ -76,6 +76,9 @@ export interface LearnedReason {
   /** The share of messages that this provider gets first, and its conversion by the evidence, both from 0 to 1 with three digits. */
   share: number
   conversion: number
+  /** What its cost took off the conversion, by `routing.worth_micros`, with three digits. Absent where cost did not decide, and in verifications
+   *  of releases that did not store it. */
+  less?: number
 }
 
 /** Another provider came first, and no message may go to it now: its circuit breaker is open, or its vendor has asked for a pause. */

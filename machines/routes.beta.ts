@@ -65,8 +65,9 @@ export function quantilesOf(distribution: Beta, shares: readonly number[]): numb
   })
 }
 
-/** The chance of each to be the highest, when `less` is taken off its value. The chances add up to 1. */
-export function chancesToBeHighest(all: readonly { distribution: Beta; less: number }[]): number[] {
+/** The chance of each to be the highest, when `less` is taken off its value, or nothing. The chances add up to 1. */
+export function chancesToBeHighest(values: readonly { distribution: Beta; less: number | null }[]): number[] {
+  const all = values.map(({ distribution, less }) => ({ distribution, less: less ?? 0 }))
   const from = Math.min(...all.map(({ distribution, less }) => rangeOf(distribution).from - less))
   const to = Math.max(...all.map(({ distribution, less }) => rangeOf(distribution).to - less))
   const masses = all.map(({ distribution, less }) => massIn(from, to, distribution, less))

@@ -21,6 +21,8 @@ export interface RouteShare {
   provider: string
   /** Its conversion by the evidence. */
   mean: number
+  /** What its cost takes off the conversion; null where cost does not decide about it. */
+  less: number | null
   /** The share of messages for which it comes first. */
   share: number
   /** Why it comes first when it does; null for the plain listed order. */
@@ -87,6 +89,7 @@ export function sharesOf(
     provider: option.provider,
     share: shares.get(option) ?? 0,
     mean: meanOf(betaOf(evidenceOf(option), prior)),
+    less: (learns ? values : []).find(value => value.option === option)?.less ?? null,
     rule: reasonOf(option, nth),
   }))
 
@@ -99,11 +102,11 @@ export function sharesOf(
   }
 }
 
-/** A provider's conversion, and what its cost takes off. */
+/** A provider's conversion, and what its cost takes off: null where cost does not count. */
 export interface Value {
   option: RouteOption
   distribution: Beta
-  less: number
+  less: number | null
 }
 
 /** Cost counts only where it is known of every provider: one without a price would look free. */
@@ -112,12 +115,12 @@ export function valuesOf(options: readonly RouteOption[], worth_micros: number, 
   return options.map(option => ({
     option,
     distribution: betaOf(evidenceOf(option), prior),
-    less: counts ? (option.cost_micros ?? 0) / worth_micros : 0,
+    less: counts ? (option.cost_micros ?? 0) / worth_micros : null,
   }))
 }
 
 const evidenceOf = ({ fact }: RouteOption): Evidence => fact?.evidence ?? { approved: 0, missed: 0 }
-export const meanValue = ({ distribution, less }: Value): number => meanOf(distribution) - less
+export const meanValue = ({ distribution, less }: Value): number => meanOf(distribution) - (less ?? 0)
 
 /** Of equal ones, the one that is listed first. */
 const highestOf = (values: readonly Value[]): Value | undefined =>
@@ -159,8 +162,11 @@ export function drawOrder(
   const order = [first.provider]
   for (let next = draw(others, random); next; next = draw(others, random)) order.push(next.provider)
   order.push(...silent.map(({ provider }) => provider))
-  const { rule, share, mean } = first
-  return { order, because: rule === null ? null : { rule, share: rounded(share), conversion: rounded(mean) } }
+  const { rule, share, mean, less } = first
+  if (rule === null) return { order, because: null }
+  const because: LearnedReason = { rule, share: rounded(share), conversion: rounded(mean) }
+  if (less !== null) because.less = rounded(less)
+  return { order, because }
 }
 
 /** The same shares while the circuit breakers of some are open: `drawOrder` passes their messages on by the shares of the others, and to a
@@ -191,6 +197,10 @@ function draw(left: RouteShare[], random: () => number): RouteShare | undefined 
 }
 
 export const rounded = (share: number): number => Math.round(share * 1_000) / 1_000
+
+/** With a decimal only below 10: 2, 0.5, 81. */
+export const percentOf = (share: number): number =>
+  share < 0.0995 ? Math.round(share * 1_000) / 10 : Math.round(share * 100)
 
 /** Moves a provider up the list, to the place of the one that it was compared with. Those before that were not compared, and stay. */
 export interface Move {
@@ -228,7 +238,6 @@ export const comparedValues = (options: readonly RouteOption[], worth_micros: nu
 
 function inWords({ option, less }: Value, prior: Evidence): string {
   const { mean, low, high } = estimate(evidenceOf(option), prior)
-  const percent = (share: number): string => `${Math.round(share * 100)}`
-  const cost = less > 0 ? `, less ${percent(less)} % for its cost` : ''
-  return `${option.provider} converts ${percent(mean)} % (${percent(low)} to ${percent(high)} %)${cost}`
+  const cost = less === null ? '' : `, less ${percentOf(less)} % for its cost`
+  return `${option.provider} converts ${percentOf(mean)} % (${percentOf(low)} to ${percentOf(high)} %)${cost}`
 }

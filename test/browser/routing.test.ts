@@ -340,6 +340,31 @@ describeInBrowserOnce('providers by country on the routing screen', (open, start
     expect(items.map(({ name }: { name: string }) => name)).to.deep.equal(['fast', 'main'])
   })
 
+  it('tells what a cheaper order is worth, its approvals and its cost apart, and which provider has moved', async () => {
+    const { page, admin, countersign } = await openWithFacts()
+    const costs = { main: 42_000, fast: 50_000, third: 1_000 }
+    for (const [name, micros] of Object.entries(costs))
+      await admin('PUT', `${PROVIDERS}/${name}`, { type: 'sandbox', channel: 'sms', cost_micros: { '*': micros } })
+    await admin('PUT', `${PROVIDERS}/main`, { type: 'sandbox', channel: 'sms', paused: true })
+    await admin('PATCH', `/apps/${APP}`, { settings: { routing: { worth_micros: 100_000 } } })
+    await storeFacts(countersign.engines.store, APP, Date.now(), [
+      { provider: 'fast', messages: 5_000, approved: 4_500 },
+      { provider: 'third', messages: 5_000, approved: 4_000 },
+    ])
+    await page.reload()
+    await page.getByText('A better order for SMS: main, third, fast.').waitFor()
+    await page
+      .getByText(
+        'Expected gain: worth 39 more approvals of 100 messages, over all countries: 10 fewer approvals, and 4.90 less to pay.',
+      )
+      .waitFor()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Use this order' }).click()
+    await page.getByText('third is now number 2 of the providers of SMS, behind main.').waitFor()
+    const { items } = (await admin('GET', PROVIDERS)).body
+    expect(items.map(({ name }: { name: string }) => name)).to.deep.equal(['main', 'third', 'fast'])
+  })
+
   it('takes the suggested order around a provider whose type this release does not know, and explains it without', async () => {
     const { page, admin, countersign } = await openWithFacts()
     const newer = { type: 'sandbox', channel: 'sms', position: 1 }

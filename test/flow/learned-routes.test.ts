@@ -27,8 +27,14 @@ describeLiveFlow('routes that learn', live => {
   async function open(settings: object = {}): Promise<Shop> {
     const [main, spare] = [await startHttpGateway(live.vendorOptions), await startHttpGateway(live.vendorOptions)]
     opened.push(main, spare)
-    const provider = (name: string, { url }: HttpGateway) => ({ name, channel: 'sms', type: 'http', config: { url } })
-    const shop = await live.createApp([provider('main', main), provider('spare', spare)], {
+    const provider = (name: string, { url }: HttpGateway, micros: number) => ({
+      name,
+      channel: 'sms',
+      type: 'http',
+      config: { url },
+      cost_micros: { '*': micros },
+    })
+    const shop = await live.createApp([provider('main', main, 50_000), provider('spare', spare, 1_000)], {
       routing: { default: ['sms'] },
       limits: LIMITS,
       fraud_guard: { mode: 'off' },
@@ -210,7 +216,7 @@ describeLiveFlow('routes that learn', live => {
   })
 
   it('have the better provider first where the app wants it, and never one that is paused', async () => {
-    const shop = await open({ routing: { default: ['sms'], providers: 'best' } })
+    const shop = await open({ routing: { default: ['sms'], providers: 'best', worth_micros: 100_000 } })
     await addPast(shop, { main: 4, spare: 9 })
     const early = await send(shop, 1)
     const [first] = await deliveriesOf(early)
@@ -221,12 +227,12 @@ describeLiveFlow('routes that learn', live => {
     const learned = await send(shop, 8)
     const best = (await deliveriesOf(learned)).filter(one => one?.provider === 'spare')
     expect(best).to.have.length.above(4)
-    expect(best[0]?.because).to.include({ rule: 'best' })
+    expect(best[0]?.because).to.include({ rule: 'best', less: 0.01 })
     expect(best[0]?.because).to.have.property('conversion').closeTo(0.9, 0.03)
     const words = (await Promise.all(learned.map(reasonsOf))).flat()
-    expect(words.filter(one => one.startsWith('The provider was the best for this country'))).to.have.length(
-      best.length,
-    )
+    expect(
+      words.filter(one => /^The provider was the best for this country.*, less 1 % for its cost\.$/.test(one)),
+    ).to.have.length(best.length)
 
     // The better one fails until its breaker opens; then the other takes over without a call of it.
     shop.gateways.spare.always({ fault: { kind: 'broken' } })

@@ -152,6 +152,28 @@ describe('the order by evidence', () => {
     )
   })
 
+  it('says what the cost took off, where cost counts', () => {
+    const all = options([90, 10, { cost: 50_000 }], [80, 20, { cost: 1_000 }])
+    const worth = { providers: 'best', worth_micros: 100_000 } as const
+    expect(firstOf(all, worth, 0.5).because).to.deep.equal({ rule: 'best', share: 0.98, conversion: 0.796, less: 0.01 })
+    expect(firstOf(all, worth, 0.01).because).to.include({ rule: 'explored', conversion: 0.892, less: 0.5 })
+    const free = options([90, 10, { cost: 50_000 }], [80, 20, { cost: 0 }])
+    expect(firstOf(free, worth, 0.5).because).to.include({ rule: 'best', less: 0 })
+  })
+
+  it('says nothing of cost where it does not decide', () => {
+    const worth = { providers: 'best', worth_micros: 100_000 } as const
+    const silent = { silent: true, cost: 1_000 }
+    const reasons = [
+      firstOf(options([50, 50, { cost: 50_000 }], [90, 10, { cost: 1_000 }]), BEST, 0.5),
+      firstOf(options([50, 50, { cost: 50_000 }], [90, 10]), worth, 0.5),
+      firstOf(options([50, 50, silent], [90, 10, { cost: 1_000 }]), { ...worth, providers: 'listed' }, 0.5),
+      firstOf(options([50, 50, silent], [90, 10, { cost: 1_000 }]), worth, 0.01),
+    ].map(({ because }) => because)
+    expect(reasons.map(because => because?.rule)).to.deep.equal(['best', 'best', 'spared', 'probe'])
+    for (const because of reasons) expect(because).to.not.have.property('less')
+  })
+
   it('compares a provider that is surely known with a cheap one that is not known', () => {
     const all = options([3_000, 0, { cost: 128_938 }], [0, 0, { cost: 0 }])
     expect(sharesBy(all, { providers: 'best', worth_micros: 100_000 })).to.deep.equal({ a: 0.02, b: 0.98 })
@@ -332,6 +354,10 @@ describe('a suggested first provider', () => {
     expect(suggested(0, [90, 10, { silent: true }], [60, 40], [85, 15])).to.deep.include({ provider: 'c', to: 1 })
     const cheaper = suggested(200_000, [80, 20, { cost: 60_000 }], [75, 25, { cost: 10_000 }])
     expect(cheaper?.provider).to.equal('b')
-    expect(cheaper?.because).to.contain('less 30 % for its cost')
+    expect(cheaper?.because).to.match(/^b converts .*, less 5 % for its cost; a converts .*, less 30 % for its cost$/)
+    const free = suggested(2_000_000, [80, 20, { cost: 1_000_000 }], [75, 25, { cost: 0 }])
+    expect(free?.because).to.match(/^b converts .*, less 0 % for its cost; a converts .*, less 50 % for its cost$/)
+    const small = suggested(2_000_000, [60, 40, { cost: 900 }], [85, 15, { cost: 9_000 }])
+    expect(small?.because).to.match(/less 0.5 % for its cost; a converts .*, less 0 % for its cost$/)
   })
 })

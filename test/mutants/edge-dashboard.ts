@@ -32,6 +32,20 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/services/dashboard/learned-routes.test.ts'],
   },
   {
+    fault: 'what cost takes off for servers is said of devices too, for which it does not count',
+    file: 'services/dashboard/learned-routes/rows.ts',
+    original: 'one.less === first.less',
+    planted: 'one.less !== undefined',
+    tests: ['test/services/dashboard/learned-routes.test.ts'],
+  },
+  {
+    fault: 'after a suggested order is used, the first provider is said to have moved, whichever did',
+    file: 'services/dashboard/web/screens/routing/learned-words.ts',
+    original: 'name !== known[nth]',
+    planted: 'name !== known[nth] || nth === 0',
+    tests: ['test/services/dashboard/web/learned-words.test.ts'],
+  },
+  {
     fault: 'a provider whose breaker is open is shown with a share',
     file: 'services/dashboard/learned-routes/rows.ts',
     original: 'name => open.has(name)',

@@ -52,6 +52,20 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
     tests: ['test/machines/routes.order.test.ts'],
   },
   {
+    fault: 'the reason of a message does not say that its provider costs nothing while the others cost something',
+    file: 'machines/routes.order.ts',
+    original: 'if (less !== null) because.less',
+    planted: 'if (less) because.less',
+    tests: ['test/machines/routes.order.test.ts'],
+  },
+  {
+    fault: 'the reason of a message speaks of cost where it did not decide',
+    file: 'machines/routes.order.ts',
+    original: '(learns ? values : []).find(',
+    planted: 'values.find(',
+    tests: ['test/machines/routes.order.test.ts'],
+  },
+  {
     fault: 'a silent provider is the second choice',
     file: 'machines/routes.order.ts',
     original:
@@ -287,8 +301,15 @@ export const MACHINES_OTP_DOMAIN: readonly Mutant[] = [
   {
     fault: 'an order is suggested by which other countries lose more than one gains',
     file: 'machines/routes.suggestion.ts',
-    original: 'gain > (best?.gain ?? 0)',
-    planted: 'gain > (best?.gain ?? -1)',
+    original: 'gain <= (best?.gain ?? 0)',
+    planted: 'gain <= (best?.gain ?? -1)',
+    tests: ['test/services/dashboard/learned-routes.test.ts'],
+  },
+  {
+    fault: 'a suggested order calls approvals what it only saves in cost',
+    file: 'machines/routes.suggestion.ts',
+    original: 'perMessage(one => one.approvals)',
+    planted: 'perMessage(one => one.gain)',
     tests: ['test/services/dashboard/learned-routes.test.ts'],
   },
   {

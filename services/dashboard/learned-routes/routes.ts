@@ -52,6 +52,8 @@ export const learnedRouteOperations = [
           channel: 'sms',
           order: ['main-sms', 'backup-sms'],
           gain: 0.094,
+          approvals: 0.094,
+          cost_micros: null,
           because: 'In GB, main-sms converts 81 % (77 to 85 %); backup-sms converts 72 % (68 to 76 %).',
         },
       }),

@@ -113,6 +113,8 @@ export function rowsOf(input: RoutesInput, { channel, country }: Place): RouteRo
         one.state === first?.state &&
         one.rule === first.rule &&
         one.others === first.others &&
+        one.less === first.less &&
+        (measured.messages > 0 || one.expected === first.expected) &&
         one.tooFewMessages === first.tooFewMessages,
     )
     if (first && isSame) return becauseWords({ ...first, ...measured })
@@ -126,6 +128,8 @@ export function rowsOf(input: RoutesInput, { channel, country }: Place): RouteRo
     const tooFew = rule.providers === 'best' && !shares.some(one => one.rule === 'best') && shares.length > 1
     return {
       ...measuredOf(provider, open, fact, prior, share?.share ?? 0),
+      expected: rounded(share?.mean ?? 0),
+      less: share?.less ?? null,
       others: fact.others,
       rule: share?.rule ?? null,
       place: shares.findIndex(one => one.provider === name) + 1,
@@ -201,7 +205,8 @@ export function suggestionFor(input: RoutesInput, asked: string | undefined): Su
     if (found === null) return []
     const others = providers.filter(one => one.channel === channel && one.name !== found.provider)
     const order = others.map(({ name }) => name).toSpliced(found.to, 0, found.provider)
-    return [{ channel, order, gain: found.gain, because: found.because }]
+    const { gain, approvals, cost_micros, because } = found
+    return [{ channel, order, gain, approvals, cost_micros, because }]
   })
   return all.toSorted((one, other) => other.gain - one.gain)[0] ?? null
 }

@@ -45,7 +45,14 @@ const suggestion = z
     order: z.array(z.string()).meta({ description: 'The names of its providers, the first one first.' }),
     gain: z.number().meta({
       description:
-        'How many more messages would be approved, as a share of all messages of the channel in every country, less what they would cost more by `routing.worth_micros`.',
+        'What the order is worth, in approvals per message of the channel over all countries: `approvals`, less `cost_micros` by `routing.worth_micros`.',
+    }),
+    approvals: z.number().meta({
+      description: 'How many more messages would be approved, per message; negative where fewer would be.',
+    }),
+    cost_micros: z.int().nullable().meta({
+      description:
+        'How much more a message would cost on average, in micro-units; negative where it would cost less. Of countries where cost does not count it has nothing; null where it counts in none that the order changes.',
     }),
     because: z.string().meta({ description: 'Why, in words and figures.' }),
   })

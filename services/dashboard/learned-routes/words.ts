@@ -1,15 +1,12 @@
 // Why a provider comes first, or does not, in plain sentences with figures. Pure.
 
 import type { RouteReason } from '../../../machines/otp.ts'
-import type { RouteShare } from '../../../machines/routes.order.ts'
+import { percentOf, type RouteShare } from '../../../machines/routes.order.ts'
 import type { Others } from '../../../machines/routes.ts'
 import type { RouteRowAnswer } from './schemas.ts'
 
-/** A share in percent, with a decimal only below 10 %: "2 %", "0.5 %", "81 %". */
-export const percent = (share: number): string => {
-  const value = share * 100
-  return `${value < 9.95 ? Math.round(value * 10) / 10 : Math.round(value)} %`
-}
+/** "2 %", "0.5 %", "81 %". */
+const percent = (share: number): string => `${percentOf(share)} %`
 
 /** What is known about a provider in one country. */
 export interface RouteSituation {
@@ -23,6 +20,10 @@ export interface RouteSituation {
   conversion: number | null
   low: number | null
   high: number | null
+  /** The conversion that is expected of it while it has no messages. */
+  expected: number
+  /** What its cost takes off; null where cost does not decide about it. */
+  less: number | null
   /** The messages of all providers in the country, where they are too few for `best`. Null where they are not, or `best` is off. */
   tooFewMessages: number | null
   /** Its place among the providers of the channel that may be used, from 1. */
@@ -65,18 +66,24 @@ export function becauseWords(situation: RouteSituation): string {
   }
 }
 
-/** "81 % of its messages are approved (76 % to 85 %)." */
-function evidenceWords({ messages, conversion, low, high }: RouteSituation): string {
-  if (messages === 0 || conversion === null || low === null || high === null) return 'It has no messages yet.'
-  return `${percent(conversion)} of its messages are approved (${percent(low)} to ${percent(high)}).`
+/** "81 % of its messages are approved (76 % to 85 %), less 5 % for its cost." */
+function evidenceWords({ messages, conversion, low, high, expected, less }: RouteSituation): string {
+  const cost = costWords(less)
+  if (messages === 0 || conversion === null || low === null || high === null)
+    return `It has no messages yet: ${percent(expected)} of them are expected to be approved${cost}.`
+  return `${percent(conversion)} of its messages are approved (${percent(low)} to ${percent(high)})${cost}.`
 }
+
+/** Where cost counts, a provider that costs nothing says so too: the others are compared with it. */
+const costWords = (less: number | null | undefined): string =>
+  typeof less === 'number' ? `, less ${percent(less)} for its cost` : ''
 
 /** Why the provider of one message came first. Its conversion is an estimate: a provider may have had no messages. */
 export function reasonWords(reason: RouteReason): string {
   if (reason.rule === 'taken_over')
     return `The provider took over from ${reason.from}, which came first and could not be called: its circuit breaker was open, or its vendor had asked for a pause.`
-  const { rule, share, conversion } = reason
-  const estimated = `Its conversion was estimated at ${percent(conversion)}.`
+  const { rule, share, conversion, less } = reason
+  const estimated = `Its conversion was estimated at ${percent(conversion)}${costWords(less)}.`
   switch (rule) {
     case 'best':
       return `The provider was the best for this country, and came first for ${percent(share)} of the messages. ${estimated}`

@@ -121,8 +121,10 @@ describe('the order of providers', () => {
       candidate('main', { cost_micros: { GB: 90_000 } }),
       candidate('spare', { cost_micros: { '*': 10_000 } }),
     ]
-    const { firsts } = start(facts, { providers: 'best', worth_micros: 1_000_000 })
+    const { firsts, namesFor } = start(facts, { providers: 'best', worth_micros: 1_000_000 })
     expect((await firsts(priced)).spare).to.be.above(170)
+    const found = [await namesFor(priced, 1), await namesFor(priced, 2)].find(({ names }) => names[0] === 'spare')
+    expect(found?.because, 'and the reason says so').to.include({ rule: 'best', less: 0.01 })
     expect((await start(facts, { providers: 'best' }).firsts(priced)).main).to.be.above(140)
   })
 

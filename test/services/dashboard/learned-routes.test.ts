@@ -263,6 +263,44 @@ onEmbeddedStore('the routes of an app', fresh => {
     expect(suggestion, 'nothing to suggest').to.equal(null)
   })
 
+  it('say what cost takes off, where cost decides', async () => {
+    const words = async () => (await routes()).rows.map(({ because }) => because)
+    await set({ providers: 'best', worth_micros: 100_000 })
+    await put('main', { cost_micros: { '*': 50_000 } })
+    await put('fast', { cost_micros: { '*': 1_000 } })
+    await known({ provider: 'main', messages: 500, approved: 450 }, { provider: 'fast', messages: 500, approved: 400 })
+    const [main, fast] = await words()
+    expect(main).to.match(
+      /^90 % of its messages are approved \(\d+ % to \d+ %\), less 50 % for its cost\. It comes first for 2 % of the messages, so that a change is noticed\.$/,
+    )
+    expect(fast).to.match(
+      /^80 % of its messages are approved \(\d+ % to \d+ %\), less 1 % for its cost\. That is the best here, so it comes first for 98 % of the messages\.$/,
+    )
+    await known({ provider: 'main', messages: 500, approved: 450 })
+    expect((await words())[1], 'by what is expected').to.match(
+      /^It has no messages yet: \d+ % of them are expected to be approved, less 1 % for its cost\. That is the best/,
+    )
+    await put('fast', { cost_micros: {} })
+    for (const because of await words()) expect(because, 'one cost is not known').to.not.contain('cost')
+  })
+
+  it('say what cost takes off for each kind of key, where it decides for one of both', async () => {
+    await put('third', { cost_micros: { '*': 1_000 } })
+    await set({ providers: 'best', worth_micros: 100_000 })
+    await put('fast', { cost_micros: { '*': 2_000 } })
+    const all = (kind: 'server' | 'publishable', more: Partial<GivenFact> = {}): GivenFact[] => [
+      { provider: 'main', kind, messages: 400, approved: 4, ...more },
+      { provider: 'fast', kind, messages: 400, approved: 200 },
+      { provider: 'third', kind, messages: 400, approved: 300 },
+    ]
+    // For devices the only provider without a cost stands behind the others.
+    await known(...all('server'), ...all('publishable', { silentSince: 5 }))
+    const { because } = await row('third')
+    expect(because).to.match(
+      /^For servers: 75 % [^,]*\. That is .* For devices: 75 % .*, less 1 % for its cost\. That is/,
+    )
+  })
+
   it('decide which provider the explanation of a send names', async () => {
     await known(
       { provider: 'main', messages: 400, approved: 200 },
@@ -299,11 +337,50 @@ onEmbeddedStore('the routes of an app', fresh => {
     const { suggestion } = await routes()
     expect(suggestion).to.deep.include({ channel: 'sms', order: ['fast', 'main'] })
     expect(suggestion.gain).to.be.closeTo(0.3, 0.01)
+    expect(suggestion).to.include({ approvals: suggestion.gain, cost_micros: null })
     expect(suggestion.because).to.match(
       /^In GB, fast converts 80 % \(7\d to 8\d %\); main converts 50 % \(4\d to 5\d %\)\.$/,
     )
     await put('fast', { position: 0 })
     expect((await routes()).suggestion, 'once it is used').to.equal(null)
+  })
+
+  it('suggest a cheaper order for its worth, and tell the change in approvals and in cost apart', async () => {
+    await set({ worth_micros: 100_000 })
+    await put('main', { cost_micros: { '*': 50_000 } })
+    await put('fast', { cost_micros: { '*': 1_000, US: 71_000 } })
+    await put('third', { cost_micros: { '*': 90_000 } })
+    const gb: GivenFact[] = [
+      { provider: 'main', messages: 500, approved: 450 },
+      { provider: 'fast', messages: 500, approved: 400 },
+    ]
+    await known(...gb)
+    const { suggestion } = await routes()
+    expect(suggestion.order).to.deep.equal(['fast', 'main', 'third'])
+    expect(suggestion.gain).to.be.closeTo(0.39, 0.003)
+    expect(suggestion.approvals).to.be.closeTo(-0.1, 0.003)
+    expect(suggestion.cost_micros).to.equal(-49_000)
+    expect(suggestion.because).to.match(
+      /^In GB, fast converts 80 % \(.*\), less 1 % for its cost; main converts 90 % \(.*\), less 50 % for its cost\.$/,
+    )
+
+    // By the messages of each country: in the US it costs more.
+    const us = gb.map(fact => ({ ...fact, country: 'US', messages: 125, approved: 100 }))
+    await known(...gb, ...us)
+    const over = (await routes('')).suggestion
+    expect(over.cost_micros).to.equal(-0.8 * 49_000 + 0.2 * 21_000)
+    expect(over.gain).to.be.closeTo(over.approvals - over.cost_micros / 100_000, 0.002)
+
+    // Cost counts in the other country only.
+    await put('third', { cost_micros: { GB: 90_000 } })
+    const partly = (await routes('')).suggestion
+    expect(partly.cost_micros).to.equal(-0.8 * 49_000)
+    expect(partly.gain).to.be.closeTo(partly.approvals - partly.cost_micros / 100_000, 0.002)
+    expect(partly.because).to.contain(
+      'for its cost. Cost counts only in the countries where that of every provider is known, which is not so in all of them.',
+    )
+    await put('third', { cost_micros: {} })
+    expect((await routes('')).suggestion, 'where it counts nowhere, the better one stays first').to.equal(null)
   })
 
   it('suggest no place before a provider that was not compared, because it is silent or paused', async () => {

@@ -88,6 +88,18 @@ describe('why a provider came first, in the timeline', () => {
 
   const words: [RouteReason, string][] = [
     [
+      { rule: 'best', share: 0.98, conversion: 0.796, less: 0.01 },
+      'The provider was the best for this country, and came first for 98 % of the messages. Its conversion was estimated at 80 %, less 1 % for its cost.',
+    ],
+    [
+      { rule: 'best', share: 0.98, conversion: 0.796, less: 0 },
+      'The provider was the best for this country, and came first for 98 % of the messages. Its conversion was estimated at 80 %, less 0 % for its cost.',
+    ],
+    [
+      { rule: 'explored', share: 0.02, conversion: 0.9, less: 1.25 },
+      'The provider came first to learn about it, as for 2 % of the messages. Its conversion was estimated at 90 %, less 125 % for its cost.',
+    ],
+    [
       { rule: 'explored', share: 0.02, conversion: 0.5 },
       'The provider came first to learn about it, as for 2 % of the messages. Its conversion was estimated at 50 %.',
     ],
@@ -105,6 +117,6 @@ describe('why a provider came first, in the timeline', () => {
     ],
   ]
   for (const [because, expected] of words)
-    it(`has words and figures: ${because.rule}`, () =>
+    it(`has words and figures: ${Object.values(because).join(', ')}`, () =>
       expect(told(sent('a'), [['a', 'accepted', { because }]])).to.deep.equal([`delivery.sent a: ${expected}`]))
 })

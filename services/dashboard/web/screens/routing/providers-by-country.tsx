@@ -15,7 +15,7 @@ import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Select } from '../../ui/field.tsx'
-import { formatCount, formatDecimal, formatSeconds, formatShare, NO_FIGURE } from '../../ui/figure-format.ts'
+import { formatCount, formatSeconds, formatShare, NO_FIGURE } from '../../ui/figure-format.ts'
 import { IntervalBar } from '../../ui/interval-bar.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { Reading } from '../../ui/reading.tsx'
@@ -24,7 +24,7 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { type Provider, savePositions } from '../providers/provider-calls.ts'
 import { positionsFor } from '../providers/provider-order.ts'
-import { countriesIn, placeName, STATES, withoutBreaks } from './learned-words.ts'
+import { countriesIn, gainWords, movedWords, placeName, STATES, withoutBreaks } from './learned-words.ts'
 
 type Row = Schemas['RouteRow']
 
@@ -149,13 +149,18 @@ function Suggestion({ suggestion, providers, onUsed }: SuggestionProps) {
   const may = useMay('developer')
   const change = useChange()
   const say = useToast()
-  const { channel, order, gain, because } = suggestion
+  const { channel, order, because } = suggestion
   const use = () =>
     change.run(async () => {
       const all = providers.filter(provider => provider.channel === channel)
+      // Afterwards the list is the new one.
+      const done = movedWords(
+        suggestion,
+        all.map(({ name }) => name),
+      )
       await savePositions(app.id, all, positionsFor(all, order))
       await onUsed()
-      say(`${order[0]} is now the first provider of ${CHANNEL_NAMES[channel]}.`)
+      say(done)
     })
   return (
     <Notice>
@@ -164,8 +169,7 @@ function Suggestion({ suggestion, providers, onUsed }: SuggestionProps) {
           <b>
             A better order for {CHANNEL_NAMES[channel]}: {order.join(', ')}.
           </b>{' '}
-          Expected gain: {formatDecimal(gain * 100)} more approvals of 100 messages, over all countries.{' '}
-          {withoutBreaks(because)}
+          {gainWords(suggestion)} {withoutBreaks(because)}
         </p>
         {may ? (
           <Button busy={change.busy} onClick={use}>
