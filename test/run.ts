@@ -81,7 +81,10 @@ const allFiles = (): string[] => [...testsUnder('test').filter(isNotApart), ...a
 const files = slowFirst(paths.length === 0 ? allFiles() : paths.flatMap(testsUnder))
 const inParallel = files.length > 1 && !files.some(file => file.startsWith(ENGINE_FAULTS))
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
-const options = [...(inParallel ? ['--parallel', '--jobs=3'] : []), ...words.filter(word => !isPath(word) && !word.startsWith(ALSO))]
+const options = [
+  ...(inParallel ? ['--parallel', '--jobs=3'] : []),
+  ...words.filter(word => !isPath(word) && !word.startsWith(ALSO)),
+]
 /** The embedded stores of tests stand in memory where the system has such a folder: no test needs what a power failure leaves. */
 const MEMORY_FOLDER = '/dev/shm'
 const TMPDIR = process.env.TMPDIR ?? (existsSync(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir())
