@@ -965,6 +965,13 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/infra/store/mongo.find.test.ts'],
   },
   {
+    fault: 'in a replay what is played as it happened counts in no pace of the fraud guard',
+    file: 'machines/replay.world.ts',
+    original: 'askGuard(call, start, accepted.channel, { whatsapp, isFirst }).paces',
+    planted: 'askGuard(call, start, accepted.channel, { whatsapp, isFirst }).paces.slice(99)',
+    tests: ['test/services/dashboard/settings-trial.test.ts'],
+  },
+  {
     fault: 'in a replay the fraud guard forgets what a number was sent',
     file: 'machines/replay.guard.ts',
     original: "addToNumber(of, isStart ? 'start' : 'message', at)",

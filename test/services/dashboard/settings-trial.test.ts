@@ -226,6 +226,7 @@ onEmbeddedStore('a replay of past calls', fresh => {
 
   async function perform(app_id: string, all: readonly Step[]): Promise<Performed> {
     const { ask, clock } = actor
+    const refusedBefore = await store.docs('refusals').count({ app_id })
     const started: string[] = []
     const answers: OtpAnswer[] = []
     let unasked = 0
@@ -275,7 +276,7 @@ onEmbeddedStore('a replay of past calls', fresh => {
     await clock.advance(1)
     const accepted = answers.filter(answer => answer.kind === 'verification').length
     await eventually(async () =>
-      expect(await store.docs('refusals').count({ app_id })).to.equal(answers.length - accepted),
+      expect(await store.docs('refusals').count({ app_id })).to.equal(refusedBefore + answers.length - accepted),
     )
     return { calls: answers.length, accepted, unasked }
   }
@@ -325,6 +326,28 @@ onEmbeddedStore('a replay of past calls', fresh => {
     const off = await replay(app_id, since, saved, { ...saved, fraud_guard: { mode: 'off' } })
     expect(off.no_longer_refused).to.deep.equal([
       { type: 'RateLimitExceededError', scope: 'fraud_guard', country: 'US', count: 2 },
+    ])
+  })
+
+  it('has the pace of a flood that began before it, and shows what it would let through if the guard were off', async () => {
+    const saved: SettingsInput = { fraud_guard: { mode: 'on' } }
+    const app_id = await createApp(saved)
+    // All in one block, one a second.
+    const flood = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, nth): Step[] => [
+        { do: 'send', to: `+1415555${String(from + nth).padStart(4, '0')}`, kind: 'server', ip: null },
+        { do: 'wait', ms: 999 },
+      ]).flat()
+    await perform(app_id, flood(0, 15))
+    const since = actor.clock.now()
+    const { calls, accepted } = await perform(app_id, flood(15, 60))
+    const refused = calls - accepted
+    expect(refused).to.be.above(40)
+    const unchanged = await replay(app_id, since, saved, saved)
+    expect(unchanged).to.deep.include({ sends: 45, refused: [], no_longer_refused: [], not_judged: [] })
+    const off = await replay(app_id, since, saved, { fraud_guard: { mode: 'off' } })
+    expect(off.no_longer_refused).to.deep.equal([
+      { type: 'RateLimitExceededError', scope: 'fraud_guard', country: 'US', count: refused },
     ])
   })
 
