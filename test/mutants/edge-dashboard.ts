@@ -972,6 +972,20 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/services/dashboard/settings-trial.test.ts'],
   },
   {
+    fault: 'a send that was refused as a resend is recorded as a send',
+    file: 'services/otp/calls/reuse-pending.ts',
+    original: 'return { ...resent, resend: resendCall }',
+    planted: 'return resent',
+    tests: ['test/services/dashboard/settings-trial.test.ts'],
+  },
+  {
+    fault: 'a send that was refused as a resend is missing among the refusals that a trial of settings has read',
+    file: 'services/otp/calls/record-refusal.ts',
+    original: "refusedResend('send', by, resend)",
+    planted: "refusedResend('resend', by, resend)",
+    tests: ['test/services/dashboard/settings-trial.test.ts'],
+  },
+  {
     fault: 'in a replay the fraud guard forgets what a number was sent',
     file: 'machines/replay.guard.ts',
     original: "addToNumber(of, isStart ? 'start' : 'message', at)",

@@ -26,7 +26,7 @@ export interface ReadCallsDeps {
 }
 
 /** Why a stored call cannot be played. */
-export type UnplayedReason = 'challenge' | 'refused_early' | 'not_recorded' | 'reused_pending' | 'unreadable'
+export type UnplayedReason = 'challenge' | 'refused_early' | 'not_recorded' | 'unreadable'
 
 export interface PastCalls {
   events: PastEvent[]
@@ -208,7 +208,6 @@ const NOT_BY_SETTINGS: ReadonlySet<RefusalType> = new Set([
   'ServiceUnavailableError',
 ])
 const REFUSED_EARLY: ReadonlySet<RefusalType> = new Set(['OriginNotAllowedError', 'PublishableSendDisabledError'])
-const OF_RESENDS: ReadonlySet<RefusalType> = new Set(['ResendCooldownError', 'ResendNotAllowedError'])
 
 export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal: RefusalDoc): PastCalls {
   const { _id: id, type, judged } = refusal
@@ -217,13 +216,10 @@ export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal
   if (judged === undefined) return unplayed(REFUSED_EARLY.has(type) ? 'refused_early' : 'not_recorded')
   const { call, kind, otp_id, channel, without_link, without_telegram, sealed, reputation } = judged
   const result = { type: type as ErrorType, scope: refusal.scope }
-  if (call === 'resend')
+  if (otp_id !== undefined)
     return {
-      events: [
-        { what: 'resend', at: refusal.at, id, otp_id: otp_id ?? '', by: kind, requested: channel ?? null, result },
-      ],
+      events: [{ what: 'resend', at: refusal.at, id, otp_id, by: kind, requested: channel ?? null, result }],
     }
-  if (OF_RESENDS.has(type)) return unplayed('reused_pending')
   const person = readPerson(keyring, id, sealed)
   if (person === null) return unplayed('unreadable')
   const recipientKind = person.recipient.includes('@') ? 'email' : 'phone'

@@ -53,6 +53,8 @@ export interface SendResult {
   answer: OtpAnswer
   /** For the record of a refusal; absent where it is not known. */
   recipient?: RefusedRecipient
+  /** Of a send that was refused as a resend of a pending verification. */
+  resend?: Pick<CallOf<'otp.resend'>, 'otp_id' | 'channel'>
   /** The client address of a send, as far as it was judged. */
   client?: JudgedAddress | null
 }

@@ -105,7 +105,7 @@ const sendsOnly = fc.array(fc.oneof({ weight: 6, arbitrary: send }, wait), { min
 
 const rules = (max: number) =>
   fc.array(fc.record({ max: fc.integer({ min: 1, max }), seconds: fc.constantFrom(60, 600, 3_600) }), { maxLength: 2 })
-const settings: fc.Arbitrary<SettingsInput> = fc.record({
+const settings = fc.record({
   limits: fc.record({
     recipient: rules(6),
     recipient_messages: rules(8),
@@ -137,7 +137,14 @@ const settings: fc.Arbitrary<SettingsInput> = fc.record({
   spend_caps: fc.constantFrom<Record<string, number>>({}, { '*': 250 }, { US: 120, '*': 1_000 }),
   publishable_send: fc.constant(true),
   publishable_challenge: fc.constant('off' as const),
-})
+}) satisfies fc.Arbitrary<SettingsInput>
+/** With a link, some sends would be resends onto it, which have no record. */
+const reusing = fc.tuple(settings, fc.boolean()).map(
+  ([made, reuses]): SettingsInput => ({
+    ...made,
+    reuse_pending: reuses && made.channels.whatsapp.mode === 'template',
+  }),
+)
 
 /** So that a few calls take several pages. */
 const SMALL_PAGE = 2
@@ -351,6 +358,25 @@ onEmbeddedStore('a replay of past calls', fresh => {
     ])
   })
 
+  it('plays a send that was refused as a resend of the pending verification as that resend', async () => {
+    const saved: SettingsInput = {
+      reuse_pending: true,
+      resend_cooldown_seconds: [0],
+      limits: { recipient_messages: [{ max: 2, seconds: 600 }] },
+    }
+    const since = actor.clock.now()
+    const app_id = await createApp(saved)
+    const call = { do: 'send', to: '+14155550001', kind: 'server', ip: null } as const
+    expect(await perform(app_id, [call, call, call])).to.include({ accepted: 2 })
+    // Then the statistics, which count it as a send, are compared with what was read.
+    await actor.clock.advance(3_600_000)
+    expect(await replay(app_id, since, saved, saved)).to.deep.include({ sends: 3, not_judged: [] })
+    const { no_longer_refused, examples } = await replay(app_id, since, saved, { ...saved, limits: {} })
+    expect(no_longer_refused.map(({ scope, count }) => [scope, count])).to.deep.equal([['recipient', 1]])
+    const [otp] = await store.docs('otps').find({ app_id, _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 1 })
+    expect(examples[0]?.otp_id).to.equal(otp?._id)
+  })
+
   it('plays messages on the channels that can carry their codes', async () => {
     const saved: SettingsInput = { routing: { default: ['telegram', 'sms'] } }
     const since = actor.clock.now()
@@ -528,7 +554,7 @@ onEmbeddedStore('a replay of past calls', fresh => {
 
   it('with unchanged settings differs in nothing, and reproduces every call', async () => {
     await fc.assert(
-      fc.asyncProperty(settings, steps, async (saved, all) => {
+      fc.asyncProperty(reusing, steps, async (saved, all) => {
         const since = actor.clock.now()
         const app_id = await createApp(saved)
         const { calls, unasked } = await perform(app_id, all)
