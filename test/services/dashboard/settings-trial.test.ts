@@ -7,6 +7,7 @@ import type { Channel } from '../../../machines/channels.ts'
 import { isPaid } from '../../../machines/otp.charges.ts'
 import { isEnded } from '../../../machines/otp.queries.ts'
 import type { KeyKind, Otp } from '../../../machines/otp.ts'
+import type { LimitRule } from '../../../machines/settings.ts'
 import { type TrialDeps, trySettings } from '../../../services/dashboard/settings-trial/trial.ts'
 import type { TrialInput } from '../../../services/dashboard/settings-trial/trial-input.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
@@ -15,6 +16,7 @@ import { priceId } from '../../../services/domain/money/documents.ts'
 import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
 import { providerContext, providerId } from '../../../services/domain/tenancy/documents.ts'
 import { resolveSettings, type SettingsInput } from '../../../services/domain/tenancy/settings.ts'
+import { TENANT_CACHE } from '../../../services/domain/tenancy/tenancy.ts'
 import { atRest, inFlight } from '../../../services/domain/verifications/encryption-context.ts'
 import { codeOf } from '../../../services/domain/verifications/message-content.ts'
 import type { OtpReport } from '../../../services/domain/verifications/queue-messages.ts'
@@ -27,7 +29,8 @@ import { testKeyring } from '../../support/tenancy.ts'
 
 type Step =
   | { do: 'send'; to: string; kind: KeyKind; ip: string | null; code?: string; channel?: Channel }
-  | { do: 'resend'; nth: number; kind: KeyKind; channel: Channel | null }
+  /** `isEarlier`: of a verification that began before the time that is tried. */
+  | { do: 'resend'; nth: number; kind: KeyKind; channel: Channel | null; isEarlier?: boolean }
   | { do: 'verify'; nth: number }
   | { do: 'fail'; nth: number }
   | { do: 'cancel'; nth: number }
@@ -52,6 +55,7 @@ const PRICES: readonly [Channel, number][] = [
 ]
 const priced = (channel: Channel) => ({ _id: priceId(channel, '*'), channel, country: '*' })
 /** What is paid for a verification, refunds deducted. */
+const LONGEST_CACHED_MS = 2 * TENANT_CACHE.ttlMs
 const kept = ({ deliveries }: Otp): number => deliveries.filter(isPaid).reduce((sum, { micros }) => sum + micros, 0)
 
 const kind = fc.constantFrom<KeyKind>('server', 'publishable')
@@ -87,21 +91,44 @@ const verify = fc.record({ do: fc.constant('verify' as const), nth })
 const fail = fc.record({ do: fc.constant('fail' as const), nth })
 const cancel = fc.record({ do: fc.constant('cancel' as const), nth })
 const write = fc.record({ do: fc.constant('write' as const), nth })
-const steps = fc.array(
-  fc.oneof(
-    { weight: 6, arbitrary: send },
-    { weight: 2, arbitrary: message },
-    { weight: 3, arbitrary: resend },
-    sendOn,
-    verify,
-    cancel,
-    { weight: 2, arbitrary: fail },
-    { weight: 2, arbitrary: write },
-    { weight: 2, arbitrary: wait },
-  ),
-  { minLength: 10, maxLength: 40 },
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: send },
+  { weight: 2, arbitrary: message },
+  { weight: 3, arbitrary: resend },
+  sendOn,
+  verify,
+  cancel,
+  { weight: 2, arbitrary: fail },
+  { weight: 2, arbitrary: write },
+  { weight: 2, arbitrary: wait },
 )
 const sendsOnly = fc.array(fc.oneof({ weight: 6, arbitrary: send }, wait), { minLength: 10, maxLength: 40 })
+/** Many numbers of one block, fast enough for the fraud guard to slow them down, and slow enough that all refusals are recorded. */
+const burst = fc
+  .record({ kind, size: fc.integer({ min: 10, max: 22 }), hundred: fc.constantFrom('00', '77') })
+  .map(({ kind, size, hundred }) =>
+    Array.from({ length: size }, (_, nth): Step[] => [
+      { do: 'send', to: `+1415555${hundred}${String(nth).padStart(2, '0')}`, kind, ip: null },
+      { do: 'wait', ms: 3_000 },
+    ]).flat(),
+  )
+
+/** A trial begins with the first step, or after any other. */
+const traffic = (one: fc.Arbitrary<Step>, later = one): fc.Arbitrary<{ before: Step[]; all: Step[] }> => {
+  const some = (single: fc.Arbitrary<Step>) =>
+    fc
+      .array(fc.oneof({ weight: 12, arbitrary: single.map(step => [step]) }, burst), { maxLength: 25 })
+      .map(groups => groups.flat())
+  return fc
+    .record({ before: some(one), divided: burst, place: fc.nat(), all: some(later) })
+    .map(({ before, divided, place, all }) => {
+      const begin = place % divided.length
+      return {
+        before: [...before, ...divided.slice(0, begin)],
+        all: [...divided.slice(begin), ...all],
+      }
+    })
+}
 
 const rules = (max: number) =>
   fc.array(fc.record({ max: fc.integer({ min: 1, max }), seconds: fc.constantFrom(60, 600, 3_600) }), { maxLength: 2 })
@@ -138,12 +165,51 @@ const settings = fc.record({
   publishable_send: fc.constant(true),
   publishable_challenge: fc.constant('off' as const),
 }) satisfies fc.Arbitrary<SettingsInput>
+/** Limits are so wide here that what floods an app meets its fraud guard. */
+const guarded = settings.map(
+  (made): SettingsInput => ({
+    ...made,
+    limits: { app_without_client_ip: [{ max: 1_000, seconds: 60 }] },
+    blocked_countries: [],
+    allowed_countries: null,
+    spend_caps: {},
+    fraud_guard: { ...made.fraud_guard, mode: 'on' },
+  }),
+)
 /** With a link, some sends would be resends onto it, which have no record. */
 const reusing = fc.tuple(settings, fc.boolean()).map(
   ([made, reuses]): SettingsInput => ({
     ...made,
     reuse_pending: reuses && made.channels.whatsapp.mode === 'template',
   }),
+)
+
+/** Settings that change in the midst of traffic. Live counters of windows that no limit had before begin empty then, and a trial fills them, so
+ *  limits and spend caps of both settings count the same windows and countries, and the guard is not new. */
+const changes = fc
+  .record({
+    saved: fc.oneof(settings, guarded),
+    tried: fc.oneof(settings, guarded),
+    factor: fc.constantFrom(0.5, 1, 2),
+    rules: fc.nat({ max: 2 }),
+  })
+  .filter(({ saved, tried }) => saved.fraud_guard?.mode !== 'off' || tried.fraud_guard?.mode !== 'on')
+  .map(({ saved, tried, factor, rules }) => {
+    const limits = Object.entries(saved.limits ?? {}).map(([name, all]) => [
+      name,
+      (all as LimitRule[]).slice(0, rules).map(rule => ({ ...rule, max: Math.ceil(rule.max * factor) })),
+    ])
+    const caps = Object.entries(saved.spend_caps ?? {}).map(([country, micros]) => [country, micros * factor])
+    const spend_caps = Object.fromEntries(caps.slice(0, rules))
+    return { saved, tried: { ...tried, limits: Object.fromEntries(limits), spend_caps } satisfies SettingsInput }
+  })
+/** What a trial plays again is what was asked for then. Other messages would have failed, been entered and been resent than those that were. */
+const laterStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: send },
+  { weight: 2, arbitrary: message },
+  { weight: 3, arbitrary: resend.map(one => ({ ...one, isEarlier: true })) },
+  sendOn,
+  wait,
 )
 
 /** So that a few calls take several pages. */
@@ -182,9 +248,10 @@ onEmbeddedStore('a replay of past calls', fresh => {
     const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
     return (doc as NonNullable<typeof doc>).context
   }
-  const paidIn = async (app_id: string) => {
-    const otps = await store.docs('otps').find({ app_id, _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 100 })
-    return otps.reduce((sum, { context }) => sum + kept(context), 0)
+  const paidIn = async (app_id: string, since: number) => {
+    const otps = await store.docs('otps').find({ app_id, _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 1_000 })
+    const paid = otps.flatMap(({ context }) => context.deliveries).filter(isPaid)
+    return paid.filter(({ created_at }) => created_at >= since).reduce((sum, { micros }) => sum + micros, 0)
   }
   const balance = async () => (await store.docs('companies').get(['cmp_a'])).get('cmp_a')?.balance ?? 0
 
@@ -225,20 +292,33 @@ onEmbeddedStore('a replay of past calls', fresh => {
   }
 
   interface Performed {
+    begun_at: number
+    /** When the steps began that are counted here. */
+    since: number
     calls: number
     accepted: number
     /** Fallbacks and answers on a link. */
     unasked: number
+    /** For messages of that time, refunds deducted. */
+    paid: number
   }
 
-  async function perform(app_id: string, all: readonly Step[]): Promise<Performed> {
+  /** `before`: steps that are not counted, and then what `change` does. */
+  async function perform(
+    app_id: string,
+    all: readonly Step[],
+    { before = [], change = async () => {} }: { before?: readonly Step[]; change?(): Promise<void> } = {},
+  ): Promise<Performed> {
     const { ask, clock } = actor
-    const refusedBefore = await store.docs('refusals').count({ app_id })
+    const begun_at = clock.now()
+    const recordedBefore = await store.docs('refusals').count({ app_id })
     const started: string[] = []
     const answers: OtpAnswer[] = []
     let unasked = 0
+    let startedBefore = 0
     const by = (kind: KeyKind) => ({ company_id: 'cmp_a', app_id, mode: 'live' as const, key_id: `key_${kind}`, kind })
-    for (const step of all) {
+
+    async function take(step: Step): Promise<void> {
       // What was counted in the background is counted before the next call, as between two people's calls.
       await clock.advance(1)
       if (step.do === 'wait') await clock.advance(step.ms)
@@ -256,8 +336,10 @@ onEmbeddedStore('a replay of past calls', fresh => {
         })
         answers.push(answer)
         if (answer.kind === 'verification' && step.code === undefined) started.push(answer.verification.otp_id)
-      } else if (started.length > 0) {
-        const otp_id = started[step.nth % started.length] as string
+      } else {
+        const those = step.do === 'resend' && step.isEarlier ? started.slice(0, startedBefore) : started
+        const otp_id = those[step.nth % those.length]
+        if (otp_id === undefined) return
         if (step.do === 'resend') {
           // A resend onto a link makes no message, so there is no record of it.
           const { whatsapp } = await storedOtp(otp_id)
@@ -265,10 +347,10 @@ onEmbeddedStore('a replay of past calls', fresh => {
           answers.push(await ask({ type: 'otp.resend', by: by(step.kind), otp_id, channel }))
         } else if (step.do === 'cancel') await ask({ type: 'otp.cancel', by: by('server'), otp_id })
         else if (step.do === 'fail' || step.do === 'write') {
-          const before = (await storedOtp(otp_id)).deliveries.length
+          const known = (await storedOtp(otp_id)).deliveries.length
           if (step.do === 'fail') await failLatest(otp_id)
           else await writeOnLink(app_id, otp_id)
-          unasked += (await storedOtp(otp_id)).deliveries.length - before
+          unasked += (await storedOtp(otp_id)).deliveries.length - known
         } else {
           const sealed_code = keyring.seal(codeOf(keyring, await storedOtp(otp_id)), inFlight.code)
           const call = { type: 'otp.verify' as const, by: by('publishable'), otp_id, sealed_code }
@@ -280,12 +362,29 @@ onEmbeddedStore('a replay of past calls', fresh => {
         }
       }
     }
+
+    for (const step of before) await take(step)
+    startedBefore = started.length
+    await change()
     await clock.advance(1)
-    const accepted = answers.filter(answer => answer.kind === 'verification').length
+    const since = clock.now()
+    const [callsBefore, unaskedBefore] = [answers.length, unasked]
+    for (const step of all) await take(step)
+    await clock.advance(1)
+    const isAccepted = ({ kind }: OtpAnswer) => kind === 'verification'
+    const refused = answers.filter(answer => !isAccepted(answer)).length
     await eventually(async () =>
-      expect(await store.docs('refusals').count({ app_id })).to.equal(refusedBefore + answers.length - accepted),
+      expect(await store.docs('refusals').count({ app_id })).to.equal(recordedBefore + refused),
     )
-    return { calls: answers.length, accepted, unasked }
+    const counted = answers.slice(callsBefore)
+    return {
+      begun_at,
+      since,
+      calls: counted.length,
+      accepted: counted.filter(isAccepted).length,
+      unasked: unasked - unaskedBefore,
+      paid: await paidIn(app_id, since),
+    }
   }
 
   const replay = (
@@ -552,44 +651,68 @@ onEmbeddedStore('a replay of past calls', fresh => {
     })
   })
 
-  it('with unchanged settings differs in nothing, and reproduces every call', async () => {
+  it('with unchanged settings differs in nothing and reproduces every call, also from within a burst', async () => {
     await fc.assert(
-      fc.asyncProperty(reusing, steps, async (saved, all) => {
-        const since = actor.clock.now()
+      fc.asyncProperty(
+        fc.oneof(reusing, { weight: 2, arbitrary: guarded }),
+        traffic(anyStep),
+        async (saved, { before, all }) => {
+          const app_created_at = actor.clock.now()
+          const app_id = await createApp(saved)
+          const { since, calls, unasked } = await perform(app_id, all, { before })
+          const deps = { pageSize: SMALL_PAGE }
+          const { examples, sends, not_judged } = await replay(app_id, since, saved, saved, { deps, app_created_at })
+          expect({ examples, not_judged }).to.deep.equal({ examples: [], not_judged: [] })
+          expect(sends).to.be.at.most(calls + unasked)
+        },
+      ),
+      { numRuns: propertyRuns(20) },
+    )
+  })
+
+  const sum = (rows: readonly { count: number }[]) => rows.reduce((all, { count }) => all + count, 0)
+
+  it('with other settings says how many sends these would have accepted, and for how much', async () => {
+    await fc.assert(
+      fc.asyncProperty(settings, settings, sendsOnly, async (saved, other, all) => {
         const app_id = await createApp(saved)
-        const { calls, unasked } = await perform(app_id, all)
-        const {
-          examples: _,
-          cost_micros: __,
-          sends,
-          not_judged,
-          ...differences
-        } = await replay(app_id, since, saved, saved, { deps: { pageSize: SMALL_PAGE } })
-        expect(differences).to.deep.equal({ refused: [], no_longer_refused: [], moved: [] })
-        expect(not_judged).to.deep.equal([])
-        expect(sends).to.be.at.most(calls + unasked)
+        const was = await perform(app_id, all)
+        const tried = await replay(app_id, was.since, saved, other)
+        await waitForSameTime(was.begun_at)
+        const otherApp = await createApp(other)
+        const live = await perform(otherApp, all)
+        expect(was.accepted - sum(tried.refused) + sum(tried.no_longer_refused)).to.equal(live.accepted)
+        expect(tried.cost_micros).to.deep.equal({ was: was.paid, would_be: live.paid })
       }),
       { numRuns: propertyRuns(10) },
     )
   })
 
-  it('with other settings says how many sends these would have accepted, and for how much', async () => {
-    const sum = (rows: readonly { count: number }[]) => rows.reduce((all, { count }) => all + count, 0)
+  it('with settings that changed in the midst of traffic says what these have accepted, and for how much', async () => {
     await fc.assert(
-      fc.asyncProperty(settings, settings, sendsOnly, async (saved, other, all) => {
-        const since = actor.clock.now()
-        const app_id = await createApp(saved)
-        const was = await perform(app_id, all)
-        const tried = await replay(app_id, since, saved, other)
-        // The windows of the second run begin where those of the first did: a week is a multiple of each.
-        const week = 7 * 86_400_000
-        await actor.clock.advance(week - ((actor.clock.now() - since) % week))
-        const otherApp = await createApp(other)
-        const live = await perform(otherApp, all)
-        expect(was.accepted - sum(tried.refused) + sum(tried.no_longer_refused)).to.equal(live.accepted)
-        expect(tried.cost_micros).to.deep.equal({ was: await paidIn(app_id), would_be: await paidIn(otherApp) })
+      fc.asyncProperty(changes, traffic(anyStep, laterStep), async ({ saved, tried }, { before, all }) => {
+        const performWith = async (settings: SettingsInput) => {
+          const app_id = await createApp(saved)
+          const change = async () => {
+            await store.docs('apps').modify({ _id: app_id }, { $set: { settings } })
+            await actor.clock.advance(LONGEST_CACHED_MS)
+          }
+          return { ...(await perform(app_id, all, { before, change })), app_id }
+        }
+        const was = await performWith(saved)
+        const trial = await replay(was.app_id, was.since, saved, tried, { app_created_at: was.begun_at })
+        await waitForSameTime(was.begun_at)
+        const live = await performWith(tried)
+        expect(was.accepted - sum(trial.refused) + sum(trial.no_longer_refused)).to.equal(live.accepted)
+        expect(trial.cost_micros).to.deep.equal({ was: was.paid, would_be: live.paid })
       }),
       { numRuns: propertyRuns(10) },
     )
   })
+
+  /** Windows begin then where they began. */
+  async function waitForSameTime(at: number): Promise<void> {
+    const week = 7 * 86_400_000
+    await actor.clock.advance(week - ((actor.clock.now() - at) % week))
+  }
 })
