@@ -174,7 +174,7 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
     if (guard === null || start.recipient.kind !== 'phone' || !canCost({ channel }, { whatsapp })) return UNGUARDED
     const { at } = call
     const number = numberOf(start)
-    const ignoresHistory = call.what === 'send' && start.circumstances.hardest_challenge === true
+    const { hardest_challenge: ignoresHistory = false } = call.what === 'send' ? call.circumstances : call
     const judgement = guard.judge(number, { isFirst, ignoresHistory }, at)
     if (judgement.verdict === 'pass') return UNGUARDED
     const paces = guard.paces(number, judgement)

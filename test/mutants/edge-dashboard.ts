@@ -986,6 +986,13 @@ export const EDGE_DASHBOARD: readonly Mutant[] = [
     tests: ['test/services/dashboard/settings-trial.test.ts'],
   },
   {
+    fault: 'a resend does not keep that it brought the hardest challenge',
+    file: 'services/otp/commit.ts',
+    original: 'solvedHardest === true && newDeliveryOf(doc, next) !== undefined',
+    planted: 'solvedHardest === true && newDeliveryOf(doc, next) === undefined',
+    tests: ['test/services/dashboard/settings-trial.test.ts'],
+  },
+  {
     fault: 'in a replay the fraud guard forgets what a number was sent',
     file: 'machines/replay.guard.ts',
     original: "addToNumber(of, isStart ? 'start' : 'message', at)",

@@ -77,6 +77,7 @@ const READ_OF_DELIVERY = [
   'reason',
   'charge',
   'asked_by',
+  'hardest_challenge',
 ] as const satisfies (keyof Delivery)[]
 
 type PastDelivery = Pick<Delivery, (typeof READ_OF_DELIVERY)[number]>
@@ -142,6 +143,7 @@ export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: PastOt
       ...(by === 'fallback' && before && { after: before.channel }),
       // A channel that the call names starts a new generation.
       requested: delivery.generation > (before?.generation ?? 1) ? delivery.channel : null,
+      ...(delivery.hardest_challenge && { hardest_challenge: true }),
       result: resultOf(delivery),
     }
   })
@@ -215,10 +217,11 @@ export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal
   if (type === 'ChallengeRequiredError') return unplayed('challenge')
   if (judged === undefined) return unplayed(REFUSED_EARLY.has(type) ? 'refused_early' : 'not_recorded')
   const { call, kind, otp_id, channel, without_link, without_telegram, sealed, reputation } = judged
+  const solved = judged.hardest_challenge && { hardest_challenge: true as const }
   const result = { type: type as ErrorType, scope: refusal.scope }
   if (otp_id !== undefined)
     return {
-      events: [{ what: 'resend', at: refusal.at, id, otp_id, by: kind, requested: channel ?? null, result }],
+      events: [{ what: 'resend', at: refusal.at, id, otp_id, by: kind, requested: channel ?? null, ...solved, result }],
     }
   const person = readPerson(keyring, id, sealed)
   if (person === null) return unplayed('unreadable')
@@ -245,6 +248,7 @@ export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal
           ...(without_link && { without_link }),
           ...(without_telegram && { without_telegram }),
           ...(reputation === 'suspect' && { suspect: true as const }),
+          ...solved,
         },
         isMessage: call === 'message',
         result,

@@ -20,6 +20,8 @@ export interface RefusedCall extends AskedRoute {
   sealed?: string
   /** Of the client address; absent where no list had it. */
   reputation?: 'suspect' | 'abusive'
+  /** The call brought a challenge solved at the highest difficulty. */
+  hardest_challenge?: true
 }
 
 /** Who was refused. */

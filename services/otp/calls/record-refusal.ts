@@ -31,7 +31,7 @@ export function recordRefusal(
   trace: Trace | undefined,
 ): void {
   const { type, by } = call
-  const { answer, recipient = null, client = null, resend = null, settings = null } = result
+  const { answer, recipient = null, client = null, resend = null, solvedHardest = false, settings = null } = result
   if (answer.kind !== 'refused' || (type !== 'otp.send' && type !== 'otp.resend')) return
   const judged =
     type === 'otp.resend'
@@ -42,7 +42,10 @@ export function recordRefusal(
   refusals.record({
     by,
     call: type === 'otp.resend' ? 'resend' : call.sealed_code === undefined ? 'send' : 'message',
-    ...(by.mode === 'live' && judged && { judged }),
+    ...(by.mode === 'live' &&
+      judged && {
+        judged: refusal_id => ({ ...judged(refusal_id), ...(solvedHardest && { hardest_challenge: true as const }) }),
+      }),
     request_id: trace?.request_id ?? null,
     type: answer.error,
     scope: answer.scope ?? null,

@@ -21,6 +21,7 @@ import { atRest, inFlight } from '../../../services/domain/verifications/encrypt
 import { codeOf } from '../../../services/domain/verifications/message-content.ts'
 import type { OtpReport } from '../../../services/domain/verifications/queue-messages.ts'
 import { eventually } from '../../support/eventually.ts'
+import { hardestSolution } from '../../support/hardest-challenge.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
 import { reportStatus } from '../../support/sent-otp.ts'
@@ -474,6 +475,52 @@ onEmbeddedStore('a replay of past calls', fresh => {
     expect(no_longer_refused.map(({ scope, count }) => [scope, count])).to.deep.equal([['recipient', 1]])
     const [otp] = await store.docs('otps').find({ app_id, _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 1 })
     expect(examples[0]?.otp_id).to.equal(otp?._id)
+  })
+
+  it('knows which refused sends and which resends brought the hardest challenge', async () => {
+    const saved: SettingsInput = {
+      publishable_send: true,
+      publishable_challenge: 'off',
+      resend_cooldown_seconds: [0],
+      limits: { recipient: [{ max: 3, seconds: 600 }], recipient_messages: [] },
+    }
+    const since = actor.clock.now()
+    const app_id = await createApp(saved)
+    const start = { do: 'send', to: '+14155550001', kind: 'publishable', ip: '8.8.8.8' } as const
+    const again = (nth: number, times: number) =>
+      Array<Step>(times).fill({ do: 'resend', nth, kind: 'publishable', channel: null })
+    // As many messages to one number within an hour as the guard allows.
+    const { accepted } = await perform(app_id, [start, ...again(0, 4), start, ...again(1, 3), start])
+    expect(accepted).to.equal(10)
+    const asking: SettingsInput = { ...saved, publishable_challenge: 'always' }
+    await store.docs('apps').modify({ _id: app_id }, { $set: { settings: asking } })
+    await actor.clock.advance(LONGEST_CACHED_MS)
+
+    const [, second] = await store.docs('otps').find({ app_id, _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 2 })
+    const otp_id = second?._id ?? ''
+    const by = { company_id: 'cmp_a', app_id, mode: 'live', key_id: 'key_publishable', kind: 'publishable' } as const
+    const refused = await actor.ask({
+      type: 'otp.send',
+      by,
+      otp_id: newId('otp', actor.clock.now()),
+      locale: null,
+      sealed_client_ip: null,
+      claim: null,
+      sealed_recipient: keyring.seal(start.to, inFlight.recipient),
+      challenge_solution: hardestSolution(keyring, by.key_id, 'send', start.to),
+    })
+    expect(refused).to.include({ kind: 'refused', scope: 'recipient' })
+    await actor.clock.advance(1)
+    const challenge_solution = hardestSolution(keyring, by.key_id, 'resend', otp_id)
+    const resent = await actor.ask({ type: 'otp.resend', by, otp_id, channel: null, challenge_solution })
+    expect(resent.kind).to.equal('verification')
+    await eventually(async () => expect(await store.docs('refusals').count({ app_id })).to.equal(1))
+
+    expect(await replay(app_id, since, asking, asking)).to.deep.include({ sends: 12, refused: [], not_judged: [] })
+    const { no_longer_refused } = await replay(app_id, since, asking, { ...asking, limits: { recipient: [] } })
+    expect(no_longer_refused).to.deep.equal([
+      { type: 'RateLimitExceededError', scope: 'recipient', country: 'US', count: 1 },
+    ])
   })
 
   it('plays messages on the channels that can carry their codes', async () => {
