@@ -30,7 +30,8 @@ export type UnplayedReason = 'challenge' | 'refused_early' | 'not_recorded' | 'u
 
 export interface PastCalls {
   events: PastEvent[]
-  unplayed?: UnplayedReason
+  /** Of each call that is left out. */
+  unplayed?: readonly UnplayedReason[]
 }
 
 const counterOf = (kind: KeyKind, mailbox: string) => ({ key: `sends:${kind}:${mailbox}` })
@@ -106,7 +107,7 @@ export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: PastOt
       ? recipient.index
       : unsealOrNull(keyring, recipient.sealed, atRest.recipient(id))
   const address = client_ip === null ? null : unsealOrNull(keyring, client_ip, atRest.clientIp(id))
-  if (value === null || (client_ip !== null && address === null)) return { events: [], unplayed: 'unreadable' }
+  if (value === null || (client_ip !== null && address === null)) return unplayed('unreadable')
   const startsOnLink = first.sealed_action_url !== null
   const [firstMessage, later] = startsOnLink
     ? [undefined, otp.deliveries]
@@ -131,9 +132,10 @@ export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: PastOt
     ...(status === 'canceled' && otp.ended_at === undefined && { isCanceled: true }),
     result: { channel: first.channel, ...(firstMessage === undefined ? { micros: null } : priceOf(firstMessage)) },
   }
-  const resends = later.map((delivery, nth): PastResend => {
+  const resends = later.flatMap((delivery, nth): PastResend | [] => {
     const before = later[nth - 1] ?? firstMessage
-    const by = delivery.asked_by ?? (isAnswer(otp, delivery) ? 'answer' : 'fallback')
+    const by = askerOf(otp, delivery, before)
+    if (by === null) return []
     return {
       what: 'resend',
       at: delivery.created_at,
@@ -150,7 +152,17 @@ export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: PastOt
   const corrections = otp.deliveries.flatMap(delivery =>
     correctionsOf(delivery, delivery === firstMessage ? id : delivery.delivery_id, otp.approval),
   )
-  return { events: [send, ...resends, ...corrections, ...endOf(id, otp)] }
+  return {
+    events: [send, ...resends, ...corrections, ...endOf(id, otp)],
+    unplayed: Array<UnplayedReason>(later.length - resends.length).fill('not_recorded'),
+  }
+}
+
+/** Null for a resend of a release that did not record who asked for it. A fallback follows a message that failed. */
+function askerOf(otp: PastContext, delivery: PastDelivery, before: PastDelivery | undefined): PastResend['by'] | null {
+  if (delivery.asked_by !== undefined) return delivery.asked_by
+  if (isAnswer(otp, delivery)) return 'answer'
+  return before?.status === 'failed' ? 'fallback' : null
 }
 
 /** To a message of the user on the link. */
@@ -257,7 +269,7 @@ export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal
   }
 }
 
-const unplayed = (reason: UnplayedReason): PastCalls => ({ events: [], unplayed: reason })
+const unplayed = (reason: UnplayedReason): PastCalls => ({ events: [], unplayed: [reason] })
 
 function readPerson(keyring: ReadCallsDeps['keyring'], id: string, sealed: string | undefined): RefusedPerson | null {
   const text = sealed === undefined ? null : unsealOrNull(keyring, sealed, refusedPersonContext(id))

@@ -651,6 +651,17 @@ onEmbeddedStore('a replay of past calls', fresh => {
       expect(reasons(await replay(app_id, since, saved, saved))).to.deep.equal([{ reason: 'link_resends', count: 1 }])
     })
 
+    it('which messages a former release sent again, without saying that a call asked for it', async () => {
+      const since = actor.clock.now()
+      const app_id = await createApp({})
+      const again: Step = { do: 'resend', nth: 0, kind: 'server', channel: 'sms' }
+      await perform(app_id, [call('+14155550001'), { do: 'wait', ms: 31_000 }, again])
+      const [otp] = await store.docs('otps').find({ app_id, _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 1 })
+      const deliveries = otp?.context.deliveries.map(({ asked_by: _, ...delivery }) => delivery)
+      await store.docs('otps').modify({ _id: otp?._id ?? '' }, { $set: { 'context.deliveries': deliveries } })
+      expect(reasons(await replay(app_id, since, {}, {}))).to.deep.equal([{ reason: 'not_recorded', count: 1 }])
+    })
+
     it('which failed messages automatic fallback might send again, by the settings alone', async () => {
       const since = actor.clock.now()
       const app_id = await createApp({ routing: { default: ['sms'] } })
