@@ -113,6 +113,14 @@ export function moveChannel(otp: Otp, move: ChannelMove): Otp {
   }
 }
 
+/** Of the message that was just added. */
+export const markHardestChallenge = (otp: Otp): Otp => ({
+  ...otp,
+  deliveries: otp.deliveries.map((delivery, nth) =>
+    nth === otp.deliveries.length - 1 ? { ...delivery, hardest_challenge: true } : delivery,
+  ),
+})
+
 /** Answers the user's message on a `link_code` link with the code. Making the link has already counted as a send, so the first answer
  *  does not count; each repeated answer does. */
 export const addAnswer = (otp: Otp, new_delivery_id: string, at: number, prices: Prices): Otp => ({

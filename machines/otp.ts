@@ -105,6 +105,8 @@ export interface Delivery {
   charge?: 'kept' | 'again'
   /** The kind of the key whose resend asked for it; absent for the first message, a fallback and an answer in the chat. */
   asked_by?: KeyKind
+  /** That resend brought a challenge solved at the highest difficulty. */
+  hardest_challenge?: true
   /** The error code and text in the vendor's receipt of the failure, without personal data; absent where the receipt had none. */
   vendor_code?: string
   vendor_text?: string

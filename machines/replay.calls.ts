@@ -59,6 +59,8 @@ export interface PastResend {
   by: KeyKind | 'fallback' | 'answer'
   /** The channel that the call named. */
   requested: Channel | null
+  /** The call brought a challenge solved at the highest difficulty. */
+  hardest_challenge?: true
   /** Of a fallback: the channel whose message failed. */
   after?: Channel
   result: PastResult

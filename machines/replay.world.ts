@@ -58,6 +58,13 @@ export interface Judged {
   quotas: readonly Pick<Quota, 'key' | 'rules'>[]
 }
 
+/** What the guard says of a message. `paces`: what it counts in where it is only slowed down. */
+interface Guarded {
+  passes: boolean
+  paces: readonly Pick<Quota, 'key' | 'rules'>[]
+}
+
+const UNGUARDED: Guarded = { passes: true, paces: [] }
 const limited = (scope: LimitScope): Refused => ({ type: 'RateLimitExceededError', scope })
 const refusedWith = (type: ErrorType, scope: LimitScope | null = null): Judged => ({
   result: { type, scope },
@@ -145,30 +152,34 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
     },
   ): Judged {
     const { at } = call
-    const { recipient, circumstances } = start
+    const { recipient } = start
     const full = quotas.find(quota => isFull(quota, at))
     if (full !== undefined) return { result: limited(full.scope), quotas: [] }
     const isLink = (one: Channel): boolean => !isAnswer(call) && waitsOnLink({ whatsapp }, one)
-    const guarded = isLink(channel) || !canCost({ channel }, { whatsapp }) ? null : askGuard()
-    if (guarded !== null && 'result' in guarded) return guarded
-    const to = guarded?.movedTo ?? channel
+    const guarded = isLink(channel) ? UNGUARDED : askGuard(call, start, channel, { whatsapp, isFirst })
+    const freeInstead = settings.fraud_guard.action === 'free_channel' && free !== channel ? free : null
+    const to = guarded.passes ? channel : freeInstead
+    if (to === null) return { result: limited('fraud_guard'), quotas: [] }
     const micros = isLink(to) ? null : priceOf(to, recipient, call.result)
     if (!spending.allows(recipient, micros ?? 0, at)) return { result: limited('spend_cap'), quotas: [] }
-    return { result: { channel: to, micros }, quotas: [...quotas, ...(guarded?.paces ?? [])] }
+    return { result: { channel: to, micros }, quotas: [...quotas, ...guarded.paces] }
+  }
 
-    function askGuard(): Judged | { movedTo: Channel | null; paces: readonly Pick<Quota, 'key' | 'rules'>[] } {
-      const passed = { movedTo: null, paces: [] }
-      if (guard === null || recipient.kind !== 'phone') return passed
-      const number = { kind: start.kind, number: recipient.mailbox, country: recipient.country }
-      const ignoresHistory = call.what === 'send' && circumstances.hardest_challenge === true
-      const judgement = guard.judge(number, { isFirst, ignoresHistory }, at)
-      if (judgement.verdict === 'pass') return passed
-      const paces = guard.paces(number, judgement)
-      const isSlowed = judgement.verdict === 'slow' && !paces.some(pace => isFull(pace, at))
-      if (isSlowed) return { movedTo: null, paces }
-      const movedTo = settings.fraud_guard.action === 'free_channel' && free !== channel ? free : null
-      return movedTo === null ? { result: limited('fraud_guard'), quotas: [] } : { movedTo, paces: [] }
-    }
+  function askGuard(
+    call: PastCall,
+    start: PastSend,
+    channel: Channel,
+    { whatsapp, isFirst }: { whatsapp: WhatsAppMode; isFirst: boolean },
+  ): Guarded {
+    if (guard === null || start.recipient.kind !== 'phone' || !canCost({ channel }, { whatsapp })) return UNGUARDED
+    const { at } = call
+    const number = numberOf(start)
+    const { hardest_challenge: ignoresHistory = false } = call.what === 'send' ? call.circumstances : call
+    const judgement = guard.judge(number, { isFirst, ignoresHistory }, at)
+    if (judgement.verdict === 'pass') return UNGUARDED
+    const paces = guard.paces(number, judgement)
+    const isSlowed = judgement.verdict === 'slow' && !paces.some(pace => isFull(pace, at))
+    return isSlowed ? { passes: true, paces } : { passes: false, paces: [] }
   }
 
   /** What verifications are started with by some settings. */
@@ -254,12 +265,21 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
     }
   }
 
-  /** The quotas of a call that happened, also where the rules would refuse it. */
-  const forcedQuotas = (call: PastCall, accepted: Accepted): readonly Quota[] => {
+  /** What a call that happened counts in, also where the rules would refuse it. */
+  function forcedQuotas(call: PastCall, accepted: Accepted): Judged['quotas'] {
     const sendsMessage = !isOnLink(accepted)
-    if (call.what === 'send') return sendQuotas(call, sendsMessage)
+    if (call.what === 'send') {
+      const whatsapp = call.whatsapp ?? asItHappened.whatsapp
+      return [...sendQuotas(call, sendsMessage), ...pacesOf(call, whatsapp, true)]
+    }
     const otp = verifications.get(call.otp_id)
-    return otp === undefined ? [] : resendQuotas(otp, call.by, sendsMessage)
+    if (otp === undefined) return []
+    return [...resendQuotas(otp, call.by, sendsMessage), ...pacesOf(otp.start, otp.whatsapp, otp.counted === 0)]
+
+    /** What the guard does not let pass was moved to a free channel, and counts in no pace. */
+    function pacesOf(start: PastSend, whatsapp: WhatsAppMode, isFirst: boolean): Guarded['paces'] {
+      return sendsMessage ? askGuard(call, start, accepted.channel, { whatsapp, isFirst }).paces : []
+    }
   }
 
   /** A message that is not sent as it was then would not fail as it did. */

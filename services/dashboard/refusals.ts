@@ -66,6 +66,7 @@ export const refusalOperations = [
         .optional()
         .meta({ description: 'Only refusals with this error type.', documentedAs: z.string() }),
       since,
+      until: timeQuery('Only those before this time.'),
     }),
     answers: [page(refusalPage, 'A page of refusals.', example)],
     refusals: [refusal.notFound],
@@ -75,9 +76,11 @@ export const refusalOperations = [
       const app = await askedApp(ctx, admin, search.app_id)
       await recordLookup(ctx, admin, { recipient, app, list: 'refusals', cursor })
       const filters = await filtersOf(ctx, admin, app, recipient)
-      const from = search.since === undefined ? undefined : firstIdAt('rfs', search.since)
+      const [from, until] = [search.since, search.until].map(at =>
+        at === undefined ? undefined : firstIdAt('rfs', at),
+      )
       const listing = {
-        newestFirst: (before: string | undefined, wanted: number) =>
+        newestFirst: (before = until, wanted: number) =>
           readNewestFirst({ docs, filters, range: { from, before }, wanted }),
         matches: ({ company_id, type }: RefusalDoc) =>
           mayAccessCompany(ctx, company_id) && (search.type === undefined || search.type === type),

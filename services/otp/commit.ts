@@ -14,7 +14,7 @@ import { changeOne, getOne } from '../../infra/store/one-doc.ts'
 import type { Trace } from '../../infra/trace.ts'
 import { withoutMembers } from '../../infra/without-members.ts'
 import type { Refusal } from '../../machines/calls.ts'
-import { leaveUnlearned } from '../../machines/otp.changes.ts'
+import { leaveUnlearned, markHardestChallenge } from '../../machines/otp.changes.ts'
 import { isEnded, isMessage } from '../../machines/otp.queries.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
 import type { Otp, Reply } from '../../machines/otp.ts'
@@ -71,8 +71,9 @@ export function createCommit({ otps, relay, recentOtps, clock, onChange }: Commi
       }
       const command = await intent.command(doc)
       const stepped = step(doc, command)
-      const { refusal, suspected } = stepped.changed ? await reserved.take(stepped, doc) : NO_RESERVATION
-      const next = suspected ? withoutLearning(stepped) : stepped
+      const reservation = stepped.changed ? await reserved.take(stepped, doc) : NO_RESERVATION
+      const { refusal } = reservation
+      const next = withReserved(stepped, doc, reservation)
       if (next.changed && !refusal) {
         const effects = effectMessages(doc, next.effects, command.at, intent.trace)
         const added = effects.filter(isInOutbox)
@@ -157,11 +158,14 @@ function createReservationKeeper({ reserve }: Pick<Intent, 'reserve'>): {
   }
 }
 
-/** Nothing is learned from a verification with a message that the guard suspects. It is no step of the machine. */
-const withoutLearning = (next: Step): Step => ({
-  ...next,
-  saved: { ...next.saved, context: leaveUnlearned(next.saved.context) },
-})
+/** What is known once the message is reserved, and is no step of the machine. Nothing is learned from a verification with a message that
+ *  the guard suspects. */
+function withReserved(next: Step, doc: OtpDoc, { suspected, solvedHardest }: Reservation): Step {
+  const marksMessage = solvedHardest === true && newDeliveryOf(doc, next) !== undefined
+  if (!suspected && !marksMessage) return next
+  const learned = suspected ? leaveUnlearned(next.saved.context) : next.saved.context
+  return { ...next, saved: { ...next.saved, context: marksMessage ? markHardestChallenge(learned) : learned } }
+}
 
 const newDeliveryOf = (doc: OtpDoc, { saved }: Step): string | undefined =>
   saved.context.deliveries.length > doc.context.deliveries.length

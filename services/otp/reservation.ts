@@ -26,6 +26,8 @@ interface Taken {
   last_at?: number
   /** The guard lets the message pass, and it looks like pumping all the same. */
   suspected?: true
+  /** The call brought a challenge solved at the highest difficulty. Told of a refusal too. */
+  solvedHardest?: boolean
   /** It holds for the document it was made for only: after a lost race it is asked for again. */
   forOneTry?: true
 }
@@ -85,15 +87,17 @@ export async function chainReservations<Second extends Reservation>(
     await first.undo().catch(() => {})
     throw error
   }
+  const solved = first.solvedHardest ? { solvedHardest: true } : {}
   if (more.refusal) {
     await first.undo()
-    return more
+    return { ...more, ...solved }
   }
   return {
     ...more,
     undo: async () => void (await Promise.all([first.undo(), more.undo()])),
     ...withUse([first.use, more.use]),
     ...(first.suspected && { suspected: true }),
+    ...solved,
   }
 }
 

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
 import { addressIn } from '../../services/dashboard/screens.ts'
 import { NOT_JUDGED, type NotJudgedReason } from '../../services/dashboard/settings-trial/schemas.ts'
+import { createCaller } from '../support/api-caller.ts'
 import { describeInBrowserOnce, expectAccessible, LOOKS, SIZES } from '../support/browser.ts'
 import { createSampleCompany, SAMPLE_BOOTSTRAP, SAMPLE_ENV } from '../support/sample-company.ts'
 
@@ -91,6 +92,37 @@ describeInBrowserOnce('unsaved changes tried on past traffic', (open, start) => 
         await sample.close()
       }
     })
+
+  it('open the refusal of a send that they would let through, and none beside it', async () => {
+    const key = 'sk_live_0123456789abcdef'
+    const shop = {
+      id: 'app_shop',
+      name: 'Shop',
+      settings: { routing: { default: ['sms'] }, blocked_countries: ['US'] },
+      keys: [{ id: 'key_live', key }],
+      providers: [{ name: 'box', channel: 'sms', type: 'sandbox', config: {} }],
+    }
+    const countersign = await start({
+      bootstrap: { companies: [{ id: 'cmp_acme', name: 'Acme', apps: [shop] }] },
+    })
+    const { send } = createCaller(countersign.url, key)
+    for (const recipient of ['no number', '+14155552671', 'no address'])
+      expect((await send(recipient)).status, recipient).to.not.equal(200)
+    const { page } = await open.operator(countersign)
+    await page.goto('/limits')
+    const blocked = page.getByRole('list', { name: 'Blocked countries' })
+    await blocked.getByRole('button', { name: 'Remove United States' }).click()
+    await tryButton(page).click()
+    const dialog = dialogOf(page)
+    await row(dialog, 'Would be let through').waitFor()
+    const opened = page.waitForEvent('popup')
+    await dialog.getByRole('link', { name: /^Show the refusal of \+1.*71 in a new tab$/ }).click()
+    const popup = await opened
+    const rows = popup.getByRole('table', { name: 'Refusals' }).locator('tbody tr')
+    await rows.getByText('GeoBlockedError').waitFor()
+    expect(await rows.count()).to.equal(1)
+    await expectAccessible(popup)
+  })
 
   it('are tried again by a button, after a refusal', async () => {
     const { page } = await open.operator(await start())

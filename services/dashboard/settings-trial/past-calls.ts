@@ -26,11 +26,12 @@ export interface ReadCallsDeps {
 }
 
 /** Why a stored call cannot be played. */
-export type UnplayedReason = 'challenge' | 'refused_early' | 'not_recorded' | 'reused_pending' | 'unreadable'
+export type UnplayedReason = 'challenge' | 'refused_early' | 'not_recorded' | 'unreadable'
 
 export interface PastCalls {
   events: PastEvent[]
-  unplayed?: UnplayedReason
+  /** Of each call that is left out. */
+  unplayed?: readonly UnplayedReason[]
 }
 
 const counterOf = (kind: KeyKind, mailbox: string) => ({ key: `sends:${kind}:${mailbox}` })
@@ -77,6 +78,7 @@ const READ_OF_DELIVERY = [
   'reason',
   'charge',
   'asked_by',
+  'hardest_challenge',
 ] as const satisfies (keyof Delivery)[]
 
 type PastDelivery = Pick<Delivery, (typeof READ_OF_DELIVERY)[number]>
@@ -105,7 +107,7 @@ export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: PastOt
       ? recipient.index
       : unsealOrNull(keyring, recipient.sealed, atRest.recipient(id))
   const address = client_ip === null ? null : unsealOrNull(keyring, client_ip, atRest.clientIp(id))
-  if (value === null || (client_ip !== null && address === null)) return { events: [], unplayed: 'unreadable' }
+  if (value === null || (client_ip !== null && address === null)) return unplayed('unreadable')
   const startsOnLink = first.sealed_action_url !== null
   const [firstMessage, later] = startsOnLink
     ? [undefined, otp.deliveries]
@@ -130,9 +132,10 @@ export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: PastOt
     ...(status === 'canceled' && otp.ended_at === undefined && { isCanceled: true }),
     result: { channel: first.channel, ...(firstMessage === undefined ? { micros: null } : priceOf(firstMessage)) },
   }
-  const resends = later.map((delivery, nth): PastResend => {
+  const resends = later.flatMap((delivery, nth): PastResend | [] => {
     const before = later[nth - 1] ?? firstMessage
-    const by = delivery.asked_by ?? (isAnswer(otp, delivery) ? 'answer' : 'fallback')
+    const by = askerOf(otp, delivery, before)
+    if (by === null) return []
     return {
       what: 'resend',
       at: delivery.created_at,
@@ -142,13 +145,24 @@ export function callsOfOtp({ keyring, readsNumbers }: ReadCallsDeps, doc: PastOt
       ...(by === 'fallback' && before && { after: before.channel }),
       // A channel that the call names starts a new generation.
       requested: delivery.generation > (before?.generation ?? 1) ? delivery.channel : null,
+      ...(delivery.hardest_challenge && { hardest_challenge: true }),
       result: resultOf(delivery),
     }
   })
   const corrections = otp.deliveries.flatMap(delivery =>
     correctionsOf(delivery, delivery === firstMessage ? id : delivery.delivery_id, otp.approval),
   )
-  return { events: [send, ...resends, ...corrections, ...endOf(id, otp)] }
+  return {
+    events: [send, ...resends, ...corrections, ...endOf(id, otp)],
+    unplayed: Array<UnplayedReason>(later.length - resends.length).fill('not_recorded'),
+  }
+}
+
+/** Null for a resend of a release that did not record who asked for it. A fallback follows a message that failed. */
+function askerOf(otp: PastContext, delivery: PastDelivery, before: PastDelivery | undefined): PastResend['by'] | null {
+  if (delivery.asked_by !== undefined) return delivery.asked_by
+  if (isAnswer(otp, delivery)) return 'answer'
+  return before?.status === 'failed' ? 'fallback' : null
 }
 
 /** To a message of the user on the link. */
@@ -208,7 +222,6 @@ const NOT_BY_SETTINGS: ReadonlySet<RefusalType> = new Set([
   'ServiceUnavailableError',
 ])
 const REFUSED_EARLY: ReadonlySet<RefusalType> = new Set(['OriginNotAllowedError', 'PublishableSendDisabledError'])
-const OF_RESENDS: ReadonlySet<RefusalType> = new Set(['ResendCooldownError', 'ResendNotAllowedError'])
 
 export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal: RefusalDoc): PastCalls {
   const { _id: id, type, judged } = refusal
@@ -216,14 +229,12 @@ export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal
   if (type === 'ChallengeRequiredError') return unplayed('challenge')
   if (judged === undefined) return unplayed(REFUSED_EARLY.has(type) ? 'refused_early' : 'not_recorded')
   const { call, kind, otp_id, channel, without_link, without_telegram, sealed, reputation } = judged
+  const solved = judged.hardest_challenge && { hardest_challenge: true as const }
   const result = { type: type as ErrorType, scope: refusal.scope }
-  if (call === 'resend')
+  if (otp_id !== undefined)
     return {
-      events: [
-        { what: 'resend', at: refusal.at, id, otp_id: otp_id ?? '', by: kind, requested: channel ?? null, result },
-      ],
+      events: [{ what: 'resend', at: refusal.at, id, otp_id, by: kind, requested: channel ?? null, ...solved, result }],
     }
-  if (OF_RESENDS.has(type)) return unplayed('reused_pending')
   const person = readPerson(keyring, id, sealed)
   if (person === null) return unplayed('unreadable')
   const recipientKind = person.recipient.includes('@') ? 'email' : 'phone'
@@ -249,6 +260,7 @@ export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal
           ...(without_link && { without_link }),
           ...(without_telegram && { without_telegram }),
           ...(reputation === 'suspect' && { suspect: true as const }),
+          ...solved,
         },
         isMessage: call === 'message',
         result,
@@ -257,7 +269,7 @@ export function callsOfRefusal({ keyring, readsNumbers }: ReadCallsDeps, refusal
   }
 }
 
-const unplayed = (reason: UnplayedReason): PastCalls => ({ events: [], unplayed: reason })
+const unplayed = (reason: UnplayedReason): PastCalls => ({ events: [], unplayed: [reason] })
 
 function readPerson(keyring: ReadCallsDeps['keyring'], id: string, sealed: string | undefined): RefusedPerson | null {
   const text = sealed === undefined ? null : unsealOrNull(keyring, sealed, refusedPersonContext(id))

@@ -57,7 +57,6 @@ export const NOT_JUDGED = {
   challenge: 'A device was asked for a challenge. Most solve it and call again.',
   refused_early: 'A device was refused before its recipient was read.',
   not_recorded: 'Recorded by a former release, without what the rules look at.',
-  reused_pending: 'A send that was treated as a resend, and refused.',
   unreadable: 'Its data key is not configured any more.',
   not_kept: 'Verifications that were erased since: their retention has ended, or the recipient asked for it.',
   unrecorded_refusals: 'In a flood refusals are only counted, and they are kept for 7 days.',

@@ -64,8 +64,8 @@ export async function trySettings(deps: TrialDeps, input: TrialInput): Promise<S
   const recorded = watchRecorded(input)
   const isTried = (at: number): boolean => at >= since && at < until
 
-  function watchCalls({ events, unplayed }: PastCalls): void {
-    if (unplayed !== undefined) notJudged.add(unplayed)
+  function watchCalls({ events, unplayed = [] }: PastCalls): void {
+    for (const reason of unplayed) notJudged.add(reason)
     for (const event of events) if (event.what === 'send') watchGuard(event)
   }
 

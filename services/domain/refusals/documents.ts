@@ -14,12 +14,14 @@ export interface RefusedCall extends AskedRoute {
   call: 'send' | 'resend' | 'message'
   /** Of the API key. */
   kind: KeyKind
-  /** Of a resend: the verification, which has the recipient and the client address. */
+  /** Of a resend, and of a send that was treated as one: the verification, which has the recipient and the client address. */
   otp_id?: string
-  /** Of a send: the recipient and the client address as `RefusedPerson`, sealed. */
+  /** Of another send: the recipient and the client address as `RefusedPerson`, sealed. */
   sealed?: string
   /** Of the client address; absent where no list had it. */
   reputation?: 'suspect' | 'abusive'
+  /** The call brought a challenge solved at the highest difficulty. */
+  hardest_challenge?: true
 }
 
 /** Who was refused. */

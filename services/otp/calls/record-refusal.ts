@@ -2,7 +2,7 @@
 // In: a call and what came of it. Out: a record, with what it takes to judge the call again by other settings.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Trace } from '../../../infra/trace.ts'
-import type { CallOf, OtpCall } from '../../../machines/calls.ts'
+import type { CallOf, Identity, OtpCall } from '../../../machines/calls.ts'
 import { askedRoute } from '../../../machines/routing.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { type RefusedCall, type RefusedPerson, refusedPersonContext } from '../../domain/refusals/documents.ts'
@@ -31,13 +31,21 @@ export function recordRefusal(
   trace: Trace | undefined,
 ): void {
   const { type, by } = call
-  const { answer, recipient = null, client = null, settings = null } = result
+  const { answer, recipient = null, client = null, resend = null, solvedHardest = false, settings = null } = result
   if (answer.kind !== 'refused' || (type !== 'otp.send' && type !== 'otp.resend')) return
-  const judged = type === 'otp.send' ? refusedSend(keyring, call, recipient, client) : refusedResend(call)
+  const judged =
+    type === 'otp.resend'
+      ? refusedResend('resend', by, call)
+      : resend
+        ? refusedResend('send', by, resend)
+        : refusedSend(keyring, call, recipient, client)
   refusals.record({
     by,
     call: type === 'otp.resend' ? 'resend' : call.sealed_code === undefined ? 'send' : 'message',
-    ...(by.mode === 'live' && judged && { judged }),
+    ...(by.mode === 'live' &&
+      judged && {
+        judged: refusal_id => ({ ...judged(refusal_id), ...(solvedHardest && { hardest_challenge: true as const }) }),
+      }),
     request_id: trace?.request_id ?? null,
     type: answer.error,
     scope: answer.scope ?? null,
@@ -77,5 +85,9 @@ function refusedSend(
 }
 
 const refusedResend =
-  ({ by, otp_id, channel }: CallOf<'otp.resend'>): MakeRecord =>
-  () => ({ call: 'resend', kind: by.kind, otp_id, ...(channel && { channel }) })
+  (
+    call: 'resend' | 'send',
+    { kind }: Identity,
+    { otp_id, channel }: Pick<CallOf<'otp.resend'>, 'otp_id' | 'channel'>,
+  ): MakeRecord =>
+  () => ({ call, kind, otp_id, ...(channel && { channel }) })

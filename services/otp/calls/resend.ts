@@ -4,7 +4,7 @@
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Trace } from '../../../infra/trace.ts'
-import type { CallOf, LimitUse } from '../../../machines/calls.ts'
+import type { CallOf } from '../../../machines/calls.ts'
 import { type OtpCommand, type Step, step } from '../../../machines/otp.step.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
@@ -39,7 +39,7 @@ export const createResend = (deps: ResendDeps) => {
     app: CachedApp,
     trace: Trace | undefined,
   ): Promise<SendResult> => {
-    let use: LimitUse | undefined
+    let reserved: Reservation = NO_RESERVATION
     const committed = await commit(call.otp_id, call.by, {
       trace,
       command: async doc => {
@@ -57,13 +57,13 @@ export const createResend = (deps: ResendDeps) => {
         return command
       },
       reserve: async (next, doc) => {
-        const reserved = await reserveResend(command_id, call, app, next, doc)
-        use = reserved.use
+        reserved = await reserveResend(command_id, call, app, next, doc)
         return reserved
       },
     })
+    const { use, solvedHardest } = reserved
     const answer = verificationAnswer(committed, clock.now(), use)
-    return committed === null ? { answer } : { answer, recipient: committed.doc.context.recipient }
+    return committed === null ? { answer } : { answer, recipient: committed.doc.context.recipient, solvedHardest }
   }
 
   /** A resend that fails only because a provider's data key is missing must be retried, so it throws instead of being refused. */

@@ -75,13 +75,13 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
         if (keyed) await claims.release(keyed)
         return start()
       }
+      const resendCall = { otp_id: latest._id, channel: channelFor(latest, call) }
       const resent = await resend(
         resend_id,
         {
           type: 'otp.resend',
           by,
-          otp_id: latest._id,
-          channel: channelFor(latest, call),
+          ...resendCall,
           ...(challenge_solution === undefined ? {} : { challenge_solution }),
         },
         app,
@@ -89,7 +89,7 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
       )
       if (resent.answer.kind !== 'verification') {
         if (keyed) await claims.release(keyed)
-        return resent
+        return { ...resent, resend: resendCall }
       }
       // A resend is accepted only while the verification is pending, also if it has ended since.
       const verification = { ...resent.answer.verification, status: 'pending' as const }

@@ -53,6 +53,10 @@ export interface SendResult {
   answer: OtpAnswer
   /** For the record of a refusal; absent where it is not known. */
   recipient?: RefusedRecipient
+  /** Of a send that was refused as a resend of a pending verification. */
+  resend?: Pick<CallOf<'otp.resend'>, 'otp_id' | 'channel'>
+  /** The call brought a challenge solved at the highest difficulty. */
+  solvedHardest?: boolean | undefined
   /** The client address of a send, as far as it was judged. */
   client?: JudgedAddress | null
 }
@@ -113,7 +117,7 @@ export const createSend = (deps: SendDeps) => {
     })
     if (granted.refusal) {
       await releaseKey(claim)
-      return refused(granted.refusal, recipient.parsed)
+      return { ...refused(granted.refusal, recipient.parsed), solvedHardest: granted.solvedHardest }
     }
     return { answer: await insertOtp(granted, command_id) }
   }

@@ -7,6 +7,7 @@ import type { Channel } from '../../../machines/channels.ts'
 import { isPaid } from '../../../machines/otp.charges.ts'
 import { isEnded } from '../../../machines/otp.queries.ts'
 import type { KeyKind, Otp } from '../../../machines/otp.ts'
+import type { LimitRule } from '../../../machines/settings.ts'
 import { type TrialDeps, trySettings } from '../../../services/dashboard/settings-trial/trial.ts'
 import type { TrialInput } from '../../../services/dashboard/settings-trial/trial-input.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
@@ -15,10 +16,12 @@ import { priceId } from '../../../services/domain/money/documents.ts'
 import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
 import { providerContext, providerId } from '../../../services/domain/tenancy/documents.ts'
 import { resolveSettings, type SettingsInput } from '../../../services/domain/tenancy/settings.ts'
+import { TENANT_CACHE } from '../../../services/domain/tenancy/tenancy.ts'
 import { atRest, inFlight } from '../../../services/domain/verifications/encryption-context.ts'
 import { codeOf } from '../../../services/domain/verifications/message-content.ts'
 import type { OtpReport } from '../../../services/domain/verifications/queue-messages.ts'
 import { eventually } from '../../support/eventually.ts'
+import { hardestSolution } from '../../support/hardest-challenge.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
 import { reportStatus } from '../../support/sent-otp.ts'
@@ -27,7 +30,8 @@ import { testKeyring } from '../../support/tenancy.ts'
 
 type Step =
   | { do: 'send'; to: string; kind: KeyKind; ip: string | null; code?: string; channel?: Channel }
-  | { do: 'resend'; nth: number; kind: KeyKind; channel: Channel | null }
+  /** `isEarlier`: of a verification that began before the time that is tried. */
+  | { do: 'resend'; nth: number; kind: KeyKind; channel: Channel | null; isEarlier?: boolean }
   | { do: 'verify'; nth: number }
   | { do: 'fail'; nth: number }
   | { do: 'cancel'; nth: number }
@@ -52,6 +56,7 @@ const PRICES: readonly [Channel, number][] = [
 ]
 const priced = (channel: Channel) => ({ _id: priceId(channel, '*'), channel, country: '*' })
 /** What is paid for a verification, refunds deducted. */
+const LONGEST_CACHED_MS = 2 * TENANT_CACHE.ttlMs
 const kept = ({ deliveries }: Otp): number => deliveries.filter(isPaid).reduce((sum, { micros }) => sum + micros, 0)
 
 const kind = fc.constantFrom<KeyKind>('server', 'publishable')
@@ -87,25 +92,48 @@ const verify = fc.record({ do: fc.constant('verify' as const), nth })
 const fail = fc.record({ do: fc.constant('fail' as const), nth })
 const cancel = fc.record({ do: fc.constant('cancel' as const), nth })
 const write = fc.record({ do: fc.constant('write' as const), nth })
-const steps = fc.array(
-  fc.oneof(
-    { weight: 6, arbitrary: send },
-    { weight: 2, arbitrary: message },
-    { weight: 3, arbitrary: resend },
-    sendOn,
-    verify,
-    cancel,
-    { weight: 2, arbitrary: fail },
-    { weight: 2, arbitrary: write },
-    { weight: 2, arbitrary: wait },
-  ),
-  { minLength: 10, maxLength: 40 },
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: send },
+  { weight: 2, arbitrary: message },
+  { weight: 3, arbitrary: resend },
+  sendOn,
+  verify,
+  cancel,
+  { weight: 2, arbitrary: fail },
+  { weight: 2, arbitrary: write },
+  { weight: 2, arbitrary: wait },
 )
 const sendsOnly = fc.array(fc.oneof({ weight: 6, arbitrary: send }, wait), { minLength: 10, maxLength: 40 })
+/** Many numbers of one block, fast enough for the fraud guard to slow them down, and slow enough that all refusals are recorded. */
+const burst = fc
+  .record({ kind, size: fc.integer({ min: 10, max: 22 }), hundred: fc.constantFrom('00', '77') })
+  .map(({ kind, size, hundred }) =>
+    Array.from({ length: size }, (_, nth): Step[] => [
+      { do: 'send', to: `+1415555${hundred}${String(nth).padStart(2, '0')}`, kind, ip: null },
+      { do: 'wait', ms: 3_000 },
+    ]).flat(),
+  )
+
+/** A trial begins with the first step, or after any other. */
+const traffic = (one: fc.Arbitrary<Step>, later = one): fc.Arbitrary<{ before: Step[]; all: Step[] }> => {
+  const some = (single: fc.Arbitrary<Step>) =>
+    fc
+      .array(fc.oneof({ weight: 12, arbitrary: single.map(step => [step]) }, burst), { maxLength: 25 })
+      .map(groups => groups.flat())
+  return fc
+    .record({ before: some(one), divided: burst, place: fc.nat(), all: some(later) })
+    .map(({ before, divided, place, all }) => {
+      const begin = place % divided.length
+      return {
+        before: [...before, ...divided.slice(0, begin)],
+        all: [...divided.slice(begin), ...all],
+      }
+    })
+}
 
 const rules = (max: number) =>
   fc.array(fc.record({ max: fc.integer({ min: 1, max }), seconds: fc.constantFrom(60, 600, 3_600) }), { maxLength: 2 })
-const settings: fc.Arbitrary<SettingsInput> = fc.record({
+const settings = fc.record({
   limits: fc.record({
     recipient: rules(6),
     recipient_messages: rules(8),
@@ -137,7 +165,53 @@ const settings: fc.Arbitrary<SettingsInput> = fc.record({
   spend_caps: fc.constantFrom<Record<string, number>>({}, { '*': 250 }, { US: 120, '*': 1_000 }),
   publishable_send: fc.constant(true),
   publishable_challenge: fc.constant('off' as const),
-})
+}) satisfies fc.Arbitrary<SettingsInput>
+/** Limits are so wide here that what floods an app meets its fraud guard. */
+const guarded = settings.map(
+  (made): SettingsInput => ({
+    ...made,
+    limits: { app_without_client_ip: [{ max: 1_000, seconds: 60 }] },
+    blocked_countries: [],
+    allowed_countries: null,
+    spend_caps: {},
+    fraud_guard: { ...made.fraud_guard, mode: 'on' },
+  }),
+)
+/** With a link, some sends would be resends onto it, which have no record. */
+const reusing = fc.tuple(settings, fc.boolean()).map(
+  ([made, reuses]): SettingsInput => ({
+    ...made,
+    reuse_pending: reuses && made.channels.whatsapp.mode === 'template',
+  }),
+)
+
+/** Settings that change in the midst of traffic. Live counters of windows that no limit had before begin empty then, and a trial fills them, so
+ *  limits and spend caps of both settings count the same windows and countries, and the guard is not new. */
+const changes = fc
+  .record({
+    saved: fc.oneof(settings, guarded),
+    tried: fc.oneof(settings, guarded),
+    factor: fc.constantFrom(0.5, 1, 2),
+    rules: fc.nat({ max: 2 }),
+  })
+  .filter(({ saved, tried }) => saved.fraud_guard?.mode !== 'off' || tried.fraud_guard?.mode !== 'on')
+  .map(({ saved, tried, factor, rules }) => {
+    const limits = Object.entries(saved.limits ?? {}).map(([name, all]) => [
+      name,
+      (all as LimitRule[]).slice(0, rules).map(rule => ({ ...rule, max: Math.ceil(rule.max * factor) })),
+    ])
+    const caps = Object.entries(saved.spend_caps ?? {}).map(([country, micros]) => [country, micros * factor])
+    const spend_caps = Object.fromEntries(caps.slice(0, rules))
+    return { saved, tried: { ...tried, limits: Object.fromEntries(limits), spend_caps } satisfies SettingsInput }
+  })
+/** What a trial plays again is what was asked for then. Other messages would have failed, been entered and been resent than those that were. */
+const laterStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: send },
+  { weight: 2, arbitrary: message },
+  { weight: 3, arbitrary: resend.map(one => ({ ...one, isEarlier: true })) },
+  sendOn,
+  wait,
+)
 
 /** So that a few calls take several pages. */
 const SMALL_PAGE = 2
@@ -175,9 +249,10 @@ onEmbeddedStore('a replay of past calls', fresh => {
     const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
     return (doc as NonNullable<typeof doc>).context
   }
-  const paidIn = async (app_id: string) => {
-    const otps = await store.docs('otps').find({ app_id, _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 100 })
-    return otps.reduce((sum, { context }) => sum + kept(context), 0)
+  const paidIn = async (app_id: string, since: number) => {
+    const otps = await store.docs('otps').find({ app_id, _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 1_000 })
+    const paid = otps.flatMap(({ context }) => context.deliveries).filter(isPaid)
+    return paid.filter(({ created_at }) => created_at >= since).reduce((sum, { micros }) => sum + micros, 0)
   }
   const balance = async () => (await store.docs('companies').get(['cmp_a'])).get('cmp_a')?.balance ?? 0
 
@@ -218,19 +293,33 @@ onEmbeddedStore('a replay of past calls', fresh => {
   }
 
   interface Performed {
+    begun_at: number
+    /** When the steps began that are counted here. */
+    since: number
     calls: number
     accepted: number
     /** Fallbacks and answers on a link. */
     unasked: number
+    /** For messages of that time, refunds deducted. */
+    paid: number
   }
 
-  async function perform(app_id: string, all: readonly Step[]): Promise<Performed> {
+  /** `before`: steps that are not counted, and then what `change` does. */
+  async function perform(
+    app_id: string,
+    all: readonly Step[],
+    { before = [], change = async () => {} }: { before?: readonly Step[]; change?(): Promise<void> } = {},
+  ): Promise<Performed> {
     const { ask, clock } = actor
+    const begun_at = clock.now()
+    const recordedBefore = await store.docs('refusals').count({ app_id })
     const started: string[] = []
     const answers: OtpAnswer[] = []
     let unasked = 0
+    let startedBefore = 0
     const by = (kind: KeyKind) => ({ company_id: 'cmp_a', app_id, mode: 'live' as const, key_id: `key_${kind}`, kind })
-    for (const step of all) {
+
+    async function take(step: Step): Promise<void> {
       // What was counted in the background is counted before the next call, as between two people's calls.
       await clock.advance(1)
       if (step.do === 'wait') await clock.advance(step.ms)
@@ -248,8 +337,10 @@ onEmbeddedStore('a replay of past calls', fresh => {
         })
         answers.push(answer)
         if (answer.kind === 'verification' && step.code === undefined) started.push(answer.verification.otp_id)
-      } else if (started.length > 0) {
-        const otp_id = started[step.nth % started.length] as string
+      } else {
+        const those = step.do === 'resend' && step.isEarlier ? started.slice(0, startedBefore) : started
+        const otp_id = those[step.nth % those.length]
+        if (otp_id === undefined) return
         if (step.do === 'resend') {
           // A resend onto a link makes no message, so there is no record of it.
           const { whatsapp } = await storedOtp(otp_id)
@@ -257,10 +348,10 @@ onEmbeddedStore('a replay of past calls', fresh => {
           answers.push(await ask({ type: 'otp.resend', by: by(step.kind), otp_id, channel }))
         } else if (step.do === 'cancel') await ask({ type: 'otp.cancel', by: by('server'), otp_id })
         else if (step.do === 'fail' || step.do === 'write') {
-          const before = (await storedOtp(otp_id)).deliveries.length
+          const known = (await storedOtp(otp_id)).deliveries.length
           if (step.do === 'fail') await failLatest(otp_id)
           else await writeOnLink(app_id, otp_id)
-          unasked += (await storedOtp(otp_id)).deliveries.length - before
+          unasked += (await storedOtp(otp_id)).deliveries.length - known
         } else {
           const sealed_code = keyring.seal(codeOf(keyring, await storedOtp(otp_id)), inFlight.code)
           const call = { type: 'otp.verify' as const, by: by('publishable'), otp_id, sealed_code }
@@ -272,12 +363,29 @@ onEmbeddedStore('a replay of past calls', fresh => {
         }
       }
     }
+
+    for (const step of before) await take(step)
+    startedBefore = started.length
+    await change()
     await clock.advance(1)
-    const accepted = answers.filter(answer => answer.kind === 'verification').length
+    const since = clock.now()
+    const [callsBefore, unaskedBefore] = [answers.length, unasked]
+    for (const step of all) await take(step)
+    await clock.advance(1)
+    const isAccepted = ({ kind }: OtpAnswer) => kind === 'verification'
+    const refused = answers.filter(answer => !isAccepted(answer)).length
     await eventually(async () =>
-      expect(await store.docs('refusals').count({ app_id })).to.equal(answers.length - accepted),
+      expect(await store.docs('refusals').count({ app_id })).to.equal(recordedBefore + refused),
     )
-    return { calls: answers.length, accepted, unasked }
+    const counted = answers.slice(callsBefore)
+    return {
+      begun_at,
+      since,
+      calls: counted.length,
+      accepted: counted.filter(isAccepted).length,
+      unasked: unasked - unaskedBefore,
+      paid: await paidIn(app_id, since),
+    }
   }
 
   const replay = (
@@ -325,6 +433,93 @@ onEmbeddedStore('a replay of past calls', fresh => {
     const off = await replay(app_id, since, saved, { ...saved, fraud_guard: { mode: 'off' } })
     expect(off.no_longer_refused).to.deep.equal([
       { type: 'RateLimitExceededError', scope: 'fraud_guard', country: 'US', count: 2 },
+    ])
+  })
+
+  it('has the pace of a flood that began before it, and shows what it would let through if the guard were off', async () => {
+    const saved: SettingsInput = { fraud_guard: { mode: 'on' } }
+    const app_id = await createApp(saved)
+    // All in one block, one a second.
+    const flood = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, nth): Step[] => [
+        { do: 'send', to: `+1415555${String(from + nth).padStart(4, '0')}`, kind: 'server', ip: null },
+        { do: 'wait', ms: 999 },
+      ]).flat()
+    await perform(app_id, flood(0, 15))
+    const since = actor.clock.now()
+    const { calls, accepted } = await perform(app_id, flood(15, 60))
+    const refused = calls - accepted
+    expect(refused).to.be.above(40)
+    const unchanged = await replay(app_id, since, saved, saved)
+    expect(unchanged).to.deep.include({ sends: 45, refused: [], no_longer_refused: [], not_judged: [] })
+    const off = await replay(app_id, since, saved, { fraud_guard: { mode: 'off' } })
+    expect(off.no_longer_refused).to.deep.equal([
+      { type: 'RateLimitExceededError', scope: 'fraud_guard', country: 'US', count: refused },
+    ])
+  })
+
+  it('plays a send that was refused as a resend of the pending verification as that resend', async () => {
+    const saved: SettingsInput = {
+      reuse_pending: true,
+      resend_cooldown_seconds: [0],
+      limits: { recipient_messages: [{ max: 2, seconds: 600 }] },
+    }
+    const since = actor.clock.now()
+    const app_id = await createApp(saved)
+    const call = { do: 'send', to: '+14155550001', kind: 'server', ip: null } as const
+    expect(await perform(app_id, [call, call, call])).to.include({ accepted: 2 })
+    // Then the statistics, which count it as a send, are compared with what was read.
+    await actor.clock.advance(3_600_000)
+    expect(await replay(app_id, since, saved, saved)).to.deep.include({ sends: 3, not_judged: [] })
+    const { no_longer_refused, examples } = await replay(app_id, since, saved, { ...saved, limits: {} })
+    expect(no_longer_refused.map(({ scope, count }) => [scope, count])).to.deep.equal([['recipient', 1]])
+    const [otp] = await store.docs('otps').find({ app_id, _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 1 })
+    expect(examples[0]?.otp_id).to.equal(otp?._id)
+  })
+
+  it('knows which refused sends and which resends brought the hardest challenge', async () => {
+    const saved: SettingsInput = {
+      publishable_send: true,
+      publishable_challenge: 'off',
+      resend_cooldown_seconds: [0],
+      limits: { recipient: [{ max: 3, seconds: 600 }], recipient_messages: [] },
+    }
+    const since = actor.clock.now()
+    const app_id = await createApp(saved)
+    const start = { do: 'send', to: '+14155550001', kind: 'publishable', ip: '8.8.8.8' } as const
+    const again = (nth: number, times: number) =>
+      Array<Step>(times).fill({ do: 'resend', nth, kind: 'publishable', channel: null })
+    // As many messages to one number within an hour as the guard allows.
+    const { accepted } = await perform(app_id, [start, ...again(0, 4), start, ...again(1, 3), start])
+    expect(accepted).to.equal(10)
+    const asking: SettingsInput = { ...saved, publishable_challenge: 'always' }
+    await store.docs('apps').modify({ _id: app_id }, { $set: { settings: asking } })
+    await actor.clock.advance(LONGEST_CACHED_MS)
+
+    const [, second] = await store.docs('otps').find({ app_id, _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 2 })
+    const otp_id = second?._id ?? ''
+    const by = { company_id: 'cmp_a', app_id, mode: 'live', key_id: 'key_publishable', kind: 'publishable' } as const
+    const refused = await actor.ask({
+      type: 'otp.send',
+      by,
+      otp_id: newId('otp', actor.clock.now()),
+      locale: null,
+      sealed_client_ip: null,
+      claim: null,
+      sealed_recipient: keyring.seal(start.to, inFlight.recipient),
+      challenge_solution: hardestSolution(keyring, by.key_id, 'send', start.to),
+    })
+    expect(refused).to.include({ kind: 'refused', scope: 'recipient' })
+    await actor.clock.advance(1)
+    const challenge_solution = hardestSolution(keyring, by.key_id, 'resend', otp_id)
+    const resent = await actor.ask({ type: 'otp.resend', by, otp_id, channel: null, challenge_solution })
+    expect(resent.kind).to.equal('verification')
+    await eventually(async () => expect(await store.docs('refusals').count({ app_id })).to.equal(1))
+
+    expect(await replay(app_id, since, asking, asking)).to.deep.include({ sends: 12, refused: [], not_judged: [] })
+    const { no_longer_refused } = await replay(app_id, since, asking, { ...asking, limits: { recipient: [] } })
+    expect(no_longer_refused).to.deep.equal([
+      { type: 'RateLimitExceededError', scope: 'recipient', country: 'US', count: 1 },
     ])
   })
 
@@ -456,6 +651,17 @@ onEmbeddedStore('a replay of past calls', fresh => {
       expect(reasons(await replay(app_id, since, saved, saved))).to.deep.equal([{ reason: 'link_resends', count: 1 }])
     })
 
+    it('which messages a former release sent again, without saying that a call asked for it', async () => {
+      const since = actor.clock.now()
+      const app_id = await createApp({})
+      const again: Step = { do: 'resend', nth: 0, kind: 'server', channel: 'sms' }
+      await perform(app_id, [call('+14155550001'), { do: 'wait', ms: 31_000 }, again])
+      const [otp] = await store.docs('otps').find({ app_id, _id: { $gt: '' } }, { sort: { _id: 1 }, limit: 1 })
+      const deliveries = otp?.context.deliveries.map(({ asked_by: _, ...delivery }) => delivery)
+      await store.docs('otps').modify({ _id: otp?._id ?? '' }, { $set: { 'context.deliveries': deliveries } })
+      expect(reasons(await replay(app_id, since, {}, {}))).to.deep.equal([{ reason: 'not_recorded', count: 1 }])
+    })
+
     it('which failed messages automatic fallback might send again, by the settings alone', async () => {
       const since = actor.clock.now()
       const app_id = await createApp({ routing: { default: ['sms'] } })
@@ -503,44 +709,68 @@ onEmbeddedStore('a replay of past calls', fresh => {
     })
   })
 
-  it('with unchanged settings differs in nothing, and reproduces every call', async () => {
+  it('with unchanged settings differs in nothing and reproduces every call, also from within a burst', async () => {
     await fc.assert(
-      fc.asyncProperty(settings, steps, async (saved, all) => {
-        const since = actor.clock.now()
+      fc.asyncProperty(
+        fc.oneof(reusing, { weight: 2, arbitrary: guarded }),
+        traffic(anyStep),
+        async (saved, { before, all }) => {
+          const app_created_at = actor.clock.now()
+          const app_id = await createApp(saved)
+          const { since, calls, unasked } = await perform(app_id, all, { before })
+          const deps = { pageSize: SMALL_PAGE }
+          const { examples, sends, not_judged } = await replay(app_id, since, saved, saved, { deps, app_created_at })
+          expect({ examples, not_judged }).to.deep.equal({ examples: [], not_judged: [] })
+          expect(sends).to.be.at.most(calls + unasked)
+        },
+      ),
+      { numRuns: propertyRuns(20) },
+    )
+  })
+
+  const sum = (rows: readonly { count: number }[]) => rows.reduce((all, { count }) => all + count, 0)
+
+  it('with other settings says how many sends these would have accepted, and for how much', async () => {
+    await fc.assert(
+      fc.asyncProperty(settings, settings, sendsOnly, async (saved, other, all) => {
         const app_id = await createApp(saved)
-        const { calls, unasked } = await perform(app_id, all)
-        const {
-          examples: _,
-          cost_micros: __,
-          sends,
-          not_judged,
-          ...differences
-        } = await replay(app_id, since, saved, saved, { deps: { pageSize: SMALL_PAGE } })
-        expect(differences).to.deep.equal({ refused: [], no_longer_refused: [], moved: [] })
-        expect(not_judged).to.deep.equal([])
-        expect(sends).to.be.at.most(calls + unasked)
+        const was = await perform(app_id, all)
+        const tried = await replay(app_id, was.since, saved, other)
+        await waitForSameTime(was.begun_at)
+        const otherApp = await createApp(other)
+        const live = await perform(otherApp, all)
+        expect(was.accepted - sum(tried.refused) + sum(tried.no_longer_refused)).to.equal(live.accepted)
+        expect(tried.cost_micros).to.deep.equal({ was: was.paid, would_be: live.paid })
       }),
       { numRuns: propertyRuns(10) },
     )
   })
 
-  it('with other settings says how many sends these would have accepted, and for how much', async () => {
-    const sum = (rows: readonly { count: number }[]) => rows.reduce((all, { count }) => all + count, 0)
+  it('with settings that changed in the midst of traffic says what these have accepted, and for how much', async () => {
     await fc.assert(
-      fc.asyncProperty(settings, settings, sendsOnly, async (saved, other, all) => {
-        const since = actor.clock.now()
-        const app_id = await createApp(saved)
-        const was = await perform(app_id, all)
-        const tried = await replay(app_id, since, saved, other)
-        // The windows of the second run begin where those of the first did: a week is a multiple of each.
-        const week = 7 * 86_400_000
-        await actor.clock.advance(week - ((actor.clock.now() - since) % week))
-        const otherApp = await createApp(other)
-        const live = await perform(otherApp, all)
-        expect(was.accepted - sum(tried.refused) + sum(tried.no_longer_refused)).to.equal(live.accepted)
-        expect(tried.cost_micros).to.deep.equal({ was: await paidIn(app_id), would_be: await paidIn(otherApp) })
+      fc.asyncProperty(changes, traffic(anyStep, laterStep), async ({ saved, tried }, { before, all }) => {
+        const performWith = async (settings: SettingsInput) => {
+          const app_id = await createApp(saved)
+          const change = async () => {
+            await store.docs('apps').modify({ _id: app_id }, { $set: { settings } })
+            await actor.clock.advance(LONGEST_CACHED_MS)
+          }
+          return { ...(await perform(app_id, all, { before, change })), app_id }
+        }
+        const was = await performWith(saved)
+        const trial = await replay(was.app_id, was.since, saved, tried, { app_created_at: was.begun_at })
+        await waitForSameTime(was.begun_at)
+        const live = await performWith(tried)
+        expect(was.accepted - sum(trial.refused) + sum(trial.no_longer_refused)).to.equal(live.accepted)
+        expect(trial.cost_micros).to.deep.equal({ was: was.paid, would_be: live.paid })
       }),
       { numRuns: propertyRuns(10) },
     )
   })
+
+  /** Windows begin then where they began. */
+  async function waitForSameTime(at: number): Promise<void> {
+    const week = 7 * 86_400_000
+    await actor.clock.advance(week - ((actor.clock.now() - at) % week))
+  }
 })

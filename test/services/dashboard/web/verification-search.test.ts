@@ -39,7 +39,7 @@ describe('the search in the address of the verifications', () => {
       fc.property(anySearch, search => {
         const expected =
           search.tab === 'refusals'
-            ? { ...search, status: '', channel: '', country: '', mode: '', delivery: '', metadata: '', until: '' }
+            ? { ...search, status: '', channel: '', country: '', mode: '', delivery: '', metadata: '' }
             : { ...search, type: '' }
         expect(readSearch(queryOf(addressOf(search)))).to.deep.equal(expected)
       }),

@@ -4,7 +4,7 @@ import { solveChallenge } from '../../../../clients/typescript/src/challenge-sol
 import type { Keyring } from '../../../../infra/crypto/keyring.ts'
 import { createMetrics } from '../../../../infra/metrics.ts'
 import type { Identity } from '../../../../machines/calls.ts'
-import { CHALLENGE_LIFE_MS, encodeSalt, HARDEST_DIFFICULTY } from '../../../../machines/challenge.ts'
+import { CHALLENGE_LIFE_MS, HARDEST_DIFFICULTY } from '../../../../machines/challenge.ts'
 import type { ChallengeNeed } from '../../../../machines/fraud.challenge.ts'
 import type { AppSettings } from '../../../../machines/settings.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
@@ -16,6 +16,7 @@ import {
 } from '../../../../services/otp/calls/challenges.ts'
 import type { ChallengeNeedInput } from '../../../../services/otp/fraud/guard.ts'
 import { type TestClock, testClock } from '../../../support/clock.ts'
+import { hardestSolution } from '../../../support/hardest-challenge.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
@@ -118,12 +119,10 @@ eachStore('challenges', fresh => {
   it('solved at the highest difficulty are reported so', async () => {
     const keyring = testKeyring()
     const { check } = challenges(keyring)
-    const solution = (salt: string, nonce: number): string =>
-      `${salt}.${nonce}.${keyring.signatures(['challenge', salt, LIVE.key_id, 'send', '+447911123456'])[0]}`
-    // Solved beforehand, because that takes some 20 s.
-    const salt = encodeSalt({ difficulty: HARDEST_DIFFICULTY, expires_at: Date.UTC(2100, 0) }, new Uint8Array(17))
-    challengeIn(await check(call({ solution: solution(salt, 1_008_715_562) })))
-    const served = await check(call({ solution: solution(salt, 1_008_715_563) }))
+    const solution = hardestSolution(keyring, LIVE.key_id, 'send', '+447911123456')
+    const wrong = solution.replace(/\.\d+\./, '.1.')
+    challengeIn(await check(call({ solution: wrong })))
+    const served = await check(call({ solution }))
     expect(served.refusal).to.equal(undefined)
     expect(served.solvedHardest).to.equal(true)
   })

@@ -1,4 +1,4 @@
-// What a trial of settings found: figures, tables of what would differ, examples that lead to their verifications, and what is not known.
+// What a trial of settings found: figures, tables of what would differ, examples that lead to their verifications and refusals, and what is not known.
 import { verificationPath } from '../../../screens.ts'
 import type { Schemas } from '../../api/client.ts'
 import { formatChange, formatMicros } from '../../data/amounts.ts'
@@ -10,6 +10,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { ScreenLink } from '../../ui/screen-link.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { addressOf, EMPTY_SEARCH } from '../verifications/search.ts'
 import { isUnchanged, OUTCOMES, reasonOf, sumOf } from './trial-words.ts'
 
 export type Trial = Schemas['SettingsTrial']
@@ -38,19 +39,16 @@ const EXAMPLE_COLUMNS: readonly Column<Example>[] = [
   { name: 'Time', show: ({ at }) => <Time at={at} /> },
   {
     name: 'Recipient',
-    show: ({ otp_id, masked_recipient }) =>
-      otp_id === null ? (
-        masked_recipient
-      ) : (
-        // The changes that are tried are not saved: the screen must stay.
-        <ScreenLink
-          to={verificationPath(otp_id)}
-          target="_blank"
-          aria-label={`Show the verification of ${masked_recipient} in a new tab`}
-        >
-          {masked_recipient}
-        </ScreenLink>
-      ),
+    show: ({ otp_id, masked_recipient, ...example }) => (
+      // The changes that are tried are not saved: the screen must stay.
+      <ScreenLink
+        to={otp_id === null ? refusalsLike(example) : verificationPath(otp_id)}
+        target="_blank"
+        aria-label={`Show the ${otp_id === null ? 'refusal' : 'verification'} of ${masked_recipient} in a new tab`}
+      >
+        {masked_recipient}
+      </ScreenLink>
+    ),
   },
   {
     name: 'Would be',
@@ -64,6 +62,12 @@ const EXAMPLE_COLUMNS: readonly Column<Example>[] = [
         : `${outcome === 'no_longer_refused' ? 'Was refused: ' : ''}${reasonOf(type, scope)}`,
   },
 ]
+
+/** Refusals of this type and millisecond. The whole recipient is not known here, and would not belong in an address. */
+function refusalsLike({ at, type }: Pick<Example, 'at' | 'type'>): string {
+  const until = new Date(Date.parse(at) + 1).toISOString()
+  return addressOf({ ...EMPTY_SEARCH, tab: 'refusals', type: type ?? '', since: at, until })
+}
 
 export function TrialResult({ trial }: { trial: Trial }) {
   const { sends, refused, no_longer_refused, moved, cost_micros, examples, not_judged } = trial

@@ -20,10 +20,10 @@ type Refusal = Schemas['RefusalRecord']
 export function RefusalList({ search }: { search: Search }) {
   const app = useApp()
   const { apps } = useTenant()
-  const { recipient, allApps, type, since } = search
+  const { recipient, allApps, type, since, until } = search
   const filters = {
     ...(allApps ? {} : { app_id: app.id }),
-    ...onlySet({ recipient, type, since }),
+    ...onlySet({ recipient, type, since, until }),
   }
   const pages = usePages(`refusals ${JSON.stringify(filters)}`, (page, signal) =>
     fillPage(page, asked =>

@@ -148,7 +148,7 @@ export function SearchForm({ search, appName }: { search: Search; appName: strin
               </>
             )}
             <TextField label="Since" type="datetime-local" value={since} onInput={setSince} />
-            {!isRefusals && <TextField label="Until" type="datetime-local" value={until} onInput={setUntil} />}
+            <TextField label="Until" type="datetime-local" value={until} onInput={setUntil} />
             {isFiltered(search) && (
               <Button look="quiet" onClick={clear}>
                 Clear filters

@@ -91,7 +91,7 @@ export function addressOf(search: Search): string {
   add('metadata', isRefusals ? '' : metadata)
   add('type', isRefusals ? type : '')
   add('since', since)
-  add('until', isRefusals ? '' : until)
+  add('until', until)
   const text = query.toString()
   return text === '' ? VERIFICATIONS_PATH : `${VERIFICATIONS_PATH}?${text}`
 }
