@@ -40,13 +40,13 @@ export const MIN_MESSAGES = 50
 /** Every provider gets this share, so that a better one, and a recovery, is noticed. */
 export const MIN_SHARE = 0.02
 /** All providers but the best get no more than this together. */
-const MAX_EXPLORED = 0.2
+export const MAX_EXPLORED = 0.2
 /** Where the others get their chances, evidence counts in proportion to the messages of the country: once at `MIN_MESSAGES`, and so many times
  *  at most. Evidence fades in days, so a provider with few messages is never known well, and its plain chance to be the best would give it
  *  twice its 2 % forever (docs/routes-simulation.md). */
 const MAX_CERTAINTY = 10
 /** Silent providers keep this share together while it is not known whether the others do better. */
-const UNSURE_SHARE = 0.5
+export const UNSURE_SHARE = 0.5
 /** A suggestion needs this much certainty, and this much gain. */
 const SUGGEST_CHANCE = 0.95
 const SUGGEST_GAIN = 0.01

@@ -1,7 +1,7 @@
 // Why a provider comes first, or does not, in plain sentences with figures. Pure.
 
 import type { RouteReason } from '../../../machines/otp.ts'
-import { percentOf, type RouteShare } from '../../../machines/routes.order.ts'
+import { MAX_EXPLORED, percentOf, type RouteShare, UNSURE_SHARE } from '../../../machines/routes.order.ts'
 import type { Others } from '../../../machines/routes.ts'
 import type { RouteRowAnswer } from './schemas.ts'
 
@@ -41,6 +41,8 @@ export function becauseWords(situation: RouteSituation): string {
     return 'It failed too often just now, so the others get its messages. Now and then a message tests whether it works again.'
   if (state === 'silent' && others === 'silent')
     return `${DEAF} So it is with the others: look at your own page first. The order stays as it is.`
+  if (state === 'silent' && rule === 'probe' && share > UNSURE_SHARE)
+    return `${DEAF} It comes first for ${percent(share)} of the messages all the same, because the others cannot be called now.`
   if (state === 'silent' && rule === 'probe' && others === 'unknown')
     return `${DEAF} The others had too few messages to tell whether it is the provider or your own page. Until they have, it comes first for ${percent(share)} of the messages.`
   if (state === 'silent' && rule === 'probe')
@@ -51,6 +53,8 @@ export function becauseWords(situation: RouteSituation): string {
       : `${DEAF} So it is with all others, so it stands behind none of them. It comes first for ${percent(share)} of the messages.`
   if (rule === 'best')
     return `${evidenceWords(situation)} That is the best here, so it comes first for ${percent(share)} of the messages.`
+  if (rule === 'explored' && share > MAX_EXPLORED)
+    return `${evidenceWords(situation)} It comes first for ${percent(share)} of the messages, because a better one cannot be called now.`
   if (rule === 'explored')
     return `${evidenceWords(situation)} It comes first for ${percent(share)} of the messages, so that a change is noticed.`
   const listed = listedWords(situation)

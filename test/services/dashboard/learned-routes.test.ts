@@ -215,6 +215,18 @@ onEmbeddedStore('the routes of an app', fresh => {
     const [valid_until, purge_at] = [admin.clock.now() + 60_000, new Date(admin.clock.now() + 60_000)]
     await admin.store.docs('breakers').insert([{ _id: 'b', ...report, valid_until, purge_at }])
     expect(await row('main')).to.deep.include({ state: 'open', share: 0 })
+    await set({ providers: 'best' })
+    await known({ provider: 'main', messages: 400, approved: 320 }, { provider: 'fast', messages: 400, approved: 200 })
+    expect((await row('fast')).because).to.match(
+      /It comes first for 100 % of the messages, because a better one cannot/,
+    )
+    await known(
+      { provider: 'main', messages: 400, approved: 320 },
+      { provider: 'fast', messages: 400, approved: 200, silentSince: 5 },
+    )
+    expect((await row('fast')).because).to.match(
+      /hardly anyone types the code\. It comes first for 100 % .* all the same/,
+    )
     expect((await row('fast')).share).to.equal(1)
   })
 
