@@ -115,7 +115,7 @@ const madeShareRules = {
   publishable: new WeakMap<AppSettings['limits'], readonly WindowRule[]>(),
 }
 
-/** Counted in the address's own counter, apart for the two kinds of key, as the app's limits are. At least one, or nobody could send. */
+/** Counted in the address's own counter, apart for the two kinds of key, as the app's limits are. At least one, or no one could send. */
 function appShareRules(limits: AppSettings['limits'], kind: KeyKind): readonly WindowRule[] {
   const known = madeShareRules[kind].get(limits)
   if (known) return known
