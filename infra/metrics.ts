@@ -181,7 +181,7 @@ const createInstruments = (registry: Registry) => {
     }),
     challenges: counter({
       name: 'countersign_challenges_total',
-      help: 'Sends and resends by publishable keys: asked for a challenge, rejected because they brought a bad solution, or solved.',
+      help: 'Sends and resends by publishable keys: asked for a challenge, rejected because they brought a bad solution, unchecked because the vendor of the widget was silent, or solved.',
       labelNames: ['mode', 'outcome'],
     }),
     refusals: counter({

@@ -38,12 +38,10 @@ const reason = z
   .object({
     signal,
     scope,
-    subject: z
-      .string()
-      .meta({
-        description:
-          'A country, a range of numbers by its first digits, a mail domain, or in words: `all numbers`, `all addresses`, `one number`, `one address`, `large mailbox providers`, `other mail domains`.',
-      }),
+    subject: z.string().meta({
+      description:
+        'A country, a range of numbers by its first digits, a mail domain, or in words: `all numbers`, `all addresses`, `one number`, `one address`, `large mailbox providers`, `other mail domains`.',
+    }),
     points: z.number().meta({ description: 'From 50 on it slows down, from 100 on it refuses.' }),
     ...conversion,
     usual: z.number().nullable().meta({ description: 'The share that is usually verified.' }),

@@ -2,7 +2,13 @@
 // it is up to date. A text whose key is missing is left as it is and reported; the document's other texts are still resealed.
 import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
 import { MODES } from '../../machines/otp.ts'
-import { type App, hookSecretContext, type Provider, providerContext } from '../domain/tenancy/documents.ts'
+import {
+  type App,
+  challengeSecretContext,
+  hookSecretContext,
+  type Provider,
+  providerContext,
+} from '../domain/tenancy/documents.ts'
 import { emailIndex, type UserDoc, userContext } from '../domain/users/documents.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest } from '../domain/verifications/encryption-context.ts'
@@ -102,12 +108,17 @@ export function resealedProviderFields(keyring: ResealKeyring, { _id, config }: 
   return fields
 }
 
-export function resealedAppFields(keyring: ResealKeyring, { _id, hook_secrets = {} }: App): ResealedFields {
+export function resealedAppFields(
+  keyring: ResealKeyring,
+  { _id, hook_secrets = {}, challenge_secret = null }: App,
+): ResealedFields {
   const fields: ResealedFields = { set: {}, unsealable: false }
   for (const mode of MODES) {
     const resealed = createResealText(keyring, fields)(hook_secrets[mode] ?? null, hookSecretContext(_id, mode))
     if (resealed) fields.set[`hook_secrets.${mode}`] = resealed.sealed
   }
+  const challenge = createResealText(keyring, fields)(challenge_secret, challengeSecretContext(_id))
+  if (challenge) fields.set.challenge_secret = challenge.sealed
   return fields
 }
 

@@ -4,9 +4,15 @@ import { httpException } from '../../../infra/http/problem.ts'
 import { newId } from '../../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../../infra/iso-time.ts'
 import type { JsonObject } from '../../../infra/json-object.ts'
+import { targetProblem } from '../../../infra/outbound/target-inspector.ts'
 import { sameJson } from '../../../infra/store/ensure.ts'
 import { changeOne } from '../../../infra/store/one-doc.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
+import {
+  challengeSecretChange,
+  challengeSecretProblems,
+  withoutChallengeSecret,
+} from '../../domain/tenancy/challenge-secret.ts'
 import type { App } from '../../domain/tenancy/documents.ts'
 import { exceedsGuessBudget } from '../../domain/tenancy/guess-budget.ts'
 import { type InputProblem, underPath } from '../../domain/tenancy/problems.ts'
@@ -15,6 +21,7 @@ import { twilioSid } from '../../domain/tenancy/twilio-sids.ts'
 import { shownName } from '../../domain/tenancy/value-schemas.ts'
 import { MAX_OWN_TEXTS_LENGTH, ownTextProblems } from '../../domain/texts/own-texts.ts'
 import { principalOf } from '../access.ts'
+import type { AdminDeps } from '../admin-deps.ts'
 import { conflict, ok, page } from '../answers.ts'
 import { changeClosing, closed } from '../closing.ts'
 import { operation } from '../operation.ts'
@@ -114,14 +121,20 @@ export const appOperations = [
       maxBytes: MAX_APP_BYTES,
     },
     answers: [ok(app, 'The new app.', example, 201)],
-    handle: ({ ctx, company: { _id: company_id }, body: { name, settings } }, { store, clock, withAudit }) =>
-      withAudit(ctx, () => {
+    handle: ({ ctx, company: { _id: company_id }, body: { name, settings: given } }, admin) =>
+      admin.withAudit(ctx, async () => {
+        const { store, clock, keyring } = admin
         const now = clock.now()
+        const _id = newId('app', now)
+        const { settings: patch, secret } = withoutChallengeSecret(keyring, given ?? {})
+        const settings = applySettingsPatch({}, patch, name)
+        await checkChallenge(admin, {}, settings, secret)
         const app: App = {
-          _id: newId('app', now),
+          _id,
           company_id,
           name,
-          settings: applySettingsPatch({}, settings, name),
+          settings,
+          ...challengeSecretChange(keyring, _id, { before: {}, after: settings, secret }),
           created_at: now,
           rev: 0,
         }
@@ -161,14 +174,19 @@ export const appOperations = [
     },
     answers: [ok(app, 'The app.', example)],
     refusals: [conflict('Other settings are stored than `replaces` has.')],
-    handle: ({ ctx, params, body: { name, settings, replaces, closed } }, { store, clock, withAudit }) =>
-      withAudit(ctx, async () => {
+    handle: ({ ctx, params, body: { name, settings: given, replaces, closed } }, admin) =>
+      admin.withAudit(ctx, async () => {
+        const { store, clock, keyring } = admin
         const docs = store.docs('apps')
         const stored = await getOr404(ctx, docs, params.id, 'app')
         if (replaces) refuseOthersChange(stored, replaces)
+        const { settings: patch, secret } = withoutChallengeSecret(keyring, given ?? {})
+        const settings = applySettingsPatch(stored.settings, given && patch, name ?? stored.name, stored.name)
+        await checkChallenge(admin, stored.settings, settings, secret)
         const change = {
           name: name ?? stored.name,
-          settings: applySettingsPatch(stored.settings, settings, name ?? stored.name, stored.name),
+          settings,
+          ...challengeSecretChange(keyring, stored._id, { before: stored.settings, after: settings, secret }),
           ...changeClosing(stored, closed, principalOf(ctx), clock.now()),
         }
         const app = { ...stored, ...change }
@@ -186,6 +204,22 @@ export const appOperations = [
       }),
   }),
 ]
+
+/** What the settings alone do not say: that a fingerprint is the stored one's, and that the address of the check would be called. */
+async function checkChallenge(
+  { inspect }: Pick<AdminDeps, 'inspect'>,
+  before: SettingsInput,
+  after: SettingsInput,
+  secret: string | null,
+): Promise<void> {
+  const url = after.challenge?.verify_url ?? null
+  const refused = url === null || url === before.challenge?.verify_url ? null : await inspect.url(url)
+  const problems = [
+    ...challengeSecretProblems(before, after, secret),
+    ...(refused === null ? [] : [{ path: 'challenge.verify_url', message: targetProblem(refused) }]),
+  ]
+  if (problems.length > 0) throw validationProblem(underPath('settings', problems))
+}
 
 function refuseOthersChange({ settings }: App, replaces: JsonObject): void {
   const unknown = unknownSettings(replaces)

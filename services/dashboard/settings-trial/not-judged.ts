@@ -37,9 +37,10 @@ export function watchUnplayedRules({ saved, tried, now }: TrialInput, { add }: R
   const guessesDiffer = differs(({ verify_attempts, limits }) => [verify_attempts, limits.recipient_verify])
   const ordersDiffer = differs(({ routing }) => [routing.providers, routing.worth_micros])
   // At a risk, the guard's evidence decides who is asked.
-  const challengesDiffer = differs(({ publishable_challenge, fraud_guard, limits }) =>
+  const challengesDiffer = differs(({ publishable_challenge, challenge, fraud_guard, limits }) => [
     publishable_challenge === 'risk' ? [fraud_guard.mode, limits.app_publishable] : publishable_challenge,
-  )
+    publishable_challenge === 'off' ? null : challenge.by,
+  ])
   const keysDiffer = differs(({ idempotency_ttl_seconds }) => idempotency_ttl_seconds)
   const originsDiffer = differs(({ allowed_origins }) => allowed_origins)
   const fallsBackElsewhere =

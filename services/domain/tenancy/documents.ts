@@ -40,11 +40,16 @@ export interface App extends RevisedDoc, Closable {
   settings: SettingsInput
   /** Of the hook by which Supabase Auth has codes delivered, sealed: which of them signed a call decides its mode. */
   hook_secrets?: { [M in Mode]?: string | null }
+  /** Of the widget of challenges, sealed. The settings hold its fingerprint. */
+  challenge_secret?: string | null
   created_at: number
 }
 
 /** The context that the sealed secret of a hook is bound to. */
 export const hookSecretContext = (appId: string, mode: Mode): string => `hook:${appId}:${mode}`
+
+/** The context that the sealed secret of a widget is bound to. */
+export const challengeSecretContext = (appId: string): string => `challenge:${appId}`
 
 export interface ApiKey extends Doc {
   app_id: string
