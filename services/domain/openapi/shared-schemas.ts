@@ -128,9 +128,13 @@ const powChallenge = z
       'Find a decimal number of at most 16 digits, the nonce, for which SHA-256 of `<salt>.<nonce>` begins with `difficulty` zero bits. Repeat the call with the header `challenge-solution: <salt>.<nonce>.<signature>`.',
   })
 
+const widgetVendor = z
+  .enum(WIDGET_VENDORS)
+  .meta({ id: 'WidgetVendor', description: 'Who makes the widget of a challenge: Cloudflare or hCaptcha.' })
+
 const widgetChallenge = z
   .object({
-    type: z.enum(WIDGET_VENDORS).meta({ description: 'Whose widget it is.' }),
+    type: widgetVendor.meta({ description: 'Whose widget it is.' }),
     site_key: z.string().meta({ description: 'With which the page shows it.' }),
   })
   .meta({

@@ -1,4 +1,4 @@
-// The secret of an app's widget of challenges. In: settings as someone wrote them, with the secret in the clear. Out: settings that hold its
+// The secret of an app's widget of challenges. In: settings as they are written, with the secret in the clear. Out: settings that hold its
 // fingerprint in its place, and the sealed secret, which is stored beside them: so settings can be shown, compared, audited and tried without it.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isJsonObject } from '../../../infra/json-object.ts'

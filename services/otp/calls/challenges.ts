@@ -120,7 +120,7 @@ export function createChallenges({ keyring, clock, spent, guard, metrics }: Chal
 
   function askFor(call: ChallengedCall, pressure: number): Refusal {
     const { by, site_key } = call.app.settings.challenge
-    // Where the vendor is silent, work is asked for: nobody gets in without a solution, and nobody is shut out.
+    // Where the vendor is silent, work is asked for: the app is then neither open nor shut.
     if (by !== 'pow' && site_key !== null && call.token?.outcome !== 'unchecked')
       return refusal('ChallengeRequiredError', detailOf(call), { challenge: { type: by, site_key } })
     const terms = { difficulty: difficultyFor(pressure), expires_at: clock.now() + CHALLENGE_LIFE_MS }
