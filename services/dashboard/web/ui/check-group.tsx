@@ -1,11 +1,12 @@
 // Any of a few choices, each explained in a sentence.
+import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import type { RadioGroupProps } from './radio-group.tsx'
 import './radio-group.css'
 
 export interface CheckGroupProps<T extends string> extends Pick<RadioGroupProps<T>, 'label' | 'options' | 'error'> {
   value: readonly T[]
-  hint?: string
+  hint?: ComponentChildren
   onChange(value: T[]): void
 }
 
