@@ -1,7 +1,7 @@
 // The changes of a verification: one pure function for each kind of change. In: the verification before, and what the change needs.
 // Out: the verification after. The functions do not check whether a change is allowed: the guards do.
 import type { Channel } from './channels.ts'
-import { deliveryToRecharge, keepsPrice } from './otp.charges.ts'
+import { deliveryToRecharge, isPaid, keepsPrice } from './otp.charges.ts'
 import { expiryAfterSend } from './otp.code-life.ts'
 import { isMessage } from './otp.queries.ts'
 import type {
@@ -184,7 +184,8 @@ function channelOfCode({ channel, deliveries, generation }: Otp, again: Delivery
   const current = deliveries.filter(one => one.generation === generation)
   if (current.at(-1)?.status !== 'failed') return channel
   const latest = (status: DeliveryStatus) => current.findLast(one => one.status === status)
-  return (latest('delivered') ?? latest('sent') ?? again)?.channel ?? channel
+  const arrivedLate = current.findLast(({ late_receipt_at }) => late_receipt_at !== undefined)
+  return (latest('delivered') ?? arrivedLate ?? latest('sent') ?? again)?.channel ?? channel
 }
 
 export const recordExchange = (otp: Otp, key_id: string, at: number): Otp => ({ ...otp, exchange: { key_id, at } })
@@ -200,6 +201,16 @@ export const recordReport = (otp: Otp, report: StatusReport): Otp => ({
   deliveries: otp.deliveries.map(delivery =>
     delivery.delivery_id === report.delivery_id ? withCharge(otp, delivery, withReport(delivery, report)) : delivery,
   ),
+})
+
+/** The delivery had failed. */
+export const recordLateReceipt = (otp: Otp, { delivery_id, at }: Pick<StatusReport, 'delivery_id' | 'at'>): Otp => ({
+  ...otp,
+  deliveries: otp.deliveries.map(delivery => {
+    if (delivery.delivery_id !== delivery_id) return delivery
+    const late: Delivery = { ...delivery, late_receipt_at: at }
+    return isPaid(delivery) || delivery.micros === 0 ? late : { ...late, charge: 'again' }
+  }),
 })
 
 const withCharge = (otp: Otp, before: Delivery, after: Delivery): Delivery =>

@@ -100,9 +100,11 @@ export interface Delivery {
   provider?: string
   /** Present where the delivery failed; absent in verifications of releases that did not report it. */
   reason?: FailureReason
-  /** Present where the delivery failed and its price is paid all the same, because its code was entered. `kept`: it failed after the
-   *  approval, and was not refunded. `again`: it was refunded, and the approval charged it again. */
+  /** Present where the delivery failed and its price is paid all the same, because its code was entered or a receipt says that it arrived.
+   *  `kept`: it failed after the approval, and was not refunded. `again`: it was refunded, and charged again. */
   charge?: 'kept' | 'again'
+  /** When a receipt said that it arrived, after it had failed. Its status stays as it was told, and its refund is charged again. */
+  late_receipt_at?: number
   /** The kind of the key whose resend asked for it; absent for the first message, a fallback and an answer in the chat. */
   asked_by?: KeyKind
   /** That resend brought a challenge solved at the highest difficulty. */
@@ -277,7 +279,7 @@ export type Effect =
   | { type: 'deliver'; id: string; channel: Channel; generation: number }
   | EventEffect
   | { type: 'refund'; id: string; delivery_id: string; micros: number }
-  /** Takes back a refund: the code of the delivery was entered, so it had arrived. */
+  /** Takes back a refund: the delivery had arrived, because its code was entered or a receipt says so. */
   | { type: 'recharge'; id: string; delivery_id: string; micros: number }
 
 export type EventEffect = { type: 'notify'; id: string } & WebhookEvent
