@@ -3,11 +3,9 @@
 import { z } from 'zod'
 import { channel, countryOrAll } from './value-schemas.ts'
 
-export const priceKind = z
-  .literal('reply')
-  .meta({
-    description: 'Of `whatsapp` only: the price of a reply in a chat that the user began. Absent: of other messages.',
-  })
+export const priceKind = z.literal('reply').meta({
+  description: 'Of `whatsapp` only: the price of a reply in a chat that the user began. Absent: of other messages.',
+})
 
 export const priceSchema = z
   .strictObject({ channel, kind: priceKind.optional(), country: countryOrAll, micros: z.int().min(0) })
