@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer'
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
-import { httpException, type Problem } from '../../infra/http/problem.ts'
+import { type HttpCode, httpException, type Problem } from '../../infra/http/problem.ts'
 import type { TrustsCaller } from '../../infra/http/request-trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Identity } from '../../machines/calls.ts'
@@ -28,11 +28,14 @@ export interface KeyDeps {
 export function createIdentify(deps: KeyDeps): Identify {
   const findKey = createFindKey(deps)
   return async (apiKey, kinds) => {
-    if (apiKey === undefined) throw unauthorized('An API key is needed: Authorization: Bearer <API_KEY>.')
+    if (apiKey === undefined)
+      throw unauthorized('An API key is needed: Authorization: Bearer <API_KEY>.', 'invalid_key')
     const key = await findKey(hashApiKey(apiKey))
     // One answer for all, because a key that is refused may be in a stranger's hands.
-    if (key === null) throw unauthorized('The API key is unknown or revoked, or its app is closed.', INVALID_TOKEN)
-    if (!kinds.includes(key.kind)) throw unauthorized(`A ${kinds.join(' or ')} key is needed here.`, INVALID_TOKEN)
+    if (key === null)
+      throw unauthorized('The API key is unknown or revoked, or its app is closed.', 'invalid_key', 'invalid_token')
+    if (!kinds.includes(key.kind))
+      throw unauthorized(`A ${kinds.join(' or ')} key is needed here.`, 'wrong_key_kind', 'insufficient_scope')
     deps.usage.record(key)
     const { _id: key_id, kind, mode, app_id, company_id } = key
     return { key_id, kind, mode, app_id, company_id }
@@ -69,10 +72,12 @@ export function basicCredentialsOf(authorization: string): { user: string; apiKe
 const BEARER = /^Bearer +([\x21-\x7e]{1,256})$/i
 const BASIC = /^Basic +([A-Za-z0-9+/=]{1,512})$/i
 const USER_AND_KEY = /^([^:]*):([\x21-\x7e]{1,256})$/
-const INVALID_TOKEN = ', error="invalid_token"'
 
-const unauthorized = (detail: string, error = ''): Problem =>
-  httpException(401, detail, { 'WWW-Authenticate': `Bearer realm="countersign"${error}` })
+/** `error`: of RFC 6750; none where no key was given. */
+function unauthorized(detail: string, code: HttpCode, error?: 'invalid_token' | 'insufficient_scope'): Problem {
+  const challenge = `Bearer realm="countersign"${error === undefined ? '' : `, error="${error}"`}`
+  return httpException(401, detail, { 'WWW-Authenticate': challenge }, code)
+}
 
 const KEY_CACHE_MS = 3_000
 const MAX_CACHED_KEYS = 10_000

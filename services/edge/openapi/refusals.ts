@@ -21,7 +21,7 @@ export const refusal = {
   ...commonRefusal,
   unauthorized: documentRefusal(
     'The key is missing, unknown, revoked or of the wrong kind, or its app is closed.',
-    httpException(401),
+    httpException(401, undefined, undefined, 'invalid_key'),
   ),
   noSuchToken: documentRefusal(
     'The token is unknown, expired, exchanged by another key or not yours: one answer for all. Do not retry.',

@@ -53,7 +53,7 @@ describe('an API key at the edge', () => {
       expect(response.headers.get('www-authenticate')).to.match(/^Bearer realm="countersign"/)
       expect(response.headers.get('content-type')).to.equal('application/problem+json')
       const problem = await problemOf(response)
-      expect(problem).to.include({ type: 'HTTPException', status: 401, title: 'Unauthorized' })
+      expect(problem).to.include({ type: 'HTTPException', status: 401, title: 'Unauthorized', code: 'invalid_key' })
       expect(problem.request_id).to.equal(response.headers.get('x-request-id'))
       expect(edge.calls).to.deep.equal([])
     })
@@ -78,7 +78,9 @@ describe('an API key at the edge', () => {
     it(`that is publishable is 401 at ${path}`, async () => {
       const response = await edge.post(path, body, { key: KEYS.deviceTest })
       expect(response.status).to.equal(401)
-      expect(await problemOf(response)).to.include({ type: 'HTTPException', detail: 'A server key is needed here.' })
+      expect(response.headers.get('www-authenticate')).to.match(/, error="insufficient_scope"$/)
+      const detail = 'A server key is needed here.'
+      expect(await problemOf(response)).to.include({ type: 'HTTPException', code: 'wrong_key_kind', detail })
     })
 
   it('is checked after the route and before the body', async () => {
