@@ -87,7 +87,7 @@ export const problemType = z
   .meta({ id: 'ErrorType', description: 'The stable name of an error.' })
 
 export const limitScope = z
-  .enum([...LIMIT_SCOPES, 'operator_token', 'sign_in', 'provider_test', 'invitations', 'settings_trial'])
+  .enum([...LIMIT_SCOPES, 'operator_token', 'api_key', 'sign_in', 'provider_test', 'invitations', 'settings_trial'])
   .meta({ id: 'LimitScope', description: 'Which limit was hit.' })
 
 export const notAllowedCause = z.enum(NOT_ALLOWED_CAUSES).meta({
