@@ -1,6 +1,10 @@
 export const CHANNELS = ['sms', 'whatsapp', 'telegram', 'email'] as const
 export type Channel = (typeof CHANNELS)[number]
 
+/** What has a price: a message on each channel, and a reply in a WhatsApp chat that the user began. */
+export const PRICED = [...CHANNELS, 'reply'] as const
+export type Priced = (typeof PRICED)[number]
+
 /** Why a channel cannot be used. */
 export const OBSTACLES = [
   'disabled',

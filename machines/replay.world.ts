@@ -2,7 +2,7 @@
 // of live calls say of each; and the world after what is accepted.
 
 import type { LimitScope } from './calls.ts'
-import type { Channel } from './channels.ts'
+import type { Channel, Priced } from './channels.ts'
 import type { ErrorType } from './errors.ts'
 import { canCost } from './fraud.messages.ts'
 import { rulesFrom, waitsOnLink } from './otp.changes.ts'
@@ -131,8 +131,11 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
     app: APP_COUNTERS[kind],
   })
 
-  const priceOf = (channel: Channel, { country }: PastRecipient, was: PastResult): number =>
-    (!isRefused(was) && was.channel === channel ? was.micros : null) ?? prices(country)[channel] ?? 0
+  function priceOf(channel: Channel, { country }: PastRecipient, call: PastCall): number {
+    const { result } = call
+    const priced: Priced = isAnswer(call) ? 'reply' : channel
+    return (!isRefused(result) && result.channel === channel ? result.micros : null) ?? prices(country)[priced] ?? 0
+  }
 
   /** Limits, guard and spend cap of a message, or of a link, which is only counted. */
   function judgeMessage(
@@ -160,7 +163,7 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
     const freeInstead = settings.fraud_guard.action === 'free_channel' && free !== channel ? free : null
     const to = guarded.passes ? channel : freeInstead
     if (to === null) return { result: limited('fraud_guard'), quotas: [] }
-    const micros = isLink(to) ? null : priceOf(to, recipient, call.result)
+    const micros = isLink(to) ? null : priceOf(to, recipient, call)
     if (!spending.allows(recipient, micros ?? 0, at)) return { result: limited('spend_cap'), quotas: [] }
     return { result: { channel: to, micros }, quotas: [...quotas, ...guarded.paces] }
   }

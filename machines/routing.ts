@@ -146,7 +146,7 @@ function askedOrder({ asked, isMessage, settings, country, whatsapp }: SendRoute
   return order.filter(one => (takesLink || one !== 'whatsapp') && (!asked.without_telegram || one !== 'telegram'))
 }
 
-/** The first channel of the order that costs nothing. Sms never counts as free, even without a price in the list, because a text
+/** The first channel of the order on which nothing is paid for: in the link modes of WhatsApp the messages are replies. Sms never counts as free, even without a price in the list, because a text
  *  message always costs money. */
 export const freeChannel = (
   { order, usable }: Pick<SendRoute, 'order' | 'usable'>,
@@ -157,8 +157,7 @@ export const freeChannel = (
     channel =>
       channel !== 'sms' &&
       usable.includes(channel) &&
-      // In link_inbound the user's own message approves, so no message is paid for.
-      (!prices[channel] || (channel === 'whatsapp' && whatsapp === 'link_inbound')),
+      !prices[channel === 'whatsapp' && whatsapp !== 'template' ? 'reply' : channel],
   ) ?? null
 
 /** A number without a country (satellite, international network or premium service) is blocked where the app lists the allowed

@@ -117,11 +117,14 @@ const limits = z
     }),
     app: rules.default([atMost(6_000, 60)]).meta({
       title: 'Sends of the whole app',
-      description: 'By server keys, with a client address, and all their resends.',
+      description:
+        'By server keys, with a client address, and all their resends. One client address gets at most a quarter of it.',
+      more: 'What an address has used up is refused with the scope `client_ip`. An IPv6 address counts by its /64.',
     }),
     app_publishable: rules.default([atMost(60, 60), atMost(20_000, 86_400)]).meta({
       title: 'Sends by devices',
-      description: 'By publishable keys, resends included. A flood by devices does not stop your servers.',
+      description:
+        'By publishable keys, resends included. A flood by devices does not stop your servers. One client address gets at most a quarter of it.',
       more: 'They do not count towards `limits.app`, with or without an address.',
     }),
   })

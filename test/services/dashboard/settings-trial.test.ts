@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { newId } from '../../../infra/ids.ts'
 import type { OtpAnswer } from '../../../machines/calls.ts'
-import type { Channel } from '../../../machines/channels.ts'
+import type { Channel, Priced } from '../../../machines/channels.ts'
 import { isPaid } from '../../../machines/otp.charges.ts'
 import { isEnded } from '../../../machines/otp.queries.ts'
 import type { KeyKind, Otp } from '../../../machines/otp.ts'
@@ -12,7 +12,7 @@ import { type TrialDeps, trySettings } from '../../../services/dashboard/setting
 import type { TrialInput } from '../../../services/dashboard/settings-trial/trial-input.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { openAccount } from '../../../services/domain/money/batches.ts'
-import { priceId } from '../../../services/domain/money/documents.ts'
+import { type Price, priceDoc } from '../../../services/domain/money/documents.ts'
 import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
 import { providerContext, providerId } from '../../../services/domain/tenancy/documents.ts'
 import { resolveSettings, type SettingsInput } from '../../../services/domain/tenancy/settings.ts'
@@ -49,12 +49,18 @@ const RECIPIENTS = [
 ]
 const ADDRESSES = [null, '8.8.8.8', '8.8.4.4', '2a00:1450:4001:800::1', '2a00:1450:4001:801::1']
 
-const PRICES: readonly [Channel, number][] = [
+const PRICES: readonly [Priced, number][] = [
   ['sms', 60],
   ['whatsapp', 40],
+  ['reply', 20],
   ['email', 10],
 ]
-const priced = (channel: Channel) => ({ _id: priceId(channel, '*'), channel, country: '*' })
+const priceOf = (priced: Priced, micros: number): Price =>
+  priceDoc({
+    ...(priced === 'reply' ? { channel: 'whatsapp', kind: priced } : { channel: priced }),
+    country: '*',
+    micros,
+  })
 /** What is paid for a verification, refunds deducted. */
 const LONGEST_CACHED_MS = 2 * TENANT_CACHE.ttlMs
 const kept = ({ deliveries }: Otp): number => deliveries.filter(isPaid).reduce((sum, { micros }) => sum + micros, 0)
@@ -226,7 +232,7 @@ onEmbeddedStore('a replay of past calls', fresh => {
     actor = await startOtpActor(store, keyring)
     const account = openAccount('cmp_a', 1_000_000, actor.clock.now())
     await store.docs('companies').insert([{ _id: 'cmp_a', name: 'A', ...account, created_at: 0, rev: 1 }])
-    await store.docs('prices').insert(PRICES.map(([channel, micros]) => ({ ...priced(channel), micros })))
+    await store.docs('prices').insert(PRICES.map(([priced, micros]) => priceOf(priced, micros)))
   })
   afterEach(() => actor.close())
 
