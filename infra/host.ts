@@ -186,7 +186,7 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
     await allSettled([withTimeout(clock, ENGINE_GRACE_MS, store.close())])
   }
 
-  /** From the signal on no work is begun, whatever the stop delay. Calls are answered as long as requests are, and reports are taken
+  /** From the signal on no work is begun, also during the stop delay. Calls are answered as long as requests are, and reports are taken
    *  until all else has ended: a channel's work ends in a report, and so does a vendor's callback. */
   function stopWork(): Promise<void> {
     const work = consumers.filter(consumer => isWorkQueue(consumer.queue) && !isOfReports(consumer))
