@@ -12,6 +12,7 @@ export const OBSTACLES = [
   'no_provider_for_country',
   'provider_paused',
   'cannot_reach_recipient',
+  'number_kind',
   'no_business_number',
   'not_provable_by_device',
 ] as const
@@ -21,6 +22,7 @@ export type Obstacle = (typeof OBSTACLES)[number]
 export const CHANNEL_REASONS = [
   'off',
   'recipient',
+  'number_kind',
   'country',
   'no_provider',
   'provider_paused',

@@ -3,7 +3,7 @@
 // Secrets (recipient, salt, given code, link) are sealed text here. The machine copies them and never reads them.
 import { type AskedRoute, type Channel, OBSTACLES, type Obstacle, type Priced } from './channels.ts'
 import type { ErrorType } from './errors.ts'
-import type { WhatsAppMode } from './settings.ts'
+import type { NumberKind, WhatsAppMode } from './settings.ts'
 import type { WebhookEvent } from './webhook-events.ts'
 
 export const MODES = ['live', 'test'] as const
@@ -56,6 +56,8 @@ export interface Recipient {
   masked: string
   /** ISO 3166-1 alpha-2 of a phone number; null for an email address and for numbers of no country. */
   country: string | null
+  /** Absent for an email address, for a mobile number, and for one that may be a mobile or a fixed line. */
+  number_kind?: NumberKind
 }
 
 /** A wa.me link that the user opens. Their message carries the reference; `reference` is its keyed index, which finds the

@@ -25,7 +25,15 @@ import {
 import { createGuardMemory, type GuardMemory, type PastDays } from './replay.guard.ts'
 import { createSpending } from './replay.spending.ts'
 import { fallbackChannel, isCoolingDown, type ResendState, resendTarget } from './resend.ts'
-import { freeChannel, isGeoBlocked, type ProviderScope, routeSend, type SendRoute, usableChannels } from './routing.ts'
+import {
+  freeChannel,
+  isGeoBlocked,
+  type ProviderScope,
+  refusedNumberKind,
+  routeSend,
+  type SendRoute,
+  usableChannels,
+} from './routing.ts'
 import type { AppSettings, WhatsAppMode } from './settings.ts'
 import { allowsOneMore, areOver, countOne, type Windows } from './windows.ts'
 
@@ -195,14 +203,15 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
       whatsapp,
       rulesOf: ({ isMessage }: PastSend): Rules => (isMessage ? { ...rules, ttl_ms: MESSAGE_LIFE_MS } : rules),
       routeOf({ kind, recipient, circumstances, isMessage }: PastSend) {
-        const { country } = recipient
+        const { country, number_kind } = recipient
         const { channel, without_link, without_telegram } = circumstances
-        const name = `${kind} ${recipient.kind} ${country} ${channel} ${without_link} ${without_telegram} ${isMessage}`
+        const name = `${kind} ${recipient.kind} ${number_kind} ${country} ${channel} ${without_link} ${without_telegram} ${isMessage}`
         const known = routes.get(name)
         if (known) return known
         const route = routeSend({
           settings: by,
           recipient: recipient.kind,
+          number_kind,
           country,
           providers,
           whatsapp,
@@ -220,6 +229,7 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
   function judgeSend(send: PastSend): Judged {
     const { kind, recipient, address } = send
     if (kind === 'publishable' && !settings.publishable_send) return PUBLISHABLE_SEND_OFF
+    if (refusedNumberKind(settings, recipient.number_kind) !== null) return refusedWith('InvalidRecipientError')
     if (isGeoBlocked(settings, recipient)) return refusedWith('GeoBlockedError')
     const { channel, free } = own.routeOf(send)
     if (channel === undefined) return refusedWith('NoEnabledChannelError')
@@ -236,6 +246,7 @@ export function createWorld(settings: AppSettings, { saved, providers, prices, p
     usableChannels({
       settings,
       recipient: start.recipient.kind,
+      number_kind: start.recipient.number_kind,
       country: start.recipient.country,
       providers,
       whatsapp,

@@ -38,8 +38,9 @@ const routingInput = ({
   changes,
   ...rest
 }: Partial<RoutingInput> & { changes?: Partial<ChannelSettings> } = {}): RoutingInput => ({
-  settings: { channels: channels(changes) },
+  settings: { channels: channels(changes), number_kinds: { refused: ['pager'], fixed_line: 'skip_sms' } },
   recipient: 'phone',
+  number_kind: undefined,
   country: 'GB',
   providers: SANDBOX_SCOPES,
   whatsapp: 'template',
@@ -78,6 +79,10 @@ describe('the usable channels', () => {
     ],
     ['email to a phone number', 'email', {}, 'cannot_reach_recipient'],
     ['sms to an email address', 'sms', { recipient: 'email' }, 'cannot_reach_recipient'],
+    ['whatsapp to a number of a refused kind', 'whatsapp', { number_kind: 'pager' }, 'number_kind'],
+    ['sms to a fixed line that it skips', 'sms', { number_kind: 'fixed_line' }, 'number_kind'],
+    ['telegram to such a fixed line', 'telegram', { number_kind: 'fixed_line' }, null],
+    ['sms to a number of a kind that is not refused', 'sms', { number_kind: 'toll_free' }, null],
     ['a channel without a provider', 'telegram', { providers: [providerOf('sms')] }, 'no_provider'],
     ['a channel whose provider is paused', 'sms', { providers: [PAUSED] }, 'provider_paused'],
     ['a channel whose provider serves other countries', 'sms', { providers: [INDIAN] }, 'no_provider_for_country'],

@@ -44,6 +44,8 @@ const RECIPIENTS = [
   '+14155550002',
   '+447911123456',
   '+4915112345678',
+  '+493012345678',
+  '+18002345678',
   'ada@example.com',
   'ada+shop@example.com',
 ]
@@ -160,6 +162,10 @@ const settings = fc.record({
   }),
   blocked_countries: fc.constantFrom<string[]>([], ['DE'], ['GB', 'US']),
   allowed_countries: fc.constantFrom<string[] | null>(null, null, ['GB', 'US']),
+  number_kinds: fc.record({
+    refused: fc.constantFrom([], [], ['toll_free' as const]),
+    fixed_line: fc.constantFrom('use' as const, 'skip_sms' as const),
+  }),
   code: fc.record({ ttl_seconds: fc.constantFrom(60, 600) }),
   auto_fallback: fc.boolean(),
   resend_cooldown_seconds: fc.constantFrom([30], [0], [30, 60]),
@@ -710,8 +716,8 @@ onEmbeddedStore('a replay of past calls', fresh => {
       expect(await told(2 * RECIPIENTS.length)).to.equal(undefined)
       const [shorter, quieter] = [await told(RECIPIENTS.length), await told(RECIPIENTS.length - 1)]
       expect(shorter).to.include({ path: 'since' })
-      expect(shorter.message).to.match(/^begins a time with too much traffic: more than 6 .*\. Try a shorter time$/)
-      expect(quieter.message).to.match(/^has too much traffic before it: more than 5 .*: try one with less traffic$/)
+      expect(shorter.message).to.match(/^begins a time with too much traffic: more than 8 .*\. Try a shorter time$/)
+      expect(quieter.message).to.match(/^has too much traffic before it: more than 7 .*: try one with less traffic$/)
     })
   })
 
