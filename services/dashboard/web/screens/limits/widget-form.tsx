@@ -55,7 +55,12 @@ export function WidgetForm() {
   return (
     <Editable>
       <form onSubmit={save}>
-        <RadioGroup label={labelOf('challenge.by')} value={by} options={choicesOf('challenge.by')} onChange={one => setBy(one as Widget['by'])} />
+        <RadioGroup
+          label={labelOf('challenge.by')}
+          value={by}
+          options={choicesOf('challenge.by')}
+          onChange={one => setBy(one as Widget['by'])}
+        />
         {by !== 'pow' && (
           <>
             <TextField {...fieldOf('challenge.site_key')} value={siteKey} onInput={setSiteKey} monospace />
