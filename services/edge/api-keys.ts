@@ -9,10 +9,10 @@ import type { TrustsCaller } from '../../infra/http/request-trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Identity } from '../../machines/calls.ts'
 import type { KeyKind } from '../../machines/otp.ts'
+import { type Admission, type Holder, UNKNOWN_CALLERS } from '../domain/admission.ts'
 import { hashApiKey } from '../domain/tenancy/api-keys.ts'
 import type { ApiKey } from '../domain/tenancy/documents.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
-import { type Admission, type Holder, UNKNOWN_CALLERS } from './admission.ts'
 import type { KeyUsage } from './key-usage.ts'
 
 /** `apiKey`: undefined where the header holds none. */

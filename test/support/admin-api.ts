@@ -114,6 +114,8 @@ export async function startAdmin(store: CountersignStore, options: AdminOptions 
     clock,
     log,
     lookup,
+    // Nothing else needs this process.
+    loopShares: { run: (_, work) => work() },
   })
   if (!router) throw new Error('the dashboard has no router')
   const shell = createHttpShell({ log, metrics: createMetrics({ processMetrics: false }), clock }, [router])

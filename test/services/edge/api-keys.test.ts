@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { hashApiKey } from '../../../services/domain/tenancy/api-keys.ts'
-import { createAdmission } from '../../../services/edge/admission.ts'
+import { createAdmission } from '../../../services/domain/admission.ts'
 import { createIdentify, createTrustsCaller } from '../../../services/edge/api-keys.ts'
 import { apiKey, KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
 
