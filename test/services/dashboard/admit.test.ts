@@ -1,8 +1,12 @@
 import { expect } from 'chai'
 import type { Context } from 'koa'
 import { Problem } from '../../../infra/http/problem.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
 import { createAdmit } from '../../../services/dashboard/admit.ts'
+import { closeAdmins, createTenant, startAdmin } from '../../support/admin-api.ts'
 import { testClock } from '../../support/clock.ts'
+import { userBrowser } from '../../support/dashboard-session.ts'
+import { onEmbeddedStore } from '../../support/stores.ts'
 
 describe('admission to the admin API', () => {
   const contextOf = (company_id: string | null, writable = true) =>
@@ -38,5 +42,25 @@ describe('admission to the admin API', () => {
       error => error,
     )
     expect(refusal).to.deep.include({ status: 503 })
+  })
+})
+
+onEmbeddedStore('the calls of the admin API', fresh => {
+  afterEach(closeAdmins)
+
+  it('take their turn before their bodies are read, those of operators excepted', async () => {
+    const turns: string[] = []
+    const loopShares = {
+      run<T>(owner: string): Promise<T> {
+        turns.push(owner)
+        throw new Unavailable('no turn comes')
+      },
+    }
+    const admin = await startAdmin(await fresh(), { loopShares })
+    const { company, app } = await createTenant(admin)
+    const { browser } = await userBrowser(admin, company, 'developer')
+    expect((await browser.ask('GET', `/apps/${app}`)).status).to.equal(503)
+    expect((await browser.ask('PATCH', `/apps/${app}`, { colour: 'not read' })).status).to.equal(503)
+    expect(turns).to.deep.equal([company, company])
   })
 })
