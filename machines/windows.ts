@@ -6,6 +6,7 @@
 // whole until no moment of it is in the window any more. So there are never more than `max` in any stretch of `seconds`, and a count goes
 // out at most a tenth of the window late.
 import type { LimitUse } from './calls.ts'
+import type { KeyKind } from './otp.ts'
 import type { LimitRule } from './settings.ts'
 
 /** The window of one rule: the number of its newest part since the epoch, the count of that part, and the counts of the parts before it,
@@ -19,9 +20,10 @@ export interface Window {
 /** By `windowName`. */
 export type Windows = Record<string, Window>
 
-/** A rule of a limit. A counter can count two things: then the windows of the second one have its name. */
+/** A rule of a limit. A counter can count several things: then the windows of the others have their names. `server`, `publishable`: the calls
+ *  by that kind of key. */
 export interface WindowRule extends LimitRule {
-  counts?: 'messages'
+  counts?: 'messages' | KeyKind
 }
 
 /** How far a rule is used. */
@@ -48,7 +50,12 @@ function useOf(window: Window | undefined, rule: LimitRule, now: number): RuleUs
 }
 
 /** Kept by length, because a replay of past sends asks for them millions of times, and settings have few lengths. */
-const windowNames = { sends: new Map<number, string>(), messages: new Map<number, string>() }
+const windowNames = {
+  sends: new Map<number, string>(),
+  messages: new Map<number, string>(),
+  server: new Map<number, string>(),
+  publishable: new Map<number, string>(),
+}
 
 /** The name of the rule's window in its counter. */
 export function windowName({ counts, seconds }: WindowRule): string {
