@@ -69,7 +69,7 @@ describe('the text of a message', () => {
     for (const channel of ['whatsapp', 'email'] as const) {
       for (const locale of LANGUAGES) {
         const { text, html } = render({ channel, locale, minutes: null })
-        expect(`${text}${html ?? ""}`, locale).not.to.match(/minutes|null|undefined/)
+        expect(`${text}${html ?? ''}`, locale).not.to.match(/minutes|null|undefined/)
         expect(text).to.equal(
           render({ channel, locale, minutes: 7654 })
             .text.split('\n')
