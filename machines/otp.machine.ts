@@ -15,12 +15,13 @@ import {
   exchange,
   fail,
   fallBack,
+  lateReceipts,
   moveChannel,
   notifyDelivery,
   notifyOtp,
   notifyUnpaid,
   otpSetup,
-  recharge,
+  rechargeApproved,
   recordReport,
   refund,
   refuse,
@@ -57,6 +58,7 @@ export const otpMachine = otpSetup.createMachine({
   on: {
     'delivery.reported': [
       { guard: 'newDeliveryStatus', actions: [recordReport, notifyDelivery, refund, replyNoted] },
+      ...lateReceipts,
       { actions: replyNothingNew },
     ],
     'message.received': { actions: replyNothingNew },
@@ -87,7 +89,7 @@ export const otpMachine = otpSetup.createMachine({
           {
             guard: 'codeIsRight',
             target: 'approved',
-            actions: [approve, notifyOtp('approved'), recharge, replyVerified('approved')],
+            actions: [approve, notifyOtp('approved'), rechargeApproved, replyVerified('approved')],
           },
           {
             guard: 'lastGuess',
@@ -111,6 +113,7 @@ export const otpMachine = otpSetup.createMachine({
           },
           { guard: 'fallsBack', actions: [recordReport, fallBack, deliver, notifyDelivery, refund, replyNoted] },
           { guard: 'newDeliveryStatus', actions: [recordReport, notifyDelivery, refund, replyNoted] },
+          ...lateReceipts,
           { actions: replyNothingNew },
         ],
         'message.received': [
