@@ -42,7 +42,7 @@ export interface HookDeps {
   reportMissingKey: ReportMissingKey
 }
 
-/** Logins send the whole user along, with whatever the app keeps of it. Of one that signs, the caller is known only when the whole body is
+/** Logins send the whole user along, with all that the app keeps of it. Of one that signs, the caller is known only when the whole body is
  *  read: who knows an app that has such a login can make the process hold this much. */
 const MAX_BODY_BYTES = 256 * 1024
 
@@ -162,7 +162,7 @@ const notSigned = () => httpException(401, 'The signature is missing, wrong or o
 /** Such a refusal says what is wrong with a call or its key, and nothing of a person. */
 const isOfSetup = ({ type }: Problem): boolean => type === 'ValidationError' || type === 'HTTPException'
 
-/** A login calls for one only because it was told to hand all its mail over, and shows the answer to nobody. */
+/** A login calls for one because it was told to hand all its mail over. The answer is in its log only. */
 const noticeProblem = (notice: string): Problem =>
   problem('ValidationError', {
     detail: `The notice ${notice} has no code, and is not sent: turn it off, or send it by other means.`,

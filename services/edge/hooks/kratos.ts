@@ -36,7 +36,7 @@ const body = z
     return { messages: [{ recipient, code: given, ...(life.data && { expires_in_seconds: life.data }) }] }
   })
 
-/** Of a body or a key that is wrong. Whoever sets the courier up reads why in its log, and no user does. */
+/** Of a body or a key that is wrong. The operator reads why in the courier's log, and no user does. */
 const SETUP_STATUSES: ReadonlySet<number> = new Set([400, 401, 413, 415])
 
 export const kratos: Receiver = {
