@@ -6,7 +6,7 @@ import { createCache } from '../../../infra/cache.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { ReportMissingKey } from '../../../infra/crypto/missing-key-reporter.ts'
 import { createReadJson, readBytes } from '../../../infra/http/body.ts'
-import { asProblem, httpException, Problem } from '../../../infra/http/problem.ts'
+import { asProblem, brokenJson, httpException, Problem } from '../../../infra/http/problem.ts'
 import { describeRequest } from '../../../infra/http/request-log.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import { isGivenId } from '../../../infra/ids.ts'
@@ -102,7 +102,7 @@ export function createHookRouter(deps: HookDeps): Router {
       const { by, bytes } = await identify(ctx)
       const call = await recorded(ctx, by, async () => {
         const json = parseJson(bytes.toString())
-        if (!json.ok) throw httpException(400, `The body is ${json.message}.`)
+        if (!json.ok) throw brokenJson(`The body is ${json.message}.`)
         return parse(body, json.value)
       })
       return { id: ctx.get('webhook-id'), ...call, by }

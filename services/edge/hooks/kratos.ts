@@ -36,15 +36,13 @@ const body = z
     return { messages: [{ recipient, code: given, ...(life.data && { expires_in_seconds: life.data }) }] }
   })
 
-/** Of a body or a key that is wrong. The operator reads why in the courier's log, and no user does. */
-const SETUP_STATUSES: ReadonlySet<number> = new Set([400, 401, 413, 415])
-
 export const kratos: Receiver = {
   authentication: 'server_key',
   body,
   refuse({ type, status, title, message, extras: { members } }, words) {
-    if (type === 'ValidationError' || SETUP_STATUSES.has(status))
-      return new Problem(type, status, title, { detail: message, ...(members?.errors ? { members } : {}) })
+    // A body or a key that is wrong: the operator reads why in the courier's log, and no user does.
+    if (type === 'ValidationError' || type === 'HTTPException')
+      return new Problem(type, status, title, { detail: message, ...(members && { members }) })
     return new Problem(type, status === 429 ? 422 : status, title, { detail: words })
   },
 }
