@@ -118,7 +118,7 @@ export function createHookRouter(deps: HookDeps): Router {
         if (waitMs !== undefined && waitMs <= 0) throw notExecuted('The login does not wait any longer.')
         // Long enough that a stranger who has seen a signed call cannot repeat it once it is forgotten.
         const fromLogin = { nth, min_life_ms: REPEATABLE_MS }
-        return callOtp(ctx, calls.createMessage(message, by, { idempotencyKey: id, fromLogin }), waitMs)
+        return callOtp(ctx, calls.createMessage(message, by, ctx, { idempotencyKey: id, fromLogin }), waitMs)
       })
       const { otp_id } = respond(answered, trace)
       describeRequest(ctx, { otp_id })
