@@ -8,6 +8,7 @@ import {
   hookSecretContext,
   type Provider,
   providerContext,
+  SIGNED_LOGINS,
 } from '../domain/tenancy/documents.ts'
 import { emailIndex, type UserDoc, userContext } from '../domain/users/documents.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
@@ -118,11 +119,14 @@ export function resealedAppFields(
   { _id, hook_secrets = {}, challenge_secret = null }: App,
 ): ResealedFields {
   const fields: ResealedFields = { set: {}, unsealable: false }
-  for (const mode of MODES) {
-    const resealed = createResealText(keyring, fields)(hook_secrets[mode] ?? null, hookSecretContext(_id, mode))
-    if (resealed) fields.set[`hook_secrets.${mode}`] = resealed.sealed
-  }
-  const challenge = createResealText(keyring, fields)(challenge_secret, challengeSecretContext(_id))
+  const resealText = createResealText(keyring, fields)
+  for (const login of SIGNED_LOGINS)
+    for (const mode of MODES) {
+      const stored = hook_secrets[login]?.[mode] ?? []
+      const all = stored.map(sealed => resealText(sealed, hookSecretContext(_id, login, mode))?.sealed ?? sealed)
+      if (all.some((sealed, at) => sealed !== stored[at])) fields.set[`hook_secrets.${login}.${mode}`] = all
+    }
+  const challenge = resealText(challenge_secret, challengeSecretContext(_id))
   if (challenge) fields.set.challenge_secret = challenge.sealed
   return fields
 }
