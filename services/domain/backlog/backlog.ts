@@ -5,12 +5,12 @@ import type { Broker } from '../../../infra/broker/broker.ts'
 import { depthIfKnown } from '../../../infra/broker/depth.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Docs, Filter } from '../../../infra/store/docs.ts'
+import type { StoreOf } from '../../../infra/store/store.ts'
 import { CHANNELS, type Channel } from '../../../machines/channels.ts'
-import type { CountersignStore } from '../collections.ts'
-import type { OtpDoc } from '../verifications/documents.ts'
-import type { EventDoc } from '../webhooks/documents.ts'
+import type { OtpDoc, VerificationStore } from '../verifications/documents.ts'
+import type { EventDoc, WEBHOOK_COLLECTIONS } from '../webhooks/documents.ts'
 import { eventFilterOf, refOf } from '../webhooks/endpoint-ids.ts'
-import type { ChannelLoadDoc } from './documents.ts'
+import type { BACKLOG_COLLECTIONS, ChannelLoadDoc } from './documents.ts'
 
 export interface Owed {
   owed: number
@@ -33,7 +33,7 @@ const MOST_ENDPOINTS = 1_000
 const KEEP_MS = 2_000
 
 export interface BacklogDeps {
-  store: CountersignStore
+  store: VerificationStore & StoreOf<typeof WEBHOOK_COLLECTIONS> & StoreOf<typeof BACKLOG_COLLECTIONS>
   broker: Pick<Broker, 'depth'>
   clock: Clock
 }
