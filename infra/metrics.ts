@@ -16,6 +16,8 @@ import {
 const CALL_BUCKETS = [0.005, 0.025, 0.1, 0.5, 2.5, 10]
 /** In seconds: a message may wait while its consumer is being deployed. */
 const WAIT_BUCKETS = [0.025, 0.1, 0.5, 5, 60, 600]
+/** In seconds: a code that waits for longer than a minute is of little use, and how much longer says how much is missing. */
+const DELIVERY_WAIT_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320]
 /** In seconds: how long a person waits for a message, and takes to enter its code. */
 const USER_BUCKETS = [2.5, 5, 10, 20, 30, 60, 120, 300, 900]
 
@@ -121,6 +123,30 @@ const createInstruments = (registry: Registry) => {
       name: 'countersign_breakers',
       help: 'Circuit breakers of this process, one per app and provider, by type of provider and state.',
       labelNames: ['channel', 'provider', 'state'],
+    }),
+    deliveriesOwed: gauge({
+      name: 'countersign_deliveries_owed',
+      help: 'Deliveries that could be sent now and whose provider is not being called, wherever their messages are. Shown by one sweeper, counted to 100 000.',
+      labelNames: ['channel'],
+    }),
+    deliveriesOwedOldest: gauge({
+      name: 'countersign_deliveries_owed_oldest_seconds',
+      help: 'How long the one of them that waits longest has waited; 0 while none waits.',
+      labelNames: ['channel'],
+    }),
+    eventsOwed: gauge({
+      name: 'countersign_events_owed',
+      help: 'Webhook events that could be sent now. Shown by one sweeper, counted to 100 000.',
+    }),
+    eventsOwedOldest: gauge({
+      name: 'countersign_events_owed_oldest_seconds',
+      help: 'How long the one of them that waits longest for its endpoint has waited; 0 while none waits.',
+    }),
+    deliveryWait: histogram({
+      name: 'countersign_delivery_wait_seconds',
+      help: 'Time from accepting a message to the first call of a provider.',
+      labelNames: ['channel'],
+      buckets: DELIVERY_WAIT_BUCKETS,
     }),
     silentRoutes: gauge({
       name: 'countersign_provider_silent',
