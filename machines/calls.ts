@@ -38,7 +38,7 @@ export type OtpCall =
       sealed_metadata?: string
       /** Null when the call has no idempotency key. */
       claim: KeyedClaim | null
-      /** While the recipient's latest verification is pending, the call resends that one instead of starting another. */
+      /** While the recipient's latest verification is pending, the call joins that one instead of starting another. */
       reuse_pending?: true
       /** As the caller wrote it; absent where it brought none, and of server keys. It is no secret: it is good for this call alone. */
       challenge_solution?: string
@@ -52,7 +52,8 @@ export type OtpCall =
       challenge_solution?: string
     }
   | { type: 'otp.verify'; by: Identity; otp_id: string; sealed_code: string }
-  | { type: 'otp.cancel'; by: Identity; otp_id: string }
+  /** `all`: for every id of the verification; a person of the company cancels so. */
+  | { type: 'otp.cancel'; by: Identity; otp_id: string; all?: true }
   | { type: 'token.exchange'; by: Identity; sealed_token: string }
 
 export type CallOf<Type extends OtpCall['type']> = Extract<OtpCall, { type: Type }>
@@ -60,6 +61,8 @@ export type CallOf<Type extends OtpCall['type']> = Extract<OtpCall, { type: Type
 /** The verification object of the public API, with its link still sealed. */
 export interface VerificationView {
   otp_id: string
+  /** The first id of the verification, to which its link is sealed; absent where it is `otp_id`. */
+  first_id?: string
   status: OtpStatus
   channel: Channel
   masked_recipient: string

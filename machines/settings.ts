@@ -417,7 +417,7 @@ export const declaredSettings = z
       title: 'A second send is a resend',
       description:
         'While a verification of the recipient is pending, a send resends it, by the rules of a resend, and starts no other.',
-      more: 'It holds for sends by server keys, and for verifications of the same app and mode that server keys started; not for those that a WhatsApp message approves. In the cooldown the send is refused with 429 `ResendCooldownError`, and once its sends are spent with 409 `ResendNotAllowedError`; its `locale`, `client_ip` and `metadata` are not used. A repeated idempotency key still gets its first answer.',
+      more: 'It holds for sends by server keys, and for verifications of the same app and mode that server keys started; not for those that a WhatsApp message approves. Each send gets an `otp_id` of its own, with guesses and `metadata` of its own: see [ids that share a verification](api.md#ids-that-share-a-verification). In the cooldown the send is refused with 429 `ResendCooldownError`, and once its sends are spent with 409 `ResendNotAllowedError`; its `locale` and `client_ip` are not used. It counts in `limits.recipient` as any other send. A repeated idempotency key still gets its first answer.',
     }),
     publishable_send: z.boolean().default(false).meta({
       screen: '/settings',

@@ -76,6 +76,11 @@ export function resealedOtpFields(
     set.metadata = own.sealed
     fields.metadata = JSON.parse(own.plain)
   }
+  const joined = context.joined?.map(one => {
+    const resealed = resealText(one.metadata ?? null, atRest.metadata(one.otp_id))
+    return resealed ? { ...one, metadata: resealed.sealed } : one
+  })
+  if (joined?.some((one, nth) => one !== context.joined?.[nth])) set['context.joined'] = joined
   const link = resealText(context.link?.sealed_url ?? null, atRest.link(_id))
   if (link) {
     set['context.link.sealed_url'] = link.sealed

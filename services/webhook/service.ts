@@ -69,7 +69,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
   let working = true
   const mayWork = (): boolean => working
   const [events, webhooks] = [batchDocs(store.docs('events')), store.docs('webhooks')]
-  const otps = batchDocs(store.docs('otps'))
+  const [otps, joinedIds] = [batchDocs(store.docs('otps')), store.docs('joined_ids')]
   const tenancy = createTenancy({ store, keyring })
   const retrySchedule = createRetrySchedule(config.backoff.webhook)
   const slots = { healthy: createSlots(MAX_CALLS), failing: createSlots(MAX_CALLS_TO_FAILING) }
@@ -82,8 +82,8 @@ export function createWebhookService(deps: WebhookDeps): Service {
     slots,
     call: calls.call,
     metadataOf: async event => {
-      const otp = await otpOf(otps, event)
-      return otp && metadataToSend(keyring, otp)
+      const otp = await otpOf({ otps, joinedIds }, event)
+      return otp && metadataToSend(keyring, otp, event.payload.otp_id ?? otp._id)
     },
     recordResult,
     retrySchedule,
@@ -109,6 +109,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
     events,
     tenancy,
     otps,
+    joinedIds,
     endpoints,
     attempts,
     backlogs,

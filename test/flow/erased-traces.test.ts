@@ -27,6 +27,7 @@ const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   refusals: 'erased',
   attempts: 'erased',
   metadata_indexes: 'erased',
+  joined_ids: 'erased',
   sandbox_messages: 'erased',
   events: 'ids',
   ledger: 'ids',

@@ -14,6 +14,7 @@ import { type Flow, startFlow } from '../support/flow.ts'
 import { createReplayApp, type Replay, type ReplayApp, startReplay } from '../support/otp.http-replay.ts'
 import {
   coveringPaths,
+  JOINING_MOVES,
   type NamedEvent,
   type OtpPath,
   STARTS,
@@ -25,7 +26,8 @@ import { T0 } from '../support/otp.ts'
 
 /** Tests with live keys play these rows: test/flow/failure-reasons.test.ts. */
 const UNPAID_GUARDS: readonly unknown[] = ['fallbackIsUnpaid', 'answerIsUnpaid']
-const isPaid = ({ events }: OtpPath): boolean => !events.some(({ move }) => UNPAID_MOVES.includes(move))
+const isPlayable = ({ events }: OtpPath): boolean =>
+  !events.some(({ move }) => UNPAID_MOVES.includes(move) || JOINING_MOVES.includes(move))
 
 describe('a verification over HTTP follows each path of its state machine', () => {
   let flow: Flow
@@ -45,7 +47,7 @@ describe('a verification over HTTP follows each path of its state machine', () =
   })
   after(() => flow.stop())
 
-  for (const path of coveringPaths().filter(isPaid))
+  for (const path of coveringPaths().filter(isPlayable))
     it(path.name, async () => {
       const replayApp = replayApps.get(path.name.split(' → ')[0] ?? '')
       if (!replayApp) throw new Error(`${path.name} starts nowhere`)

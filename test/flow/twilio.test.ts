@@ -138,12 +138,15 @@ describeFlow("Twilio's API", flow => {
 
     await flow.advance(30_000)
     const again = (await twilio.create(to)).body
-    expect(again).to.include({ sid, channel: 'sms' })
+    expect(again).to.include({ status: 'pending', channel: 'sms' })
+    expect(again.sid, 'each create has its own').to.not.equal(sid)
     expect(again.send_code_attempts).to.have.length(2)
     expect(await flow.waitForCode(to, 2), 'the same code').to.equal(code)
     await flow.advance(30_000)
     const moved = (await twilio.create(to, { Channel: 'whatsapp' })).body
-    expect(moved).to.include({ sid, channel: 'whatsapp' })
+    expect(moved).to.include({ channel: 'whatsapp' })
+    expect((await twilio.fetch(to)).body.sid, 'a number means the latest').to.equal(moved.sid)
+    expect((await twilio.fetch(sid)).body).to.include({ sid, status: 'pending' })
     expect(moved.send_code_attempts.map(({ channel }: { channel: string }) => channel)).to.deep.equal([
       'SMS',
       'SMS',
@@ -153,8 +156,21 @@ describeFlow("Twilio's API", flow => {
     const spent = await twilio.create(to)
     expect([spent.status, errorOf(spent)]).to.deep.equal([429, 60203])
 
-    await twilio.update(sid, 'canceled')
-    expect((await twilio.create(to)).body.sid, 'one that is over is not resent').to.not.equal(sid)
+    for (const over of [sid, again.sid, moved.sid]) await twilio.update(over, 'canceled')
+    expect((await twilio.create(to)).body.send_code_attempts, 'one that is over is not resent').to.have.length(1)
+  })
+
+  it('approves the SID that was checked, and no other of the same recipient', async () => {
+    const twilio = tenantOf(flow, await flow.createTenant(NO_COOLDOWN))
+    const to = freshNumber()
+    const stranger = (await twilio.create(to)).body.sid
+    const user = (await twilio.create(to)).body.sid
+    const Code = await flow.waitForCode(to, 2)
+    for (let nth = 0; nth < 5; nth += 1) await twilio.check({ VerificationSid: stranger, Code: wrongCode(Code) })
+    expect((await twilio.fetch(stranger)).body.status).to.equal('max_attempts_reached')
+    expect((await twilio.check({ VerificationSid: user, Code })).body).to.include({ sid: user, valid: true })
+    expect((await twilio.fetch(stranger)).body).to.include({ status: 'max_attempts_reached', valid: false })
+    expect((await twilio.fetch(to)).body).to.include({ sid: user, status: 'approved' })
   })
 
   it('starts one verification when many creates for a number arrive at the same time', async () => {

@@ -54,7 +54,7 @@ export function watchUnplayedRules({ saved, tried, now }: TrialInput, { add }: R
     if (challengesDiffer && isByDevice) add('challenges')
     if (originsDiffer && isByDevice) add('origins')
     if (unrecordedSends(doc) > 0) add('link_resends')
-    if (guessesDiffer && otp.wrong_codes > 0) add('guesses')
+    if (guessesDiffer && allWrongCodes(otp) > 0) add('guesses')
     if (isLongerValid && isVerification && (value === 'expired' || (value === 'pending' && isLapsed(otp, now))))
       add('code_life')
     // A fallback that was sent follows the message that failed, and is played.

@@ -2,6 +2,7 @@
 // entries of the ledger for deliveries that failed. The broker has a message for each. Should the broker lose it, or bury it as a dead letter,
 // the sweeper finds the delivery by `owed_at`, or that the webhook actor has not stored the event, and publishes the message again. A missing
 // entry it makes itself.
+import { approvedId, idOf, idsOf, ownEnd, triesOf } from '../../../machines/otp.ids.ts'
 import { isMessage } from '../../../machines/otp.queries.ts'
 import type { Delivery, EventEffect, Otp } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
@@ -38,18 +39,27 @@ export interface CausedEvent {
 
 /** A failure that an earlier release saved has no time, so its event is left out. */
 export function eventsOf({ value, context }: Pick<SavedOtp, 'value' | 'context'>): CausedEvent[] {
-  const { otp_id, approval, failed_at, ended_at, deliveries } = context
+  const { approval, deliveries } = context
   const caused = (subject: string, at: number, event: WebhookEvent): CausedEvent => ({
     at,
     effect: { type: 'notify', id: eventIdFor(subject, at), ...event },
   })
   const events: CausedEvent[] = []
-  for (const { delivery_id, status, updated_at } of deliveries)
-    if (status === 'delivered' || status === 'failed')
-      events.push(caused(delivery_id, updated_at, deliveryEvent(otp_id, delivery_id, status, isMessage(context))))
-  if (value === 'approved' && approval) events.push(caused(otp_id, approval.at, otpEvent(otp_id, value)))
-  if (value === 'failed' && failed_at !== undefined) events.push(caused(otp_id, failed_at, otpEvent(otp_id, value)))
-  if ((value === 'expired' || value === 'canceled') && ended_at !== undefined)
-    events.push(caused(otp_id, ended_at, otpEvent(otp_id, value)))
+  for (const delivery of deliveries) {
+    const { delivery_id, status, updated_at } = delivery
+    if (status !== 'delivered' && status !== 'failed') continue
+    const event = deliveryEvent(idOf(context, delivery), delivery_id, status, isMessage(context))
+    events.push(caused(delivery_id, updated_at, event))
+  }
+  if (isMessage(context)) return events
+  for (const otp_id of idsOf(context)) {
+    const { failed_at, ended_at } = triesOf(context, otp_id)
+    const end = ownEnd(context, otp_id) ?? value
+    if (end === 'approved' && approval && approvedId(context) === otp_id)
+      events.push(caused(otp_id, approval.at, otpEvent(otp_id, end)))
+    if (end === 'failed' && failed_at !== undefined) events.push(caused(otp_id, failed_at, otpEvent(otp_id, end)))
+    if ((end === 'expired' || end === 'canceled') && ended_at !== undefined)
+      events.push(caused(otp_id, ended_at, otpEvent(otp_id, end)))
+  }
   return events
 }
