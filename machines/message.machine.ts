@@ -6,6 +6,7 @@ import {
   deliver,
   eraseGivenCode,
   fallBack,
+  lateReceipts,
   notifyDelivery,
   notifyUnpaid,
   otpSetup,
@@ -33,6 +34,7 @@ const reports = [
     actions: [recordReport, eraseGivenCode, notifyDelivery, refund, replyNoted],
   },
   { guard: 'newDeliveryStatus' as const, actions: [recordReport, replyNoted] },
+  ...lateReceipts,
   { actions: replyNothingNew },
 ]
 

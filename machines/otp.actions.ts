@@ -66,6 +66,7 @@ export const answerWithCode = assignWith<'message.received'>((otp, { new_deliver
 )
 export const exchange = assignWith<'token.exchange'>((otp, { key_id, at }) => change.recordExchange(otp, key_id, at))
 export const recordReport = assignWith<'delivery.reported'>(change.recordReport)
+export const recordLateReceipt = assignWith<'delivery.reported'>(change.recordLateReceipt)
 export const eraseGivenCode = otpSetup.assign(({ context }) => change.eraseGivenCode(context))
 export const addUnpaidFallback = assignWith<'delivery.reported'>((otp, event) => {
   const channel = fallbackChannel(otp, event.usable)
@@ -171,10 +172,28 @@ export const refund = effect('refund', ({ context, event }) => {
   if (!failed?.micros || failed.charge !== undefined) return null
   return { type: 'refund', id: `${delivery_id}:refund`, delivery_id, micros: failed.micros }
 })
-/** Charges again what the approval has just marked. This happens once, because a verification is approved only once. */
-export const recharge = effect('recharge', ({ context }) => {
-  const again = context.deliveries.find(({ charge }) => charge === 'again')
-  if (again === undefined) return null
-  const { delivery_id, micros } = again
-  return { type: 'recharge', id: `${delivery_id}:recharge`, delivery_id, micros }
+const chargeAgain = ({ delivery_id, micros }: Delivery): Effect => ({
+  type: 'recharge',
+  id: `${delivery_id}:recharge`,
+  delivery_id,
+  micros,
 })
+/** Charges again what the approval has just marked. This happens once, because a verification is approved only once. */
+export const rechargeApproved = effect('recharge', ({ context }) => {
+  const again = context.deliveries.find(
+    ({ charge, late_receipt_at }) => charge === 'again' && late_receipt_at === undefined,
+  )
+  return again === undefined ? null : chargeAgain(again)
+})
+/** Charges again the refunded message of a late receipt, of which only the first counts. */
+export const rechargeArrived = effect('recharge', ({ context, event }) => {
+  const id = event.type === 'delivery.reported' ? event.delivery_id : null
+  const arrived = context.deliveries.find(({ delivery_id }) => delivery_id === id)
+  return arrived === undefined ? null : chargeAgain(arrived)
+})
+
+/** The receipt of a message that had failed says that it arrived. Its status stays, because backends have been told. */
+export const lateReceipts = [
+  { guard: 'arrivedAfterRefund' as const, actions: [recordLateReceipt, rechargeArrived, replyNoted] },
+  { guard: 'arrivedAfterFailure' as const, actions: [recordLateReceipt, replyNoted] },
+]

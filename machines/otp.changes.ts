@@ -1,7 +1,7 @@
 // The changes of a verification: one pure function for each kind of change. In: the verification before, and what the change needs.
 // Out: the verification after. The functions do not check whether a change is allowed: the guards do.
 import type { Channel } from './channels.ts'
-import { deliveryToRecharge, keepsPrice } from './otp.charges.ts'
+import { deliveryToRecharge, isPaid, keepsPrice } from './otp.charges.ts'
 import { expiryAfterSend } from './otp.code-life.ts'
 import { changeTries, triesOf } from './otp.ids.ts'
 import { isMessage } from './otp.queries.ts'
@@ -65,7 +65,7 @@ export function newOtp(start: OtpStart): Otp {
     first_sent_at: at,
     last_sent_at: at,
     expires_at: expiryAfterSend(start.rules.ttl_ms, at, at),
-    deliveries: onLink ? [] : [newDelivery(start.delivery_id, channel, 1, at, start.prices)],
+    deliveries: onLink ? [] : [newDelivery(start.delivery_id, channel, 1, at, start.prices[channel])],
     approval: null,
     exchange: null,
   }
@@ -114,7 +114,7 @@ export function moveChannel(otp: Otp, move: ChannelMove): Otp {
   const { channel, newGeneration, new_delivery_id, link, prices, at, by, otp_id } = move
   const generation = newGeneration ? otp.generation + 1 : otp.generation
   const onLink = waitsOnLink(otp, channel)
-  const delivery = { ...newDelivery(new_delivery_id, channel, generation, at, prices), ...askedAs(otp, otp_id) }
+  const delivery = { ...newDelivery(new_delivery_id, channel, generation, at, prices[channel]), ...askedAs(otp, otp_id) }
   return {
     ...countSend(otp, at),
     channel,
@@ -142,7 +142,7 @@ export const addAnswer = (otp: Otp, new_delivery_id: string, at: number, prices:
   sends: hasAnswer(otp) ? otp.sends + 1 : otp.sends,
   deliveries: [
     ...otp.deliveries,
-    { ...newDelivery(new_delivery_id, otp.channel, otp.generation, at, prices), ...askedAs(otp, otp.link?.asked_as) },
+    { ...newDelivery(new_delivery_id, otp.channel, otp.generation, at, prices.reply), ...askedAs(otp, otp.link?.asked_as) },
   ],
 })
 
@@ -155,7 +155,7 @@ export const addUnpaid = (
   deliveries: [
     ...otp.deliveries,
     {
-      ...newDelivery(new_delivery_id, channel, otp.generation, at, {}),
+      ...newDelivery(new_delivery_id, channel, otp.generation, at),
       ...askedAs(otp, otp_id),
       status: 'failed',
       reason: 'insufficient_funds',
@@ -223,7 +223,8 @@ function channelOfCode({ channel, deliveries, generation }: Otp, again: Delivery
   const current = deliveries.filter(one => one.generation === generation)
   if (current.at(-1)?.status !== 'failed') return channel
   const latest = (status: DeliveryStatus) => current.findLast(one => one.status === status)
-  return (latest('delivered') ?? latest('sent') ?? again)?.channel ?? channel
+  const arrivedLate = current.findLast(({ late_receipt_at }) => late_receipt_at !== undefined)
+  return (latest('delivered') ?? arrivedLate ?? latest('sent') ?? again)?.channel ?? channel
 }
 
 export const recordExchange = (otp: Otp, key_id: string, at: number): Otp => ({ ...otp, exchange: { key_id, at } })
@@ -239,6 +240,16 @@ export const recordReport = (otp: Otp, report: StatusReport): Otp => ({
   deliveries: otp.deliveries.map(delivery =>
     delivery.delivery_id === report.delivery_id ? withCharge(otp, delivery, withReport(delivery, report)) : delivery,
   ),
+})
+
+/** The delivery had failed. */
+export const recordLateReceipt = (otp: Otp, { delivery_id, at }: Pick<StatusReport, 'delivery_id' | 'at'>): Otp => ({
+  ...otp,
+  deliveries: otp.deliveries.map(delivery => {
+    if (delivery.delivery_id !== delivery_id) return delivery
+    const late: Delivery = { ...delivery, late_receipt_at: at }
+    return isPaid(delivery) || delivery.micros === 0 ? late : { ...late, charge: 'again' }
+  }),
 })
 
 const withCharge = (otp: Otp, before: Delivery, after: Delivery): Delivery =>
@@ -262,18 +273,12 @@ function withReport(
 export const isProgress = (delivery: Delivery | undefined, status: DeliveryStatus): boolean =>
   delivery?.status === 'queued' || (delivery?.status === 'sent' && status !== 'sent')
 
-const newDelivery = (
-  delivery_id: string,
-  channel: Channel,
-  generation: number,
-  at: number,
-  prices: Prices,
-): Delivery => ({
+const newDelivery = (delivery_id: string, channel: Channel, generation: number, at: number, micros = 0): Delivery => ({
   delivery_id,
   channel,
   generation,
   status: 'queued',
   created_at: at,
   updated_at: at,
-  micros: prices[channel] ?? 0,
+  micros,
 })

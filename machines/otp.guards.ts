@@ -1,5 +1,6 @@
 // The guards of the transition table. In: a verification and an event. Out: whether the row applies.
 import { hasAnswer, hasUnpaidAnswer, isProgress } from './otp.changes.ts'
+import { isLateReceipt, isPaid } from './otp.charges.ts'
 import { isLapsed } from './otp.code-life.ts'
 import { isLeftToOthers } from './otp.ids.ts'
 import { attemptsLeft, completionOf, isExchangeable, isFirstGuess, isRepeatOver, sendsLeft } from './otp.queries.ts'
@@ -65,6 +66,11 @@ export const guards = {
   newlyFailed: when<'delivery.reported'>(
     (otp, { delivery_id, status }) => status === 'failed' && isNewStatus(otp, delivery_id, status),
   ),
+  arrivedAfterRefund: when<'delivery.reported'>((otp, event) => {
+    const delivery = arrivedAfterFailure(otp, event)
+    return delivery !== undefined && delivery.micros > 0 && !isPaid(delivery)
+  }),
+  arrivedAfterFailure: when<'delivery.reported'>((otp, event) => arrivedAfterFailure(otp, event) !== undefined),
   fallsBack: when<'delivery.reported'>((otp, event) => fallsBack(otp, event)),
   fallbackIsUnpaid: when<'delivery.reported'>((otp, event) => event.unpaid !== undefined && fallsBack(otp, event)),
 
@@ -79,6 +85,14 @@ const deliveryOf = (otp: Otp, id: string): Delivery | undefined => otp.deliverie
 
 const isNewStatus = (otp: Otp, id: string, status: Delivery['status']): boolean =>
   isProgress(deliveryOf(otp, id), status)
+
+function arrivedAfterFailure(
+  otp: Otp,
+  { delivery_id, status, at }: EventOf<'delivery.reported'>,
+): Delivery | undefined {
+  const delivery = deliveryOf(otp, delivery_id)
+  return status === 'delivered' && delivery && isLateReceipt(delivery, at) ? delivery : undefined
+}
 
 const fallsBack = (otp: Otp, { delivery_id, status, usable, at }: EventOf<'delivery.reported'>): boolean =>
   otp.rules.auto_fallback &&

@@ -17,13 +17,14 @@ import {
   fail,
   fallBack,
   join,
+  lateReceipts,
   moveChannel,
   notifyDelivery,
   notifyEnded,
   notifyOtp,
   notifyUnpaid,
   otpSetup,
-  recharge,
+  rechargeApproved,
   recordReport,
   refund,
   refuse,
@@ -61,6 +62,7 @@ export const otpMachine = otpSetup.createMachine({
   on: {
     'delivery.reported': [
       { guard: 'newDeliveryStatus', actions: [recordReport, notifyDelivery, refund, replyNoted] },
+      ...lateReceipts,
       { actions: replyNothingNew },
     ],
     'message.received': { actions: replyNothingNew },
@@ -91,7 +93,7 @@ export const otpMachine = otpSetup.createMachine({
           {
             guard: 'codeIsRight',
             target: 'approved',
-            actions: [approve, notifyOtp('approved'), recharge, replyVerified('approved')],
+            actions: [approve, notifyOtp('approved'), rechargeApproved, replyVerified('approved')],
           },
           {
             guard: 'lastGuessOfAll',
@@ -117,6 +119,7 @@ export const otpMachine = otpSetup.createMachine({
           },
           { guard: 'fallsBack', actions: [recordReport, fallBack, deliver, notifyDelivery, refund, replyNoted] },
           { guard: 'newDeliveryStatus', actions: [recordReport, notifyDelivery, refund, replyNoted] },
+          ...lateReceipts,
           { actions: replyNothingNew },
         ],
         'message.received': [

@@ -1,9 +1,9 @@
 // A verification as data: what it remembers, which events it takes, which effects it asks for, what it replies. A message is the delivery
 // of a code that its caller made: the same data, without anything to verify.
 // Secrets (recipient, salt, given code, link) are sealed text here. The machine copies them and never reads them.
-import { type AskedRoute, type Channel, OBSTACLES, type Obstacle } from './channels.ts'
+import { type AskedRoute, type Channel, OBSTACLES, type Obstacle, type Priced } from './channels.ts'
 import type { ErrorType } from './errors.ts'
-import type { WhatsAppMode } from './settings.ts'
+import type { NumberKind, WhatsAppMode } from './settings.ts'
 import type { WebhookEvent } from './webhook-events.ts'
 
 export const MODES = ['live', 'test'] as const
@@ -56,6 +56,8 @@ export interface Recipient {
   masked: string
   /** ISO 3166-1 alpha-2 of a phone number; null for an email address and for numbers of no country. */
   country: string | null
+  /** Absent for an email address, for a mobile number, and for one that may be a mobile or a fixed line. */
+  number_kind?: NumberKind
 }
 
 /** A wa.me link that the user opens. Their message carries the reference; `reference` is its keyed index, which finds the
@@ -102,9 +104,11 @@ export interface Delivery {
   provider?: string
   /** Present where the delivery failed; absent in verifications of releases that did not report it. */
   reason?: FailureReason
-  /** Present where the delivery failed and its price is paid all the same, because its code was entered. `kept`: it failed after the
-   *  approval, and was not refunded. `again`: it was refunded, and the approval charged it again. */
+  /** Present where the delivery failed and its price is paid all the same, because its code was entered or a receipt says that it arrived.
+   *  `kept`: it failed after the approval, and was not refunded. `again`: it was refunded, and charged again. */
   charge?: 'kept' | 'again'
+  /** When a receipt said that it arrived, after it had failed. Its status stays as it was told, and its refund is charged again. */
+  late_receipt_at?: number
   /** The kind of the key whose resend asked for it; absent for the first message, a fallback and an answer in the chat. */
   asked_by?: KeyKind
   /** That resend brought a challenge solved at the highest difficulty. */
@@ -124,8 +128,8 @@ export type ReportDetails = {
   [detail in 'provider' | 'reason' | 'vendor_code' | 'vendor_text' | 'because']?: Delivery[detail] | undefined
 }
 
-/** What a message costs on each channel, in micro-units. A channel that is missing is free. */
-export type Prices = Partial<Record<Channel, number>>
+/** What a message costs, in micro-units. What is missing is free. */
+export type Prices = Partial<Record<Priced, number>>
 
 /** The app's settings as they were when the verification was sent: a later change of settings does not affect it. */
 export interface Rules {
@@ -311,7 +315,7 @@ export type Effect =
   | { type: 'deliver'; id: string; channel: Channel; generation: number }
   | EventEffect
   | { type: 'refund'; id: string; delivery_id: string; micros: number }
-  /** Takes back a refund: the code of the delivery was entered, so it had arrived. */
+  /** Takes back a refund: the delivery had arrived, because its code was entered or a receipt says so. */
   | { type: 'recharge'; id: string; delivery_id: string; micros: number }
 
 export type EventEffect = { type: 'notify'; id: string } & WebhookEvent

@@ -4,6 +4,7 @@ import {
   completion,
   deliveryStatus,
   failureReason,
+  lateReceipt,
   messageStatus,
   otpStatus,
   recipientType,
@@ -33,6 +34,7 @@ export const delivery = z
     channel: channel.meta({ description: 'The channel the message takes.' }),
     status: deliveryStatus,
     reason: failureReason.optional().meta({ description: 'Why it failed; present where `status` is `failed`.' }),
+    late_receipt: lateReceipt.optional(),
     created_at: timeSchema('When it was accepted.'),
     updated_at: timeSchema('When its status last changed.'),
   })

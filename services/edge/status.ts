@@ -73,11 +73,12 @@ export function createReadStatus({ otps, joinedIds, keyring, clock, reportMissin
 }
 
 const deliveriesOf = ({ deliveries }: Pick<StatusView, 'deliveries'>) =>
-  deliveries.map(({ delivery_id, channel, status, reason, created_at, updated_at }) => ({
+  deliveries.map(({ delivery_id, channel, status, reason, late_receipt_at, created_at, updated_at }) => ({
     delivery_id,
     channel,
     status,
     ...(reason === undefined ? {} : { reason }),
+    ...(late_receipt_at === undefined ? {} : { late_receipt: 'delivered' as const }),
     created_at: isoTime(created_at),
     updated_at: isoTime(updated_at),
   }))

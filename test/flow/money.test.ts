@@ -203,6 +203,38 @@ describeLiveFlow('an app with a prepaid balance', live => {
     await expectReconciled(shop)
   })
 
+  it('pays again, once, for a message that failed and whose arrival is reported later', async () => {
+    const shop = await open(100_000)
+    shop.twilio.next({ receipts: ['sent', 'failed', 'delivered', 'delivered'] })
+    const { body } = await shop.server.send(freshNumber())
+    await live.eventually(async () =>
+      expect((await ledger(shop)).map(([kind]) => kind)).to.deep.equal(['recharge', 'refund', 'hold', 'credit']),
+    )
+    const [delivery] = (await shop.server.status(body.otp_id)).body.deliveries
+    expect(delivery).to.include({ status: 'failed', late_receipt: 'delivered' })
+    const { timeline, deliveries } = (await live.admin('GET', `/verifications/${body.otp_id}`)).body
+    expect(deliveries[0]).to.include({ charge: 'again' })
+    expect(timeline.map(({ happened }: { happened: string }) => happened)).to.include('delivery.arrived_late')
+    await expectReconciled(shop)
+  })
+
+  it('pays for a message that its provider is taking while its recipient is erased', async () => {
+    const shop = await open(100_000)
+    const recipient = freshNumber()
+    shop.twilio.next({ fault: { kind: 'hang' } })
+    await shop.server.send(recipient)
+    await live.eventually(() => expect(shop.twilio.messages).to.have.length(1))
+    const erased = await live.admin('POST', `/apps/${shop.app}/erase`, { recipient })
+    shop.twilio.release()
+    expect(erased.body).to.include({ verifications: 1, ended: 1 })
+    expect(await ledger(shop)).to.deep.equal([
+      ['void', 0, 100_000 - SMS_PRICE],
+      ['hold', -SMS_PRICE, 100_000 - SMS_PRICE],
+      ['credit', 100_000, 100_000],
+    ])
+    await expectReconciled(shop)
+  })
+
   it('leaves nothing for the sweeper to check once its send and its resend are saved', async () => {
     const shop = await open(3 * SMS_PRICE, { resend_cooldown_seconds: [0] })
     const { body } = await shop.server.send(freshNumber())

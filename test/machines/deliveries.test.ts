@@ -130,7 +130,7 @@ describe('a report on a delivery after the verification has ended', () => {
     })
 
     it(`causes one webhook event when the state is ${value} and reports repeat`, () => {
-      const after = play(saved, reported('failed'), reported('failed'), reported('delivered'))
+      const after = play(saved, reported('failed'), reported('failed'), reported('sent'))
       expect(after.reply).to.deep.equal(nothingNew)
       expect(after.events).to.deep.equal(['delivery.failed'])
     })

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { step } from '../../machines/otp.step.ts'
 import type { ReportedStatus } from '../../machines/otp.ts'
-import { issued, message, PRICES, play, reported, resend, right, start, wait } from '../support/otp.ts'
+import { cancel, issued, lapse, message, PRICES, play, reported, resend, right, start, wait } from '../support/otp.ts'
 
 describe('the price of a delivery', () => {
   const refunds = (played: ReturnType<typeof play>) =>
@@ -45,7 +45,7 @@ describe('the price of a delivery', () => {
   it('is due for a code in the chat when the user writes, not when the link is made', () => {
     const link = step(null, start({ order: ['whatsapp'], whatsapp: 'link_code' })).saved
     expect(link.context.deliveries).to.deep.equal([])
-    expect(paid(play(link, message()))).to.deep.equal([['whatsapp', PRICES.whatsapp]])
+    expect(paid(play(link, message()))).to.deep.equal([['whatsapp', PRICES.reply]])
   })
 })
 
@@ -139,6 +139,52 @@ describe('the price of a delivery whose code was entered', () => {
     ])
     expect(money(play(issued(), resend(), right(), unsent('dlv_1'), unsent('dlv_2'))), 'one of two').to.deep.equal([
       REFUND,
+    ])
+  })
+})
+
+describe('the price of a delivery that failed, and whose arrival is reported later', () => {
+  const HOURS = 3_600_000
+  const charged = (played: ReturnType<typeof play>) =>
+    played.steps.flatMap(({ effects }) => effects.flatMap(one => ('micros' in one ? [one.id] : [])))
+  const delivery = ({ saved }: ReturnType<typeof play>) => saved.context.deliveries[0]
+  const failed = reported('failed', { delivery_id: 'dlv_1' })
+  const arrived = reported('delivered', { delivery_id: 'dlv_1' })
+  const REFUNDED_AND_CHARGED = ['dlv_1:refund', 'dlv_1:recharge']
+
+  it('is charged again once, and its status and events stay as they were told', () => {
+    for (const ended of [[], [cancel()], [wait(600_000), lapse()]]) {
+      const late = play(issued(), ...ended, failed, arrived, arrived)
+      expect(charged(late)).to.deep.equal(REFUNDED_AND_CHARGED)
+      expect(delivery(late)).to.include({ status: 'failed', charge: 'again' }).and.to.have.property('late_receipt_at')
+      expect(late.events).to.deep.equal(['delivery.failed'])
+    }
+    expect(charged(play(issued({ code: { given: 'sealed code' } }), failed, arrived)), 'a message').to.deep.equal(
+      REFUNDED_AND_CHARGED,
+    )
+  })
+
+  it('is charged again for 72 hours', () => {
+    expect(charged(play(issued(), failed, wait(72 * HOURS), arrived))).to.deep.equal(REFUNDED_AND_CHARGED)
+    const tooLate = play(issued(), failed, wait(72 * HOURS + 1), arrived)
+    expect(charged(tooLate)).to.deep.equal(['dlv_1:refund'])
+    expect(delivery(tooLate)).not.to.have.property('late_receipt_at')
+  })
+
+  it('is not charged twice where the code was entered too, nor at all where it was free or not refunded', () => {
+    expect(charged(play(issued(), failed, right(), arrived)), 'after the approval').to.deep.equal(REFUNDED_AND_CHARGED)
+    expect(charged(play(issued(), failed, arrived, right())), 'before it').to.deep.equal(REFUNDED_AND_CHARGED)
+    expect(charged(play(issued(), right(), failed, arrived)), 'kept').to.deep.equal([])
+    expect(charged(play(issued({ prices: {} }), failed, arrived)), 'free').to.deep.equal([])
+  })
+
+  it('leaves another message of a later code to be charged by the approval', () => {
+    const second = reported('failed', { delivery_id: 'dlv_2', provider: 'main' })
+    expect(charged(play(issued(), failed, resend('sms'), second, arrived, right()))).to.deep.equal([
+      'dlv_1:refund',
+      'dlv_2:refund',
+      'dlv_1:recharge',
+      'dlv_2:recharge',
     ])
   })
 })

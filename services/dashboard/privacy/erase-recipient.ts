@@ -73,28 +73,27 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
     return attempts.some(({ provider, result }) => provider !== END_OF_ROUND && result !== 'failed')
   }
 
-  /** What is still queued fails: its verification is erased before it is sent. */
+  /** What is still queued and no provider may have got fails: its verification is erased before it is sent. */
   async function failQueued(otp: Otp): Promise<Otp> {
     let after = otp
-    for (const { delivery_id } of otp.deliveries.filter(({ status }) => status === 'queued')) {
-      // Only after an approval the reason decides whether its price is kept.
-      const reason = otp.approval === null || (await mayHaveReachedProvider(delivery_id)) ? undefined : 'superseded'
-      after = recordReport(after, { delivery_id, status: 'failed', reason, at: clock.now() })
-    }
+    for (const { delivery_id } of otp.deliveries.filter(({ status }) => status === 'queued'))
+      if (!(await mayHaveReachedProvider(delivery_id)))
+        after = recordReport(after, { delivery_id, status: 'failed', reason: 'superseded', at: clock.now() })
     return after
   }
 
   /** Refunds deliveries that will not be sent or have failed, because no report can refund an erased verification, and charges again what
-   *  the approval charges again, because its outbox is erased too. Any other delivery stays paid: without an entry that says so, the
-   *  sweeper would give back a hold that it still has to check and whose delivery it no longer finds; and an erasure that is repeated would
-   *  refund a queued message whose attempts, for which this one keeps the price, are erased by then. */
+   *  the approval charges again, because its outbox is erased too. Any other delivery stays paid, as it does when its verification ends in
+   *  another way: otherwise a caller who erases while a provider is called would send for nothing. Without an entry that says so, the sweeper
+   *  would give back a hold that it still has to check and whose delivery it no longer finds; and an erasure that is repeated would refund a
+   *  queued message whose attempts, for which this one keeps the price, are erased by then. */
   async function refund({ _id, company_id, context }: OtpDoc): Promise<void> {
     for (const delivery of (await failQueued(context)).deliveries) {
-      const { delivery_id, micros, created_at, charge } = delivery
+      const { delivery_id, micros, created_at, charge, status } = delivery
       if (micros === 0) continue
       const entries = entriesOf(_id, delivery)
       for (const entry of entries) await accounts.enter(company_id, entry)
-      const mustSayKept = charge === 'kept' || created_at > clock.now() - MAX_UNCHECKED_MS
+      const mustSayKept = charge === 'kept' || status === 'queued' || created_at > clock.now() - MAX_UNCHECKED_MS
       if (entries.length === 0 && mustSayKept) await accounts.enter(company_id, keepHoldEntry(_id, delivery_id))
     }
   }

@@ -3,6 +3,7 @@
 import { DAY_MS, HOUR_MS } from '../../../infra/time.ts'
 import { TALLY_DAYS } from '../../../machines/fraud.tally.ts'
 import { isLapsed } from '../../../machines/otp.code-life.ts'
+import { allWrongCodes } from '../../../machines/otp.ids.ts'
 import type { PastSend } from '../../../machines/replay.calls.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import type { CountersignStore } from '../../domain/collections.ts'

@@ -115,4 +115,6 @@ const deliveryView = (delivery: Delivery): VerificationAnswer['deliveries'][numb
   micros: delivery.micros,
   ...(delivery.provider === undefined ? {} : { provider: delivery.provider }),
   ...(delivery.reason === undefined ? {} : { reason: delivery.reason }),
+  ...(delivery.late_receipt_at === undefined ? {} : { late_receipt: 'delivered' }),
+  ...(delivery.charge === undefined ? {} : { charge: delivery.charge }),
 })

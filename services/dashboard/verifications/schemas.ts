@@ -1,5 +1,6 @@
 // A verification and its history as the admin API answers them.
 import { z } from 'zod'
+import type { Delivery } from '../../../machines/otp.ts'
 import {
   completion,
   deliveryStatus,
@@ -7,6 +8,7 @@ import {
   failureReason,
   keyKind,
   keyMode,
+  lateReceipt,
   savedStatus,
   timeSchema,
 } from '../../domain/openapi/shared-schemas.ts'
@@ -36,6 +38,12 @@ const deliveryRecord = z
     micros: z.int().meta({ description: 'The price that was paid, in micro-units.' }),
     provider: z.string().optional().meta({ description: 'The provider that took the message, once one did.' }),
     reason: failureReason.optional().meta({ description: 'Why it failed.' }),
+    late_receipt: lateReceipt.optional(),
+    charge: enumOf<NonNullable<Delivery['charge']>>({ kept: true, again: true }).optional().meta({
+      id: 'DeliveryCharge',
+      description:
+        'Why a message that failed is paid: its code was entered, or a receipt says that it arrived. `kept`: it was not refunded. `again`: it was refunded, and charged again.',
+    }),
   })
   .meta({ id: 'DeliveryRecord', description: 'One message, as an operator sees it.' })
 
@@ -109,7 +117,7 @@ export const timelineEntry = z
     at: timeSchema('When it happened.'),
     happened: z.string().meta({
       description:
-        '`otp.started`, `otp.joined`, `otp.approved`, `otp.failed`, `otp.expired`, `token.exchanged`, `delivery.queued`, `delivery.sent`, `delivery.delivered`, `delivery.failed`, `provider.called`, `providers.exhausted`, `event.recorded`, `event.sent`.',
+        '`otp.started`, `otp.joined`, `otp.approved`, `otp.failed`, `otp.expired`, `token.exchanged`, `delivery.queued`, `delivery.sent`, `delivery.delivered`, `delivery.failed`, `delivery.arrived_late`, `provider.called`, `providers.exhausted`, `event.recorded`, `event.sent`.',
     }),
     by: caller.nullable().optional().meta({ description: 'The API key; null when the user approved by a message.' }),
     otp_id: z.string().optional().meta({ description: 'Which of its ids, where that is not the first.' }),

@@ -98,7 +98,11 @@ function deliveryEntries(delivery: Delivery, because: string | undefined): Timel
   if (status === 'queued') return [queued]
   const provider = delivery.provider ?? null
   const reported = { at: updated_at, happened: `delivery.${status}`, delivery_id, channel, provider, because }
-  return [queued, status === 'failed' ? { ...reported, ...failureOf(delivery) } : reported]
+  if (status !== 'failed') return [queued, reported]
+  const failed = { ...reported, ...failureOf(delivery) }
+  const { late_receipt_at } = delivery
+  if (late_receipt_at === undefined) return [queued, failed]
+  return [queued, failed, { at: late_receipt_at, happened: 'delivery.arrived_late', delivery_id, channel, provider }]
 }
 
 const failureOf = ({ reason, vendor_code, vendor_text }: Delivery) => ({

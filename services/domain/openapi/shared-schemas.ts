@@ -60,6 +60,12 @@ export const failureReason = z.enum(FAILURE_REASONS).meta({
     'Why a message failed. `recipient_unreachable`: the number or address cannot be reached. `provider_failed`: every provider failed, or one reported that the message was lost. `no_answer`: what became of it is not known. `superseded`: the verification had ended, or a newer code was sent. `no_provider`: no provider was usable. `insufficient_funds`: it could not be paid.',
 })
 
+export const lateReceipt = z.enum(['delivered']).meta({
+  id: 'LateReceipt',
+  description:
+    'A receipt said that the message arrived, within 72 hours after it had failed. Its status stays as it was told, and what was refunded is charged again.',
+})
+
 export const recipientType = z.enum(RECIPIENT_KINDS).meta({
   id: 'RecipientType',
   description: 'What kind of recipient it is.',
@@ -92,7 +98,7 @@ export const notAllowedCause = z.enum(NOT_ALLOWED_CAUSES).meta({
 export const channelReason = z.enum(CHANNEL_REASONS).meta({
   id: 'ChannelReason',
   description:
-    "Why a send does not use a channel. `off`: the app's settings do not allow it. `recipient`: email reaches addresses, the other channels phone numbers. `country`: no provider of the channel serves the country. `no_provider`: the channel has none. `provider_paused`: those that serve the country are paused. `not_in_order`: the routing order leaves it out.",
+    "Why a send does not use a channel. `off`: the app's settings do not allow it. `recipient`: email reaches addresses, the other channels phone numbers. `number_kind`: the app does not use the channel for numbers of this kind. `country`: no provider of the channel serves the country. `no_provider`: the channel has none. `provider_paused`: those that serve the country are paused. `not_in_order`: the routing order leaves it out.",
 })
 
 const refusedChannel = z

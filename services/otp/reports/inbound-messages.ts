@@ -17,7 +17,7 @@ import { eventIdFor } from '../../domain/webhooks/event-ids.ts'
 import type { CachedApp } from '../apps.ts'
 import type { Commit } from '../commit.ts'
 import { isUnpaid, type ReserveMessageDeps, reserveMessage } from '../next-message/reserve-message.ts'
-import { samePhone } from './whatsapp-numbers.ts'
+import { numberOfWhatsAppId } from './whatsapp-numbers.ts'
 
 export interface InboundMessageDeps extends ReserveMessageDeps {
   broker: Pick<Broker, 'publish'>
@@ -58,7 +58,7 @@ export const createReceiveMessage = (deps: InboundMessageDeps) => {
     const from = keyring.unseal(sealed_from, inFlight.from)
     const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
     // An attacker can send the link to another person, so only a message from the recipient's own number counts.
-    if (doc.app_id !== app_id || doc.mode !== mode || !samePhone(recipient, from)) return 'stranger'
+    if (doc.app_id !== app_id || doc.mode !== mode || numberOfWhatsAppId(from) !== recipient) return 'stranger'
     if ((await apps.get(app_id))?.companyClosed) return 'company_closed'
     const prices = await funds.pricesFor(doc.context, doc.context.recipient)
     const command = ({ context: { link } }: OtpDoc): MessageCommand => ({

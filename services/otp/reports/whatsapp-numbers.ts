@@ -1,13 +1,10 @@
-// Compares phone numbers. WhatsApp writes some numbers differently from E.164: without Brazil's ninth digit, with Mexico's old 1 and
-// with Argentina's 9.
-export const samePhone = (a: string, b: string): boolean => canonicalPhone(a) === canonicalPhone(b)
+// Phone numbers of WhatsApp users. WhatsApp's ids are E.164 without the plus, but for some mobile numbers: older accounts in Brazil lack the
+// ninth digit, and those in Mexico have the 1 that mobile numbers had there. An Argentine mobile has its 9 in both, and the same digits without
+// it are a fixed line: another number, which may have a WhatsApp account of its own.
 
-/** A form that is the same for both spellings. It is only for comparing, not for display or calls. */
-function canonicalPhone(number: string): string {
-  const digits = number.replace(/\D/g, '')
-  // Only Brazilian mobile numbers whose next digit is 6 to 9 ever lacked the ninth digit. Without it, others would equal a landline.
-  return digits
-    .replace(/^(55\d{2})9([6-9]\d{7})$/, '$1$2')
-    .replace(/^521(\d{10})$/, '52$1')
-    .replace(/^549(\d{10})$/, '54$1')
-}
+/** The number in E.164 of the user who has this id. An id is that of one number only; a text that is no id belongs to none. */
+export const numberOfWhatsAppId = (id: string): string =>
+  `+${id.replace(/\D/g, '')}`
+    // Only mobile numbers whose next digit is 6 to 9 ever lacked the ninth digit: 2 to 5 begin a fixed line.
+    .replace(/^(\+55\d{2})([6-9]\d{7})$/, '$19$2')
+    .replace(/^\+521(\d{10})$/, '+52$1')

@@ -165,6 +165,23 @@ eachStore('erasing a recipient', fresh => {
     }
   })
 
+  it('keeps the charge of a message that a provider may have, and refunds one that every provider refused', async () => {
+    for (const [result, expected] of [
+      [null, ['void 0']],
+      ['unknown', ['void 0']],
+      ['accepted', ['void 0']],
+      ['failed', ['refund 500']],
+    ] as const) {
+      const id = await send()
+      const delivery = { ...(await otp(id))?.context.deliveries[0], micros: 500 }
+      await store.docs('otps').modify({ _id: id }, { $set: { 'context.deliveries': [delivery] as never } })
+      const { delivery_id = '' } = delivery
+      const attempt = { _id: `${delivery_id}:meta`, rev: 1, delivery_id, otp_id: id, provider: 'meta', result }
+      await store.docs('attempts').insert([attempt as unknown as AttemptDoc])
+      expect(await entriesOfErasure(), String(result)).to.deep.equal(expected)
+    }
+  })
+
   for (const hours of [0, 2])
     it(`decides once whether a message that waited for ${hours} hours is refunded, also when it is cut off and repeated`, async () => {
       const id = await send()

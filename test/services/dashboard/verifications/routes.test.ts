@@ -259,7 +259,7 @@ onEmbeddedStore('verifications for an operator', fresh => {
     expect(timeline).to.deep.include({ at: '2030-01-01T00:00:05.000Z', happened: 'otp.failed' })
   })
 
-  it('show of a delivery what the document names, and not how its charge is kept', async () => {
+  it('show of a delivery what the document names, and why it is paid although it failed', async () => {
     const { otp_id } = await actor.send({ ...owner, recipient: NUMBER })
     const internal = { 'context.deliveries.0.charge': 'kept', 'context.deliveries.0.vendor_code': '1' }
     await admin.store.docs('otps').modify({ _id: otp_id }, { $set: internal as object })
@@ -272,6 +272,7 @@ onEmbeddedStore('verifications for an operator', fresh => {
       'created_at',
       'updated_at',
       'micros',
+      'charge',
     ])
   })
 

@@ -71,7 +71,7 @@ export function tellDelivery(history: History, delivery: Delivery, now: number):
     case 'queued':
       return tellQueued(history, delivery, calls, now)
     case 'failed':
-      return tellFailed({ history, delivery, entries, calls, now })
+      return tellLateReceipt(delivery, tellFailed({ history, delivery, entries, calls, now }))
   }
 }
 
@@ -140,6 +140,16 @@ interface Failure {
   entries: TimelineEntry[]
   calls: TimelineEntry[]
   now: number
+}
+
+/** What came after the failure: a receipt of its arrival, and whether it is paid. */
+function tellLateReceipt({ late_receipt, charge }: Delivery, story: DeliveryStory): DeliveryStory {
+  const after = [story.sentence]
+  if (late_receipt) after.push('A later receipt said that it had arrived.')
+  if (charge) after.push(`It is paid, because ${late_receipt ? 'it arrived' : 'its code was entered'}.`)
+  return late_receipt
+    ? { arrival: 'arrived', sentence: after.join(' '), remedies: [] }
+    : { ...story, sentence: after.join(' ') }
 }
 
 function tellFailed(failure: Failure): DeliveryStory {

@@ -78,6 +78,11 @@ function tellEntry(history: History, entry: TimelineEntry, now: number): Told {
       })
     case 'delivery.failed':
       return row(`${message} failed: ${reasonText(entry.reason)}`, { tone: 'bad', details: failureDetails(entry) })
+    case 'delivery.arrived_late':
+      return row(`${message} had arrived after all`, {
+        tone: 'good',
+        details: [`Reported ${entry.provider ? `by ${entry.provider} ` : ''}after the failure.`],
+      })
     case 'provider.called':
       return row(`${message}: ${entry.provider} ${shortOutcome(entry, now)}`, {
         tone:
