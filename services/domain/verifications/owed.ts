@@ -51,7 +51,6 @@ export function eventsOf({ value, context }: Pick<SavedOtp, 'value' | 'context'>
     const event = deliveryEvent(idOf(context, delivery), delivery_id, status, isMessage(context))
     events.push(caused(delivery_id, updated_at, event))
   }
-  if (isMessage(context)) return events
   for (const otp_id of idsOf(context)) {
     const { failed_at, ended_at } = triesOf(context, otp_id)
     const end = ownEnd(context, otp_id) ?? value
