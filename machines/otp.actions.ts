@@ -139,7 +139,7 @@ export const notifyOtp = (status: 'approved' | 'failed') =>
     const asker = event.type === 'otp.verify' ? event.otp_id : context.link?.asked_as
     return { type: 'notify', id: event.event_id, ...otpEvent(asker ?? context.otp_id, status) }
   })
-/** Before the ids are marked as ended. Nobody is told where no endpoint asks for that. */
+/** Before the ids are marked as ended. No endpoint is told that does not ask for it. */
 export const notifyEnded = (status: OtpEnd) => ({
   type: 'notify' as const,
   params: ({ context, event }: TransitionArgs): Effect[] => {

@@ -14,7 +14,8 @@ import { TENANT_CACHE, type Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { JoinedIdDoc, OtpDoc } from '../domain/verifications/documents.ts'
 import { asksFor, type EventDoc } from '../domain/webhooks/documents.ts'
 import { refOf } from '../domain/webhooks/endpoint-ids.ts'
-import { fullFields, otpOf } from '../domain/webhooks/full-payload.ts'
+import { otpOfEvent } from '../domain/verifications/joined-ids.ts'
+import { fullFields } from '../domain/webhooks/full-payload.ts'
 import { type NewEventFields, newEvent, newEventFields, purgeNotBefore } from '../domain/webhooks/new-event.ts'
 import type { NotifyBody } from '../domain/webhooks/queue-messages.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-waits.ts'
@@ -74,7 +75,7 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
     )
     if (receivers.length === 0) return [{ event: newEvent(fields, 'unsent'), call: null }]
     const full = receivers.some(({ payload }) => payload === 'full')
-      ? fullFields(fields, await otpOf({ otps, joinedIds }, fields))
+      ? fullFields(fields, await otpOfEvent({ otps, joinedIds }, fields))
       : {}
     const purge_at = purgeNotBefore(fields, clock.now() + MIN_EVENT_RETENTION_MS + retrySchedule.longestMs)
     const prepared = await Promise.allSettled(

@@ -25,7 +25,7 @@ import { Unavailable } from '../../infra/unavailable.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import { metadataToSend } from '../domain/verifications/metadata.ts'
-import { otpOf } from '../domain/webhooks/full-payload.ts'
+import { otpOfEvent } from '../domain/verifications/joined-ids.ts'
 import {
   createRemind,
   endpointToDrain,
@@ -82,8 +82,8 @@ export function createWebhookService(deps: WebhookDeps): Service {
     slots,
     call: calls.call,
     metadataOf: async event => {
-      const otp = await otpOf({ otps, joinedIds }, event)
-      return otp && metadataToSend(keyring, otp, event.payload.otp_id ?? otp._id)
+      const otp = await otpOfEvent({ otps, joinedIds }, event)
+      return otp && metadataToSend(keyring, otp)
     },
     recordResult,
     retrySchedule,

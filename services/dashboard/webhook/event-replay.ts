@@ -6,11 +6,11 @@ import type { Docs, Operators } from '../../../infra/store/docs.ts'
 import { LOST, retryAfterLostRace } from '../../../infra/store/lost-race.ts'
 import { changeOne, getOne } from '../../../infra/store/one-doc.ts'
 import { groupBy } from '../../../machines/group-by.ts'
-import type { OtpById } from '../../domain/verifications/joined-ids.ts'
+import { type OtpById, otpOfEvent } from '../../domain/verifications/joined-ids.ts'
 import { asksFor, type EventDoc, type WebhookEndpoint } from '../../domain/webhooks/documents.ts'
 import { refOf } from '../../domain/webhooks/endpoint-ids.ts'
 import { docsOfEvent, eventDocId, eventOfDoc } from '../../domain/webhooks/event-ids.ts'
-import { fullFields, minimalPayload, otpOf } from '../../domain/webhooks/full-payload.ts'
+import { fullFields, minimalPayload } from '../../domain/webhooks/full-payload.ts'
 import { newEvent } from '../../domain/webhooks/new-event.ts'
 
 export interface ReplayDeps extends OtpById {
@@ -53,7 +53,7 @@ export async function replayTo(
     const { with_metadata, ...event } = source
     const minimal = { ...event, _id: eventOfDoc(source), payload: minimalPayload(source.payload) }
     const fields =
-      endpoint.payload === 'full' ? { ...minimal, ...fullFields(minimal, await otpOf(otpsById, source)) } : minimal
+      endpoint.payload === 'full' ? { ...minimal, ...fullFields(minimal, await otpOfEvent(otpsById, source)) } : minimal
     const copy = newEvent(fields, 'unsent', refOf(endpoint))
     await events.insert([source.discard_answers ? { ...copy, discard_answers: true } : copy])
   }

@@ -5,6 +5,7 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import { getOne } from '../../../infra/store/one-doc.ts'
 import { idsOf } from '../../../machines/otp.ids.ts'
 import type { JoinedIdDoc, OtpDoc } from './documents.ts'
+import { sealedMetadataOf } from './metadata.ts'
 
 export interface OtpById {
   otps: Pick<Docs<OtpDoc>, 'get'>
@@ -21,4 +22,16 @@ export async function otpById({ otps, joinedIds }: OtpById, otp_id: string): Pro
   const first = await firstIdOf(joinedIds, otp_id)
   const joined = first === null ? undefined : await getOne(otps, first)
   return joined && idsOf(joined.context).includes(otp_id) ? joined : null
+}
+
+/** The verification of an event, as the id that the event names has it; null where it is gone, and for an event that is about none. */
+export async function otpOfEvent(
+  deps: OtpById,
+  { payload: { otp_id } }: { payload: { otp_id?: string | undefined } },
+): Promise<Omit<OtpDoc, 'first'> | null> {
+  const doc = otp_id === undefined ? null : await otpById(deps, otp_id)
+  if (doc === null || otp_id === undefined || doc._id === otp_id) return doc
+  const { metadata: _, ...rest } = doc
+  const metadata = sealedMetadataOf(doc, otp_id)
+  return { ...rest, _id: otp_id, ...(metadata === undefined ? {} : { metadata }) }
 }

@@ -35,10 +35,12 @@ export function metadataOf(
 
 /** Null without metadata, and when no key would open them. Throws `MissingKey`: what is sent without them cannot be made good when the key
  *  is back. */
-export function metadataToSend(keyring: Pick<Keyring, 'unseal'>, doc: WithMetadata, otp_id: string): Metadata | null {
-  const sealed = sealedMetadataOf(doc, otp_id)
+export function metadataToSend(
+  keyring: Pick<Keyring, 'unseal'>,
+  { _id, metadata }: Pick<OtpDoc, '_id' | 'metadata'>,
+): Metadata | null {
   try {
-    return sealed === undefined ? null : JSON.parse(keyring.unseal(sealed, atRest.metadata(otp_id)))
+    return metadata === undefined ? null : JSON.parse(keyring.unseal(metadata, atRest.metadata(_id)))
   } catch (error) {
     if (error instanceof Unsealable && !(error instanceof MissingKey)) return null
     throw error

@@ -2,9 +2,7 @@
 // payload. It is made when the event is stored for its endpoint, so that every attempt sends the same bytes. Metadata are read from the
 // verification when the event is sent, so that no copy of them has to be erased.
 import { isoTime } from '../../../infra/iso-time.ts'
-import type { OtpDoc } from '../verifications/documents.ts'
-import { type OtpById, otpById } from '../verifications/joined-ids.ts'
-import { sealedMetadataOf } from '../verifications/metadata.ts'
+import type { Otp } from '../../../machines/otp.ts'
 import type { EventDoc } from './documents.ts'
 
 const EXTRA_MEMBERS = ['channel', 'country', 'reason', 'created_at'] as const
@@ -12,9 +10,10 @@ const EXTRA_MEMBERS = ['channel', 'country', 'reason', 'created_at'] as const
 type Payload = EventDoc['payload']
 type Described = Pick<EventDoc, 'payload' | 'created_at'>
 
-/** Of a verification's document. */
-interface DescribedOtp extends Pick<OtpDoc, '_id' | 'metadata'> {
-  context: Pick<OtpDoc['context'], 'deliveries' | 'approval' | 'channel' | 'recipient' | 'joined'>
+/** Of a verification's document. The metadata are those of the id that the event names. */
+interface DescribedOtp {
+  context: Pick<Otp, 'deliveries' | 'approval' | 'channel' | 'recipient'>
+  metadata?: string
 }
 
 /** As `minimal` has it, from either kind. */
@@ -29,9 +28,7 @@ export const fullFields = (
   otp: DescribedOtp | null,
 ): Pick<EventDoc, 'payload' | 'with_metadata'> => ({
   payload: fullPayload(event, otp),
-  ...(otp === null || sealedMetadataOf(otp, event.payload.otp_id ?? otp._id) === undefined
-    ? {}
-    : { with_metadata: true }),
+  ...(otp?.metadata === undefined ? {} : { with_metadata: true }),
 })
 
 /** An event that is about no verification is the same in both kinds. */
@@ -52,12 +49,4 @@ function detailsOf({ context }: DescribedOtp, delivery_id: string | undefined) {
     country: context.recipient.country,
     reason: delivery?.reason,
   }
-}
-
-/** Reads the verification of an event, which names the id that it is told to. */
-export async function otpOf(
-  deps: OtpById,
-  { payload: { otp_id } }: Pick<EventDoc, 'payload'>,
-): Promise<DescribedOtp | null> {
-  return otp_id === undefined ? null : otpById(deps, otp_id)
 }

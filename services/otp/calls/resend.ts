@@ -120,7 +120,7 @@ export const createResend = (deps: ResendDeps) => {
     })
   }
 
-  /** The new id leads to the verification before it is told to anybody. One that was not taken after all leads nowhere. */
+  /** The new id leads to the verification before any answer names it. One that was not taken after all leads nowhere. */
   async function reserveJoin(
     { otp_id }: Joins,
     doc: OtpDoc,

@@ -1,6 +1,6 @@
 // A send that does not start a second verification while the recipient's latest one is pending: then it joins that one, as a resend with the
-// rules of a resend, under an id of its own. Whoever sent first has another id, which the code approves only if it is entered there, and
-// guesses that take none from this one (machines/otp.ids.ts). In: the call. Out: what the send or the resend answers. Calls for one recipient take turns: in this process one after
+// rules of a resend, under an id of its own. The id of a send before it is approved only by a code that is entered there, and guesses
+// under it take none from this one (machines/otp.ids.ts). In: the call. Out: what the send or the resend answers. Calls for one recipient take turns: in this process one after
 // the other (call-handler.ts), between processes by a claim that is held for as long as the call takes.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
