@@ -3,7 +3,7 @@
 import type { Challenge } from './challenge.ts'
 import type { AskedRoute, Channel, ChannelReason } from './channels.ts'
 import type { ErrorType } from './errors.ts'
-import type { Caller, Completion, Mode, NotAllowedCause, OtpStatus } from './otp.ts'
+import type { Caller, Completion, Mode, NotAllowedCause, OtpStatus, SendText } from './otp.ts'
 
 /** The API key that made the call, and its owner. */
 export interface Identity extends Caller {
@@ -36,6 +36,10 @@ export type OtpCall =
       sealed_code?: string
       /** As JSON; absent without metadata. */
       sealed_metadata?: string
+      /** Absent where the call names nothing. */
+      text?: SendText
+      /** The host of the page that sends with a publishable key; absent for other callers. */
+      origin_host?: string
       /** Null when the call has no idempotency key. */
       claim: KeyedClaim | null
       /** While the recipient's latest verification is pending, the call joins that one instead of starting another. */
@@ -96,6 +100,8 @@ export interface Refusal {
   challenge?: Challenge
   /** Of `NoEnabledChannelError` to a server key. */
   channels?: { channel: Channel; reason: ChannelReason }[]
+  /** Of `ValidationError`. */
+  errors?: { path: string; message: string }[]
 }
 
 /** How far a limit is used, after a call that it granted. */

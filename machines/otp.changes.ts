@@ -70,6 +70,7 @@ export function newOtp(start: OtpStart): Otp {
     exchange: null,
   }
   if (start.circumstances !== undefined) otp.circumstances = start.circumstances
+  if (start.text !== undefined) otp.text = start.text
   return start.unlearned ? leaveUnlearned(otp) : otp
 }
 
@@ -101,7 +102,7 @@ export interface ChannelMove {
 }
 
 /** A later send joins the verification under an id of its own. */
-export const join = (otp: Otp, otp_id: string, joins: Pick<JoinedId, 'by' | 'metadata'>, at: number): Otp => ({
+export const join = (otp: Otp, otp_id: string, joins: Pick<JoinedId, 'by' | 'metadata' | 'text'>, at: number): Otp => ({
   ...otp,
   joined: [...(otp.joined ?? []), { otp_id, joined_at: at, wrong_codes: 0, ...joins }],
 })

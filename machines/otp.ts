@@ -163,8 +163,20 @@ export interface SendCircumstances extends AskedRoute {
   hardest_challenge?: true
 }
 
+/** What a send says of its texts, in place of what the app's settings say. */
+export interface SendText {
+  /** In place of the app's name. */
+  app_name?: string
+  /** One of `channels.sms.android_hashes`: an SMS ends with it. */
+  app_hash?: string
+  /** One of `channels.sms.domains`: an SMS ends with its line, where no hash is named. */
+  domain?: string
+}
+
 /** What each id of a verification has of its own (otp.ids.ts). */
 export interface OwnTries {
+  /** Of its send; absent where that named nothing. */
+  text?: SendText
   wrong_codes: number
   /** When the first wrong code came; absent until then, and in verifications of releases that did not save it. */
   first_wrong_at?: number
@@ -251,6 +263,7 @@ export type OtpStart = Pick<
   | 'whatsapp'
   | 'channel'
   | 'unlearned'
+  | 'text'
 > & { at: number; delivery_id: string; link: Link | null; prices: Prices }
 
 /** `at` is when the event happened. `event_id` is the id of the webhook event that it may cause; absent where no endpoint asks for that.
@@ -261,7 +274,7 @@ export type OtpEvent =
       at: number
       otp_id?: string
       /** Of a send that joins: what is saved of it. `otp_id` is then its new id. */
-      joins?: Pick<JoinedId, 'by' | 'metadata'>
+      joins?: Pick<JoinedId, 'by' | 'metadata' | 'text'>
       requestedChannel: Channel | null
       /** The kind of the key that asks; absent where no call of a client does. */
       by?: KeyKind

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { twilioSid } from '../../services/domain/tenancy/twilio-sids.ts'
+import { otpIdOfSid, twilioSid } from '../../services/domain/tenancy/twilio-sids.ts'
 import type { Answer } from '../support/api-caller.ts'
 import { checkDocumented } from '../support/documented-answers.ts'
 import { type Flow, freshNumber, type Tenant, wrongCode } from '../support/flow.ts'
@@ -53,6 +53,20 @@ function errorOf({ status, body, headers }: Answer): number {
   expect(headers.get('content-type')).to.match(/^application\/json/)
   return body.code
 }
+
+/** Documented by Twilio, and without a counterpart here. */
+const REFUSED_MEMBERS: readonly [name: string, value: string][] = [
+  ['CustomMessage', 'Hello'],
+  ['SendDigits', '1234'],
+  ['Amount', '10'],
+  ['Payee', 'Ada'],
+  ['RateLimits', '{"end_user_ip":"192.0.2.1"}'],
+  ['ChannelConfiguration', '{"substitutions":{}}'],
+  ['TemplateSid', 'HJ1'],
+  ['TemplateCustomSubstitutions', '{}'],
+  ['RiskCheck', 'disable'],
+  ['EnableSnaClientToken', 'true'],
+]
 
 const NO_COOLDOWN = { resend_cooldown_seconds: [0] }
 
@@ -328,10 +342,15 @@ describeFlow("Twilio's API", flow => {
       ['/Verifications', { ...good, Channel: 'call' }],
       ['/Verifications', { ...good, Channel: '' }],
       ['/Verifications', { ...good, DeviceIp: '300.1.1.1' }],
-      ['/Verifications', { ...good, CustomCode: '123456' }],
-      ['/Verifications', { ...good, CustomMessage: 'Hello' }],
-      ['/Verifications', { ...good, Amount: '10', Payee: 'Ada' }],
-      ['/Verifications', { ...good, TemplateSid: 'HJ1' }],
+      ...REFUSED_MEMBERS.map(([name, value]): [string, Form] => ['/Verifications', { ...good, [name]: value }]),
+      ['/Verifications', { ...good, AppHash: 'AAAAAAAAAAA' }],
+      ['/Verifications', { ...good, AppHash: 'short' }],
+      ['/Verifications', { ...good, CustomFriendlyName: 'evil.example/x' }],
+      ['/Verifications', { ...good, CustomFriendlyName: 'x'.repeat(31) }],
+      ['/Verifications', { ...good, Tags: '{' }],
+      ['/Verifications', { ...good, Tags: '["a"]' }],
+      ['/Verifications', { ...good, Tags: '{"a":1}' }],
+      ['/Verifications', { ...good, Tags: JSON.stringify({ a: 'x'.repeat(257) }) }],
       ['/Verifications', [...Object.entries(good), ['To', freshNumber()]]],
       ['/VerificationCheck', {}],
       ['/VerificationCheck', { Code: '123456' }],
@@ -339,6 +358,7 @@ describeFlow("Twilio's API", flow => {
       ['/VerificationCheck', { To, Code: ' - ' }],
       ['/VerificationCheck', { To: 'nobody', Code: '123456' }],
       ['/VerificationCheck', { To, Code: '1', Amount: '10' }],
+      ['/VerificationCheck', { To, Code: '1', SnaClientToken: 'x' }],
       [
         '/VerificationCheck',
         [
@@ -357,8 +377,29 @@ describeFlow("Twilio's API", flow => {
     const notFound = await twilio.fetch('%00\u{10FFFF}/..')
     expect(errorOf(notFound)).to.equal(20404)
     expect(await flow.inbox(To)).to.have.length(0)
-    const odd = await twilio.create(To, { Locale: 'no language', DeviceIp: '127.0.0.1', Tags: '{}' })
-    expect(odd.status, 'a locale that is not known falls back, and other parameters are ignored').to.equal(201)
+    expect(errorOf(await twilio.create(To, { CustomCode: '123456' }))).to.equal(60204)
+    const odd = { Locale: 'no language', DeviceIp: '127.0.0.1', RiskCheck: 'enable', EnableSnaClientToken: 'false' }
+    expect((await twilio.create(To, odd)).status, 'what changes nothing').to.equal(201)
+  })
+
+  it('has the name and the hash of each create in its text, and its tags as metadata', async () => {
+    const sms = { domains: ['shop.example'], android_hashes: ['FA+9qCX9VSu', 'BBBBBBBBBBB'] }
+    const tenant = await flow.createTenant({ channels: { sms }, ...NO_COOLDOWN })
+    const twilio = tenantOf(flow, tenant)
+    const to = freshNumber()
+    const named = { CustomFriendlyName: 'Acme & Sons', AppHash: 'BBBBBBBBBBB', Tags: '{"order":"A-1"}' }
+    const { sid } = (await twilio.create(to, named)).body
+    const code = await flow.waitForCode(to)
+    const joined = (await twilio.create(to, { Tags: '{"order":"A-2"}' })).body.sid
+    await flow.waitForCode(to, 2)
+    await tenant.server.resend(otpIdOfSid(sid) ?? '')
+    await flow.waitForCode(to, 3)
+    const texts = (await flow.inbox(to)).toSorted((one, other) => one.at - other.at).map(({ text }) => text)
+    expect(texts[0]).to.equal(`${code} is your Acme & Sons verification code.\n\nBBBBBBBBBBB`)
+    expect(texts[1]).to.match(/\n\n@shop\.example #\d{6}$/).and.not.include('Acme')
+    expect(texts[2], 'of the id that asks').to.include('Acme & Sons')
+    const metadata = async (id: string) => (await tenant.server.status(otpIdOfSid(id) ?? '')).body.metadata
+    expect([await metadata(sid), await metadata(joined)]).to.deep.equal([{ order: 'A-1' }, { order: 'A-2' }])
   })
 
   it('answers bodies that are no form, other methods and other paths in the shape of Twilio', async () => {

@@ -1,9 +1,10 @@
 // The code of a verification, and the message of a delivery. In: a verification with sealed data. Out: the code; or recipient, code and text.
 // Both are in the clear, and must never be stored or logged.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { idOf, triesOf } from '../../../machines/otp.ids.ts'
 import type { Delivery, Otp } from '../../../machines/otp.ts'
 import type { TenantApp } from '../tenancy/tenancy.ts'
-import { type MessageText, minutesInText, renderMessage } from '../texts/message-text.ts'
+import { endingOf, type MessageText, minutesInText, renderMessage } from '../texts/message-text.ts'
 import { ownTextFor } from '../texts/own-texts.ts'
 import { atRest } from './encryption-context.ts'
 
@@ -14,7 +15,7 @@ export interface MessageContent extends MessageText {
 
 export interface ContentInput {
   otp: Otp
-  delivery: Pick<Delivery, 'channel' | 'generation' | 'created_at'>
+  delivery: Pick<Delivery, 'channel' | 'generation' | 'created_at' | 'asked_as'>
   app: Pick<TenantApp, 'name' | 'settings'>
   /** One of `LANGUAGES`. */
   locale: string
@@ -40,16 +41,17 @@ export function renderContent(
   { otp, delivery, app, locale, code: given }: ContentInput,
 ): MessageContent {
   const code = given ?? codeOf(keyring, otp, delivery.generation)
+  const { text } = triesOf(otp, idOf(otp, delivery))
   return {
     recipient: keyring.unseal(otp.recipient.sealed, atRest.recipient(otp.otp_id)),
     code,
     ...renderMessage({
       channel: delivery.channel,
       locale,
-      app: app.name,
+      app: text?.app_name ?? app.name,
       code,
       minutes: minutesInText(validMs(otp, delivery)),
-      sms: app.settings.channels.sms,
+      ending: endingOf(app.settings.channels.sms, text),
       own: ownTextFor(app.settings, delivery.channel, otp.locale),
     }),
   }

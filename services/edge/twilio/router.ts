@@ -13,7 +13,7 @@ import { describeRequest } from '../../../infra/http/request-log.ts'
 import { traceOf } from '../../../infra/http/request-trace.ts'
 import { routerPath } from '../../../infra/openapi/operation.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
-import type { Identity, OtpAnswer, OtpCall } from '../../../machines/calls.ts'
+import type { CallOf, Identity, OtpAnswer, OtpCall } from '../../../machines/calls.ts'
 import { groupBy } from '../../../machines/group-by.ts'
 import { idsOf, statusOf } from '../../../machines/otp.ids.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
@@ -134,9 +134,12 @@ export function createTwilioRouter(deps: TwilioDeps): Router {
   const create: Handle = async (ctx, by) => {
     const ask = async (): Promise<OtpAnswer> => {
       admission.check(by)
-      const { To, Channel, Locale, DeviceIp } = await parse(ctx, schemas.newVerification)
+      const form = await parse(ctx, schemas.newVerification)
+      const { To, Channel, Locale, DeviceIp, AppHash, Tags, CustomFriendlyName } = form
       // Twilio's API knows no idempotency keys.
-      const send = calls.send({ recipient: To, locale: Locale, client_ip: DeviceIp }, by, ctx, '')
+      const body = { recipient: To, locale: Locale, client_ip: DeviceIp, app_hash: AppHash, metadata: Tags }
+      const send = calls.send(body, by, ctx, '') as CallOf<'otp.send'>
+      if (CustomFriendlyName !== undefined) send.text = { ...send.text, app_name: CustomFriendlyName }
       ctx.state.askedChannel = Channel
       const chosen = Channel === 'auto' ? {} : { channel: Channel }
       return callOtp(ctx, { ...send, ...chosen, without_link: true, reuse_pending: true } as OtpCall)

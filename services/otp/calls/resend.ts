@@ -29,7 +29,7 @@ type ResendCall = CallOf<'otp.resend'> & { joins?: Joins }
 
 interface Joins {
   otp_id: string
-  saved: Pick<JoinedId, 'by' | 'metadata'>
+  saved: Pick<JoinedId, 'by' | 'metadata' | 'text'>
 }
 
 export interface ResendDeps extends ReserveMessageDeps {
