@@ -115,7 +115,10 @@ export function moveChannel(otp: Otp, move: ChannelMove): Otp {
   const { channel, newGeneration, new_delivery_id, link, prices, at, by, otp_id } = move
   const generation = newGeneration ? otp.generation + 1 : otp.generation
   const onLink = waitsOnLink(otp, channel)
-  const delivery = { ...newDelivery(new_delivery_id, channel, generation, at, prices[channel]), ...askedAs(otp, otp_id) }
+  const delivery = {
+    ...newDelivery(new_delivery_id, channel, generation, at, prices[channel]),
+    ...askedAs(otp, otp_id),
+  }
   return {
     ...countSend(otp, at),
     channel,
@@ -143,7 +146,10 @@ export const addAnswer = (otp: Otp, new_delivery_id: string, at: number, prices:
   sends: hasAnswer(otp) ? otp.sends + 1 : otp.sends,
   deliveries: [
     ...otp.deliveries,
-    { ...newDelivery(new_delivery_id, otp.channel, otp.generation, at, prices.reply), ...askedAs(otp, otp.link?.asked_as) },
+    {
+      ...newDelivery(new_delivery_id, otp.channel, otp.generation, at, prices.reply),
+      ...askedAs(otp, otp.link?.asked_as),
+    },
   ],
 })
 

@@ -184,20 +184,28 @@ const channelSwitch = z
 const sms = z
   .strictObject({
     enabled,
-    domains: z.array(domain).max(5).default([]).meta({
-      title: 'Domains',
-      description: 'The text ends with `@domain #code`, so that browsers can fill in the code on your pages.',
-      more: 'The first one is used, unless the send names another as `domain`, or comes from a page of another.',
-      values: 'at most 5 domains',
-      example: ['example.com'],
-    }),
-    android_hashes: z.array(androidHash).max(5).default([]).meta({
-      title: 'Android hashes',
-      description: 'The 11 characters that let your Android app read the message by itself (SMS Retriever).',
-      more: 'The text ends with the one that the send names as `app_hash`, and with no line for browsers then. Without domains it ends with the first one otherwise.',
-      values: 'at most 5 of 11 base64 characters',
-      example: ['FA+9qCX9VSu'],
-    }),
+    domains: z
+      .array(domain)
+      .max(5)
+      .default([])
+      .meta({
+        title: 'Domains',
+        description: 'The text ends with `@domain #code`, so that browsers can fill in the code on your pages.',
+        more: 'The first one is used, unless the send names another as `domain`, or comes from a page of another.',
+        values: 'at most 5 domains',
+        example: ['example.com'],
+      }),
+    android_hashes: z
+      .array(androidHash)
+      .max(5)
+      .default([])
+      .meta({
+        title: 'Android hashes',
+        description: 'The 11 characters that let your Android app read the message by itself (SMS Retriever).',
+        more: 'The text ends with the one that the send names as `app_hash`, and with no line for browsers then. Without domains it ends with the first one otherwise.',
+        values: 'at most 5 of 11 base64 characters',
+        example: ['FA+9qCX9VSu'],
+      }),
   })
   .meta({ id: 'SmsSettingsInput', description: 'Text messages.' })
 

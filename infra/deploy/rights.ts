@@ -67,7 +67,7 @@ const RIGHTS: Readonly<Record<Role, RoleRights>> = {
   },
   sweeper: {
     mongodb: {
-      find: 'attempts breakers claims counters event_looks events fraud_decisions ip_chunks ip_lists leases ledger metadata_indexes notices otps providers refusals rotations route_facts route_outages route_slots sandbox_messages stats_days stats_hours stats_progress users webhooks',
+      find: 'attempts breakers claims counters event_looks events fraud_decisions ip_chunks ip_lists joined_ids leases ledger metadata_indexes notices otps providers refusals rotations route_facts route_outages route_slots sandbox_messages stats_days stats_hours stats_progress users webhooks',
       insert:
         'apps claims companies counters event_looks ip_chunks leases ledger notices rotations route_facts route_outages stats_days stats_hours stats_progress',
       update:

@@ -79,13 +79,11 @@ export const sendRequest = body({
       "Which of the app's `channels.sms.domains` an SMS ends with; otherwise the first. Server keys only: a page gets its own.",
     examples: ['example.com'],
   }),
-  metadata: metadata
-    .nullish()
-    .meta({
-      description: `Up to ${MAX_METADATA_MEMBERS} strings of your own, such as an order number, by which you find the verification again. They are never in messages. Server keys only.`,
-      maxProperties: MAX_METADATA_MEMBERS,
-      examples: [{ order: 'A-1042' }],
-    }),
+  metadata: metadata.nullish().meta({
+    description: `Up to ${MAX_METADATA_MEMBERS} strings of your own, such as an order number, by which you find the verification again. They are never in messages. Server keys only.`,
+    maxProperties: MAX_METADATA_MEMBERS,
+    examples: [{ order: 'A-1042' }],
+  }),
 }).meta({ id: 'SendRequest', description: 'Starts a verification.' })
 
 /** What a send is parsed with. There is no such member as `channel`, but a caller who gives one expects it to count, so it is refused. */

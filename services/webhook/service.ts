@@ -24,8 +24,8 @@ import type { Traced } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
-import { metadataToSend } from '../domain/verifications/metadata.ts'
 import { otpOfEvent } from '../domain/verifications/joined-ids.ts'
+import { metadataToSend } from '../domain/verifications/metadata.ts'
 import {
   createRemind,
   endpointToDrain,

@@ -396,7 +396,9 @@ describeFlow("Twilio's API", flow => {
     await flow.waitForCode(to, 3)
     const texts = (await flow.inbox(to)).toSorted((one, other) => one.at - other.at).map(({ text }) => text)
     expect(texts[0]).to.equal(`${code} is your Acme & Sons verification code.\n\nBBBBBBBBBBB`)
-    expect(texts[1]).to.match(/\n\n@shop\.example #\d{6}$/).and.not.include('Acme')
+    expect(texts[1])
+      .to.match(/\n\n@shop\.example #\d{6}$/)
+      .and.not.include('Acme')
     expect(texts[2], 'of the id that asks').to.include('Acme & Sons')
     const metadata = async (id: string) => (await tenant.server.status(otpIdOfSid(id) ?? '')).body.metadata
     expect([await metadata(sid), await metadata(joined)]).to.deep.equal([{ order: 'A-1' }, { order: 'A-2' }])

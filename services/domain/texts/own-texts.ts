@@ -6,7 +6,15 @@ import type { AppSettings } from '../../../machines/settings.ts'
 import { smsSegments } from '../../../machines/sms-segments.ts'
 import type { InputProblem } from '../tenancy/problems.ts'
 import { fill, filledLength, PLACEHOLDER } from './fill.ts'
-import { type ChosenText, endingOf, LANGUAGES, type MessageInput, minutesInText, renderMessage, type TextEnding } from './message-text.ts'
+import {
+  type ChosenText,
+  endingOf,
+  LANGUAGES,
+  type MessageInput,
+  minutesInText,
+  renderMessage,
+  type TextEnding,
+} from './message-text.ts'
 
 type TextSettings = Pick<AppSettings, 'texts' | 'locale'>
 

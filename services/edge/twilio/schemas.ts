@@ -15,7 +15,10 @@ const unsupported = z.null('is not supported').optional()
 /** Only the value that says what happens anyway. */
 const only = (value: string) => z.literal(value, `must be ${value}: anything else is not supported`).optional()
 
-const friendlyName = shownName(30).refine(name => !hasLink(name), 'must have no link, and no word that phones take for one')
+const friendlyName = shownName(30).refine(
+  name => !hasLink(name),
+  'must have no link, and no word that phones take for one',
+)
 
 const NOT_JSON = 'must be a JSON object of strings'
 

@@ -73,7 +73,10 @@ export function createSendOrResend({ keyring, claims, otps, clock, send, resend 
       const resend_id = call.claim && keyed ? `${call.claim.ids[0]}:${keyed.claimed_at}` : command_id
       const wasResent = latest.last_commands.some(({ id }) => id === resend_id)
       const { key_id, kind } = by
-      const joins = { otp_id: call.otp_id, saved: { by: { key_id, kind }, ...joinedMetadata(call), ...(call.text && { text: call.text }) } }
+      const joins = {
+        otp_id: call.otp_id,
+        saved: { by: { key_id, kind }, ...joinedMetadata(call), ...(call.text && { text: call.text }) },
+      }
       if (!isReused && !wasResent) {
         // The key was used in a life of it that is over.
         if (keyed) await claims.release(keyed)

@@ -3,7 +3,12 @@ import { chooseLocale } from '../../../../machines/locale.ts'
 import type { SendText } from '../../../../machines/otp.ts'
 import { smsSegments } from '../../../../machines/sms-segments.ts'
 import { SENTENCES } from '../../../../services/domain/texts/languages.ts'
-import { endingOf, LANGUAGES, type MessageInput, renderMessage } from '../../../../services/domain/texts/message-text.ts'
+import {
+  endingOf,
+  LANGUAGES,
+  type MessageInput,
+  renderMessage,
+} from '../../../../services/domain/texts/message-text.ts'
 
 const render = (given: Partial<MessageInput> = {}) =>
   renderMessage({

@@ -60,7 +60,9 @@ describe('the problems of own texts', () => {
     const fits = `{code} {app} ${'x'.repeat(290)}`
     expect(problemOf(sms(fits), 'Shop')).to.equal(null)
     expect(problemOf(sms(fits), 'A long name of a shop')).to.contain('takes 3')
-    expect(problemOf(sms(fits, { channels: { sms: { domains: ['b.de', 'example.com'] } } }), 'Shop')).to.contain('takes 3')
+    expect(problemOf(sms(fits, { channels: { sms: { domains: ['b.de', 'example.com'] } } }), 'Shop')).to.contain(
+      'takes 3',
+    )
   })
 
   it('are links that the name of the app is, or makes together with the text', () => {
