@@ -145,6 +145,7 @@ export const companyOperations = [
       example: { name: 'Acme Ltd' },
     },
     answers: [ok(company, 'The company.', { ...example, name: 'Acme Ltd' })],
+    stepUp: ({ body: { closed } }) => closed !== undefined,
     handle: async ({ ctx, params, body: { name, low_balance_micros, max_apps, max_users, closed } }, deps) => {
       const { store, clock, withAudit } = deps
       const docs = store.docs('companies')

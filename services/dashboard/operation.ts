@@ -110,8 +110,9 @@ interface Declaration<
   /** Its path follows /admin/v1. */
   route: R
   role: LowestRole
-  /** The session must have proved lately whose it is (step-up.ts); a function decides it by the call. */
-  stepUp?: true | ((call: Call<R, Query, Body>) => boolean)
+  /** The session must have proved lately whose it is (step-up.ts); a function decides it by the call. `by_change`: the handler asks, because
+   *  what is stored decides. */
+  stepUp?: true | 'by_change' | ((call: Call<R, Query, Body>) => boolean)
   query?: Query
   /** Headers, and what stands in a query without being a member of its schema. */
   parameters?: readonly ApiParameter[]
@@ -142,7 +143,7 @@ export const operationWith =
   >(
     declared: Declaration<Deps, R, Query, Body, Schema, Kept>,
   ): AdminOperation<Deps> => {
-    const { route, role, stepUp = () => false, query, body, answers, csv, allowedWhenClosed, keep, handle } = declared
+    const { route, role, stepUp, query, body, answers, csv, allowedWhenClosed, keep, handle } = declared
     const { method, path } = splitRoute(route)
     const hasBody = readsBody(method, body)
     const findOwner = createFindOwner(path)
@@ -162,7 +163,7 @@ export const operationWith =
           ctx.state.allowedWhenClosed = allowedWhenClosed
           // The cast is safe: each member is what its schema in the declaration says.
           const call = { ctx, params: ctx.params, ...given, ...owner } as Call<R, Query, Body>
-          if (stepUp === true || stepUp(call)) await requireStepUp(ctx, deps)
+          if (stepUp === true || (typeof stepUp === 'function' && stepUp(call))) await requireStepUp(ctx, deps)
           if (csv !== undefined && wantsCsv(ctx)) {
             const read = { list: csv, page: answers[0]?.schema, query: given.query, owner: Object.values(owner)[0] }
             const readPage = (page: PageOptions) => handle({ ...call, query: { ...call.query, ...page } }, deps, kept)

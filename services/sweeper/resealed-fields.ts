@@ -81,6 +81,11 @@ export function resealedOtpFields(
     return resealed ? { ...one, metadata: resealed.sealed } : one
   })
   if (joined?.some((one, nth) => one !== context.joined?.[nth])) set['context.joined'] = joined
+  const deliveries = context.deliveries.map(delivery => {
+    const writer = resealText(delivery.writer ?? null, atRest.writer(delivery.delivery_id))
+    return writer ? { ...delivery, writer: writer.sealed } : delivery
+  })
+  if (deliveries.some((delivery, at) => delivery !== context.deliveries[at])) set['context.deliveries'] = deliveries
   const link = resealText(context.link?.sealed_url ?? null, atRest.link(_id))
   if (link) {
     set['context.link.sealed_url'] = link.sealed

@@ -42,7 +42,13 @@ const report = fc.record({
   unpaid: fc.boolean(),
   usable,
 })
-const message = fc.record({ does: fc.constant('message'), link: fc.integer({ min: 1, max: 4 }), unpaid: fc.boolean() })
+const message = fc.record({
+  does: fc.constant('message'),
+  link: fc.integer({ min: 1, max: 4 }),
+  /** The user hides their number. */
+  hidden: fc.boolean(),
+  unpaid: fc.boolean(),
+})
 const exchange = fc.record({ does: fc.constant('exchange'), by: callers, genuine: fc.boolean() })
 const cancel = fc.record({ does: fc.constant('cancel'), as, all: fc.boolean() })
 const lapse = fc.record({ does: fc.constant('lapse') })
@@ -142,7 +148,11 @@ function moveFor(action: Action, generation: number, at: number, ids: readonly s
         ...(action.unpaid ? UNPAID : {}),
       })
     case 'message':
-      return otp.message(`link_${action.link}`, { at, ...(action.unpaid ? UNPAID : {}) })
+      return otp.message(`link_${action.link}`, {
+        at,
+        ...(action.hidden ? { writer: 'sealed user' } : {}),
+        ...(action.unpaid ? UNPAID : {}),
+      })
     case 'exchange':
       return otp.exchange({ key_id: action.by.key_id, genuine: action.genuine, at })
     case 'cancel':

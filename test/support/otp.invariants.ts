@@ -2,6 +2,7 @@
 // its name. The rules are plain comparisons and not chai expectations, because tens of thousands of steps are checked.
 import { expect } from 'chai'
 import { approvedId, idsOf, openIds, ownEnd, triesOf } from '../../machines/otp.ids.ts'
+import { carriesCode } from '../../machines/otp.queries.ts'
 import type { OtpCommand, Step } from '../../machines/otp.step.ts'
 import type { Delivery, Effect, Otp } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
@@ -30,11 +31,19 @@ const withinLimits = (otp: Otp): Rule[] => [
   ['ids stay within send_attempts, so guesses stay within both', idsOf(otp).length <= otp.sends],
   ['ids are unique', new Set(idsOf(otp)).size === idsOf(otp).length],
   ['sends stay within send_attempts', otp.sends <= otp.rules.send_attempts],
-  ['every delivery that was paid for was counted as a send', otp.deliveries.filter(isPaid).length <= otp.sends],
+  ['every message with a code that was paid for was counted as a send', codesPaid(otp) <= otp.sends],
+  ['every request for a number but the first of a link was counted as a send', repeatedRequests(otp) < otp.sends],
   ['only a failed delivery has a reason', otp.deliveries.every(({ status, reason }) => !reason || status === 'failed')],
   ['a code lives at most three lifetimes', otp.expires_at <= otp.first_sent_at + 3 * otp.rules.ttl_ms],
   ['a code lives at most one lifetime after the last send', otp.expires_at <= otp.last_sent_at + otp.rules.ttl_ms],
 ]
+
+const codesPaid = ({ deliveries }: Otp): number => deliveries.filter(one => isPaid(one) && carriesCode(one)).length
+
+function repeatedRequests({ deliveries }: Otp): number {
+  const requests = deliveries.filter(one => !carriesCode(one))
+  return requests.length - new Set(requests.map(({ generation }) => generation)).size
+}
 
 const onOneChannel = (otp: Otp): Rule[] => [
   [
@@ -160,7 +169,10 @@ function eventsOf(before: SavedOtp | null, { value, context }: SavedOtp, earlier
     ...failed.map(id => `otp.failed ${id} failed`),
   ]
   const settled = deliveries.filter(
-    ({ status }, place) => (status === 'delivered' || status === 'failed') && earlier[place]?.status !== status,
+    (one, place) =>
+      carriesCode(one) &&
+      (one.status === 'delivered' || one.status === 'failed') &&
+      earlier[place]?.status !== one.status,
   )
   const receipts = settled.map(
     ({ delivery_id, status, asked_as = otp_id }) => `delivery.${status} ${asked_as} ${delivery_id} ${status}`,

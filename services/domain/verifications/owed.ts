@@ -3,7 +3,7 @@
 // the sweeper finds the delivery by `owed_at`, or that the webhook actor has not stored the event, and publishes the message again. A missing
 // entry it makes itself.
 import { approvedId, idOf, idsOf, ownEnd, triesOf } from '../../../machines/otp.ids.ts'
-import { isMessage } from '../../../machines/otp.queries.ts'
+import { carriesCode, isMessage } from '../../../machines/otp.queries.ts'
 import type { Delivery, EventEffect, Otp } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import { deliveryEvent, otpEvent, type WebhookEvent } from '../../../machines/webhook-events.ts'
@@ -45,7 +45,7 @@ export function eventsOf({ value, context }: Pick<SavedOtp, 'value' | 'context'>
     effect: { type: 'notify', id: eventIdFor(subject, at), ...event },
   })
   const events: CausedEvent[] = []
-  for (const delivery of deliveries) {
+  for (const delivery of deliveries.filter(carriesCode)) {
     const { delivery_id, status, updated_at } = delivery
     if (status !== 'delivered' && status !== 'failed') continue
     const event = deliveryEvent(idOf(context, delivery), delivery_id, status, isMessage(context))

@@ -53,6 +53,7 @@ const SCOPES: Record<z.output<typeof limitScope>, string> = {
   provider_test:
     'Test calls of providers, by the admin API: 10 a minute for an app, 20 a day for a company, 3 in ten minutes for a recipient.',
   operator_token: 'Wrong operator’s tokens from this address.',
+  api_key: 'Calls with unknown API keys from this address: 100 a minute. A key that works is not refused for them.',
   sign_in: 'Attempts to sign in.',
   invitations: 'Invitations to the dashboard: 20 a day by the users of a company, 3 to one address.',
   settings_trial: 'Settings that a company tries on past traffic: one at a time.',
@@ -70,7 +71,7 @@ export const limits: Guide = {
   render: () => {
     const limiting = SETTINGS.filter(({ path }) => path.startsWith('limits.') || LIMITING.includes(path))
     return html`${paragraphs(
-      'These are the defaults of an app; [its settings](#changeApp) change them. A limit holds in any window of its length. A refused send counts for nothing and costs nothing.',
+      'These are the defaults of an app; [its settings](#changeApp) change them. A limit holds in any stretch of its length, and what it counts may hold up to a tenth longer. A refused send counts for nothing and costs nothing.',
     )}
 ${table(
   ['Limit', 'Default'],
