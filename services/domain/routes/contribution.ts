@@ -71,7 +71,9 @@ function earningMessage({ value, context: { approval, deliveries } }: SavedOtp):
 function guessedMessage(otp: Otp): Delivery | undefined {
   if (allWrongCodes(otp) === 0) return undefined
   const firstAt = firstWrongAt(otp) ?? Infinity
-  return otp.deliveries.findLast(delivery => delivery.created_at <= firstAt && carriesCode(delivery) && wasSent(delivery))
+  return otp.deliveries.findLast(
+    delivery => delivery.created_at <= firstAt && carriesCode(delivery) && wasSent(delivery),
+  )
 }
 
 function slotOf(at: number, startedAt: number): number {
