@@ -184,10 +184,12 @@ export function mountOperations<Deps>(
   operations: readonly AdminOperation<Deps>[],
   deps: Deps,
   identify: IdentifyPrincipal,
+  admit: Middleware,
 ): void {
   for (const { method, path, role, createHandler } of operations) {
-    const guards = role === 'anyone' ? [] : [createGuard(role, identify)]
-    router[method](routerPath(path), forbidCaching, compressLargeAnswers, ...guards, createHandler(deps))
+    // Before the body is read.
+    const guards = role === 'anyone' ? [] : [createGuard(role, identify), admit]
+    router[method](routerPath(path), forbidCaching, ...guards, compressLargeAnswers, createHandler(deps))
   }
 }
 
