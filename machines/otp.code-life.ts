@@ -1,6 +1,6 @@
 // How long a code is valid: the app's `code.ttl_seconds` from its latest send, with a limit from the first one. In: the times of a
 // verification. Out: when it expires, and whether it has.
-import { MINUTE_MS, SECOND_MS } from './durations.ts'
+import { MINUTE_MS, SECOND_MS } from '../infra/time.ts'
 import type { Otp, SavedStatus } from './otp.ts'
 import { MAX_CODE_TTL_SECONDS } from './settings.ts'
 
