@@ -6,6 +6,7 @@ import { newId } from '../../infra/ids.ts'
 import { isoTime, isoTimeOrNull } from '../../infra/iso-time.ts'
 import { changeOne } from '../../infra/store/one-doc.ts'
 import { openAccount } from '../domain/money/batches.ts'
+import { isTimeZone } from '../domain/money/month.ts'
 import { timeSchema } from '../domain/openapi/shared-schemas.ts'
 import type { Company } from '../domain/tenancy/documents.ts'
 import { lowBalance, withLowBalance } from '../domain/tenancy/low-balance.ts'
@@ -13,10 +14,13 @@ import { shownName } from '../domain/tenancy/value-schemas.ts'
 import { principalOf } from './access.ts'
 import { ok, page } from './answers.ts'
 import { changeClosing, closed } from './closing.ts'
+import { DEFAULT_TIMEZONE } from './money/statement.ts'
 import { operation } from './operation.ts'
 import { pageOf } from './page-schema.ts'
 import { pageQuery } from './pages.ts'
 import { getOr404 } from './request-input.ts'
+
+const timezone = z.string().refine(isTimeZone, 'must be a time zone, such as "Europe/Berlin"')
 
 const company = z
   .object({
@@ -24,6 +28,7 @@ const company = z
     name: z.string().meta({ description: 'The name of the company.' }),
     balance: z.int().meta({ description: 'In micro-units of your currency.' }),
     low_balance_micros: lowBalance.nullable(),
+    timezone: timezone.meta({ description: 'The time zone in which its months begin and end.' }),
     created_at: timeSchema('When it was created.'),
     closed_at: timeSchema('When it was closed: its keys are refused since. Null while it is open.').nullable(),
   })
@@ -35,6 +40,7 @@ const example: CompanyAnswer = {
   name: 'Acme',
   balance: 5_000_000,
   low_balance_micros: 1_000_000,
+  timezone: 'UTC',
   created_at: '2030-01-01T12:00:00.000Z',
   closed_at: null,
 }
@@ -44,6 +50,7 @@ const companyView = ({ _id, ...company }: ChangedCompany): CompanyAnswer => ({
   name: company.name,
   balance: company.balance,
   low_balance_micros: company.low_balance_micros ?? null,
+  timezone: company.timezone ?? DEFAULT_TIMEZONE,
   created_at: isoTime(company.created_at),
   closed_at: isoTimeOrNull(company.closed_at ?? null),
 })
@@ -51,9 +58,15 @@ const companyView = ({ _id, ...company }: ChangedCompany): CompanyAnswer => ({
 /** As it is stored, or about to be. */
 type ChangedCompany = Omit<Company, 'low_balance_micros'> & { low_balance_micros?: number | null }
 
-const auditFields = ({ name, low_balance_micros = null, closed_at = null }: ChangedCompany) => ({
+const auditFields = ({
+  name,
+  low_balance_micros = null,
+  timezone = DEFAULT_TIMEZONE,
+  closed_at = null,
+}: ChangedCompany) => ({
   name,
   low_balance_micros,
+  timezone,
   closed_at: isoTimeOrNull(closed_at),
 })
 
@@ -118,12 +131,17 @@ export const companyOperations = [
       "Renames or closes it, or sets the balance below which its owners are told. A closed company's keys are refused. Its data is kept until retention. `closed: false` opens it again. Closing and opening need an operator.",
     body: {
       schema: z
-        .strictObject({ name: shownName().optional(), low_balance_micros: lowBalance.nullable().optional(), closed })
+        .strictObject({
+          name: shownName().optional(),
+          low_balance_micros: lowBalance.nullable().optional(),
+          timezone: timezone.optional(),
+          closed,
+        })
         .meta({ id: 'ChangeCompanyRequest', description: 'Changes a company.' }),
       example: { name: 'Acme Ltd' },
     },
     answers: [ok(company, 'The company.', { ...example, name: 'Acme Ltd' })],
-    handle: async ({ ctx, params, body: { name, low_balance_micros, closed } }, deps) => {
+    handle: async ({ ctx, params, body: { name, low_balance_micros, timezone, closed } }, deps) => {
       const { store, clock, withAudit } = deps
       const docs = store.docs('companies')
       // A company that its operator closed must not be able to reopen itself.
@@ -131,7 +149,12 @@ export const companyOperations = [
         throw httpException(403, 'Only an operator closes and reopens a company.')
       return withAudit(ctx, async () => {
         const stored = await getOr404(ctx, docs, params.id, 'company')
-        const change = { name: name ?? stored.name, ...changeClosing(stored, closed, principalOf(ctx), clock.now()) }
+        const zone = timezone === undefined ? {} : { timezone }
+        const change = {
+          name: name ?? stored.name,
+          ...zone,
+          ...changeClosing(stored, closed, principalOf(ctx), clock.now()),
+        }
         const threshold = low_balance_micros === undefined ? (stored.low_balance_micros ?? null) : low_balance_micros
         const company = { ...stored, ...change, low_balance_micros: threshold }
         if (isDeepStrictEqual(auditFields(stored), auditFields(company))) return { unchanged: companyView(stored) }

@@ -217,7 +217,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
   it('is charged by prices that an operator has just set, and the books agree', async () => {
     const countersign = await startShop(start)
     const { page, admin } = await open.operator(countersign)
-    await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: null })
+    await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: 'a transfer' })
     await openMoney(page)
     await page.getByRole('button', { name: 'Edit prices' }).click()
     await page.getByLabel('SMS, Every other country').fill('zero')
@@ -255,7 +255,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
   it('says of a message that was erased, and stays paid that it stays paid', async () => {
     const countersign = await startShop(start, { prices: [{ channel: 'sms', country: '*', micros: 40_000 }] })
     const { page, admin } = await open.operator(countersign)
-    await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: null })
+    await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: 'a transfer' })
     const { body } = await createCaller(countersign.url, LIVE_KEY).send('+14155560001')
     await eventually(async () => {
       const { deliveries } = (await admin('GET', `/verifications/${body.otp_id}`)).body
@@ -333,7 +333,7 @@ describeInBrowserOnce('the money of a company', (open, start) => {
   it('names what differs when the books do not agree', async () => {
     const countersign = await startShop(start)
     const { page, admin } = await open.operator(countersign)
-    await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: null })
+    await admin('POST', '/companies/cmp_acme/credit', { micros: 1_000_000, note: 'a transfer' })
     await countersign.engines.store
       .docs('companies')
       .update([{ ids: ['cmp_acme'], update: { $set: { balance: 2_500_000 } } }])

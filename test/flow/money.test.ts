@@ -273,7 +273,7 @@ describeLiveFlow('an app with a prepaid balance', live => {
     await live.waitForDeliveries(shop.server, body.otp_id, 'sms failed')
     await live.eventually(async () => expect(await balance(shop)).to.equal(SMS_PRICE))
     // The refund is spent on something else meanwhile.
-    await live.admin('POST', `/companies/${shop.company}/credit`, { micros: -SMS_PRICE })
+    await live.admin('POST', `/companies/${shop.company}/credit`, { micros: -SMS_PRICE, note: 'a transfer' })
     const code = codeIn(shop.twilio.messages[0]?.form.Body)
     for (let calls = 0; calls < 2; calls += 1)
       expect((await shop.server.verify(body.otp_id, code)).body.status).to.equal('approved')
@@ -283,8 +283,12 @@ describeLiveFlow('an app with a prepaid balance', live => {
     expect(items[0].delivery_id).to.equal(items.at(-2).delivery_id)
     expect(refusal(await shop.server.send(freshNumber()))).to.deep.include({ type: 'RateLimitExceededError' })
     // Money that comes in is accepted although the balance stays below zero.
-    expect((await live.admin('POST', `/companies/${shop.company}/credit`, { micros: 1 })).status).to.equal(200)
-    expect((await live.admin('POST', `/companies/${shop.company}/credit`, { micros: -1 })).status).to.equal(422)
+    expect(
+      (await live.admin('POST', `/companies/${shop.company}/credit`, { micros: 1, note: 'a transfer' })).status,
+    ).to.equal(200)
+    expect(
+      (await live.admin('POST', `/companies/${shop.company}/credit`, { micros: -1, note: 'a transfer' })).status,
+    ).to.equal(422)
     const { problems } = (await live.admin('GET', `/companies/${shop.company}/reconciliation`)).body
     expect(problems).to.deep.equal([])
   })
@@ -349,7 +353,7 @@ describeLiveFlow('an app with a prepaid balance', live => {
     const to = freshNumber()
     const key = { idempotency: 'once' }
     expect(refusal(await shop.server.send(to, key))).to.deep.equal(NO_FUNDS)
-    await live.admin('POST', `/companies/${shop.company}/credit`, { micros: SMS_PRICE })
+    await live.admin('POST', `/companies/${shop.company}/credit`, { micros: SMS_PRICE, note: 'a transfer' })
     // The refusal used up neither the idempotency key nor the one send that the limit allows.
     expect((await shop.server.send(to, key)).status).to.equal(200)
     expect(shop.twilio.requests.length).to.be.at.most(2)

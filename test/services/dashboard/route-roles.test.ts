@@ -79,7 +79,7 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'POST /companies': { body: { name: 'Other' } },
   'GET /companies/{id}': {},
   'PATCH /companies/{id}': { body: { name: 'Renamed' } },
-  'POST /companies/{id}/credit': { body: { micros: 5 } },
+  'POST /companies/{id}/credit': { body: { micros: 5, note: 'a transfer' } },
   'GET /companies/{id}/ledger': {},
   'GET /companies/{id}/reconciliation': {},
   'GET /companies/{id}/notices': {},

@@ -102,6 +102,11 @@ describe('a row of the timeline', () => {
       'Message 2: main gave no clear answer after 8 s',
       ['it did not answer in time', 'The provider was the best.'],
     ],
+    [
+      { happened: 'delivery.arrived_late', ...delivery, provider: 'main' },
+      'Message 2 had arrived after all',
+      ['Reported by main after the failure.'],
+    ],
     [{ happened: 'providers.exhausted', ...delivery, round: 3 }, 'Message 2: no provider took it in round 3', []],
     [
       { happened: 'event.recorded', event_id: 'evt_1', type: 'otp.approved', status: 'held' },
@@ -130,7 +135,7 @@ describe('a row of the timeline', () => {
   it('has words for everything that the API documents', () => {
     const documented = timelineEntry.shape.happened.meta()?.description ?? ''
     const names = [...documented.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
-    expect(names).to.have.length(13)
+    expect(names).to.have.length(14)
     for (const happened of names) expect(rowOf({ happened }).title).to.not.equal(happened)
   })
 
